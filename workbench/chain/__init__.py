@@ -1,0 +1,1 @@
+"""The chain: which calls are closed, which reasoning is owed where. Knows no protocol and no provider."""

@@ -1,0 +1,192 @@
+"""Decode one exchange: find its protocol, decode both sides, and answer where a node's bytes are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from workbench import adapters
+from workbench.adapters import Adapter, _elsewhere
+from workbench.errors import ProtocolMismatch, WireError
+from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment
+from workbench.wire.encoding import decode_body
+from workbench.wire.exchange import Exchange, Kind
+from workbench.wire.jsontext import JsonIndex, loads
+from workbench.wire.sse import SseEvent, looks_like_stream, read_events
+
+REQUEST, RESPONSE = "request", "response"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a node is on the wire: every byte range it was built from, and the stream blocks it came in."""
+
+    spans: tuple[tuple[int, int], ...] = ()
+    events: tuple[int, ...] = ()
+
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """The range from the first to the last byte."""
+        return (min(s for s, _ in self.spans), max(e for _, e in self.spans)) if self.spans else None
+
+
+class Decoded:
+    """One exchange with what could be read of it.
+
+    Attributes:
+        index: position in the session, from zero.
+        protocol: name, None for what is no model exchange.
+        protocol_from: how the protocol was found, in words.
+        request, response: None where the side is missing or could not be decoded; ``problems`` says why.
+        request_text, response_text: content-decoded bodies.
+        events: blocks of the response when it is a stream.
+    """
+
+    def __init__(self, index: int, exchange: Exchange, protocol: str | None = None) -> None:
+        self.index = index
+        self.exchange = exchange
+        self.problems: list[Anomaly] = []
+        self.request: ModelRequest | None = None
+        self.response: ModelResponse | None = None
+        self.request_text = self._text(REQUEST)
+        self.response_text = self._text(RESPONSE)
+        content_type = (exchange.response and exchange.response.headers.get("content-type")) or ""
+        self.events: tuple[SseEvent, ...] = ()
+        if looks_like_stream(self.response_text, content_type):
+            self.events = read_events(self.response_text)
+        self.protocol, self.protocol_from = self._detect(protocol)
+        adapter = _installed(self.protocol)
+        if adapter:
+            self._decode_request(adapter)
+            self._decode_response(adapter)
+        elif self.protocol:
+            self.problems.append(Anomaly("decode", f"{self.protocol} is recognised but not decoded by this version"))
+
+    def _text(self, side: str) -> bytes:
+        http = self.exchange.request if side == REQUEST else self.exchange.response
+        if http is None:
+            return b""
+        try:
+            return decode_body(http.body)
+        except WireError as error:
+            self.problems.append(Anomaly("decode", f"{side}: {error}"))
+            return b""
+
+    def _detect(self, wanted: str | None) -> tuple[str | None, str]:
+        if wanted:
+            return wanted, "as asked"
+        if self.exchange.kind is Kind.WEBSOCKET:
+            return None, "a WebSocket connection"
+        url = self.exchange.request.url if self.exchange.request else ""
+        for adapter in adapters.every():
+            if url and adapter.claims_url(url):
+                return adapter.name, "by its URL"
+        return self._detect_by_body(url)
+
+    def _detect_by_body(self, url: str) -> tuple[str | None, str]:
+        request, response = _peek(self.request_text), None if self.events else _peek(self.response_text)
+        first = [(e.name, _peek(e.data)) for e in self.events[:8] if e.data is not None]
+        named = url and _elsewhere.name_url(url)
+        if named:
+            return named, "by its URL"
+        best, score, how = None, 0.0, ""
+        for adapter in adapters.every():
+            for found, side in (
+                (adapter.claims_request(request), "request body"),
+                (adapter.claims_response(response), "response body"),
+                (max((adapter.claims_event(n, v) for n, v in first), default=0.0), "stream"),
+            ):
+                if found > score:
+                    best, score, how = adapter.name, found, f"by its {side}"
+        for value in (request, response, *(v for _, v in first)):
+            other = _elsewhere.name_value(value)
+            if other and score < 0.9:
+                return other, "by its body"
+        return (best, how) if score > 0 else (None, "no model exchange: no protocol claims its URL or body")
+
+    def _decode_request(self, adapter: Adapter) -> None:
+        if not self.request_text.strip():
+            return
+        try:
+            self.request = adapter.decode_request(self.request_text)
+        except (WireError, ProtocolMismatch) as error:
+            self.problems.append(Anomaly("decode", f"request: {error}"))
+
+    def _decode_response(self, adapter: Adapter) -> None:
+        http = self.exchange.response
+        if http is None or not self.response_text.strip():
+            return
+        if self.events:
+            decoder = adapter.stream_decoder()
+            for event in self.events:
+                decoder.feed(event)
+            self.response = decoder.result()
+            return
+        try:
+            self.response = adapter.decode_response(self.response_text, status=http.status)
+        except (WireError, ProtocolMismatch) as error:
+            self.problems.append(Anomaly("decode", f"response: {error}"))
+
+    @cached_property
+    def request_index(self) -> JsonIndex:
+        """Byte spans of the request body."""
+        return JsonIndex(self.request_text)
+
+    @cached_property
+    def response_index(self) -> JsonIndex:
+        """Byte spans of a response body that is no stream."""
+        return JsonIndex(self.response_text)
+
+    def messages(self, side: str) -> tuple[Message, ...]:
+        """The messages of one side."""
+        decoded = self.request if side == REQUEST else self.response
+        return decoded.messages if decoded else ()
+
+    def place(self, side: str, pointer: str) -> Place:
+        """Where a pointer's bytes are. An empty place where it is not on the wire."""
+        if side == RESPONSE and self.events:
+            return self._stream_place(pointer)
+        index = self.request_index if side == REQUEST else self.response_index
+        span = index.span(pointer)
+        return Place((span,)) if span else Place()
+
+    def place_of(self, side: str, message: Message, part: Part, name: str | None = None) -> Place:
+        """Where a part, or one field of it, is."""
+        if side == RESPONSE and self.events:
+            segments = part.source.segments.get(name, ()) if name else ()
+            return self._segments(segments) if segments else self.place_events(part.source.events)
+        return self.place(side, message.absolute(part, name))
+
+    def place_events(self, numbers: tuple[int, ...]) -> Place:
+        """The byte ranges of whole blocks of the stream."""
+        known = [n for n in numbers if 0 <= n < len(self.events)]
+        return Place(tuple((self.events[n].start, self.events[n].end) for n in known), tuple(numbers))
+
+    def _segments(self, segments: tuple[Segment, ...]) -> Place:
+        spans = [self.events[s.event].span(s.pointer) for s in segments if s.event < len(self.events)]
+        return Place(tuple(s for s in spans if s), tuple(dict.fromkeys(s.event for s in segments)))
+
+    def _stream_place(self, pointer: str) -> Place:
+        """The segments of the field that a pointer into the accumulated message names, or its node's blocks."""
+        best: Place | None = None
+        for message in self.messages(RESPONSE):
+            for part in message.parts:
+                node = message.absolute(part)
+                for name in part.source.fields:
+                    at = message.absolute(part, name)
+                    if at != node and (pointer == at or pointer.startswith(at + "/")):
+                        return self.place_of(RESPONSE, message, part, name)
+                if pointer == node or pointer.startswith(node + "/"):
+                    best = self.place_events(part.source.events)
+        return best or Place()
+
+
+def _installed(protocol: str | None) -> Adapter | None:
+    return adapters.get(protocol) if protocol in adapters.protocols() and protocol else None
+
+
+def _peek(data: bytes | None) -> JsonValue:
+    try:
+        return loads(data) if data else None
+    except WireError:
+        return None

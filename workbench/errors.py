@@ -1,0 +1,69 @@
+"""Every exception the program raises on purpose.
+
+    WorkbenchError
+      WireError               bytes that cannot be read as what they claim to be (JSON, SSE, gzip …)
+      ProtocolMismatch        readable, but not a message of this protocol
+      LocalProtocolError      what we were asked to write or send is illegal
+      RemoteProtocolError     what arrived is illegal (used where a caller asked for one thing and cannot have it)
+      SessionFormatError      a session file that is torn, too new or not ours
+      UnreadableInput         a file or pasted text that no importer can read
+      ProfileError            a contract or profile that is not well-formed
+      UsageError              the command line asks for something that does not exist
+
+A protocol failure inside a session is data, not an exception: decoders record an ``Anomaly`` and go on.
+Exceptions are for what the caller asked for and cannot have.
+"""
+
+from __future__ import annotations
+
+
+class WorkbenchError(Exception):
+    """Base of all: one clear line that says what is wrong, where, and what to do.
+
+    Args:
+        what: what is wrong, without a final period.
+        where: file, line, exchange, pointer or byte offset it was found at.
+        hint: what the reader can do about it.
+    """
+
+    def __init__(self, what: str, *, where: str | None = None, hint: str | None = None) -> None:
+        self.what = what
+        self.where = where
+        self.hint = hint
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        line = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{line}; {self.hint}" if self.hint else line
+
+
+class WireError(WorkbenchError):
+    """Bytes that cannot be read as what they claim to be."""
+
+
+class ProtocolMismatch(WorkbenchError):
+    """A readable body that is not a message of the protocol asked for."""
+
+
+class LocalProtocolError(WorkbenchError):
+    """What we were asked to write or send is illegal."""
+
+
+class RemoteProtocolError(WorkbenchError):
+    """What arrived is illegal and the caller asked for its contents."""
+
+
+class SessionFormatError(WorkbenchError):
+    """A session file that is torn, written by a newer version, or not a session."""
+
+
+class UnreadableInput(WorkbenchError):
+    """Input that no importer can read; the message says what was tried."""
+
+
+class ProfileError(WorkbenchError):
+    """A contract or profile file that is not well-formed."""
+
+
+class UsageError(WorkbenchError):
+    """The command line asks for something that does not exist."""

@@ -1,0 +1,27 @@
+"""Named sizes, depths and times, each with its reason."""
+
+from __future__ import annotations
+
+MAX_JSON_DEPTH = 2_000
+"""Deeper JSON is refused in one line. Real requests stay under 40; C parsers give up between 1,000 and 100,000."""
+
+MAX_DECODED_BODY = 256 * 1024 * 1024
+"""Bytes one compressed body may grow to. The largest request a provider takes is 32 MB; more is a bomb."""
+
+MAX_INPUT_FILE = 4 * 1024**3
+"""Bytes of a file that an importer reads whole."""
+
+MAX_YAML_NODES = 5_000_000
+"""Nodes of one YAML document: an alias bomb multiplies nodes, a real cassette of 8 MB has under 300,000."""
+
+MAX_SSE_LINE = 64 * 1024 * 1024
+"""Bytes of one unfinished event-stream line before the reader gives up on it (one base64 image fits)."""
+
+MAX_ARGUMENT_REPAIR = 16 * 1024
+"""Bytes of broken argument text handed to syntax repair: it is quadratic on hostile text (16 kB took 10 s)."""
+
+REPAIR_SECONDS = 2.0
+"""Deadline of the child process that repairs and validates arguments."""
+
+SNIPPET = 200
+"""Characters of untrusted text quoted in one finding or error line."""

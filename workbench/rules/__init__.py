@@ -1,0 +1,1 @@
+"""Rules: what is wrong with a chain under a provider's contract."""

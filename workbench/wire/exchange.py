@@ -1,0 +1,227 @@
+"""An exchange: one HTTP request and its response, as received.
+
+Bytes are kept exactly. Header names and values are bytes of the wire read as Latin-1, which loses nothing.
+Times are seconds: ``started_at`` since the epoch (UTC), chunk times since the exchange began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from workbench.ir import NOTHING, JsonValue
+
+
+class State(StrEnum):
+    """How much of an exchange is there."""
+
+    COMPLETE = "complete"
+    ABORTED = "aborted"  # a peer hung up before the response was whole
+    INCOMPLETE = "incomplete"  # the recording stops here (crash, torn file, missing side)
+
+
+class Kind(StrEnum):
+    """What was exchanged."""
+
+    HTTP = "http"
+    WEBSOCKET = "websocket"
+
+
+class Origin(StrEnum):
+    """How the exchange came into its session."""
+
+    RECORDED = "recorded"
+    IMPORTED = "imported"
+    RECONSTRUCTED = "reconstructed"  # built from a client's transcript: there was no wire to see
+    RESENT = "re-sent"
+    PROBE = "probe"
+
+
+class Chunk(NamedTuple):
+    """A piece of a body as it arrived: it ends at byte ``end`` of the raw body, ``at`` seconds after the start."""
+
+    end: int
+    at: float
+
+
+class Redaction(NamedTuple):
+    """A secret that was replaced before it reached a disk.
+
+    Attributes:
+        where: ``"url"``, ``"header:NAME"``, ``"body"``, on the side it was found.
+        start, end: byte range of the stand-in there (of the value, for headers).
+        kind: ``"bearer"``, ``"api-key"``, ``"cookie"`` …
+    """
+
+    where: str
+    start: int
+    end: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Headers:
+    """Headers in wire order, duplicates and case kept."""
+
+    items: tuple[tuple[str, str], ...] = ()
+
+    def get(self, name: str, default: str | None = None) -> str | None:
+        """The first value of a header, case-insensitively."""
+        wanted = name.lower()
+        return next((v for n, v in self.items if n.lower() == wanted), default)
+
+    def all(self, name: str) -> tuple[str, ...]:
+        """Every value of a header, in order."""
+        wanted = name.lower()
+        return tuple(v for n, v in self.items if n.lower() == wanted)
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The bytes of one side.
+
+    Attributes:
+        raw: as received, still content-encoded; decoded and redacted where ``is_raw`` is False.
+        is_raw: False when the original bytes were not kept (a compressed body that held a secret, or a recorder that
+            stored a parsed form); ``note`` says why.
+        encoding: value of Content-Encoding that ``raw`` is still in, "" for identity.
+        chunks: arrival of each piece, empty where the recording has no times.
+        original_length, original_digest: of the bytes on the wire where they are not ``raw`` (SHA-256, hex).
+    """
+
+    raw: bytes = b""
+    encoding: str = ""
+    chunks: tuple[Chunk, ...] = ()
+    is_raw: bool = True
+    note: str = ""
+    original_length: int | None = None
+    original_digest: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """One request. ``url`` is absolute, or a path where the host is not known."""
+
+    method: str = "POST"
+    url: str = ""
+    headers: Headers = Headers()
+    body: Body = Body()
+    http_version: str = ""
+    redactions: tuple[Redaction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResponse:
+    """One response."""
+
+    status: int = 200
+    headers: Headers = Headers()
+    body: Body = Body()
+    reason: str = ""
+    http_version: str = ""
+    redactions: tuple[Redaction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One WebSocket message: ``opcode`` is ``"text"``, ``"binary"``, ``"ping"``, ``"pong"`` or ``"close"``."""
+
+    direction: str  # "sent" or "received", seen from the client
+    opcode: str
+    data: bytes
+    at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One HTTP request and its response, or one WebSocket connection.
+
+    Attributes:
+        id: unique in its session, stable under conversion between file forms.
+        request, response: None where the side was not recorded (then ``state`` is incomplete or ``note`` says why).
+        started_at: seconds since the epoch, None where unknown.
+        duration: seconds from start to last byte, None where unknown.
+        hop: name of the place it was recorded at, "" for the only one.
+        parent: id of the exchange this is a re-send or edit of.
+        branch: name of the branch it belongs to, "" for the trunk.
+        note: what an importer or recorder has to say about it.
+        meta: further data of the importer, verbatim.
+    """
+
+    id: str
+    request: HttpRequest | None = None
+    response: HttpResponse | None = None
+    state: State = State.COMPLETE
+    kind: Kind = Kind.HTTP
+    origin: Origin = Origin.IMPORTED
+    started_at: float | None = None
+    duration: float | None = None
+    hop: str = ""
+    parent: str | None = None
+    branch: str = ""
+    client: str = ""
+    note: str = ""
+    frames: tuple[Frame, ...] = ()
+    meta: Mapping[str, JsonValue] = field(default=NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a list shows of an exchange, without its bodies.
+
+    Attributes:
+        index: position in the session, from zero.
+        request_bytes, response_bytes: lengths of the raw bodies.
+    """
+
+    index: int
+    id: str
+    method: str
+    url: str
+    status: int | None
+    state: State
+    kind: Kind
+    origin: Origin
+    request_bytes: int
+    response_bytes: int
+    started_at: float | None = None
+    duration: float | None = None
+    hop: str = ""
+    parent: str | None = None
+    branch: str = ""
+    model: str | None = None
+    content_type: str = ""
+    note: str = ""
+
+
+def summarize(index: int, exchange: Exchange, model: str | None = None) -> Summary:
+    """The list row of an exchange."""
+    request, response = exchange.request, exchange.response
+    return Summary(
+        index=index,
+        id=exchange.id,
+        method=request.method if request else "",
+        url=request.url if request else "",
+        status=response.status if response else None,
+        state=exchange.state,
+        kind=exchange.kind,
+        origin=exchange.origin,
+        request_bytes=len(request.body.raw) if request else 0,
+        response_bytes=len(response.body.raw) if response else 0,
+        started_at=exchange.started_at,
+        duration=exchange.duration,
+        hop=exchange.hop,
+        parent=exchange.parent,
+        branch=exchange.branch,
+        model=model,
+        content_type=(response.headers.get("content-type") or "") if response else "",
+        note=exchange.note,
+    )
