@@ -59,5 +59,3 @@ class MemorySession:
 def exchanges_of(session: Session) -> Iterator[Exchange]:
     """Every exchange in order, one at a time."""
     return (session.exchange(n) for n in range(len(session)))
-
-

@@ -1,0 +1,69 @@
+"""What a provider demands of a chain, as plain values: contracts fill them in, the chain applies them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Placement(StrEnum):
+    """Where the results of a turn have to stand."""
+
+    NEXT_MESSAGE = "next-message"  # all in the message after the calls (neighbours of one role are one turn)
+    CONTIGUOUS = "contiguous"  # in messages of their own, right after the calls, nothing between
+    ANYWHERE = "anywhere"  # paired by id alone
+
+
+class Scope(StrEnum):
+    """Which assistant turns owe their reasoning in later requests."""
+
+    NEVER = "never"
+    TOOL_LOOP = "tool-loop"  # turns with calls since the last real user message
+    TOOL_TURNS = "tool-turns"  # every turn that made a call, for ever
+    ALWAYS = "always"  # every turn that had reasoning, for ever
+
+
+@dataclass(frozen=True, slots=True)
+class ClosureTerms:
+    """How calls and results have to be paired.
+
+    Attributes:
+        placement: where results stand.
+        results_first: in a message that holds results, nothing may stand before or between them.
+        unique_ids: ``"request"`` (no id twice anywhere), ``"turn"`` (no id twice in one assistant turn), ``"none"``.
+        id_pattern: regular expression ids match in full, "" for any.
+        id_max_length: characters, None for any.
+        call_role, result_role: roles that may carry calls and results.
+    """
+
+    placement: Placement = Placement.ANYWHERE
+    results_first: bool = False
+    unique_ids: str = "turn"
+    id_pattern: str = ""
+    id_max_length: int | None = None
+    call_role: str = "assistant"
+    result_role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningTerms:
+    """Which reasoning has to come back.
+
+    Attributes:
+        carriers: values of ``ir.Carrier`` this provider speaks.
+        scope: which turns owe it.
+        thinking_default: thinking is on when the request does not say.
+        exact: what is replayed must equal what was received (``"latest"`` turn only, ``"all"``, or ``"none"``).
+        empty_refused: a carrier that is present but empty counts as missing.
+        required_when: value of ``ModelRequest.thinking`` that makes a missing carrier an error (``"on"``), "" for any
+            thinking. With ``"on"``, adaptive thinking accepts that all of it is left out.
+        leading: the reasoning has to stand first in its message.
+    """
+
+    carriers: tuple[str, ...] = ()
+    scope: Scope = Scope.NEVER
+    thinking_default: bool = False
+    exact: str = "none"
+    empty_refused: bool = False
+    required_when: str = ""
+    leading: bool = False

@@ -1,0 +1,98 @@
+"""What a rule sees: one exchange of a conversation under a contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from workbench.chain.closure import Closure, NodeRef
+from workbench.chain.conversations import Conversation
+from workbench.chain.ledger import Ledger
+from workbench.decode import REQUEST, Decoded, Place
+from workbench.ir import Message, ModelRequest, ModelResponse, Part, ToolDef
+from workbench.rules._contract import Contract
+from workbench.rules._finding import Finding, Repair, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One exchange under one contract.
+
+    Attributes:
+        tools: the declared tools by name; from the conversation's earlier requests where this one declares none and the
+            server holds them.
+        earlier: the conversation so far, without this exchange.
+    """
+
+    decoded: Decoded
+    contract: Contract
+    closure: Closure
+    ledger: Ledger
+    earlier: Conversation
+    tools: Mapping[str, ToolDef] = field(default_factory=dict)
+
+    @property
+    def request(self) -> ModelRequest | None:
+        return self.decoded.request
+
+    @property
+    def response(self) -> ModelResponse | None:
+        return self.decoded.response
+
+    def message(self, ref: NodeRef) -> Message:
+        """The message a reference points into."""
+        return self.decoded.messages(ref.side)[ref.message]
+
+    def part(self, ref: NodeRef) -> Part:
+        """The part a reference points at."""
+        return self.message(ref).parts[ref.part]
+
+    def pointer(self, ref: NodeRef, name: str | None = None) -> str:
+        """Absolute pointer of a part or of one of its fields."""
+        return self.message(ref).absolute(self.part(ref), name)
+
+    def at(self, rule: Rule, ref: NodeRef, message: str, *, name: str | None = None, **more: str) -> Finding:
+        """A finding on a part, or on one field of it."""
+        place = self.decoded.place_of(ref.side, self.message(ref), self.part(ref), name)
+        return self._finding(rule, ref.side, self.pointer(ref, name), place, message, **more)
+
+    def finding(
+        self, rule: Rule, side: str, pointer: str, message: str, *, events: Iterable[int] = (), **more: str
+    ) -> Finding:
+        """A finding on a pointer of one side, or on blocks of its stream."""
+        blocks = tuple(events)
+        place = self.decoded.place_events(blocks) if blocks else self.decoded.place(side, pointer)
+        return self._finding(rule, side, pointer, place, message, **more)
+
+    def _finding(self, rule: Rule, side: str, pointer: str, place: Place, message: str, **more: str) -> Finding:
+        enforced = self.contract.enforced(rule.slug) if side == REQUEST else None
+        return Finding(
+            rule=rule.slug,
+            severity=Severity.ERROR if enforced else rule.severity,
+            exchange=self.decoded.index,
+            side=side,
+            pointer=pointer,
+            message=message,
+            events=place.events,
+            span=place.span,
+            evidence=more.get("evidence", ""),
+            source=more.get("source", "") or (enforced.source if enforced else ""),
+            refusal=more.get("refusal", "") or (enforced.template if enforced else ""),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule by its slug.
+
+    Attributes:
+        severity: where the contract does not enforce it; where it does, findings on requests are errors.
+        summary: one sentence, as in the catalogue.
+    """
+
+    slug: str
+    severity: Severity
+    summary: str
+
+
+__all__ = ["Case", "Repair", "Rule"]
