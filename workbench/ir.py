@@ -179,7 +179,7 @@ class Message:
     """One message of the wire (messages are never merged in the IR).
 
     Attributes:
-        role: as sent (``user``, ``assistant``, ``system``, ``developer``, ``tool`` … or anything else that stood there).
+        role: as sent (``user``, ``assistant``, ``system``, ``developer``, ``tool`` … or whatever stood there).
         parts: in wire order.
         extra: unknown keys, verbatim.
         pointer: absolute pointer of the message in its body ("/messages/3", "/choices/0/message", "" for a body that is

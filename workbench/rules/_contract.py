@@ -11,7 +11,7 @@ from workbench.ir import NOTHING, JsonValue
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A thing known about a provider: ``source`` is a document, SDK type or issue; ``date`` is ISO, when it was true."""
+    """A thing known about a provider: ``source`` is a document, SDK type or issue; ``date`` (ISO) when it held."""
 
     value: JsonValue
     source: str

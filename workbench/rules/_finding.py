@@ -23,7 +23,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replace what stands at ``pointer`` (``span``: byte range in the content-decoded body). ``new`` None removes it."""
+    """Replace what stands at ``pointer`` (``span``: bytes of the content-decoded body). ``new`` None removes it."""
 
     pointer: str
     span: tuple[int, int] | None

@@ -1,0 +1,23 @@
+"""What every test shares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with the reference and the recordings, beside the checkout."""
+    if not SHARED.is_dir():
+        pytest.skip("the folder 'shared' is not beside the checkout: recordings and catalogue are not tested")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def recordings(shared: Path) -> Path:
+    """Real traffic recorded by others; read where it is, never copied."""
+    return shared / "recordings"
