@@ -103,8 +103,8 @@ class ToolCallIR:
         name: as sent; None where absent.
         input: parsed arguments; None when ``raw`` does not parse to one JSON value.
         format: ``"anthropic"``, ``"openai"``, … : the shape the call had on the wire.
-        raw: the argument text where the protocol carries text; None where it carries an object (``input`` is exact then)
-            or nothing at all.
+        raw: the argument text where the protocol carries text; None where it carries an object (``input`` is exact
+            then) or nothing at all.
         is_server: run by the provider itself (server tools): never answered by the client.
         error: why ``raw`` did not parse, in words; None when it did.
     """
