@@ -16,13 +16,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 JsonValue: TypeAlias = Any
 """What ``json.loads`` returns."""
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+class _Nothing(Mapping[str, Any]):
+    """An empty mapping that can be hashed: Python 3.11 takes no other kind as a dataclass default."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: str) -> Any:
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "{}"
+
+
+NOTHING: Mapping[str, Any] = _Nothing()
 
 
 class Segment(NamedTuple):
