@@ -14,6 +14,9 @@ MAX_INPUT_FILE = 4 * 1024**3
 MAX_YAML_NODES = 5_000_000
 """Nodes of one YAML document: an alias bomb multiplies nodes, a real cassette of 8 MB has under 300,000."""
 
+MAX_YAML_DEPTH = 200
+"""Deeper YAML is refused in one line. Real cassettes stay under 40; what is read has to be writable as JSON again."""
+
 MAX_SSE_LINE = 64 * 1024 * 1024
 """Bytes of one unfinished event-stream line before the reader gives up on it (one base64 image fits)."""
 

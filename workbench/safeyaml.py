@@ -1,0 +1,209 @@
+"""YAML as data: what JSON can say and bytes, from text that nobody vouches for.
+
+Laws of this file:
+
+* Nothing but null, booleans, numbers, text, bytes, lists and dicts with text keys comes out. A tag that is not one of
+  theirs (``!!python/object/apply``, ``!ruby/…``) is dropped and its node kept as data.
+* A plain scalar is resolved only where every YAML 1.1 writer would have quoted a text of that look: ``null``, ``yes``,
+  ``12``, ``1.5``. Dates, base-60, octal and underscored numbers stay text. Keys are text as written.
+* It is read event by event: neither depth nor aliases can cost more than their cap.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import UnreadableInput
+from workbench.ir import JsonValue
+from workbench.limits import MAX_YAML_DEPTH, MAX_YAML_NODES, SNIPPET
+
+if TYPE_CHECKING:
+    from yaml.events import Event
+
+_STANDARD = "tag:yaml.org,2002:"
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+_BOOLEANS = {
+    spelled: value
+    for word, value in {"yes": True, "no": False, "true": True, "false": False, "on": True, "off": False}.items()
+    for spelled in (word, word.capitalize(), word.upper())
+}
+_NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,4000})(?P<fraction>\.[0-9]*(?:[eE][-+][0-9]+)?)?")
+_SPECIAL = {
+    sign + spelled: float(sign + word)
+    for word, spellings in {"inf": (".inf", ".Inf", ".INF"), "nan": (".nan", ".NaN", ".NAN")}.items()
+    for spelled in spellings
+    for sign in ("", "+", "-")
+    if word == "inf" or not sign
+}
+
+
+def load(text: bytes | str, *, name: str) -> JsonValue:
+    """The value of a text that holds one YAML document.
+
+    Args:
+        text: the document; bytes are UTF-8, or UTF-16 with a byte order mark.
+        name: what to call it in an error.
+
+    Returns:
+        None, bool, int, float, str, list, dict with str keys, and bytes for ``!!binary``. Values an alias repeats are
+        one shared object: treat them as read-only.
+
+    Raises:
+        UnreadableInput: not YAML, more than one document, or over a cap; with the line it failed at.
+    """
+    import yaml
+
+    decoded = text if isinstance(text, str) else _decode(text, name)
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return _Builder(name).build(yaml.parse(decoded, Loader=loader))
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise _refusal(name, line, f"not YAML: {error.problem or error.context}") from error
+    except yaml.reader.ReaderError as error:
+        line = decoded.count("\n", 0, error.position) + 1
+        raise _refusal(name, line, f"not YAML: character {error.character!r}: {error.reason}") from error
+    except UnicodeError as error:
+        raise _refusal(name, 1, "not YAML: it holds half of a surrogate pair") from error
+
+
+def _decode(data: bytes, name: str) -> str:
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _refusal(name, line, f"not {error.encoding} text at byte {error.start}") from error
+
+
+def _refusal(name: str, line: int, what: str) -> UnreadableInput:
+    return UnreadableInput(what[:SNIPPET], where=f"{name}:{line}")
+
+
+@dataclass(slots=True)
+class _Open:
+    """A container that is being filled. ``before``: how many nodes there were when it began."""
+
+    value: list[JsonValue] | dict[str, JsonValue]
+    before: int
+    anchor: str | None
+    key: str | None = None
+
+
+@dataclass(slots=True)
+class _Builder:
+    name: str
+    stack: list[_Open] = field(default_factory=list)
+    anchors: dict[str, tuple[JsonValue, int]] = field(default_factory=dict)
+    nodes: int = 0
+    documents: int = 0
+    root: JsonValue = None
+
+    def build(self, events: Iterator[Event]) -> JsonValue:
+        from yaml import events as kinds
+
+        handlers: dict[type[Event], Callable[[Any], None]] = {
+            kinds.ScalarEvent: self.scalar,
+            kinds.SequenceStartEvent: lambda event: self.begin([], event),
+            kinds.MappingStartEvent: lambda event: self.begin({}, event),
+            kinds.SequenceEndEvent: self.end,
+            kinds.MappingEndEvent: self.end,
+            kinds.AliasEvent: self.alias,
+            kinds.DocumentStartEvent: self.document,
+        }
+        for event in events:
+            if handler := handlers.get(type(event)):
+                handler(event)
+        return self.root
+
+    def document(self, event: Event) -> None:
+        self.documents += 1
+        if self.documents > 1:
+            raise self.refuse(event, "more than one YAML document")
+
+    def scalar(self, event: Any) -> None:
+        self.count(event, 1)
+        value = event.value if self.wants_key() else self.resolve(event)
+        if event.anchor:
+            self.anchors[event.anchor] = (value, 1)
+        self.put(event, value)
+
+    def resolve(self, event: Any) -> JsonValue:
+        """The value of a scalar: ``implicit[0]`` says that it is plain and has no tag."""
+        if event.implicit[0]:
+            return _plain(event.value)
+        tag = (event.tag or "").removeprefix(_STANDARD)
+        if tag == "binary":
+            return self.binary(event)
+        return _plain(event.value) if tag in ("int", "float", "bool", "null") else event.value
+
+    def binary(self, event: Any) -> bytes:
+        try:
+            return base64.b64decode("".join(event.value.split()), validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise self.refuse(event, f"!!binary is not base64: {error}") from error
+
+    def begin(self, value: list[JsonValue] | dict[str, JsonValue], event: Any) -> None:
+        self.count(event, 1)
+        if self.wants_key():
+            raise self.refuse(event, "a list or mapping as a key")
+        if len(self.stack) >= MAX_YAML_DEPTH:
+            raise self.refuse(event, f"nested deeper than {MAX_YAML_DEPTH}")
+        if event.anchor:
+            self.anchors.pop(event.anchor, None)
+        self.put(event, value)
+        self.stack.append(_Open(value, self.nodes - 1, event.anchor))
+
+    def end(self, event: Event) -> None:
+        done = self.stack.pop()
+        if done.anchor:
+            self.anchors[done.anchor] = (done.value, self.nodes - done.before)
+
+    def alias(self, event: Any) -> None:
+        if event.anchor not in self.anchors:
+            raise self.refuse(event, f"alias {event.anchor!r} names nothing that is complete before it")
+        value, size = self.anchors[event.anchor]
+        self.count(event, size)
+        if self.wants_key() and not isinstance(value, str):
+            raise self.refuse(event, f"alias {event.anchor!r} as a key is not text")
+        self.put(event, value)
+
+    def wants_key(self) -> bool:
+        return bool(self.stack) and self.stack[-1].key is None and isinstance(self.stack[-1].value, dict)
+
+    def put(self, event: Event, value: JsonValue) -> None:
+        if not self.stack:
+            self.root = value
+            return
+        top = self.stack[-1]
+        if isinstance(top.value, list):
+            top.value.append(value)
+        elif top.key is None:
+            top.key = value
+        else:
+            top.value[top.key] = value
+            top.key = None
+
+    def count(self, event: Event, nodes: int) -> None:
+        self.nodes += nodes
+        if self.nodes > MAX_YAML_NODES:
+            raise self.refuse(event, f"more than {MAX_YAML_NODES:,} nodes once its aliases are written out")
+
+    def refuse(self, event: Event, what: str) -> UnreadableInput:
+        mark: Any = event.start_mark
+        return _refusal(self.name, mark.line + 1 if mark else 1, what)
+
+
+def _plain(text: str) -> JsonValue:
+    if text in _NULLS:
+        return None
+    if text in _BOOLEANS:
+        return _BOOLEANS[text]
+    if match := _NUMBER.fullmatch(text):
+        return float(text) if match["fraction"] else int(text)
+    return _SPECIAL.get(text, text)
