@@ -1,0 +1,150 @@
+"""The directions of the design, each as a test: what may import what, and what may not be there at all."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "workbench"
+
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors", "limits", "ir", "plugins", "resources", "__init__"),
+    ("wire", "safeyaml"),
+    ("adapters", "textcalls"),
+    ("decode",),
+    ("chain",),
+    ("rules",),
+    ("inspection",),
+    ("repairs", "targets", "loop"),
+    ("probes", "recorder", "importers", "exporters"),
+    ("tui", "cli", "__main__"),
+)
+"""From the bottom up: a room may import its own layer and the ones below it."""
+
+HEAVY = ("textual", "rich", "httpx", "jsonschema", "yaml", "json_repair", "msgspec", "zstandard", "brotli", "asyncio")
+
+
+def modules() -> Iterator[Path]:
+    return (p for p in PACKAGE.rglob("*.py") if "_data" not in p.parts)
+
+
+def room(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def level(name: str) -> int:
+    found = [n for n, names in enumerate(LAYERS) if name in names]
+    assert found, f"workbench/{name} has no place in the layers: put it into LAYERS"
+    return found[0]
+
+
+def imports(tree: ast.AST, *, top_only: bool = False) -> Iterator[str]:
+    nodes = list(ast.walk(tree)) if not top_only else list(_top_level(tree))
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (a.name for a in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield from (f"{node.module}.{a.name}" for a in node.names)
+
+
+def _top_level(tree: ast.AST) -> Iterator[ast.AST]:
+    """Statements that run on import (functions and TYPE_CHECKING blocks do not)."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        yield node
+        yield from _top_level(node)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_run_one_way(path: Path) -> None:
+    own = level(room(path))
+    for name in imports(ast.parse(path.read_text(encoding="utf-8"))):
+        parts = name.split(".")
+        if parts[0] != "workbench" or len(parts) == 1:
+            continue
+        target = parts[1] if (PACKAGE / parts[1]).is_dir() or (PACKAGE / f"{parts[1]}.py").is_file() else "__init__"
+        if name == "workbench.tui.safetext.visible" and room(path) == "cli":
+            continue
+        assert level(target) <= own, f"{path.relative_to(PACKAGE)} imports {name}, which is above it"
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "adapters").glob("[a-z]*.py")), ids=lambda p: p.stem)
+def test_adapters_do_not_know_each_other(path: Path) -> None:
+    others = {p.stem for p in (PACKAGE / "adapters").glob("[a-z]*.py")} - {path.stem}
+    for name in imports(ast.parse(path.read_text(encoding="utf-8"))):
+        assert name.removeprefix("workbench.adapters.").split(".")[0] not in others, name
+
+
+def test_only_the_app_knows_the_screen() -> None:
+    for path in modules():
+        used = {n.split(".")[0] for n in imports(ast.parse(path.read_text(encoding="utf-8")))}
+        if room(path) != "tui":
+            assert "textual" not in used, path
+        if room(path) not in ("tui", "cli"):
+            assert "rich" not in used, path
+
+
+CORE = ("ir", "errors", "limits", "adapters", "textcalls", "chain", "rules", "decode", "inspection")
+FORBIDDEN = ("socket", "subprocess", "asyncio", "threading", "time", "datetime", "random", "urllib", "http", "httpx")
+ALLOWED = {
+    "textcalls/arguments.py": {"subprocess"},  # the child process with a deadline that hostile schemas need
+}
+
+
+@pytest.mark.parametrize("path", [p for p in modules() if room(p) in CORE], ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_the_core_does_no_io_and_knows_no_clock(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    used = {n.split(".")[0] for n in imports(tree)}
+    allowed = ALLOWED.get(str(path.relative_to(PACKAGE)), set())
+    assert not (used & set(FORBIDDEN)) - allowed, path
+    calls = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    assert not calls & {"open", "print", "input", "exec", "eval"}, path
+
+
+def test_wire_json_is_parsed_in_one_place() -> None:
+    """A second parser would disagree about duplicate keys, depth, surrogates and big numbers."""
+    for path in modules():
+        if room(path) == "wire":
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        loads = [
+            n
+            for n in ast.walk(tree)
+            if isinstance(n, ast.Attribute) and n.attr in ("loads", "load") and getattr(n.value, "id", "") == "json"
+        ]
+        assert not loads, f"{path.relative_to(PACKAGE)}:{loads[0].lineno}: use workbench.wire.jsontext.loads"
+
+
+@pytest.mark.parametrize("module", ["workbench", "workbench.cli", "workbench.cli._shell", "workbench.ir"])
+def test_start_is_cheap(module: str) -> None:
+    """Nothing heavy may be imported before a command asks for it."""
+    loaded = _loaded_by(f"import {module}")
+    assert not loaded & set(HEAVY), loaded & set(HEAVY)
+
+
+def test_commands_without_a_screen_never_import_textual() -> None:
+    code = "import workbench.cli, contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()): workbench.cli.main(['--help'])"
+    assert "textual" not in _loaded_by(code)
+
+
+def _loaded_by(code: str) -> set[str]:
+    script = f"{code}\nimport sys; print(*{{m.split('.')[0] for m in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_modules_stay_small(path: Path) -> None:
+    """A newcomer reads a module in one go; a longer one has more than one reason to change."""
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 500
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < 80, f"{node.name} in {path}"

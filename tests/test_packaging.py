@@ -1,0 +1,74 @@
+"""The built wheel, in an empty environment, runs the same as the checkout."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command ``workbench`` of an environment that holds the wheel and what it depends on, and nothing else.
+
+    The dependencies are those of the running interpreter, so that no download is needed.
+    """
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    done = subprocess.run(build, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,) = folder.glob("*.whl")
+    venv.create(folder / "env", with_pip=False)
+    target = next((folder / "env" / "lib").glob("python*/site-packages"))
+    subprocess.run([sys.executable, "-m", "zipfile", "-e", str(wheel), str(target)], check=True)
+    _add_dependencies(target)
+    return folder / "env" / "bin" / "python"
+
+
+def _add_dependencies(target: Path) -> None:
+    """Everything installed here but the checkout itself."""
+    import hypothesis
+
+    here = Path(hypothesis.__file__).parent.parent
+    for entry in here.iterdir():
+        if "workbench" not in entry.name and entry.suffix != ".pth" and not (target / entry.name).exists():
+            (target / entry.name).symlink_to(entry)
+
+
+def run(python: str | Path, *words: str, cwd: Path) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [str(python), "-m", "workbench", *words], capture_output=True, text=True, cwd=cwd, stdin=subprocess.DEVNULL
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [("--version",), (), ("explain", "closure.missing-result"), ("explain", "reasoning.missing")], ids=str
+)
+def test_wheel_and_checkout_answer_the_same(installed: Path, words: tuple[str, ...], tmp_path: Path) -> None:
+    assert run(installed, *words, cwd=tmp_path) == run(sys.executable, *words, cwd=tmp_path)
+
+
+def test_every_example_session_is_checked_the_same(installed: Path, tmp_path: Path) -> None:
+    examples = sorted(str(p) for p in (ROOT / "sessions").glob("*.jsonl"))
+    assert examples
+    here = run(sys.executable, "check", "--format", "json", *examples, cwd=tmp_path)
+    assert run(installed, "check", "--format", "json", *examples, cwd=tmp_path) == here
+
+
+def test_the_wheel_does_not_fall_back_to_the_checkout(installed: Path, tmp_path: Path) -> None:
+    code = "import workbench, workbench.resources as r; print(workbench.__file__, *(r.folder(n) for n in ('sessions', 'profiles')))"
+    done = subprocess.run([str(installed), "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert str(ROOT) not in done.stdout
+    for folder in done.stdout.split()[1:]:
+        assert any(Path(folder).iterdir())
+
+
+def test_readme_and_ci_run_the_same_command() -> None:
+    command = (ROOT / ".ci" / "run").read_text(encoding="utf-8").strip().splitlines()[-1]
+    assert command in (ROOT / "README.md").read_text(encoding="utf-8")

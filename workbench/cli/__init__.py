@@ -1,0 +1,36 @@
+"""The command line: one file per command.
+
+A command module has ``HELP`` (one line), ``configure(parser)`` and ``run(args) -> int``. Files that begin with an
+underscore are shared. Nothing heavy is imported before a command runs, and Textual only by commands that show a screen.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from workbench import __version__
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status: see "Exit" in ``workbench --help``."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words in (["--version"], ["-V"]):
+        sys.stdout.write(f"workbench {__version__}\n")
+        return 0
+    from workbench.cli._shell import run
+
+    return run(words)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line, for help and completion."""
+    from workbench.cli._shell import build
+
+    return build()

@@ -1,0 +1,150 @@
+"""The four forms in which ``check`` answers."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Sequence
+
+from workbench import __version__
+from workbench.cli._output import cut, emit, emit_json, number, write
+from workbench.cli._report import FileReport
+from workbench.rules import Finding, Severity
+
+Errors = Sequence[dict[str, str]]
+GLYPH = {Severity.ERROR: "✗", Severity.WARNING: "!", Severity.INFO: "·"}
+
+
+def text(reports: Sequence[FileReport], errors: Errors) -> None:
+    """For people: the break first, its place, what the provider says, where to read on."""
+    for report in reports:
+        emit(_headline(report))
+        for line in _file_lines(report):
+            emit(line)
+        emit()
+    errors_, warnings = (sum(r.count(s) for r in reports) for s in (Severity.ERROR, Severity.WARNING))
+    exchanges = sum(len(r.inspection.rows) for r in reports)
+    total = f"{number(len(reports), 'file')}, {number(exchanges, 'exchange')}: "
+    total += f"{number(errors_, 'error')}, {number(warnings, 'warning')}"
+    emit(total + (f", {number(len(errors), 'file')} not readable" if errors else ""))
+
+
+def _headline(report: FileReport) -> str:
+    rows = report.inspection.rows
+    chosen = next((r for r in rows if r.provider == report.provider), None)
+    known = f"{report.protocol or 'no model exchange'}"
+    if chosen and report.provider:
+        known += f" · contract {report.provider} ({chosen.provider_from})"
+    return f"{report.path} · {number(len(rows), 'exchange')} · {known}"
+
+
+def _file_lines(report: FileReport) -> Iterator[str]:
+    for line in report.inspection.damage:
+        yield f"  ! {line}"
+    for row in report.inspection.rows:
+        for problem in row.problems:
+            yield f"  ! exchange {row.index + 1}: {cut(problem)}"
+        if row.protocol is None and not row.problems:
+            yield f"  · exchange {row.index + 1}: {cut(row.protocol_from)}"
+    for finding in report.inspection.findings:
+        yield from finding_lines(finding)
+    if not report.inspection.findings:
+        yield "  no findings"
+
+
+def finding_lines(finding: Finding) -> Iterator[str]:
+    """One finding, three to five lines."""
+    yield f"  {GLYPH[finding.severity]} {finding.severity:<7} {finding.rule}"
+    yield f"      {place(finding)}"
+    yield f"      {finding.message}"
+    if finding.evidence:
+        yield f"      seen: {cut(finding.evidence)}"
+    if finding.refusal:
+        yield f"      the provider answers: {cut(finding.refusal)}"
+
+
+def place(finding: Finding) -> str:
+    """``exchange 2 · request · /messages/1 · bytes 187–301`` (exchanges from one)."""
+    words = [f"exchange {finding.exchange + 1}", finding.side, finding.pointer or "whole body"]
+    if finding.events:
+        first, last = min(finding.events), max(finding.events)
+        words.append(f"stream event {first}" if first == last else f"stream events {first}–{last}")
+    if finding.span:
+        words.append(f"bytes {finding.span[0]}–{finding.span[1]}")
+    return " · ".join(words)
+
+
+def as_json(reports: Sequence[FileReport], errors: Errors) -> None:
+    """The stable JSON of the command-line contract."""
+    emit_json({"version": __version__, "files": [r.as_json() for r in reports], "errors": list(errors)})
+
+
+def sarif(reports: Sequence[FileReport], errors: Errors) -> None:
+    """SARIF 2.1.0, for code-scanning services."""
+    level = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+    found = [(r, f) for r in reports for f in r.inspection.findings]
+    slugs = sorted({f.rule for _, f in found})
+    rules = [{"id": s, "helpUri": f"urn:workbench:rule:{s}"} for s in slugs]
+    results = [
+        {
+            "ruleId": f.rule,
+            "ruleIndex": slugs.index(f.rule),
+            "level": level[f.severity],
+            "message": {"text": f"{f.message} ({place(f)})"},
+            "locations": [_sarif_location(r.path, f)],
+        }
+        for r, f in found
+    ]
+    failures = [{"level": "error", "message": {"text": e["message"]}} for e in errors]
+    run = {
+        "tool": {"driver": {"name": "workbench", "version": __version__, "rules": rules}},
+        "results": results,
+        "invocations": [{"executionSuccessful": not errors, "toolExecutionNotifications": failures}],
+    }
+    emit_json({"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]})
+
+
+def _sarif_location(path: str, finding: Finding) -> dict[str, object]:
+    logical = f"exchange {finding.exchange + 1}/{finding.side}{finding.pointer}"
+    return {
+        "physicalLocation": {"artifactLocation": {"uri": path.replace("\\", "/")}},
+        "logicalLocations": [{"fullyQualifiedName": logical}],
+    }
+
+
+def junit(reports: Sequence[FileReport], errors: Errors) -> None:
+    """JUnit XML: a suite a file, a case an exchange; errors fail, warnings are in the output."""
+    from workbench.cli._output import _write
+
+    root = ET.Element("testsuites", name="workbench check")
+    for report in reports:
+        _junit_suite(root, report)
+    for error in errors:
+        suite = ET.SubElement(root, "testsuite", name=_xml(error["path"]), tests="1", errors="1")
+        case = ET.SubElement(suite, "testcase", name="readable", classname=_xml(error["path"]))
+        ET.SubElement(case, "error", message=_xml(error["message"]))
+    ET.indent(root)
+    write(ET.tostring(root, encoding="unicode", xml_declaration=False) + "\n")
+
+
+def _junit_suite(root: ET.Element, report: FileReport) -> None:
+    failing = {f.exchange for f in report.inspection.findings if f.severity is Severity.ERROR}
+    rows = report.inspection.rows
+    name = _xml(report.path)
+    suite = ET.SubElement(root, "testsuite", name=name, tests=str(len(rows)), failures=str(len(failing)))
+    for row in rows:
+        case = ET.SubElement(suite, "testcase", name=f"exchange {row.index + 1}", classname=name)
+        own = [f for f in report.inspection.findings if f.exchange == row.index]
+        broken = [f for f in own if f.severity is Severity.ERROR]
+        if broken:
+            body = "\n".join(line for f in broken for line in finding_lines(f))
+            ET.SubElement(case, "failure", message=_xml(broken[0].message), type=broken[0].rule).text = _xml(body)
+        rest = [line for f in own if f.severity is not Severity.ERROR for line in finding_lines(f)]
+        if rest:
+            ET.SubElement(case, "system-out").text = _xml("\n".join(rest))
+
+
+def _xml(text: str) -> str:
+    """Text that XML 1.0 can hold: controls and surrogates made visible."""
+    from workbench.tui.safetext import visible
+
+    return visible(text)

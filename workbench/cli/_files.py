@@ -1,0 +1,60 @@
+"""Opening the FILE arguments of a command and inspecting them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from workbench.errors import UsageError, WorkbenchError
+from workbench.inspection import Inspector
+from workbench.wire.session import Session
+
+FILE_HELP = "any format an importer knows, a bare request, response, event stream or model text; - for standard input"
+
+
+def add_provider(parser: argparse.ArgumentParser) -> None:
+    """The options that say which contract and which protocol count."""
+    parser.add_argument("--provider", metavar="NAME[:VARIANT]", help="the contract (default: guessed, and said)")
+    parser.add_argument("--protocol", metavar="NAME", help="the protocol (default: guessed, and said)")
+
+
+def add_exchange(parser: argparse.ArgumentParser) -> None:
+    """``--exchange N``, counted from one."""
+    parser.add_argument("--exchange", type=int, metavar="N", help="which exchange, counted from one")
+
+
+def open_file(path: str) -> Session:
+    """The session in a file, or on standard input. Raises UnreadableInput, SessionFormatError, OSError."""
+    from workbench.importers import open_input
+
+    return open_input(path, stdin=sys.stdin.buffer if path == "-" else None)
+
+
+def inspector(session: Session, args: argparse.Namespace) -> Inspector:
+    """An inspector with the contract and protocol asked for. Raises UsageError for names that do not exist."""
+    from workbench import adapters
+    from workbench.rules import contracts
+
+    if args.provider:
+        contracts.get(args.provider)
+    if args.protocol:
+        adapters.get(args.protocol)
+    return Inspector(session, provider=args.provider, protocol=args.protocol)
+
+
+def chosen(session: Session, number: int | None, *, default: int = 0) -> int:
+    """Index of ``--exchange N``. Raises UsageError when the session has no such exchange."""
+    if not len(session):
+        raise UsageError(f"{session.name} holds no exchange")
+    if number is None:
+        return default
+    if not 1 <= number <= len(session):
+        raise UsageError(f"no exchange {number} in {session.name}", hint=f"it has 1 to {len(session)}")
+    return number - 1
+
+
+def failure_status(error: Exception) -> int:
+    """Exit status of a file that could not be read: 2 for what is no readable input, 4 for I/O."""
+    if isinstance(error, WorkbenchError | FileNotFoundError | IsADirectoryError | NotADirectoryError):
+        return 2
+    return 4

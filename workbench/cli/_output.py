@@ -1,0 +1,56 @@
+"""Printing: JSON to stdout alone, complaints to stderr in one line, untrusted text through the gate."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from workbench.ir import JsonValue
+from workbench.limits import SNIPPET
+from workbench.tui.safetext import visible
+
+
+def emit_json(value: JsonValue) -> None:
+    """One JSON object on stdout. Lone surrogates of hostile traffic are written as escapes."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = json.dumps(value, indent=2)
+    write(text + "\n")
+
+
+def emit(text: str = "") -> None:
+    """A line for people. Every control and invisible character in it is made visible."""
+    write(visible(text) + "\n")
+
+
+def write(text: str) -> None:
+    """Text as it is; what the terminal cannot show becomes an escape."""
+    stream = sys.stdout
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def complain(line: str, status: int) -> int:
+    """One line on stderr; returns the status, for ``return complain(…)``."""
+    text = visible(" ".join(line.split("\n")))
+    encoding = sys.stderr.encoding or "utf-8"
+    sys.stderr.write(f"workbench: {text}\n".encode(encoding, "backslashreplace").decode(encoding))
+    return status
+
+
+def describe_os_error(error: OSError) -> str:
+    """``file: reason`` without errno noise."""
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else reason
+
+
+def cut(text: str, width: int = SNIPPET) -> str:
+    """At most ``width`` characters, with an ellipsis where something was cut."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def number(count: int, word: str) -> str:
+    """``1 error``, ``2 errors``."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"

@@ -1,0 +1,92 @@
+"""What ``check`` says of one file, before it is formatted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from workbench.inspection import Inspected, Inspection
+from workbench.rules import Finding, Repair, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """The inspection of one file."""
+
+    path: str
+    inspection: Inspection
+
+    @property
+    def protocol(self) -> str | None:
+        """The protocol most exchanges speak, None where none is a model exchange."""
+        return _commonest([r.protocol for r in self.inspection.rows])
+
+    @property
+    def provider(self) -> str | None:
+        """The contract most exchanges were checked under."""
+        return _commonest([r.provider for r in self.inspection.rows])
+
+    def count(self, severity: Severity) -> int:
+        """How many findings of this severity."""
+        return sum(f.severity is severity for f in self.inspection.findings)
+
+    def status(self, fail_on: str) -> int:
+        """0 clean, 1 findings, 3 where nothing in the file could be decoded as a model exchange."""
+        worst = Severity(fail_on).rank
+        if any(f.severity.rank <= worst for f in self.inspection.findings):
+            return 1
+        decoded = any(r.protocol and not r.problems for r in self.inspection.rows)
+        return 0 if decoded else 3
+
+    def as_json(self) -> dict[str, object]:
+        """One entry of ``files``."""
+        return {
+            "path": self.path,
+            "protocol": self.protocol,
+            "provider": self.provider,
+            "exchanges": [exchange_json(r) for r in self.inspection.rows],
+            "findings": [finding_json(f) for f in self.inspection.findings],
+        }
+
+
+def exchange_json(row: Inspected) -> dict[str, object]:
+    """One entry of ``exchanges``."""
+    return {
+        "index": row.index,
+        "protocol": row.protocol,
+        "provider": row.provider,
+        "model": row.model,
+        "status": row.summary.status,
+        "conversation": row.conversation,
+        "hop": row.summary.hop or None,
+    }
+
+
+def finding_json(finding: Finding) -> dict[str, object]:
+    """One entry of ``findings``."""
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "exchange": finding.exchange,
+        "side": finding.side,
+        "pointer": finding.pointer,
+        "events": list(finding.events),
+        "bytes": list(finding.span) if finding.span else None,
+        "message": finding.message,
+        "evidence": finding.evidence,
+        "source": finding.source,
+        "repairs": [_repair_json(r) for r in finding.repairs],
+    }
+
+
+def _repair_json(repair: Repair) -> dict[str, object]:
+    edits = [
+        {"pointer": e.pointer, "bytes": list(e.span) if e.span else None, "old": e.old, "new": e.new}
+        for e in repair.edits
+    ]
+    return {"title": repair.title, "verified": repair.verified, "edits": edits}
+
+
+def _commonest(values: list[str | None]) -> str | None:
+    known = Counter(v for v in values if v)
+    return known.most_common(1)[0][0] if known else None

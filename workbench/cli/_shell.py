@@ -1,0 +1,81 @@
+"""Find the command, run it, and turn every failure into one line and an exit status."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from workbench import plugins
+from workbench.cli import INTERRUPTED, _output
+from workbench.errors import WorkbenchError
+
+EPILOG = """\
+exit status:
+  0  clean
+  1  findings, or the target refused
+  2  usage, or input that cannot be read
+  3  could not decide
+  4  I/O or network
+  130  interrupted
+  for several files the first of 130, 4, 2, 1, 3, 0 that applies
+"""
+
+PRECEDENCE = (INTERRUPTED, 4, 2, 1, 3, 0)
+
+
+def worst(statuses: Sequence[int]) -> int:
+    """The exit status for several files."""
+    return next((s for s in PRECEDENCE if s in statuses), 0)
+
+
+def build(only: str | None = None) -> argparse.ArgumentParser:
+    """The parser of every command; with ``only``, just that one is imported."""
+    top = argparse.ArgumentParser(
+        prog="workbench",
+        description="See where the chain of tool calls breaks. Without a command: the app.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("-V", "--version", action="store_true", help="print the version")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND")
+    names = plugins.names("workbench.cli")
+    for name in [only] if only in names and only else names:
+        module = plugins.load("workbench.cli", name)
+        sub = commands.add_parser(
+            module.NAME,
+            help=module.HELP,
+            description=module.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.configure(sub)
+        sub.set_defaults(run=module.run)
+    return top
+
+
+def run(words: list[str]) -> int:
+    """Parse and run; every failure is one clear line on stderr."""
+    try:
+        first = next((w for w in words if not w.startswith("-")), None)
+        module = first + "_" if first in ("import",) else first
+        args = build(module).parse_args(words)
+        if args.command is None:
+            from workbench.cli import _home
+
+            status = _home.run()
+        else:
+            status = args.run(args)
+        sys.stdout.flush()
+        return int(status)
+    except SystemExit as stop:  # argparse: usage and --help
+        return stop.code if isinstance(stop.code, int) else 2
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output went away: not our failure
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except WorkbenchError as error:
+        return _output.complain(str(error), 2)
+    except OSError as error:
+        return _output.complain(_output.describe_os_error(error), 4)

@@ -1,0 +1,172 @@
+"""The views of ``show`` as lines for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from workbench.chain.ledger import Entry
+from workbench.cli._output import cut
+from workbench.cli._show_json import start_line
+from workbench.decode import REQUEST, RESPONSE
+from workbench.inspection import Detail
+from workbench.ir import (
+    Media,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    Opaque,
+    Part,
+    Reasoning,
+    Text,
+    ToolCallIR,
+    ToolResultIR,
+)
+from workbench.wire.exchange import HttpRequest, HttpResponse
+
+
+def view(name: str, detail: Detail) -> Iterator[str]:
+    """One view of one exchange."""
+    row = detail.row
+    words = [f"exchange {row.index + 1}", row.protocol or row.protocol_from]
+    words += [w for w in (row.model, row.provider and f"contract {row.provider} ({row.provider_from})") if w]
+    if row.conversation is not None:
+        words.append(f"conversation {row.conversation + 1}")
+    yield "── " + " · ".join(words)
+    for problem in row.problems:
+        yield f"  ! {problem}"
+    yield from {"wire": wire, "ir": ir, "closure": closure, "reasoning": reasoning, "events": events}[name](detail)
+
+
+def wire(detail: Detail) -> Iterator[str]:
+    """Both sides as sent, bodies content-decoded."""
+    exchange = detail.decoded.exchange
+    if exchange.note:
+        yield f"  note: {exchange.note}"
+    sides = (
+        (exchange.request, detail.decoded.request_text, ">"),
+        (exchange.response, detail.decoded.response_text, "<"),
+    )
+    for http, body, arrow in sides:
+        if http is not None:
+            yield from _http(http, body, arrow)
+    for frame in exchange.frames:
+        yield f"{'>' if frame.direction == 'sent' else '<'} {frame.opcode} {frame.data.decode('utf-8', 'replace')}"
+
+
+def _http(http: HttpRequest | HttpResponse, body: bytes, arrow: str) -> Iterator[str]:
+    yield f"{arrow} {start_line(http)}"
+    for name, value in http.headers:
+        yield f"{arrow} {name}: {value}"
+    size = f"{len(body):,} bytes"
+    if http.body.encoding:
+        size += f" decoded from {len(http.body.raw):,} bytes of {http.body.encoding}"
+    yield f"{arrow} [{size}{'; ' + http.body.note if http.body.note else ''}]"
+    yield from body.decode("utf-8", "backslashreplace").replace("\r\n", "\n").split("\n")
+
+
+def ir(detail: Detail) -> Iterator[str]:
+    """Messages and parts of both sides."""
+    for side, model in ((REQUEST, detail.decoded.request), (RESPONSE, detail.decoded.response)):
+        if model is not None:
+            yield f"{side}"
+            yield from _request(model) if isinstance(model, ModelRequest) else _response(model)
+
+
+def _request(model: ModelRequest) -> Iterator[str]:
+    if model.tools:
+        yield f"  tools: {', '.join(t.name or '(no name)' for t in model.tools)}"
+    if model.thinking:
+        yield f"  thinking: {model.thinking}"
+    for part in model.system:
+        yield f"  system  {part.source.pointer}  {describe(part)}"
+    for message in model.messages:
+        yield from _message(message)
+
+
+def _response(model: ModelResponse) -> Iterator[str]:
+    if model.error:
+        yield f"  error: {model.error.message}"
+    for message in model.messages:
+        yield from _message(message)
+    if model.is_reasoning_only:
+        yield "  the answer is reasoning only: no text, no call"
+    if model.finish_reason or model.messages:
+        yield f"  finish reason: {model.finish_reason or '(none)'}{'' if model.is_complete else ' · incomplete'}"
+
+
+def _message(message: Message) -> Iterator[str]:
+    yield f"  {message.role}  {message.pointer}"
+    for part in message.parts:
+        yield f"    {message.absolute(part)}  {describe(part)}"
+        if isinstance(part, ToolResultIR):
+            yield from (f"      {message.absolute(inner)}  {describe(inner)}" for inner in part.content)
+
+
+def describe(part: Part) -> str:
+    """One line about a part."""
+    match part:
+        case Text():
+            return f"text  {_quote(part.text)}"
+        case Reasoning():
+            kept = " · signed" if part.signature else ""
+            return f"reasoning ({part.carrier}{kept})  " + ("(opaque)" if part.text is None else _quote(part.text))
+        case ToolCallIR():
+            arguments = part.raw if part.raw is not None else json.dumps(part.input, ensure_ascii=False)
+            broken = f" · does not parse: {part.error}" if part.error else ""
+            return f"{'server ' * part.is_server}tool call  {part.id!r} {part.name}  {cut(arguments)}{broken}"
+        case ToolResultIR():
+            return f"{'server ' * part.is_server}tool result  {part.tool_call_id!r}{' · error' * bool(part.is_error)}"
+        case Media():
+            where = part.url or part.file_id or (f"{len(part.data):,} characters of base64" if part.data else "")
+            return f"{part.kind}  {part.media_type or ''} {cut(where, 80)}"
+        case Opaque():
+            return f"{part.type} (kept verbatim)  {cut(json.dumps(part.value, ensure_ascii=False))}"
+
+
+def _quote(text: str) -> str:
+    return cut(json.dumps(text, ensure_ascii=False))
+
+
+def closure(detail: Detail) -> Iterator[str]:
+    """Every call and its result."""
+    for line in detail.closure.lines:
+        glyph = {"closed": "✓", "pending": "○"}.get(line.state.value, "✗")
+        yield f"  {glyph} {line.state.value:<12} {line.id or '(no id)'}  {line.name or ''}  {line.note}".rstrip()
+    yield f"  {detail.closure.closed} of {detail.closure.calls} closed" if detail.closure.lines else "  no calls"
+
+
+def reasoning(detail: Detail) -> Iterator[str]:
+    """The ledger of the request, and what the answer brought."""
+    for entry in detail.ledger.entries:
+        yield "  " + _entry(entry)
+    for ref in detail.ledger.came_in:
+        message = detail.decoded.messages(ref.side)[ref.message]
+        yield f"  came in now  {message.absolute(message.parts[ref.part])}  {describe(message.parts[ref.part])}"
+    if not detail.ledger.entries and not detail.ledger.came_in:
+        yield "  no reasoning was received, and none is owed"
+
+
+def _entry(entry: Entry) -> str:
+    origin = f"exchange {entry.received_in + 1}" if entry.received_in is not None else "not recorded"
+    size = "" if entry.text is None else f", {len(entry.text):,} characters"
+    words = [
+        f"turn {entry.turn + 1}",
+        f"message {entry.message + 1}" if entry.message is not None else "not in this request",
+        f"{entry.carrier or 'no reasoning'} from {origin}{size}",
+        "owed" if entry.owed else "not owed",
+        f"sent: {entry.sent.value}" if entry.owed or entry.sent.value != "not owed" else "",
+        entry.why,
+    ]
+    return " · ".join(w for w in words if w)
+
+
+def events(detail: Detail) -> Iterator[str]:
+    """The blocks of the stream, one a line."""
+    for event in detail.decoded.events:
+        data = "" if event.data is None else event.data.decode("utf-8", "replace")
+        comments = b"".join(event.comments).decode("utf-8", "replace")
+        cut_off = "" if event.terminated else "  (unterminated)"
+        yield f"  {event.number:>4}  {event.start:>7}–{event.end:<7} {event.name or ''}  {cut(data or ': ' + comments)}{cut_off}"
+    if not detail.decoded.events:
+        yield "  the answer is no event stream"

@@ -1,0 +1,38 @@
+"""Open the app on a file, at the first break.
+
+Without a terminal (a pipe, a CI job) the findings are printed as ``workbench check`` prints them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from workbench.cli import _files
+
+NAME = "open"
+HELP = "the app on a file"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
+    _files.add_exchange(parser)
+    _files.add_provider(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show the session until the user leaves."""
+    if not sys.stdout.isatty() or (args.file != "-" and not sys.stdin.isatty()):
+        from workbench.cli import check
+
+        return check.run(argparse.Namespace(**vars(args), files=[args.file], fail_on="error", format="text"))
+    session = _files.open_file(args.file)
+    try:
+        _files.inspector(session, args)  # complain about unknown names before the screen opens
+        wanted = None if args.exchange is None else _files.chosen(session, args.exchange)
+        from workbench.tui.app import run as run_app
+
+        return run_app(session, provider=args.provider, protocol=args.protocol, exchange=wanted)
+    finally:
+        session.close()

@@ -1,0 +1,60 @@
+"""Show one view of a file.
+
+  wire        request and response as they were sent, bodies content-decoded
+  ir          messages and their parts, with pointers
+  closure     every call, its result, and what is wrong between them
+  reasoning   the reasoning ledger of each request
+  events      the blocks of a streamed answer
+
+JSON output is one object: {"path", "as", "exchanges": [VIEW, …]}, one VIEW an exchange:
+  every view  "index" (from zero), "protocol", "provider", "conversation"
+  wire        "request", "response": {"line", "headers": [[name, value]], "body", "body_base64", "bytes", "encoding"}
+  ir          "request", "response": {"model", "messages": [{"role", "pointer", "parts"}], …}
+  closure     "lines": [{"id", "name", "state", "note", "call", "results"}]
+  reasoning   "entries": [{"turn", "pointer", "carrier", "received_in", "owed", "sent", "why", …}], "came_in"
+  events      "events": [{"number", "event", "data", "bytes", "terminated"}]
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.cli import _files, _output
+
+NAME = "show"
+HELP = "one view of a file: wire, ir, closure, reasoning or events"
+VIEWS = ("wire", "ir", "closure", "reasoning", "events")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
+    parser.add_argument("--as", dest="view", choices=VIEWS, default="ir")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    _files.add_exchange(parser)
+    _files.add_provider(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the view of one exchange, or of all."""
+    from workbench.cli import _show_json, _show_text
+
+    session = _files.open_file(args.file)
+    try:
+        inspector = _files.inspector(session, args)
+        wanted = range(len(session))
+        if args.exchange is not None:
+            wanted = range(_files.chosen(session, args.exchange), _files.chosen(session, args.exchange) + 1)
+        if args.format == "json":
+            views = [_show_json.view(args.view, inspector.detail(n)) for n in wanted]
+            _output.emit_json({"path": args.file, "as": args.view, "exchanges": views})
+            return 0
+        for n in wanted:
+            for line in _show_text.view(args.view, inspector.detail(n)):
+                _output.emit(line)
+            _output.emit()
+        for line in session.damage:
+            _output.complain(line, 0)
+        return 0
+    finally:
+        session.close()
