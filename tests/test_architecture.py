@@ -131,7 +131,8 @@ def test_start_is_cheap(module: str) -> None:
 
 
 def test_commands_without_a_screen_never_import_textual() -> None:
-    code = "import workbench.cli, contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()): workbench.cli.main(['--help'])"
+    quiet = "import contextlib, io, workbench.cli\nwith contextlib.redirect_stdout(io.StringIO()):"
+    code = f"{quiet} workbench.cli.main(['--help'])"
     assert "textual" not in _loaded_by(code)
 
 

@@ -17,9 +17,14 @@ from workbench.errors import UsageError
 @cache
 def names(package: str) -> tuple[str, ...]:
     """Module names of the parts in a package ("workbench.adapters"), built-in and third-party, sorted."""
+    return tuple(sorted({*built_in(package), *_third_party(package)}))
+
+
+@cache
+def built_in(package: str) -> tuple[str, ...]:
+    """Module names of the parts that ship in a package, sorted."""
     path = import_module(package).__path__
-    built_in = {m.name for m in pkgutil.iter_modules(path) if not m.name.startswith("_")}
-    return tuple(sorted(built_in | set(_third_party(package))))
+    return tuple(sorted(m.name for m in pkgutil.iter_modules(path) if not m.name.startswith("_")))
 
 
 @cache

@@ -113,8 +113,6 @@ def _sarif_location(path: str, finding: Finding) -> dict[str, object]:
 
 def junit(reports: Sequence[FileReport], errors: Errors) -> None:
     """JUnit XML: a suite a file, a case an exchange; errors fail, warnings are in the output."""
-    from workbench.cli._output import _write
-
     root = ET.Element("testsuites", name="workbench check")
     for report in reports:
         _junit_suite(root, report)

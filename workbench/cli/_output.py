@@ -33,7 +33,7 @@ def write(text: str) -> None:
 
 
 def complain(line: str, status: int) -> int:
-    """One line on stderr; returns the status, for ``return complain(…)``."""
+    """Print one line on stderr and hand the status back, so that a command can return it."""
     text = visible(" ".join(line.split("\n")))
     encoding = sys.stderr.encoding or "utf-8"
     sys.stderr.write(f"workbench: {text}\n".encode(encoding, "backslashreplace").decode(encoding))

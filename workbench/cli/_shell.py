@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from workbench import plugins
 from workbench.cli import INTERRUPTED, _output
@@ -40,9 +41,9 @@ def build(only: str | None = None) -> argparse.ArgumentParser:
     )
     top.add_argument("-V", "--version", action="store_true", help="print the version")
     commands = top.add_subparsers(dest="command", metavar="COMMAND")
-    names = plugins.names("workbench.cli")
+    names = plugins.built_in("workbench.cli")
     for name in [only] if only in names and only else names:
-        module = plugins.load("workbench.cli", name)
+        module = import_module(f"workbench.cli.{name}")
         sub = commands.add_parser(
             module.NAME,
             help=module.HELP,
@@ -58,8 +59,7 @@ def run(words: list[str]) -> int:
     """Parse and run; every failure is one clear line on stderr."""
     try:
         first = next((w for w in words if not w.startswith("-")), None)
-        module = first + "_" if first in ("import",) else first
-        args = build(module).parse_args(words)
+        args = build("import_" if first == "import" else first).parse_args(words)
         if args.command is None:
             from workbench.cli import _home
 

@@ -167,6 +167,7 @@ def events(detail: Detail) -> Iterator[str]:
         data = "" if event.data is None else event.data.decode("utf-8", "replace")
         comments = b"".join(event.comments).decode("utf-8", "replace")
         cut_off = "" if event.terminated else "  (unterminated)"
-        yield f"  {event.number:>4}  {event.start:>7}–{event.end:<7} {event.name or ''}  {cut(data or ': ' + comments)}{cut_off}"
+        place = f"{event.number:>4}  {event.start:>7}–{event.end:<7}"
+        yield f"  {place} {event.name or ''}  {cut(data or ': ' + comments)}{cut_off}"
     if not detail.decoded.events:
         yield "  the answer is no event stream"
