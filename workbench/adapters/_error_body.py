@@ -1,0 +1,123 @@
+"""Error bodies of every envelope seen in the wild: the innermost message, however often it was wrapped.
+
+Shapes: ``{"type":"error","error":{…},"request_id"}``, ``{"error":{…}}`` with or without type, ``{"error":"…"}``, the
+bare inner object (Mistral, Z.AI, Bedrock), ``{"detail":…}`` (FastAPI), ``{"errors":[…]}``, a list around any of them,
+and relays that put the upstream's body as JSON text into ``message`` or ``metadata.raw``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from workbench.errors import WireError
+from workbench.ir import ApiError, JsonValue
+from workbench.wire.jsontext import loads
+
+MAX_WRAPPING = 8
+"""Steps inward, two for an envelope in the message of another: relays of relays were seen three deep."""
+
+_TITLE = re.compile(r"<title[^>]*>([^<]*)", re.IGNORECASE)
+
+
+def read_error(value: JsonValue) -> ApiError | None:
+    """The error that a parsed body or event holds; None where it holds none."""
+    error = _read(value, MAX_WRAPPING)
+    return error and replace(error, raw=value)
+
+
+def read_error_text(body: bytes) -> ApiError:
+    """The error of a body that is not JSON: the title of an HTML page, else the text as it stands."""
+    text = body.decode("utf-8", "replace").strip()
+    title = _TITLE.search(text) if text.startswith("<") else None
+    return ApiError(title.group(1).strip() if title else text, raw=text)
+
+
+def _read(value: JsonValue, depth: int) -> ApiError | None:
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, dict):
+        return None
+    for key in ("error", "detail", "errors", "message", "msg"):
+        error = _read_node(value, value.get(key), depth)
+        if error:
+            return error
+    node = value.get("error")
+    return _error(node, value, "") if isinstance(node, dict) else None
+
+
+def _read_node(outer: Mapping[str, JsonValue], node: JsonValue, depth: int) -> ApiError | None:
+    """The error that ``node``, found under a key of ``outer``, describes."""
+    if isinstance(node, str) and node:
+        return _unwrap(_error(outer, outer, node), depth)
+    if isinstance(node, list) and node:
+        return _error({}, outer, "; ".join(_validation(item) for item in node))
+    if not isinstance(node, dict) or not depth:
+        return None
+    inner = _read(node, depth - 1)
+    if inner is None:
+        return None
+    relayed = node.get("metadata")
+    raw = relayed.get("raw") if isinstance(relayed, dict) else None
+    return _unwrap(_filled(inner, _error(node, outer, inner.message)), depth, raw)
+
+
+def _unwrap(error: ApiError, depth: int, text: JsonValue = None) -> ApiError:
+    """Follow the message (or the upstream text beside it) into the JSON it carries."""
+    inner = _read(_embedded(text if isinstance(text, str) else error.message), depth - 1) if depth else None
+    return _filled(inner, error) if inner and inner.message else error
+
+
+def _embedded(text: str) -> JsonValue:
+    """The JSON object inside a text, escaped or not; None where there is none."""
+    start, end = text.find("{"), text.rfind("}")
+    if not 0 <= start < end:
+        return None
+    found = text[start : end + 1]
+    for candidate in (found, f'"{found}"'):
+        try:
+            value = loads(candidate.encode("utf-8", "replace"))
+            return loads(value.encode("utf-8", "replace")) if isinstance(value, str) else value
+        except WireError:
+            continue
+    return None
+
+
+def _error(node: Mapping[str, JsonValue], envelope: Mapping[str, JsonValue], message: str) -> ApiError:
+    details = node.get("details")
+    code = node.get("code")
+    if code is None and isinstance(details, dict):
+        code = details.get("error_code")
+    kind = node.get("type") if node.get("type") != "error" else None
+    return ApiError(
+        message=message,
+        type=_text(kind if kind is not None else node.get("status")),
+        code=_text(code),
+        param=_text(node.get("param")),
+        request_id=_text(envelope.get("request_id")),
+    )
+
+
+def _filled(inner: ApiError, outer: ApiError) -> ApiError:
+    """The inner error, with what only the outer one says."""
+    return ApiError(
+        message=inner.message,
+        type=inner.type or outer.type,
+        code=inner.code or outer.code,
+        param=inner.param or outer.param,
+        request_id=inner.request_id or outer.request_id,
+    )
+
+
+def _validation(item: JsonValue) -> str:
+    """One entry of a list of errors: ``body.messages.0: Field required``."""
+    if not isinstance(item, dict):
+        return str(item)
+    place = item.get("loc")
+    text = str(item.get("msg") or item.get("message") or dict(item))
+    return f"{'.'.join(map(str, place))}: {text}" if isinstance(place, list) else text
+
+
+def _text(value: JsonValue) -> str | None:
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
