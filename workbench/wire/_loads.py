@@ -1,0 +1,128 @@
+"""Parsing and writing JSON text: the one place that touches a JSON library."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from workbench.errors import LocalProtocolError, WireError
+from workbench.ir import JsonValue
+from workbench.limits import MAX_JSON_DEPTH
+from workbench.wire._strings import ERRORS, decode
+
+_REFUSED: Final = "no API takes such a body"
+
+
+def _import_decode(text: bytes | str) -> Any:
+    """Stands in for the fast parser until it is first needed: importing it takes 15 ms."""
+    global _fast
+    from msgspec.json import decode as fast
+
+    _fast = fast
+    return fast(text)
+
+
+_fast: Callable[[bytes | str], Any] = _import_decode
+
+
+def loads(text: bytes | str) -> JsonValue:
+    r"""The value of a JSON text, exactly as the standard library reads it.
+
+    Duplicate keys: the last counts. Lone surrogates (``\ud83d``) stay, NaN and Infinity are read, integers are exact.
+    Bytes that are not UTF-8 do not make a body unreadable: they become U+DC80 … U+DCFF as with ``surrogateescape``.
+
+    Raises:
+        WireError: not JSON, or deeper than ``limits.MAX_JSON_DEPTH``; says byte, line, reason and what to do.
+    """
+    try:
+        value = _fast(text)
+    except Exception:  # whatever it refuses, the standard library decides
+        value = _careful(text)
+    if len(text) > 2 * MAX_JSON_DEPTH and _is_deep(value):
+        raise _too_deep()
+    return value
+
+
+def _careful(text: bytes | str) -> JsonValue:
+    whole = text if isinstance(text, str) else decode(text)
+    skipped = 1 if whole.startswith("\ufeff") else 0
+    try:
+        return json.loads(whole[skipped:])
+    except json.JSONDecodeError as error:
+        raise _unreadable(whole, error.pos + skipped, error.msg) from None
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError:
+        raise WireError("JSON with an integer of thousands of digits", hint=_REFUSED) from None
+
+
+def _too_deep() -> WireError:
+    return WireError(f"JSON nested deeper than {MAX_JSON_DEPTH} levels", hint=_REFUSED)
+
+
+def _is_deep(value: JsonValue) -> bool:
+    """Deeper than the limit, counted level by level: not every parser has a limit of its own."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(MAX_JSON_DEPTH):
+        children = (child for node in level for child in (node.values() if type(node) is dict else node))
+        level = [child for child in children if type(child) is dict or type(child) is list]
+        if not level:
+            return False
+    return True
+
+
+def _unreadable(text: str, at: int, problem: str) -> WireError:
+    before = text[:at].encode("utf-8", ERRORS)
+    line = before.count(b"\n") + 1
+    reason = problem[0].lower() + problem[1:].rstrip(": ")
+    if problem.startswith("Expecting") and at < len(text):
+        reason += f", found {text[at]!r}"
+    return WireError(f"not JSON: {reason}", where=f"byte {len(before)}, line {line}", hint=_hint(text, at, problem))
+
+
+def _hint(text: str, at: int, problem: str) -> str:
+    start = text.lstrip("\ufeff \t\r\n")[:6]
+    if not start:
+        return "the text is empty"
+    if start.startswith("<"):
+        return "it looks like HTML or XML: a proxy or a login page may have answered"
+    if start.startswith(("data:", "event:", ":")):
+        return "it looks like an event stream"
+    if problem.startswith("Extra data"):
+        return "one value ends here and more text follows"
+    if at >= len(text.rstrip()) or problem.startswith("Unterminated"):
+        return "the text ends too early: it was probably cut"
+    if problem.startswith("Invalid control"):
+        return "line breaks and control characters in strings must be escaped"
+    return "look at the bytes just before it"
+
+
+def dumps(value: JsonValue) -> bytes:
+    r"""Compact JSON in UTF-8; only lone surrogates are written as ``\uXXXX``.
+
+    Raises:
+        LocalProtocolError: the value is no JSON value, or nested too deeply to write.
+    """
+    return _write(value, ascii_only=False)
+
+
+def dumps_ascii(value: JsonValue) -> bytes:
+    r"""Compact JSON with everything outside ASCII written as ``\uXXXX``. Raises as ``dumps``."""
+    return _write(value, ascii_only=True)
+
+
+def _write(value: JsonValue, *, ascii_only: bool) -> bytes:
+    try:
+        text = json.dumps(value, ensure_ascii=ascii_only, separators=(",", ":"), default=_plain)
+    except RecursionError:
+        raise LocalProtocolError("a value nested too deeply to be written as JSON", hint=_REFUSED) from None
+    except (TypeError, ValueError) as error:
+        raise LocalProtocolError(f"not a JSON value: {error}", hint="use dicts, lists, strings and numbers") from None
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")

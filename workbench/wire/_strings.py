@@ -1,0 +1,97 @@
+"""The inside of JSON strings: what the escapes stand for, and which outer byte each inner byte came from."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from array import array
+from bisect import bisect_right
+from typing import Final
+
+ERRORS: Final = "workbench-wire"
+"""Codec error handler: surrogates in UTF-8 stay lone surrogates, other stray bytes become U+DC80 … U+DCFF."""
+
+ESCAPE: Final = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)",
+    re.DOTALL,
+)
+_SIMPLE: Final = {
+    b'\\"': b'"',
+    b"\\\\": b"\\",
+    b"\\/": b"/",
+    b"\\b": b"\b",
+    b"\\f": b"\f",
+    b"\\n": b"\n",
+    b"\\r": b"\r",
+    b"\\t": b"\t",
+}
+
+
+def _handle(error: UnicodeError) -> tuple[str | bytes, int]:
+    try:
+        return codecs.lookup_error("surrogatepass")(error)
+    except UnicodeError:
+        return codecs.lookup_error("surrogateescape")(error)
+
+
+codecs.register_error(ERRORS, _handle)
+
+
+def decode(raw: bytes) -> str:
+    """Wire bytes as text. Never fails."""
+    return raw.decode("utf-8", ERRORS)
+
+
+def meaning(escape: bytes) -> bytes:
+    r"""What one escape (``\n``, ``\u00e9``, a surrogate pair) stands for, in UTF-8; lone surrogates as three bytes."""
+    simple = _SIMPLE.get(escape)
+    if simple is not None:
+        return simple
+    if len(escape) == 12:
+        high, low = int(escape[2:6], 16), int(escape[8:], 16)
+        return chr(0x10000 + ((high & 0x3FF) << 10 | low & 0x3FF)).encode()
+    return chr(int(escape[2:], 16)).encode("utf-8", "surrogatepass") if len(escape) == 6 else escape[1:]
+
+
+class Inside:
+    """The text in a JSON string, with the way back to the bytes it was written in.
+
+    Args:
+        outer: the text the string stands in.
+        start, end: range of the string there, without its quotes.
+    """
+
+    def __init__(self, outer: bytes, start: int, end: int) -> None:
+        # Run n is literal text: inner bytes from _inner[n], outer bytes from _outer[n] to _stop[n]. An escape follows.
+        self._inner, self._outer, self._stop = array("q", (0,)), array("q", (start,)), array("q")
+        if outer.find(b"\\", start, end) < 0:
+            self._stop.append(end)
+            self.text = outer[start:end]
+            return
+        pieces: list[bytes] = []
+        at, length = start, 0
+        for found in ESCAPE.finditer(outer, start, end):
+            stop, after = found.span()
+            said = meaning(found[0])
+            pieces += (outer[at:stop], said)
+            length += stop - at + len(said)
+            at = after
+            self._stop.append(stop)
+            self._inner.append(length)
+            self._outer.append(at)
+        self._stop.append(end)
+        pieces.append(outer[at:end])
+        self.text = b"".join(pieces)
+
+    def outer(self, offset: int, *, is_end: bool = False) -> int:
+        """The outer byte of an inner one; an offset inside an escape goes to its start, or to its end as an end."""
+        run = bisect_right(self._inner, offset) - 1
+        at = self._outer[run] + offset - self._inner[run]
+        if at <= self._stop[run]:
+            return at
+        return self._outer[run + 1] if is_end else self._stop[run]
+
+    def inner(self, offset: int) -> int:
+        """The inner byte that an outer one takes part in."""
+        run = bisect_right(self._outer, offset) - 1
+        return self._inner[run] + min(offset, self._stop[run]) - self._outer[run]
