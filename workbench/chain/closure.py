@@ -31,6 +31,19 @@ class CallState(StrEnum):
     ORPHAN = "orphan"  # a result without a call
 
 
+class Flaw(StrEnum):
+    """One thing that is wrong with a line: what a rule asks for."""
+
+    NOT_ADJACENT = "not-adjacent"  # something stands between the calls and the result
+    RESULT_NOT_FIRST = "result-not-first"  # other content stands before or between the results
+    CALL_ROLE = "call-role"  # the call is in a message of the wrong role
+    RESULT_ROLE = "result-role"  # a result is in a message of the wrong role
+    DUPLICATE_ID = "duplicate-id"  # an earlier call has the same id
+    DUPLICATE_RESULT = "duplicate-result"  # more than one result
+    ID_MISMATCH = "id-mismatch"  # call and result fit by position, but the ids differ
+    BY_POSITION = "by-position"  # the result names no id and was paired by its place
+
+
 @dataclass(frozen=True, slots=True)
 class CallLine:
     """One call with its results, or one result without a call.
@@ -41,6 +54,12 @@ class CallLine:
         results: every result that names this id.
         state: the worst thing true of it.
         note: in words, for people ("answered by message 4, message 3 stands between").
+        flaws: what is wrong, as values of ``Flaw``: several can be true at once, ``state`` names the worst.
+        between: index of the first request message that stands between the calls and their result.
+        before: first part that stands before or between the results of its turn although results come first.
+        twin: the earlier call with the same id (``Flaw.DUPLICATE_ID``).
+        stands_for: of an orphan, the unanswered call it answers by position (``Flaw.ID_MISMATCH``).
+        is_remembered: the call stands in an answer that only the server holds: ``call`` is None and it is no orphan.
     """
 
     id: str | None
@@ -49,6 +68,12 @@ class CallLine:
     results: tuple[NodeRef, ...]
     state: CallState
     note: str = ""
+    flaws: tuple[Flaw, ...] = ()
+    between: int | None = None
+    before: NodeRef | None = None
+    twin: NodeRef | None = None
+    stands_for: NodeRef | None = None
+    is_remembered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,4 +90,4 @@ class Closure:
     @property
     def calls(self) -> int:
         """How many calls there are."""
-        return sum(line.call is not None for line in self.lines)
+        return sum(line.call is not None or line.is_remembered for line in self.lines)

@@ -33,6 +33,10 @@ class Entry:
         owed: this request has to carry it.
         sent: what happened.
         why: why it is owed, or when the debt ended ("ended by the user message 5"), in words.
+        sent_text: readable reasoning as this request sends it; None where it sends none.
+        call_ids: ids of the turn's calls.
+        differs: of an altered or empty entry, what differs at ``sent_part``: IR field ``"text"``, ``"signature"`` or
+            ``"data"``; ``"order"`` (same blocks, other order); ``"count"`` (a block is lost or added).
     """
 
     turn: int
@@ -48,6 +52,7 @@ class Entry:
     why: str = ""
     sent_text: str | None = None
     call_ids: tuple[str, ...] = ()
+    differs: str = ""
 
 
 @dataclass(frozen=True, slots=True)
