@@ -28,3 +28,14 @@ REPAIR_SECONDS = 2.0
 
 SNIPPET = 200
 """Characters of untrusted text quoted in one finding or error line."""
+
+MAX_SCHEMA_STEPS = 50_000
+"""Schema keywords one validation may apply: references and alternatives multiply. An honest call takes under 1,000; 50,000 take
+half a second."""
+
+MAX_PATTERN_STEPS = 1_000_000
+"""Backtracking steps a schema's pattern may need by its form (text length to the power of its repeats) and still run in this
+process: 50 ms. What may need more runs in a child process."""
+
+MAX_SCHEMA_FAULTS = 10
+"""Faults reported for the arguments of one call."""

@@ -1,0 +1,299 @@
+"""Validation of arguments by their declared JSON Schema, with bounded work.
+
+Schemas are hostile data: references may form loops, alternatives may multiply, patterns may run for ever, and a
+remote reference must never be fetched. Work is counted and capped here; a pattern that could run away raises
+``NeedsChild``, and the caller repeats the validation in a process that it can kill.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from workbench import limits
+from workbench.errors import WireError
+from workbench.ir import JsonValue, escape
+from workbench.wire.jsontext import loads
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+INVALID, DOUBLE_ENCODED, COERCIBLE = "invalid", "double-encoded", "coercible"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One place where arguments break their schema.
+
+    Attributes:
+        pointer: JSON pointer below the arguments.
+        keyword: the schema keyword that fails ("required", "type" …).
+        message: what is wrong there, without the place.
+        kind: ``"invalid"``; ``"double-encoded"``: the string parses to the array or object that is declared;
+            ``"coercible"``: a scalar of the wrong type that reads as the declared one (or null for an optional key).
+        replacement: the value that fits, for the last two kinds.
+    """
+
+    pointer: str
+    keyword: str
+    message: str
+    kind: str = INVALID
+    replacement: JsonValue = None
+
+
+class NeedsChild(Exception):
+    """A pattern could run for longer than anybody waits."""
+
+
+class TooMuchWork(Exception):
+    """The schema asks for more steps than any honest one."""
+
+
+@dataclass(slots=True)
+class _Budget:
+    """What one validation may still spend; ``patient`` in a process that can be killed."""
+
+    patient: bool = False
+    steps: float = field(default=limits.MAX_SCHEMA_STEPS)
+
+
+_budget: ContextVar[_Budget] = ContextVar("budget")
+
+
+def validate(value: JsonValue, schema: JsonValue, *, patient: bool = False) -> tuple[Fault, ...]:
+    """Every fault of ``value``, at most ``limits.MAX_SCHEMA_FAULTS``, one for each place and keyword.
+
+    Raises:
+        NeedsChild: not ``patient``, and a pattern may run for long.
+        TooMuchWork: the budget is spent.
+        Exception: whatever ``jsonschema`` raises on a schema that is none.
+    """
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import validator_for
+    from referencing import Registry
+
+    token = _budget.set(_Budget(patient))
+    try:
+        base = validator_for(schema, default=Draft202012Validator)
+        checker = _bounded(base)(schema, registry=Registry())
+        faults: dict[tuple[str, str], Fault] = {}
+        for error in checker.iter_errors(value):
+            fault = _describe(checker, _innermost(error))
+            faults.setdefault((fault.pointer, fault.keyword), fault)
+            if len(faults) >= limits.MAX_SCHEMA_FAULTS:
+                break
+        return tuple(faults.values())
+    finally:
+        _budget.reset(token)
+
+
+@cache
+def _bounded(base: Any) -> Any:
+    """A validator class whose every keyword counts its work and whose patterns are watched."""
+    from jsonschema.validators import extend
+
+    own: dict[str, Callable[..., Any]] = {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "uniqueItems": _unique_items,
+    }
+    every = {name: own.get(name, check) for name, check in base.VALIDATORS.items()}
+    extend_class: Callable[..., Any] = extend
+    return extend_class(base, {name: _counted(check) for name, check in every.items()})
+
+
+def _counted(check: Callable[..., Any]) -> Callable[..., Iterator[ValidationError]]:
+    def counted(validator: Any, keyword: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        budget = _budget.get()
+        budget.steps -= 1
+        if budget.steps < 0:
+            raise TooMuchWork
+        yield from check(validator, keyword, instance, schema) or ()
+
+    return counted
+
+
+def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    from jsonschema.exceptions import ValidationError
+
+    if isinstance(instance, str) and not _matches(pattern, instance):
+        yield ValidationError(f"does not match {pattern!r}")
+
+
+def _pattern_properties(validator: Any, patterns: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if isinstance(instance, dict):
+        for pattern, inner in patterns.items():
+            for key in [k for k in instance if _matches(pattern, k)]:
+                yield from validator.descend(instance[key], inner, path=key, schema_path=pattern)
+
+
+def _unique_items(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    """In one pass: the library's own comparison is quadratic."""
+    from jsonschema.exceptions import ValidationError
+
+    if wanted and isinstance(instance, list) and len({repr(_canonical(v)) for v in instance}) < len(instance):
+        yield ValidationError("holds an item twice")
+
+
+def _canonical(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return sorted((k, _canonical(v)) for k, v in value.items())
+    if isinstance(value, list):
+        return [_canonical(v) for v in value]
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**53 else value
+
+
+_ESCAPES_AND_CLASSES = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_REPEATED = re.compile(r"[*+]|\{\d*,?\d*\}")
+
+
+def _matches(pattern: str, text: str) -> bool:
+    budget = _budget.get()
+    if not budget.patient:
+        cost = _cost(pattern, len(text))
+        if cost > limits.MAX_PATTERN_STEPS:
+            raise NeedsChild
+        budget.steps -= cost // 100
+    try:
+        return re.search(pattern, text) is not None
+    except re.error:  # a dialect this program does not read: it cannot be held against the arguments
+        return True
+
+
+def _cost(pattern: str, length: int) -> float:
+    """Steps that backtracking may take at worst; endless for what cannot be told from the form."""
+    plain = _ESCAPES_AND_CLASSES.sub("x", pattern)
+    if re.search(r"\\[1-9]|\(\?(?!:)", pattern) or re.search(r"\)\s*(?:[*+]|\{)", plain):
+        return math.inf
+    return float(length + 1) ** (len(_REPEATED.findall(plain)) + 1)
+
+
+def _innermost(error: ValidationError) -> ValidationError:
+    """Of the alternatives that all failed, the one that came furthest."""
+    from jsonschema.exceptions import relevance
+
+    while error.context and not _may_convert(error.instance):
+        deepest = max(len(e.absolute_path) for e in error.context)
+        if deepest == len(error.absolute_path):
+            break
+        error = max((e for e in error.context if len(e.absolute_path) == deepest), key=relevance)
+    return error
+
+
+def _may_convert(instance: JsonValue) -> bool:
+    return instance is None or isinstance(instance, str | int | float)
+
+
+def _describe(checker: Any, error: ValidationError) -> Fault:
+    pointer = "".join(f"/{escape(str(step))}" for step in error.absolute_path)
+    keyword = str(error.validator)
+    message = _MESSAGES.get(keyword, _plain)(error)
+    for kind, candidate in _candidates(error.instance):
+        if _accepts(checker, error, candidate):
+            return Fault(pointer, keyword, message, kind, candidate)
+    if error.instance is None and _is_optional(checker, error):
+        return Fault(pointer, keyword, message, COERCIBLE)
+    return Fault(pointer, keyword, message)
+
+
+def _candidates(instance: JsonValue) -> Iterator[tuple[str, JsonValue]]:
+    """What a value may have been meant as."""
+    if isinstance(instance, str):
+        try:
+            parsed = loads(instance.strip().encode("utf-8", "surrogatepass"))
+        except WireError:
+            parsed = {"True": True, "False": False, "None": None}.get(instance.strip(), instance)
+        if isinstance(parsed, dict | list):
+            yield DOUBLE_ENCODED, parsed
+        elif not isinstance(parsed, str):
+            yield COERCIBLE, parsed
+    elif isinstance(instance, int | float) and not isinstance(instance, bool):
+        yield COERCIBLE, str(instance)
+
+
+def _accepts(checker: Any, error: ValidationError, candidate: JsonValue) -> bool:
+    return bool(checker.evolve(schema=error.schema).is_valid(candidate))
+
+
+def _is_optional(checker: Any, error: ValidationError) -> bool:
+    """A null for a key that need not be there at all: leaving it out would do."""
+    path = list(error.absolute_schema_path)
+    if len(path) < 3 or path[-3] != "properties":
+        return False
+    holder = checker.schema
+    for step in path[:-3]:
+        try:
+            holder = holder[step]
+        except (KeyError, IndexError, TypeError):  # the path went through a reference
+            return False
+    return path[-2] not in holder.get("required", ())
+
+
+def _declared(error: ValidationError) -> list[Any]:
+    value: Any = error.validator_value
+    return value if isinstance(value, list) else [value]
+
+
+def _plain(error: ValidationError) -> str:
+    return _cut(error.message)
+
+
+def _missing(error: ValidationError) -> str:
+    instance = error.instance if isinstance(error.instance, dict) else {}
+    names = [name for name in _declared(error) if name not in instance]
+    return f"lacks the required {', '.join(map(repr, names))}"
+
+
+def _wrong_type(error: ValidationError) -> str:
+    return (
+        f"is {kind_of(error.instance)} {snippet(error.instance)}, declared is {' or '.join(map(str, _declared(error)))}"
+    )
+
+
+def _not_listed(error: ValidationError) -> str:
+    return _cut(f"is {snippet(error.instance)}, declared are {', '.join(map(snippet, _declared(error)))}")
+
+
+def _no_shape(error: ValidationError) -> str:
+    return f"is {kind_of(error.instance)} {snippet(error.instance)}, which fits not one of the declared shapes"
+
+
+def _undeclared(error: ValidationError) -> str:
+    schema: Any = error.schema
+    held: Any = error.instance
+    names = [name for name in held if name not in schema.get("properties", {})]
+    return _cut(f"holds the undeclared {', '.join(map(repr, names))}")
+
+
+_MESSAGES: dict[str, Callable[[ValidationError], str]] = {
+    "required": _missing,
+    "type": _wrong_type,
+    "enum": _not_listed,
+    "anyOf": _no_shape,
+    "oneOf": _no_shape,
+    "additionalProperties": _undeclared,
+}
+
+
+def kind_of(value: JsonValue) -> str:
+    """The JSON type of a value, with its article."""
+    if value is None or isinstance(value, bool):
+        return "the literal"
+    names = {str: "the string", int: "the number", float: "the number", list: "the array", dict: "the object"}
+    return names.get(type(value), "the value")
+
+
+def snippet(value: JsonValue) -> str:
+    """A value as JSON-like text for a message, cut."""
+    literal = {None: "null", True: "true", False: "false"}
+    text = literal[value] if value is None or isinstance(value, bool) else repr(value)
+    return text if len(text) <= limits.SNIPPET // 3 else text[: limits.SNIPPET // 3] + "…"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= limits.SNIPPET else text[: limits.SNIPPET] + "…"
