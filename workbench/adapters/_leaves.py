@@ -1,0 +1,146 @@
+"""Writing changed leaves back into the bytes they were read from, and not a byte more.
+
+A value is replaced where it stands. Of a string only the characters that differ are replaced, so that the escapes of
+the others stay. In a stream the change goes into the pieces it falls on; the pieces of its unchanged beginning and end
+stay as they are. Functions raise as ``changes`` does, and LocalProtocolError for what is not on the wire.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from workbench.adapters._changes import Change, changes
+from workbench.errors import LocalProtocolError
+from workbench.ir import JsonValue, Message
+from workbench.wire.jsontext import JsonIndex, dumps, loads, replace, string_slice_span
+from workbench.wire.sse import read_events
+
+
+class _Cut(NamedTuple):
+    """Bytes ``start`` to ``end`` of the original become ``new``."""
+
+    start: int
+    end: int
+    new: bytes
+
+
+class _Piece(NamedTuple):
+    """A JSON string of the stream: its byte range, quotes included, and its text."""
+
+    span: tuple[int, int]
+    text: str
+
+
+def encode(before: Sequence[Message], after: Sequence[Message], original: bytes) -> bytes:
+    """The body ``original``, which says ``before``, saying ``after``."""
+    return write(changes(before, after), original)
+
+
+def write(found: Iterable[Change], original: bytes) -> bytes:
+    """A body with changes written in."""
+    index = JsonIndex(original)
+    cuts = [_cut(change, original, index.span(change.pointer + change.below)) for change in found]
+    return _splice(original, cuts)
+
+
+def encode_stream(before: Sequence[Message], after: Sequence[Message], original: bytes) -> bytes:
+    """The event stream ``original``, which adds up to ``before``, adding up to ``after``."""
+    found = list(changes(before, after))
+    stream = _Stream(original) if found else None
+    cuts = [cut for change in found if stream for cut in stream.cuts(change)]
+    return _splice(original, cuts)
+
+
+class _Stream:
+    def __init__(self, original: bytes) -> None:
+        self.original = original
+        self.events = read_events(original)
+
+    def cuts(self, change: Change) -> Iterator[_Cut]:
+        """What to replace in the stream for one change."""
+        segments = change.segments
+        if not segments:
+            raise LocalProtocolError("this value cannot be changed in a stream", where=change.pointer + change.below)
+        event, pointer = segments[0]
+        if change.below or not isinstance(change.old, str):
+            yield _cut(change, self.original, self._span(event, pointer + change.below))
+            return
+        if not isinstance(change.new, str):
+            raise LocalProtocolError("text of a stream can only become other text", where=change.pointer)
+        pieces = [self._piece(*segment) for segment in segments]
+        start, end, new = _narrowed(change.old, change.new, change.slice)
+        yield from _spread(self.original, pieces, start, end, new)
+
+    def _span(self, event: int, pointer: str) -> tuple[int, int] | None:
+        return self.events[event].span(pointer) if event < len(self.events) else None
+
+    def _piece(self, event: int, pointer: str) -> _Piece:
+        span = self._span(event, pointer)
+        if span is None:
+            raise _absent(pointer)
+        return _Piece(span, loads(self.original[span[0] : span[1]]))
+
+
+def _cut(change: Change, text: bytes, span: tuple[int, int] | None) -> _Cut:
+    """What to replace in a body, or in one event, for one change of the value at ``span``."""
+    if span is None:
+        raise _absent(change.pointer + change.below)
+    if isinstance(change.old, str) and isinstance(change.new, str):
+        start, end, new = _narrowed(change.old, change.new, change.slice)
+        return _string_cut(text, span, start, end, new)
+    return _Cut(*span, _like(text[span[0] : span[1]], change.new))
+
+
+def _narrowed(old: str, new: str, piece: tuple[int, int] | None) -> tuple[int, int, str]:
+    """(start, end, text): the characters of the whole string that have to be replaced, and by what."""
+    first = _common(old, new)
+    last = _common(old[first:][::-1], new[first:][::-1])
+    offset = piece[0] if piece else 0
+    return offset + first, offset + len(old) - last, new[first : len(new) - last]
+
+
+def _common(a: str, b: str) -> int:
+    """How many characters two texts have in common at their beginning."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if a[low:middle] == b[low:middle] else (low, middle - 1)
+    return low
+
+
+def _spread(text: bytes, pieces: Sequence[_Piece], start: int, end: int, new: str) -> Iterator[_Cut]:
+    """Replace characters of a string that was joined from pieces: the first piece touched takes the new text."""
+    begins = [0, *accumulate(len(piece.text) for piece in pieces)]
+    number = min(max(bisect_right(begins, start) - 1, 0), len(pieces) - 1)
+    while number < len(pieces) and (begins[number] < end or new):
+        at = begins[number]
+        yield _string_cut(text, pieces[number].span, max(start - at, 0), min(end - at, len(pieces[number].text)), new)
+        number, new = number + 1, ""
+
+
+def _string_cut(text: bytes, span: tuple[int, int], start: int, end: int, new: str) -> _Cut:
+    """Replace characters ``start`` to ``end`` of the JSON string at ``span``."""
+    token = text[span[0] : span[1]]
+    return _Cut(*string_slice_span(text, span, start, end), _like(token, new)[1:-1])
+
+
+def _like(token: bytes, value: JsonValue) -> bytes:
+    """A value as JSON, in the style of what it replaces."""
+    return replace(token, {"": value}) if token.startswith(b'"') else dumps(value)
+
+
+def _splice(text: bytes, cuts: Iterable[_Cut]) -> bytes:
+    pieces, at = list[bytes](), 0
+    for cut in sorted(cuts):
+        if cut.start < at:
+            raise LocalProtocolError("two changes overlap", where=f"byte {cut.start}", hint="make one after the other")
+        pieces += (text[at : cut.start], cut.new)
+        at = cut.end
+    return b"".join((*pieces, text[at:]))
+
+
+def _absent(pointer: str) -> LocalProtocolError:
+    return LocalProtocolError("nothing stands there to be changed", where=pointer, hint="add it as JSON")
