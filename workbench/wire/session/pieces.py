@@ -1,0 +1,134 @@
+"""Cutting bodies into pieces that later requests repeat, and packing lists of numbers."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from array import array
+from collections.abc import Iterator, Sequence
+
+from workbench.errors import SessionFormatError
+from workbench.wire.exchange import Chunk
+from workbench.wire.jsontext import JsonIndex
+
+SHARED = ("messages", "input", "contents", "tools", "system")
+"""Members whose elements an agent repeats in every request."""
+
+SMALL = 4096
+"""Bodies below this are one piece: an index entry would cost more than it saves."""
+
+
+def cut(body: bytes) -> list[bytes]:
+    """The body in pieces that join to it exactly; one piece where it is no JSON object with such members."""
+    if len(body) < SMALL or body.lstrip()[:1] != b"{":
+        return [body] if body else []
+    spans = sorted(_elements(body))
+    pieces, at = [], 0
+    for start, end in spans:
+        if start < at:
+            continue
+        if start > at:
+            pieces.append(body[at:start])
+        pieces.append(body[start:end])
+        at = end
+    if at < len(body):
+        pieces.append(body[at:])
+    return pieces
+
+
+def _elements(body: bytes) -> Iterator[tuple[int, int]]:
+    index = JsonIndex(body)
+    for name in SHARED:
+        span = index.span(f"/{name}")
+        if span and body[span[0] : span[0] + 1] == b"[":
+            yield from (child for _, child in index.elements(f"/{name}"))
+
+
+def piece_digest(piece: bytes) -> bytes:
+    """The key of a piece."""
+    return hashlib.blake2b(piece, digest_size=16).digest()
+
+
+def body_digest(body: bytes) -> bytes:
+    """The key of a body, and its proof."""
+    return hashlib.sha256(body).digest()
+
+
+def compress(data: bytes) -> bytes:
+    """A zstd frame, or the bytes themselves where that is not shorter."""
+    import zstandard
+
+    packed = zstandard.ZstdCompressor(level=6, write_content_size=True).compress(data) if len(data) > 32 else data
+    return packed if len(packed) < len(data) else data
+
+
+def expand(data: bytes, size: int) -> bytes:
+    """The plain bytes of a stored piece. Raises SessionFormatError when the frame is torn."""
+    if len(data) == size:
+        return data
+    import zstandard
+
+    try:
+        plain = zstandard.ZstdDecompressor().decompress(data, max_output_size=size)
+    except zstandard.ZstdError as error:
+        raise SessionFormatError(f"a piece of {size:,} bytes cannot be decompressed ({error})") from error
+    if len(plain) != size:
+        raise SessionFormatError(f"a piece has {len(plain):,} bytes where {size:,} were stored")
+    return plain
+
+
+def pack_ids(ids: Sequence[int]) -> bytes:
+    """Piece ids as differences, compressed: histories repeat, so they are nearly constant."""
+    deltas = array("q", (b - a for a, b in zip((0, *ids), ids, strict=False)))
+    raw = struct.pack("<I", len(ids)) + _little(deltas).tobytes()
+    return struct.pack("<I", len(raw)) + compress(raw)
+
+
+def unpack_ids(data: bytes) -> list[int]:
+    """The inverse of ``pack_ids``."""
+    raw = _unpacked(data)
+    deltas = array("q")
+    deltas.frombytes(raw[4 : 4 + 8 * struct.unpack_from("<I", raw)[0]])
+    ids, last = [], 0
+    for delta in _little(deltas):
+        last += delta
+        ids.append(last)
+    return ids
+
+
+def pack_chunks(chunks: Sequence[Chunk]) -> bytes:
+    """Chunk ends and times, exact, compressed; empty for none."""
+    if not chunks:
+        return b""
+    ends, times = array("q", (c.end for c in chunks)), array("d", (c.at for c in chunks))
+    raw = struct.pack("<I", len(chunks)) + _little(ends).tobytes() + _little(times).tobytes()
+    return struct.pack("<I", len(raw)) + compress(raw)
+
+
+def unpack_chunks(data: bytes) -> tuple[Chunk, ...]:
+    """The inverse of ``pack_chunks``."""
+    if not data:
+        return ()
+    raw = _unpacked(data)
+    count = struct.unpack_from("<I", raw)[0]
+    ends, times = array("q"), array("d")
+    ends.frombytes(raw[4 : 4 + 8 * count])
+    times.frombytes(raw[4 + 8 * count : 4 + 16 * count])
+    return tuple(map(Chunk, _little(ends), _little(times)))
+
+
+def _unpacked(data: bytes) -> bytes:
+    try:
+        return expand(data[4:], struct.unpack_from("<I", data)[0])
+    except struct.error as error:
+        raise SessionFormatError("a list of numbers is torn") from error
+
+
+def _little(numbers: array) -> array:  # type: ignore[type-arg]
+    """The array with little-endian items, on any machine."""
+    import sys
+
+    if sys.byteorder == "big":
+        numbers = numbers[:]
+        numbers.byteswap()
+    return numbers

@@ -1,0 +1,105 @@
+"""Session files of either form: open, save, prove."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.errors import SessionFormatError
+from workbench.wire.exchange import Exchange
+from workbench.wire.redaction import Redactor
+from workbench.wire.session import Session, sqlite, text, writer
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What ``save`` wrote. ``redactions`` counts the stand-ins in the file."""
+
+    exchanges: int
+    bytes: int
+    redactions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What ``fsck`` found. ``problems`` has one line each."""
+
+    format: str
+    version: int
+    exchanges: int
+    bytes: int
+    problems: tuple[str, ...]
+
+
+def is_session(head: bytes) -> bool:
+    """The first bytes of a file are those of a session file."""
+    return head.startswith(sqlite.MAGIC) or text.is_text_session(head)
+
+
+def open_session(path: Path) -> Session:
+    """Open a session file of either form, read-only.
+
+    Raises:
+        SessionFormatError: no session, or of a newer version.
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        head = file.read(4096)
+    if head.startswith(sqlite.MAGIC):
+        return sqlite.SqliteSession(path)
+    if text.is_text_session(head):
+        return text.read(path.read_bytes(), path.name)
+    raise SessionFormatError("not a session file", where=str(path), hint="workbench import FILE -o OUT makes one")
+
+
+def save(exchanges: Iterable[Exchange], path: Path, redactor: Redactor | None = None) -> Written:
+    """Write a session file, redacted; the text form for names ending in .jsonl.
+
+    The file appears whole or not at all: it is written beside its place and moved there.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    count = _Counter(redactor or Redactor())
+    form = text if path.suffix == ".jsonl" else writer
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    os.close(handle)
+    try:
+        written = form.write(map(count.redacted, exchanges), Path(name))
+        os.chmod(name, 0o600 if not path.exists() else path.stat().st_mode & 0o777)
+        os.replace(name, path)
+    except BaseException:
+        for left in (name, f"{name}-wal", f"{name}-shm"):
+            Path(left).unlink(missing_ok=True)
+        raise
+    return Written(written, path.stat().st_size, count.redactions)
+
+
+class _Counter:
+    def __init__(self, redactor: Redactor) -> None:
+        self.redactor = redactor
+        self.redactions = 0
+
+    def redacted(self, exchange: Exchange) -> Exchange:
+        safe = self.redactor.exchange(exchange)
+        self.redactions += sum(len(side.redactions) for side in (safe.request, safe.response) if side)
+        return safe
+
+
+def fsck(path: Path) -> Report:
+    """Prove a session file: every piece, body and exchange. Raises as ``open_session``."""
+    session = open_session(path)
+    try:
+        recorded = isinstance(session, sqlite.SqliteSession)
+        problems = tuple(session.problems()) if isinstance(session, sqlite.SqliteSession) else session.damage
+        form = ("sqlite", sqlite.VERSION) if recorded else ("text", text.VERSION)
+        return Report(*form, len(session), path.stat().st_size, tuple(_distinct(problems)))
+    finally:
+        session.close()
+
+
+def _distinct(lines: Iterable[str]) -> Iterator[str]:
+    return iter(dict.fromkeys(lines))

@@ -1,0 +1,256 @@
+r"""The text form of a session: JSON Lines, for fixtures and diffs.
+
+The first line is ``{"workbench": "session", "version": 1}``, then one exchange a line. Bodies are exact: a body that is
+UTF-8 stands in ``"text"``, anything else in ``"base64"``. Keys that hold their default are left out.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from workbench.errors import SessionFormatError, WireError
+from workbench.ir import NOTHING, JsonValue
+from workbench.wire.exchange import (
+    Body,
+    Chunk,
+    Exchange,
+    Frame,
+    Headers,
+    HttpRequest,
+    HttpResponse,
+    Kind,
+    Origin,
+    Redaction,
+    State,
+)
+from workbench.wire.jsontext import loads
+from workbench.wire.session import MemorySession
+
+VERSION = 1
+HEAD = b'{"workbench": "session"'
+
+STEPS: Mapping[int, Callable[[dict[str, JsonValue]], dict[str, JsonValue]]] = {}
+"""One-step converters of a line: version → what makes it the next version."""
+
+
+def is_text_session(head: bytes) -> bool:
+    """The first bytes of a file are those of a text session."""
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(HEAD)
+
+
+def write(exchanges: Iterable[Exchange], path: Path) -> int:
+    """Write a text session; returns how many exchanges."""
+    count = 0
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(json.dumps({"workbench": "session", "version": VERSION}) + "\n")
+        for exchange in exchanges:
+            file.write(dump(exchange) + "\n")
+            count += 1
+    return count
+
+
+def read(data: bytes, name: str) -> MemorySession:
+    """Read a text session. Lines that are torn are named and left out; the rest opens.
+
+    Raises:
+        SessionFormatError: the head is missing or of a newer version.
+    """
+    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    version = _version(lines[0], name)
+    exchanges, damage = [], []
+    for number, line in enumerate(lines[1:], 2):
+        if not line.strip():
+            continue
+        try:
+            exchanges.append(load(_current(loads(line), version)))
+        except (WireError, SessionFormatError) as error:
+            damage.append(f"line {number} is torn and was left out: {error}")
+    return MemorySession(name, tuple(exchanges), tuple(damage), "text")
+
+
+def _version(line: bytes, name: str) -> int:
+    try:
+        head = loads(line)
+    except WireError:
+        head = None
+    version = head.get("version") if isinstance(head, dict) and head.get("workbench") == "session" else None
+    if not isinstance(version, int):
+        raise SessionFormatError("the first line is not the head of a text session", where=f"{name}, line 1")
+    if version > VERSION:
+        newer = f"written by a newer version (format {version}, this one reads {VERSION})"
+        raise SessionFormatError(newer, where=name, hint="update workbench")
+    return version
+
+
+def _current(line: dict[str, JsonValue], version: int) -> dict[str, JsonValue]:
+    while version != VERSION:
+        line = STEPS[version](line)
+        version += 1
+    return line
+
+
+def dump(exchange: Exchange) -> str:
+    """One exchange as one line."""
+    plain: dict[str, JsonValue] = {"id": exchange.id}
+    for name in ("state", "kind", "origin", "started_at", "duration", "hop", "parent", "branch", "client", "note"):
+        value = getattr(exchange, name)
+        if value != getattr(_DEFAULT, name):
+            plain[name] = value
+    if exchange.meta:
+        plain["meta"] = dict(exchange.meta)
+    if exchange.request:
+        plain["request"] = _dump_request(exchange.request)
+    if exchange.response:
+        plain["response"] = _dump_response(exchange.response)
+    if exchange.frames:
+        plain["frames"] = [_dump_frame(f) for f in exchange.frames]
+    text = json.dumps(plain, ensure_ascii=False)
+    return text if text.isascii() or _encodes(text) else json.dumps(plain)
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+_DEFAULT = Exchange(id="")
+
+
+def _dump_request(request: HttpRequest) -> JsonValue:
+    head = {"method": request.method, "url": request.url, "http_version": request.http_version}
+    return _dump_http(head, request)
+
+
+def _dump_response(response: HttpResponse) -> JsonValue:
+    head = {"status": response.status, "reason": response.reason, "http_version": response.http_version}
+    return _dump_http(head, response)
+
+
+def _dump_http(head: dict[str, JsonValue], http: HttpRequest | HttpResponse) -> JsonValue:
+    plain = {k: v for k, v in head.items() if v != "" or k in ("method", "url")}
+    if http.headers.items:
+        plain["headers"] = [list(h) for h in http.headers]
+    plain["body"] = _dump_body(http.body)
+    if http.redactions:
+        plain["redactions"] = [list(r) for r in http.redactions]
+    return plain
+
+
+def _dump_body(body: Body) -> JsonValue:
+    plain: dict[str, JsonValue] = _dump_bytes(body.raw)
+    if body.encoding:
+        plain["encoding"] = body.encoding
+    if body.chunks:
+        plain["chunks"] = [list(c) for c in body.chunks]
+    if not body.is_raw:
+        plain["is_raw"] = False
+    for name in ("note", "original_length", "original_digest"):
+        if getattr(body, name):
+            plain[name] = getattr(body, name)
+    return plain
+
+
+def _dump_bytes(raw: bytes) -> dict[str, JsonValue]:
+    try:
+        return {"text": raw.decode("utf-8", "strict")}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(raw).decode()}
+
+
+def _dump_frame(frame: Frame) -> JsonValue:
+    return {"direction": frame.direction, "opcode": frame.opcode, "at": frame.at, **_dump_bytes(frame.data)}
+
+
+def load(line: JsonValue) -> Exchange:
+    """One exchange from its parsed line. Raises SessionFormatError."""
+    try:
+        return _load(line)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise SessionFormatError(f"not an exchange ({type(error).__name__}: {error})") from error
+
+
+def _load(line: dict[str, JsonValue]) -> Exchange:
+    return Exchange(
+        id=_text(line["id"]),
+        request=_load_request(line["request"]) if "request" in line else None,
+        response=_load_response(line["response"]) if "response" in line else None,
+        state=State(line.get("state", "complete")),
+        kind=Kind(line.get("kind", "http")),
+        origin=Origin(line.get("origin", "imported")),
+        started_at=_number(line.get("started_at")),
+        duration=_number(line.get("duration")),
+        hop=_text(line.get("hop", "")),
+        parent=line.get("parent"),
+        branch=_text(line.get("branch", "")),
+        client=_text(line.get("client", "")),
+        note=_text(line.get("note", "")),
+        frames=tuple(
+            Frame(_text(f["direction"]), _text(f["opcode"]), _load_bytes(f), _number(f.get("at")))
+            for f in line.get("frames", ())
+        ),
+        meta=dict(line["meta"]) if "meta" in line else NOTHING,
+    )
+
+
+def _load_request(plain: dict[str, JsonValue]) -> HttpRequest:
+    return HttpRequest(
+        method=_text(plain.get("method", "POST")),
+        url=_text(plain.get("url", "")),
+        http_version=_text(plain.get("http_version", "")),
+        headers=_load_headers(plain),
+        body=_load_body(plain["body"]),
+        redactions=_load_redactions(plain),
+    )
+
+
+def _load_response(plain: dict[str, JsonValue]) -> HttpResponse:
+    return HttpResponse(
+        status=int(plain.get("status", 200)),
+        reason=_text(plain.get("reason", "")),
+        http_version=_text(plain.get("http_version", "")),
+        headers=_load_headers(plain),
+        body=_load_body(plain["body"]),
+        redactions=_load_redactions(plain),
+    )
+
+
+def _load_headers(plain: dict[str, JsonValue]) -> Headers:
+    return Headers(tuple((_text(n), _text(v)) for n, v in plain.get("headers", ())))
+
+
+def _load_redactions(plain: dict[str, JsonValue]) -> tuple[Redaction, ...]:
+    return tuple(Redaction(_text(w), int(s), int(e), _text(k)) for w, s, e, k in plain.get("redactions", ()))
+
+
+def _load_body(plain: dict[str, JsonValue]) -> Body:
+    return Body(
+        raw=_load_bytes(plain),
+        encoding=_text(plain.get("encoding", "")),
+        chunks=tuple(Chunk(int(end), float(at)) for end, at in plain.get("chunks", ())),
+        is_raw=bool(plain.get("is_raw", True)),
+        note=_text(plain.get("note", "")),
+        original_length=plain.get("original_length"),
+        original_digest=plain.get("original_digest"),
+    )
+
+
+def _load_bytes(plain: dict[str, JsonValue]) -> bytes:
+    if "base64" in plain:
+        return base64.b64decode(plain["base64"], validate=True)
+    return _text(plain["text"]).encode()
+
+
+def _text(value: JsonValue) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"text expected, not {type(value).__name__}")
+    return value
+
+
+def _number(value: JsonValue) -> float | None:
+    return None if value is None else float(value)
