@@ -1,0 +1,113 @@
+"""The bytes behind a FILE argument: a file read when asked for, standard input, either of them compressed."""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from workbench.errors import UnreadableInput, WireError
+from workbench.limits import MAX_INPUT_FILE
+from workbench.wire.encoding import decode_body
+from workbench.wire.exchange import Body
+
+HEAD = 64 * 1024
+PIECE = 8 * 1024 * 1024
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+@dataclass(slots=True)
+class Source:
+    """An input before anybody knows what it is.
+
+    Attributes:
+        shown: what error lines call it.
+        name: what the session is called.
+        head: its first 64 kB, unpacked, without byte order mark.
+        path: where it can be read in place; None for standard input, pipes and compressed files.
+    """
+
+    shown: str
+    name: str
+    head: bytes
+    path: Path | None = None
+    content: bytes | None = None
+
+    def data(self) -> bytes:
+        """All of it."""
+        if self.content is None:
+            assert self.path is not None
+            self.content = _read(self.path, self.shown)
+        return self.content
+
+
+def open_source(path: str, stdin: BinaryIO | None) -> Source:
+    """Raises UnreadableInput for what is no readable file, OSError for what fails while it is read."""
+    if path == "-":
+        return _held("standard input", "standard input", _all_of(stdin))
+    file = Path(path)
+    try:
+        is_regular = file.is_file()
+        if is_regular:
+            with file.open("rb") as stream:
+                head = stream.read(HEAD)
+        else:
+            head = _read(file, path)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise UnreadableInput("there is no such file", where=path, hint="check the name") from error
+    except IsADirectoryError as error:
+        raise UnreadableInput("this is a folder", where=path, hint="name a file in it") from error
+    except (OSError, ValueError) as error:
+        if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
+            raise UnreadableInput("this is no file name", where=path[:200]) from error
+        raise
+    if not is_regular:
+        return _held(path, file.name, head)
+    if _packing(head):
+        return _held(path, file.name, _read(file, path))
+    return Source(path, file.name, _text_head(head, path), path=file)
+
+
+def _held(shown: str, name: str, data: bytes) -> Source:
+    packing = _packing(data)
+    if packing:
+        data = _unpack(data, packing, shown)
+    return Source(shown, name, _text_head(data[:HEAD], shown), content=data)
+
+
+def _text_head(head: bytes, shown: str) -> bytes:
+    if not head.strip():
+        raise UnreadableInput("the file is empty", where=shown)
+    return head.removeprefix(BYTE_ORDER_MARK)
+
+
+def _packing(head: bytes) -> str | None:
+    return next((name for magic, name in PACKED.items() if head.startswith(magic)), None)
+
+
+def _unpack(data: bytes, packing: str, shown: str) -> bytes:
+    try:
+        return decode_body(Body(raw=data, encoding=packing))
+    except WireError as error:
+        raise UnreadableInput(f"a {packing} file that cannot be unpacked: {error}", where=shown) from error
+
+
+def _all_of(stdin: BinaryIO | None) -> bytes:
+    return _drain(stdin, "standard input") if stdin else b""
+
+
+def _read(path: Path, shown: str) -> bytes:
+    with path.open("rb") as stream:
+        return _drain(stream, shown)
+
+
+def _drain(stream: BinaryIO, shown: str) -> bytes:
+    pieces, length = [], 0
+    while piece := stream.read(PIECE):
+        pieces.append(piece)
+        length += len(piece)
+        if length > MAX_INPUT_FILE:
+            raise UnreadableInput(f"larger than {MAX_INPUT_FILE:,} bytes", where=shown, hint="split it")
+    return b"".join(pieces)

@@ -1,0 +1,90 @@
+"""Formats that are recognised and refused by name, so that nobody has to guess why a file does not open.
+
+Their descriptions are public: inspect_ai log format, ATIF, and the session files of the named clients.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+RECORD_INSTEAD = "record the wire instead, or export HAR"
+_STRING = rb'"(?:[^"\\]|\\.)*"'
+_SPACE = rb"\s*"
+
+
+class Foreign(NamedTuple):
+    """A format this program does not read."""
+
+    what: str
+    hint: str
+
+
+def _starts(*keys: bytes) -> re.Pattern[bytes]:
+    """A JSON object whose first keys are these, each pattern with the value that belongs to it."""
+    body = (_SPACE + rb"," + _SPACE).join(keys)
+    return re.compile(rb"\A" + _SPACE + rb"\{" + _SPACE + body, re.DOTALL)
+
+
+def _key(name: bytes, value: bytes = _STRING) -> bytes:
+    return b'"' + name + b'"' + _SPACE + b":" + _SPACE + value
+
+
+TRANSCRIPTS: tuple[tuple[str, re.Pattern[bytes]], ...] = (
+    ("an inspect_ai evaluation log", _starts(_key(b"version", rb"\d+"), _key(b"status"), _key(b"eval", rb"\{"))),
+    ("an ATIF trajectory", _starts(_key(b"schema_version", rb'"ATIF-'))),
+    ("a Gemini CLI response script", _starts(_key(b"method", rb'"(?:stream)?[gG]enerateContent'))),
+    ("a Gemini CLI chat", _starts(_key(b"sessionId"), _key(b"projectHash"))),
+    ("a pi session", _starts(_key(b"type", rb'"session"'), rb'"(?:id|version|timestamp)"')),
+    ("a Codex CLI rollout", _starts(_key(b"timestamp"), _key(b"type", rb'"session_meta"'))),
+    ("a Codex CLI rollout", _starts(_key(b"timestamp"), _key(b"type", rb'"(?:turn_context|response_item|event_msg)"'))),
+    ("a Codex CLI event stream", _starts(_key(b"type", rb'"thread\.started"'))),
+    ("an OpenCode export", _starts(_key(b"info", rb'\{\s*"id"\s*:\s*"ses_'))),
+    (
+        "a mini-swe-agent trajectory",
+        _starts(_key(b"info", rb"\{.{0,4000}?\"(?:exit_status|model_stats|mini_version)\"")),
+    ),
+    (
+        "a Qwen Code chat",
+        re.compile(
+            rb'\A\s*\{[^\n]{0,2000}"parentUuid"[^\n]{0,4000}"message"\s*:\s*\{[^\n{]{0,200}"parts"\s*:', re.DOTALL
+        ),
+    ),
+)
+
+BINARY: tuple[tuple[bytes, Foreign], ...] = (
+    (b"%PDF-", Foreign("a PDF document", "give the recording itself")),
+    (b"\x89PNG", Foreign("a PNG image", "give the recording itself")),
+    (b"\xff\xd8\xff", Foreign("a JPEG image", "give the recording itself")),
+    (b"\x7fELF", Foreign("a program", "give a recording")),
+    (b"BZh", Foreign("a bzip2 file", "unpack it first")),
+    (b"\xfd7zXZ\x00", Foreign("an xz file", "unpack it first")),
+    (b"\xff\xfe", Foreign("UTF-16 text", "save it as UTF-8")),
+    (b"\xfe\xff", Foreign("UTF-16 text", "save it as UTF-8")),
+)
+
+_FLOWS = re.compile(rb"\A\d+:\d+:(?:version|type|id|request|response|client_conn|server_conn|websocket|metadata)[;,]")
+_EVALUATION = re.compile(rb"header\.json|_journal/|samples/|summaries\.json")
+
+
+def recognise(head: bytes) -> Foreign | None:
+    """The foreign format that a file begins like, None when it is none of them."""
+    if head.startswith(b"PK\x03\x04"):
+        return _zip(head)
+    for magic, found in BINARY:
+        if head.startswith(magic):
+            return found
+    if _FLOWS.match(head):
+        return Foreign(
+            "a mitmproxy flow file: not supported yet", "save it as HAR: mitmdump -nr FILE --set hardump=OUT.har"
+        )
+    for title, pattern in TRANSCRIPTS:
+        if pattern.match(head):
+            return Foreign(f"{title}: not supported yet", RECORD_INSTEAD)
+    return None
+
+
+def _zip(head: bytes) -> Foreign:
+    if _EVALUATION.search(head):
+        return Foreign("an inspect_ai evaluation log: not supported yet", RECORD_INSTEAD)
+    return Foreign("a zip archive", "unpack it and give a file in it")

@@ -1,0 +1,103 @@
+"""What recorders of HTTP have in common: headers, bodies that were decoded or parsed on the way, times."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from workbench.ir import JsonValue
+from workbench.wire.encoding import detect_encoding
+from workbench.wire.exchange import Body, Headers
+from workbench.wire.jsontext import dumps
+
+PARSED = "the recorder kept a parsed form: key order and white space are lost"
+
+
+def text_bytes(value: JsonValue) -> bytes:
+    """A recorded text or bytes as bytes; other scalars as a person would write them."""
+    if isinstance(value, bytes):
+        return value
+    if value is None:
+        return b""
+    return (value if isinstance(value, str) else str(value)).encode("utf-8", "surrogatepass")
+
+
+def header_text(value: JsonValue) -> str:
+    """A header name or value: bytes of the wire read as Latin-1."""
+    if isinstance(value, str) and value.isascii():
+        return value
+    return text_bytes(value).decode("latin-1")
+
+
+def headers_of(value: JsonValue) -> Headers:
+    """Headers from a mapping (values: text or a list of texts), a list of pairs, or HAR's list of name and value."""
+    return Headers(tuple((header_text(n), header_text(v)) for n, v in _pairs(value)))
+
+
+def _pairs(value: JsonValue) -> Iterable[tuple[JsonValue, JsonValue]]:
+    if isinstance(value, dict):
+        for name, held in value.items():
+            for one in held if isinstance(held, list) else [held]:
+                yield name, one
+    elif isinstance(value, list):
+        for item in value:
+            if isinstance(item, dict) and "name" in item:
+                yield item["name"], item.get("value")
+            elif isinstance(item, list) and len(item) == 2:
+                yield item[0], item[1]
+
+
+def body_of(raw: bytes, headers: Headers) -> Body:
+    """A body as a recorder kept it: Content-Encoding may still name a coding that was already undone."""
+    named = headers.get("content-encoding") or ""
+    encoding = detect_encoding(raw, named)
+    if raw and named and not encoding and named.strip().lower() != "identity":
+        return Body(raw, is_raw=False, note=f"the recorder kept the body after undoing {named}")
+    return Body(raw, encoding=encoding)
+
+
+def parsed_body(value: JsonValue) -> Body:
+    """A body of which only the JSON value was kept. Raises LocalProtocolError for what is no JSON value."""
+    return Body(dumps(value), is_raw=False, note=PARSED)
+
+
+def base64_body(text: JsonValue, headers: Headers) -> Body:
+    """A body kept as base64 text."""
+    data = text_bytes(text)
+    try:
+        return body_of(base64.b64decode(b"".join(data.split()), validate=True), headers)
+    except (binascii.Error, ValueError):
+        return Body(data, is_raw=False, note="the recorder says base64, and this is not base64")
+
+
+def epoch(value: JsonValue) -> float | None:
+    """Seconds since the epoch of an ISO 8601 or RFC 2822 text, or of a number; without a zone it is UTC."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if 0 < value < 1e11 else None
+    if not isinstance(value, str):
+        return None
+    text = value.strip().removesuffix(" GMT").removesuffix(" UTC")
+    for parse, written in ((datetime.fromisoformat, text), (parsedate_to_datetime, value)):
+        try:
+            moment = parse(written)
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, TypeError, IndexError, OverflowError):
+            continue
+    return None
+
+
+def seconds(value: JsonValue) -> float | None:
+    """Milliseconds, as HAR counts them, in seconds; None where unknown (-1)."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e12:
+        return value / 1000
+    return None
+
+
+def whole(value: JsonValue, default: int = 0) -> int:
+    """An integer, or a text of digits."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10 else default

@@ -1,0 +1,110 @@
+"""Which side of an exchange a JSON value without its HTTP is: a request, an answer, or one event of a stream.
+
+Shapes first, because a value of a protocol that has no adapter yet has a side too; what no shape knows is shown to the
+adapters.
+"""
+
+from __future__ import annotations
+
+from workbench import adapters
+from workbench.ir import JsonValue
+
+REQUEST, RESPONSE, EVENT = "request", "response", "event"
+
+_EVENT_OBJECTS = frozenset({"chat.completion.chunk", "text_completion.chunk"})
+_EVENT_TYPES = frozenset(
+    {
+        *("message_start", "content_block_start", "content_block_delta", "content_block_stop"),  # Messages
+        *("message_delta", "message_stop", "ping"),
+        *("message-start", "content-start", "content-delta", "content-end", "tool-plan-delta"),  # Cohere v2
+        *("tool-call-start", "tool-call-delta", "tool-call-end", "message-end"),
+        *("citation-start", "citation-end"),
+    }
+)
+_BEDROCK_EVENTS = frozenset(
+    {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
+)
+_RESPONSE_LISTS = ("choices", "candidates", "output")
+_REQUEST_LISTS = ("messages", "contents", "input")
+_REQUEST_MARKS = frozenset({"model", "max_tokens", "max_tokens_to_sample", "temperature", "stream", "tools"})
+_CERTAIN = 0.5
+
+
+def side_of(value: JsonValue) -> str | None:
+    """``"request"``, ``"response"``, ``"event"``, or None for what is none of them."""
+    if isinstance(value, list):
+        whole = value and all(isinstance(v, dict) and isinstance(v.get("candidates"), list) for v in value)
+        return RESPONSE if whole else None  # Gemini without alt=sse answers with an array of chunks
+    if not isinstance(value, dict):
+        return None
+    if _is_event(value):
+        return EVENT
+    if _is_response(value):
+        return RESPONSE
+    return REQUEST if _is_request(value) else _claimed(value)
+
+
+def is_unframed_stream(value: dict[str, JsonValue]) -> bool:
+    """A line of a stream that travels as JSON Lines itself (Ollama: ``{"model", "message", "done"}``)."""
+    return isinstance(value.get("done"), bool) and ("message" in value or "response" in value)
+
+
+def error_status(value: JsonValue) -> int | None:
+    """The HTTP status that an error body names itself (Google's ``error.code``), else None."""
+    error = value.get("error") if isinstance(value, dict) else None
+    codes = (error.get("code"), error.get("status_code")) if isinstance(error, dict) else ()
+    return next((c for c in codes if type(c) is int and 400 <= c <= 599), None)
+
+
+def is_error(value: JsonValue) -> bool:
+    """An error body, of whatever provider."""
+    if not isinstance(value, dict):
+        return False
+    named = any(isinstance(value.get(k), dict | str) and value[k] for k in ("error", "errors", "detail"))
+    return named or value.get("type") == "error" or isinstance(value.get("detail"), list)
+
+
+def _is_event(value: dict[str, JsonValue]) -> bool:
+    kind = value.get("type")
+    if isinstance(kind, str) and (kind in _EVENT_TYPES or kind.startswith("response.")):
+        return True
+    if value.get("object") in _EVENT_OBJECTS or isinstance(value.get("event_type"), str):
+        return True
+    choices = value.get("choices")
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict) and "delta" in choices[0]:
+        return True
+    return len(value) == 1 and not _BEDROCK_EVENTS.isdisjoint(value)
+
+
+def _is_response(value: dict[str, JsonValue]) -> bool:
+    if any(isinstance(value.get(k), list) for k in _RESPONSE_LISTS) or value.get("object") == "response":
+        return True
+    if value.get("type") == "message" and isinstance(value.get("content"), list) and "usage" in value:
+        return True
+    if isinstance(value.get("output"), dict) and "message" in value["output"]:  # Bedrock Converse
+        return True
+    if isinstance(value.get("message"), dict) and ("finish_reason" in value or is_unframed_stream(value)):
+        return True
+    return "messages" not in value and is_error(value)
+
+
+def _is_request(value: dict[str, JsonValue]) -> bool:
+    if any(isinstance(value.get(k), list) for k in _REQUEST_LISTS):
+        return True
+    has_prompt = isinstance(value.get("prompt"), str) or isinstance(value.get("input"), str)
+    return has_prompt and not _REQUEST_MARKS.isdisjoint(value)
+
+
+def _claimed(value: dict[str, JsonValue]) -> str | None:
+    kind = value.get("type")
+    name = kind if isinstance(kind, str) else None
+    best, found = 0.0, None
+    for adapter in adapters.every():
+        for side, score in (
+            (REQUEST, adapter.claims_request(value)),
+            (RESPONSE, adapter.claims_response(value)),
+            (EVENT, adapter.claims_event(name, value)),
+        ):
+            if score > best:
+                best, found = score, side
+    return found if best >= _CERTAIN else None

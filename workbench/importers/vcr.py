@@ -1,0 +1,156 @@
+"""VCR cassettes: vcrpy and its serializers, go-vcr, R vcr and Ruby VCR, in YAML or JSON.
+
+One outer shape (``interactions`` or ``http_interactions``, a list of request and response), read by the keys that are
+there and not by the tool that wrote them. Formats: vcrpy ``serialize.py`` (version 1), go-vcr ``cassette.go``
+(version 2), Ruby VCR and R vcr ``recorded_with``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from workbench import safeyaml
+from workbench.errors import LocalProtocolError, UnreadableInput
+from workbench.importers import _cassette_frames
+from workbench.importers._http import (
+    base64_body,
+    body_of,
+    epoch,
+    header_text,
+    headers_of,
+    parsed_body,
+    text_bytes,
+    whole,
+)
+from workbench.importers._lines import Damage
+from workbench.ir import JsonValue
+from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
+from workbench.wire.jsontext import loads
+from workbench.wire.session import MemorySession
+
+NAME = "vcr"
+TITLE = "VCR cassette"
+
+_YAML = re.compile(rb"(?:\A|\n)[\"']?(?:http_)?interactions[\"']?:\s", re.ASCII)
+_JSON = re.compile(
+    rb'\A\s*\{(?:\s*"(?:version|name|recorded_with)"\s*:\s*(?:"[^"]{0,200}"|\d+)\s*,)*'
+    rb'\s*"(?:http_)?interactions"\s*:\s*\['
+)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)")
+_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def sniff(head: bytes) -> float:
+    """The key that holds the interactions, at the outermost level."""
+    return 0.95 if _YAML.search(head) or _JSON.match(head) else 0.0
+
+
+def read(data: bytes, name: str) -> MemorySession:
+    """Every interaction in order, model call or not. Raises UnreadableInput, WireError."""
+    is_json = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
+    interactions = _interactions(loads(data) if is_json else safeyaml.load(data, name=name))
+    damage = Damage()
+    exchanges: list[Exchange] = []
+    if any(_cassette_frames.is_frame(i) for i in interactions):
+        exchanges.append(_cassette_frames.connection(interactions))
+    for number, interaction in enumerate(interactions, 1):
+        if _cassette_frames.is_frame(interaction):
+            continue
+        try:
+            exchanges.append(_exchange(str(len(exchanges) + 1), interaction))
+        except (UnreadableInput, LocalProtocolError) as error:
+            damage.add(f"interaction {number}: {error.what}")
+    if not exchanges:
+        raise damage.refuse("the cassette holds no interaction")
+    return MemorySession(name, tuple(exchanges), damage.told(), format=TITLE)
+
+
+def _interactions(cassette: JsonValue) -> Sequence[JsonValue]:
+    if isinstance(cassette, dict):
+        for key in ("interactions", "http_interactions"):
+            if isinstance(cassette.get(key), list):
+                found: list[JsonValue] = cassette[key]
+                return found
+    raise UnreadableInput("no list of interactions at the outermost level")
+
+
+def _exchange(number: str, interaction: JsonValue) -> Exchange:
+    if not isinstance(interaction, dict):
+        raise UnreadableInput("not a mapping")
+    if _cassette_frames.is_sample(interaction):
+        return _cassette_frames.sample(number, interaction)
+    request, response = interaction.get("request"), interaction.get("response")
+    if not isinstance(request, dict):
+        raise UnreadableInput("no request")
+    answered = isinstance(response, dict)
+    return Exchange(
+        number,
+        request=_request(request),
+        response=_response(response) if isinstance(response, dict) else None,
+        state=State.COMPLETE if answered else State.INCOMPLETE,
+        started_at=epoch(interaction.get("recorded_at")),
+        duration=_duration(response.get("duration")) if isinstance(response, dict) else None,
+        note="" if answered else "the cassette holds no response",
+    )
+
+
+def _request(plain: dict[str, JsonValue]) -> HttpRequest:
+    headers = headers_of(plain.get("headers"))
+    url = plain.get("uri") or plain.get("url")
+    return HttpRequest(
+        method=header_text(plain.get("method", "POST")).upper(),
+        url=url if isinstance(url, str) else "",
+        headers=headers,
+        body=_body(plain, headers),
+        http_version=_version(plain),
+    )
+
+
+def _response(plain: dict[str, JsonValue]) -> HttpResponse:
+    headers = headers_of(plain.get("headers"))
+    status, reason = _status(plain)
+    return HttpResponse(
+        status=status, headers=headers, body=_body(plain, headers), reason=reason, http_version=_version(plain)
+    )
+
+
+def _status(plain: dict[str, JsonValue]) -> tuple[int, str]:
+    """``{code, message}`` (vcrpy, Ruby), a number (R), ``"200 OK"`` beside ``code`` (Go)."""
+    status = plain.get("status")
+    if isinstance(status, dict):
+        return whole(status.get("code")), header_text(status.get("message"))
+    if isinstance(status, str):
+        code, _, reason = status.partition(" ")
+        return whole(plain.get("code"), whole(code)), reason
+    return whole(plain.get("code"), whole(status)), ""
+
+
+def _version(plain: dict[str, JsonValue]) -> str:
+    proto = plain.get("proto")
+    return proto if isinstance(proto, str) else ""
+
+
+def _body(plain: dict[str, JsonValue], headers: Headers) -> Body:
+    """``parsed_body`` (a tree), ``body`` as text or bytes, or ``body`` with ``string`` or ``base64_string``."""
+    if "parsed_body" in plain:
+        return parsed_body(plain["parsed_body"])
+    body = plain.get("body")
+    if not isinstance(body, dict):
+        return body_of(text_bytes(body), headers)
+    if body.get("base64_string") is not None:
+        return base64_body(body["base64_string"], headers)
+    held = body_of(text_bytes(body.get("string")), headers)
+    encoding = body.get("encoding")
+    if isinstance(encoding, str) and encoding.upper() not in ("", "UTF-8", "ASCII-8BIT", "US-ASCII"):
+        return replace(held, is_raw=False, note=f"the recorder kept the body as text that was {encoding[:40]}")
+    return held
+
+
+def _duration(value: JsonValue) -> float | None:
+    """Seconds of a Go duration ("1m2.5s") or a number of seconds."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if 0 < value < 1e6 else None
+    found = _DURATION.findall(value[:64]) if isinstance(value, str) else []
+    return sum(float(n) * _UNITS[unit] for n, unit in found) if found else None
