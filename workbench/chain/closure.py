@@ -1,22 +1,20 @@
 """Closure: every call answered once, by id, in the place the protocol wants.
 
-Everything that can change whether a call counts as closed lives in this file. It knows roles, ids and positions, and
-no protocol.
+Everything that can change whether a call counts as closed lives in this file, and which result belongs to which call in
+``_pairing.py``. Both know roles, ids and positions, and no protocol.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
 
+from workbench.chain._pairing import REMEMBERED, REQUEST, RESPONSE, CallNode, History, NodeRef, ResultNode, read
+from workbench.chain.terms import ClosureTerms, Placement
+from workbench.ir import Message, ModelRequest, ModelResponse
 
-class NodeRef(NamedTuple):
-    """A part by its place: ``side`` is "request" or "response"."""
-
-    side: str
-    message: int
-    part: int
+__all__ = ["CallLine", "CallState", "Closure", "Flaw", "NodeRef", "derive"]
 
 
 class CallState(StrEnum):
@@ -91,3 +89,181 @@ class Closure:
     def calls(self) -> int:
         """How many calls there are."""
         return sum(line.call is not None or line.is_remembered for line in self.lines)
+
+
+def derive(
+    request: ModelRequest | None,
+    response: ModelResponse | None,
+    terms: ClosureTerms,
+    remembered: tuple[Message, ...] = (),
+) -> Closure:
+    """Pair every call of a history and its answer with its results.
+
+    Args:
+        request: None where it was not recorded.
+        response: None where it was not recorded; its calls are pending by nature.
+        terms: where results have to stand, and how far ids have to be unique.
+        remembered: messages of the answer that ``request.previous_id`` names, where it is known: its calls are held by
+            the server and the request answers them.
+    """
+    history = read(
+        (
+            (REMEMBERED, remembered),
+            (REQUEST, request.messages if request else ()),
+            (RESPONSE, response.messages if response else ()),
+        ),
+        terms,
+    )
+    judge = _Judge(history, terms, is_held=bool(request and request.previous_id and not remembered))
+    lines = [judge.call(c) for c in history.calls] + [judge.orphan(r) for r in history.orphans()]
+    return Closure(tuple(sorted(lines, key=_wire_order)))
+
+
+def _wire_order(line: CallLine) -> NodeRef:
+    first = line.call or (line.results[0] if line.results else None)
+    return first or NodeRef("", 0, 0)
+
+
+class _Judge:
+    """Says what is true of each pair under the terms."""
+
+    def __init__(self, history: History, terms: ClosureTerms, *, is_held: bool) -> None:
+        self.turns = history.turns
+        self.terms = terms
+        self.is_held = is_held
+        self.last = max((t.number for t in history.turns if t.side == REQUEST), default=-1)
+        # number of the first turn from each turn on that holds more than results
+        self.next_other = [len(self.turns)] * (len(self.turns) + 1)
+        for turn in reversed(self.turns):
+            other = self.next_other[turn.number + 1]
+            self.next_other[turn.number] = other if turn.is_only_results else turn.number
+
+    def call(self, node: CallNode) -> CallLine:
+        """The line of a call."""
+        remembered = node.ref.side == REMEMBERED
+        between = None if remembered else self._between(node)
+        before = None if remembered else self._before(node)
+        flaws = tuple(self._flaws(node, between, before))
+        return CallLine(
+            id=node.call.id,
+            name=node.call.name,
+            call=None if remembered else node.ref,
+            results=tuple(r.ref for r in node.results),
+            state=self._state(node, flaws),
+            note=self._note(node, flaws, between, before),
+            flaws=flaws,
+            between=between,
+            before=before,
+            twin=node.twin.ref if node.twin and node.twin.ref.side != REMEMBERED else None,
+            is_remembered=remembered,
+        )
+
+    def orphan(self, node: ResultNode) -> CallLine:
+        """The line of a result without a call."""
+        stands_for = node.stands_for.ref if node.stands_for else None
+        flaws = ((Flaw.ID_MISMATCH,) if stands_for else ()) + ((Flaw.RESULT_ROLE,) if self._is_misheld(node) else ())
+        if self.is_held:
+            note = "answers a call of an earlier answer that only the server holds"
+        elif not node.result.tool_call_id:
+            note = "names no call, and its place does not tell which one it answers"
+        elif stands_for:
+            note = f"names another id than the call of message {stands_for.message + 1} that it answers by its place"
+        else:
+            note = "no call before it has this id"
+        return CallLine(
+            id=node.result.tool_call_id,
+            name=node.result.name,
+            call=None,
+            results=(node.ref,),
+            state=CallState.CLOSED if self.is_held else CallState.ORPHAN,
+            note=note,
+            flaws=flaws,
+            stands_for=stands_for,
+            is_remembered=self.is_held,
+        )
+
+    def _is_misheld(self, node: ResultNode) -> bool:
+        return bool(self.terms.result_role) and node.turn.role != self.terms.result_role
+
+    def _flaws(self, node: CallNode, between: int | None, before: NodeRef | None) -> Iterator[Flaw]:
+        if self.terms.call_role and node.turn.role != self.terms.call_role:
+            yield Flaw.CALL_ROLE
+        if any(self._is_misheld(r) for r in node.results):
+            yield Flaw.RESULT_ROLE
+        if node.twin:
+            yield Flaw.DUPLICATE_ID
+        if len(node.results) > 1:
+            yield Flaw.DUPLICATE_RESULT
+        if node.mismatch:
+            yield Flaw.ID_MISMATCH
+        if any(r.is_by_position for r in node.results):
+            yield Flaw.BY_POSITION
+        if between is not None:
+            yield Flaw.NOT_ADJACENT
+        if before is not None:
+            yield Flaw.RESULT_NOT_FIRST
+
+    def _between(self, node: CallNode) -> int | None:
+        """First message that stands between a call and its result, under the terms."""
+        if not node.results or node.results[0].is_early or self.terms.placement is Placement.ANYWHERE:
+            return None
+        turn, result = node.turn.number, node.results[0].turn.number
+        other = self.next_other[turn + 1]
+        if self.terms.placement is Placement.CONTIGUOUS:
+            return self.turns[other].first if other < result else None
+        if result <= turn + 1:
+            return None
+        return self.turns[other if other < result else turn + 1].first
+
+    def _before(self, node: CallNode) -> NodeRef | None:
+        """First part that stands before the result in its turn, where results come first."""
+        if not self.terms.results_first:
+            return None
+        return next((r.before for r in node.results if r.before and r.turn is not node.turn), None)
+
+    def _state(self, node: CallNode, flaws: tuple[Flaw, ...]) -> CallState:
+        if Flaw.DUPLICATE_ID in flaws or Flaw.DUPLICATE_RESULT in flaws:
+            return CallState.DUPLICATE
+        if not node.results:
+            return CallState.PENDING if self._is_open(node) else CallState.MISSING
+        if node.results[0].is_early:
+            return CallState.OUT_OF_ORDER
+        misplaced = {Flaw.CALL_ROLE, Flaw.RESULT_ROLE, Flaw.NOT_ADJACENT, Flaw.RESULT_NOT_FIRST}
+        return CallState.MISPLACED if misplaced & set(flaws) else CallState.CLOSED
+
+    def _is_open(self, node: CallNode) -> bool:
+        return node.ref.side == RESPONSE or (node.ref.side == REQUEST and node.turn.number == self.last)
+
+    def _note(self, node: CallNode, flaws: tuple[Flaw, ...], between: int | None, before: NodeRef | None) -> str:
+        said = [self._answer_note(node)]
+        if between is not None:
+            said.append(f"message {between + 1} stands between")
+        if before is not None:
+            said.append(f"message {before.message + 1} has other content before the result")
+        if node.twin:
+            said.append(f"{_where(node.twin.ref)} has the same id")
+        said += [_NOTES[f] for f in flaws if f in _NOTES]
+        return ", ".join(said)
+
+    def _answer_note(self, node: CallNode) -> str:
+        if node.results:
+            messages = dict.fromkeys(str(r.ref.message + 1) for r in node.results)
+            return f"answered by message {' and '.join(messages)}"
+        if self._is_open(node):
+            return "still open: the client has yet to answer"
+        if node.ref.side == REMEMBERED:
+            return "a call of the answer that the server holds; this request does not answer it"
+        return f"message {self.turns[node.turn.number + 1].first + 1} follows without its result"
+
+
+_NOTES = {
+    Flaw.CALL_ROLE: "a message of this role may not hold calls",
+    Flaw.RESULT_ROLE: "a message of that role may not hold results",
+    Flaw.DUPLICATE_RESULT: "more than one result",
+    Flaw.ID_MISMATCH: "the result in its place names another id",
+    Flaw.BY_POSITION: "paired by position, for the result names no id",
+}
+
+
+def _where(ref: NodeRef) -> str:
+    return f"part {ref.part + 1} of message {ref.message + 1}"

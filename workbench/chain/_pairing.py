@@ -1,0 +1,218 @@
+"""Pair calls with results: by id with the nearest turn, and by position where a result names no id.
+
+Only pairs; what is wrong with a pair is said in ``closure.py``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from workbench.chain.terms import ClosureTerms, Placement
+from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
+
+REQUEST, RESPONSE, REMEMBERED = "request", "response", "remembered"
+
+
+class NodeRef(NamedTuple):
+    """A part by its place: ``side`` is "request" or "response"."""
+
+    side: str
+    message: int
+    part: int
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """Messages that count as one: neighbours of one role where the terms say so, else a single message.
+
+    Attributes:
+        first: index of its first message.
+        other: its first part that is no result.
+        is_empty: it has no parts at all.
+    """
+
+    number: int
+    side: str
+    role: str
+    first: int
+    other: NodeRef | None = None
+    is_empty: bool = True
+    calls: list[CallNode] = field(default_factory=list)
+
+    @property
+    def is_only_results(self) -> bool:
+        return self.other is None and not self.is_empty
+
+
+@dataclass(slots=True, eq=False)
+class CallNode:
+    """A call, the results found for it, an earlier call of the same id, the result that fits by position alone."""
+
+    ref: NodeRef
+    call: ToolCallIR
+    turn: Turn
+    results: list[ResultNode] = field(default_factory=list)
+    twin: CallNode | None = None
+    mismatch: ResultNode | None = None
+
+
+@dataclass(slots=True, eq=False)
+class ResultNode:
+    """A result with the call that was found for it.
+
+    Attributes:
+        after: the nearest turn with calls that does not come later.
+        before: first part of another kind that stands before it in its turn.
+        is_early: it stands before its call.
+    """
+
+    ref: NodeRef
+    result: ToolResultIR
+    turn: Turn
+    after: Turn | None
+    before: NodeRef | None
+    call: CallNode | None = None
+    stands_for: CallNode | None = None
+    is_by_position: bool = False
+    is_early: bool = False
+
+    def answer(self, call: CallNode) -> None:
+        """Count as a result of this call."""
+        self.call = call
+        call.results.append(self)
+
+
+@dataclass(slots=True)
+class History:
+    """Turns, calls and results of a request and its answer, in wire order."""
+
+    joins_neighbours: bool
+    turns: list[Turn] = field(default_factory=list)
+    calls: list[CallNode] = field(default_factory=list)
+    results: list[ResultNode] = field(default_factory=list)
+    last_calls: Turn | None = None
+
+    def add(self, side: str, index: int, message: Message) -> None:
+        """Append a message."""
+        turn = self._turn(side, index, message.role)
+        for number, part in enumerate(message.parts):
+            self._add_part(turn, NodeRef(side, index, number), part)
+
+    def _turn(self, side: str, index: int, role: str) -> Turn:
+        last = self.turns[-1] if self.turns else None
+        if last and self.joins_neighbours and (last.side, last.role) == (side, role):
+            return last
+        self.turns.append(Turn(len(self.turns), side, role, index))
+        return self.turns[-1]
+
+    def _add_part(self, turn: Turn, ref: NodeRef, part: Part) -> None:
+        turn.is_empty = False
+        if isinstance(part, ToolResultIR) and not part.is_server:
+            self.results.append(ResultNode(ref, part, turn, self.last_calls, turn.other))
+            return
+        turn.other = turn.other or ref
+        if isinstance(part, ToolCallIR) and not part.is_server:
+            turn.calls.append(CallNode(ref, part, turn))
+            self.calls.append(turn.calls[-1])
+            self.last_calls = turn
+
+    def orphans(self) -> list[ResultNode]:
+        """Results without a call."""
+        return [r for r in self.results if r.call is None]
+
+
+def read(sides: Iterable[tuple[str, Iterable[Message]]], terms: ClosureTerms) -> History:
+    """The history of (side, messages) groups, with calls and results paired."""
+    history = History(joins_neighbours=terms.placement is Placement.NEXT_MESSAGE)
+    for side, messages in sides:
+        for index, message in enumerate(messages):
+            history.add(side, index, message)
+    _mark_twins(history.calls, terms.unique_ids)
+    _pair_by_id(history)
+    leftovers: defaultdict[int, list[ResultNode]] = defaultdict(list)
+    for result in history.orphans():
+        if result.after is not None:
+            leftovers[result.after.number].append(result)
+    for number, results in leftovers.items():
+        _pair_by_position(history.turns[number].calls, [r for r in results if not r.result.tool_call_id])
+        _link_mismatches(history.turns[number].calls, [r for r in results if r.result.tool_call_id])
+    return history
+
+
+def _mark_twins(calls: Iterable[CallNode], scope: str) -> None:
+    first: dict[tuple[str, int], CallNode] = {}
+    for node in calls:
+        if node.call.id and scope != "none":
+            earlier = first.setdefault((node.call.id, node.turn.number if scope == "turn" else -1), node)
+            node.twin = earlier if earlier is not node else None
+
+
+def _pair_by_id(history: History) -> None:
+    """Ids may be used again in a later turn, so a result belongs to the nearest turn before it that has its id."""
+    by_id: defaultdict[str, list[CallNode]] = defaultdict(list)
+    for call in history.calls:
+        by_id[call.call.id or ""].append(call)
+    seen = dict.fromkeys(by_id, 0)  # how many calls of an id stand before the result at hand
+    nearest = dict.fromkeys(by_id, 0)  # the next of them to be answered
+    for result in history.results:
+        key = result.result.tool_call_id
+        if not key or key not in by_id:
+            continue
+        calls, count = by_id[key], seen[key]
+        while count < len(calls) and _precedes(calls[count].ref, result.ref):
+            if count == 0 or calls[count].turn is not calls[count - 1].turn:
+                nearest[key] = count
+            count += 1
+        seen[key] = count
+        if count:
+            result.answer(calls[min(nearest[key], count - 1)])
+            nearest[key] += 1
+    for result in history.orphans():
+        later = by_id.get(result.result.tool_call_id or "", ()) if result.result.tool_call_id else ()
+        if later and later[0].ref.side == REQUEST and not later[0].results:
+            result.is_early = True
+            result.answer(later[0])
+
+
+_SIDES = (REMEMBERED, REQUEST, RESPONSE)
+
+
+def _precedes(one: NodeRef, other: NodeRef) -> bool:
+    return (_SIDES.index(one.side), *one[1:]) < (_SIDES.index(other.side), *other[1:])
+
+
+def _pair_by_position(calls: list[CallNode], results: list[ResultNode]) -> None:
+    """Pair results without an id where that is unambiguous: as many calls as results, or the names tell."""
+    unanswered = [c for c in calls if not c.results]
+    for candidates in ([c for c in unanswered if not c.call.id], unanswered):
+        if len(candidates) == len(results):
+            pairs = list(zip(candidates, results, strict=True))
+            break
+    else:
+        pairs = _pairs_by_name(unanswered, results)
+    for call, result in pairs:
+        result.is_by_position = True
+        result.answer(call)
+
+
+def _pairs_by_name(calls: list[CallNode], results: list[ResultNode]) -> list[tuple[CallNode, ResultNode]]:
+    called, answered = Counter(c.call.name for c in calls), Counter(r.result.name for r in results)
+    return [
+        (call, result)
+        for name, count in answered.items()
+        if name and called[name] == count
+        for call, result in zip(
+            (c for c in calls if c.call.name == name), (r for r in results if r.result.name == name), strict=True
+        )
+    ]
+
+
+def _link_mismatches(calls: list[CallNode], results: list[ResultNode]) -> None:
+    """As many open calls as results with unknown ids: the results answer them by position and name other ids."""
+    unanswered = [c for c in calls if not c.results]
+    if len(unanswered) == len(results):
+        for call, result in zip(unanswered, results, strict=True):
+            call.mismatch, result.stands_for = result, call
