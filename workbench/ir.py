@@ -63,8 +63,8 @@ class Source:
             A field that is missing here was not on the wire.
         segments: for streams, IR field name → the pieces the value was joined from, in order.
         events: for streams, every block that took part in the node.
-        slices: IR field name → (start, end) in characters of the string at the field's pointer, where a field is only
-            a part of it (``<think>`` text inside content). Missing means the whole value.
+        slices: IR field name → (start, end) in characters of the string at the field's pointer (of its joined segments,
+            in a stream), where a field is only a part of it (``<think>`` text inside content). Missing means the whole.
     """
 
     pointer: str = ""
@@ -380,7 +380,10 @@ class Leaf(NamedTuple):
 
 
 def leaves(message: Message) -> Iterator[Leaf]:
-    """Every field of every part of a message that stood on the wire, containers opened down to scalars."""
+    """Every field of every part of a message that stood on the wire, containers opened down to scalars.
+
+    No two leaves share a place: where arguments travel as text that is one scalar or ``{}``, the text is the leaf.
+    """
     for part in message.parts:
         yield from _part_leaves(message, part)
 
@@ -390,7 +393,10 @@ def _part_leaves(message: Message, part: Part) -> Iterator[Leaf]:
         value = getattr(part, name)
         if name == "content" and isinstance(part, ToolResultIR):
             continue
+        is_parsed = name == "input" and "raw" in part.source.fields
         for suffix, scalar in scalars(value):
+            if is_parsed and not suffix:
+                continue
             yield Leaf(message.absolute(part, name) + suffix, scalar, part, name)
     if isinstance(part, ToolResultIR):
         for inner in part.content:
