@@ -139,7 +139,7 @@ def test_any_session_survives_both_forms(tmp_path_factory: pytest.TempPathFactor
 
 
 def test_a_history_that_repeats_is_stored_once(tmp_path: Path) -> None:
-    exchanges = [Exchange(f"e{n}", HttpRequest(body=Body(history(n)))) for n in range(1, 120)]
+    exchanges = [Exchange(f"e{n}", HttpRequest(body=Body(history(n)))) for n in range(1, 300)]
     path = write(tmp_path / "s.wb", exchanges)
     raw = sum(len(e.request.body.raw) for e in exchanges if e.request)
     assert path.stat().st_size < raw / 20

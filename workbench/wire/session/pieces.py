@@ -18,11 +18,12 @@ SMALL = 4096
 """Bodies below this are one piece: an index entry would cost more than it saves."""
 
 
-def cut(body: bytes) -> list[bytes]:
-    """The body in pieces that join to it exactly; one piece where it is no JSON object with such members."""
+def cut(index: JsonIndex) -> list[bytes]:
+    """The indexed body in pieces that join to it exactly; one piece where it is no JSON object with such members."""
+    body = index.text
     if len(body) < SMALL or body.lstrip()[:1] != b"{":
         return [body] if body else []
-    spans = sorted(_elements(body))
+    spans = sorted(_elements(index))
     pieces, at = [], 0
     for start, end in spans:
         if start < at:
@@ -36,11 +37,10 @@ def cut(body: bytes) -> list[bytes]:
     return pieces
 
 
-def _elements(body: bytes) -> Iterator[tuple[int, int]]:
-    index = JsonIndex(body)
+def _elements(index: JsonIndex) -> Iterator[tuple[int, int]]:
     for name in SHARED:
         span = index.span(f"/{name}")
-        if span and body[span[0] : span[0] + 1] == b"[":
+        if span and index.text[span[0] : span[0] + 1] == b"[":
             yield from (child for _, child in index.elements(f"/{name}"))
 
 

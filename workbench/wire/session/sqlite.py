@@ -84,13 +84,15 @@ class SqliteSession:
             row = self._db.execute(f"SELECT {columns} FROM exchange WHERE seq = ?", (seq,)).fetchone()
         except sqlite3.DatabaseError as error:
             return _torn(seq, str(error))
+        summary = _summary(index, row)
+        if row is None or summary.id != row[1]:
+            return _torn(seq, summary.note)
         sides, torn = {}, []
         for side in ("request", "response"):
             try:
                 sides[side] = self._side(seq, side, row)
             except (sqlite3.DatabaseError, SessionFormatError, WireError) as error:
                 torn.append(f"{side} is torn: {error}")
-        summary = _summary(index, row)
         return Exchange(
             id=summary.id,
             request=sides.get("request"),  # type: ignore[arg-type]
@@ -258,10 +260,12 @@ def _listable(db: sqlite3.Connection) -> list[int]:
 
 
 def _summary(index: int, row: Sequence[JsonValue] | None) -> Summary:
-    if row is None:
-        torn = _torn(index, "its row cannot be read")
-        return Summary(index, torn.id, "", "", None, State.INCOMPLETE, torn.kind, torn.origin, 0, 0, note=torn.note)
-    return Summary(index, row[1], row[2], row[3], row[4], State(row[5]), Kind(row[6]), Origin(row[7]), *row[8:18])
+    if row is not None:
+        with suppress(ValueError):  # a row of a torn page holds anything
+            kinds = State(row[5]), Kind(row[6]), Origin(row[7])
+            return Summary(index, row[1], row[2], row[3], row[4], *kinds, *row[8:18])
+    torn = _torn(index, "its row cannot be read")
+    return Summary(index, torn.id, "", "", None, State.INCOMPLETE, torn.kind, torn.origin, 0, 0, note=torn.note)
 
 
 def _torn(seq: int, why: str) -> Exchange:

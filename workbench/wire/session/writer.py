@@ -12,7 +12,7 @@ from types import TracebackType
 
 from workbench.errors import SessionFormatError
 from workbench.ir import JsonValue
-from workbench.wire.exchange import Body, Exchange, HttpRequest, Redaction
+from workbench.wire.exchange import Body, Exchange, Redaction
 from workbench.wire.jsontext import JsonIndex, loads
 from workbench.wire.session import pieces
 from workbench.wire.session.sqlite import APPLICATION_ID, MAGIC, VERSION, check_version
@@ -41,15 +41,16 @@ class SessionWriter:
 
     def _create(self) -> None:
         schema = files("workbench.wire.session").joinpath("schema.sql").read_text(encoding="utf-8")
+        self._db.execute("PRAGMA page_size = 16384")  # pieces are 1 to 5 kB: small pages would stand half empty
         self._db.executescript(f"BEGIN; {schema} PRAGMA application_id = {APPLICATION_ID}; COMMIT;")
         self._db.execute("INSERT INTO meta VALUES ('format', 'workbench-session'), ('version', ?)", (str(VERSION),))
 
-    def append(self, exchange: Exchange, model: str | None = None) -> int:
+    def append(self, exchange: Exchange) -> int:
         """Write one exchange (redacted before); returns its position in the session."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             seq = self._next
-            self._insert(seq, exchange, model)
+            self._insert(seq, exchange)
         except BaseException:
             self._db.execute("ROLLBACK")
             raise
@@ -57,44 +58,53 @@ class SessionWriter:
         self._next += 1
         return seq
 
-    def _insert(self, seq: int, exchange: Exchange, model: str | None) -> None:
+    def _insert(self, seq: int, exchange: Exchange) -> None:
         request, response = exchange.request, exchange.response
+        index = JsonIndex(request.body.raw if request and not request.body.encoding else b"")
         row = (
             seq, exchange.id, exchange.parent, exchange.branch, exchange.origin, exchange.hop, exchange.kind,
             exchange.state, exchange.client, exchange.note, exchange.started_at, exchange.duration,
             _json(dict(exchange.meta)) if exchange.meta else None,
             request.method if request else "", request.url if request else "",
-            response.status if response else None, model or _model(request),
+            response.status if response else None, _model(index),
             (response.headers.get("content-type") or "") if response else "",
             len(request.body.raw) if request else 0, len(response.body.raw) if response else 0,
         )  # fmt: skip
         self._db.execute(f"INSERT INTO exchange VALUES ({', '.join('?' * len(row))})", row)
         if request:
             head = {"version": request.http_version, "headers": request.headers.items}
-            self._insert_side(seq, "request", head, request.body, request.redactions)
+            self._insert_side(seq, "request", head, request.body, request.redactions, index)
         if response:
             head = {"version": response.http_version, "reason": response.reason, "headers": response.headers.items}
-            self._insert_side(seq, "response", head, response.body, response.redactions)
+            self._insert_side(seq, "response", head, response.body, response.redactions, None)
         for n, frame in enumerate(exchange.frames):
             row = (seq, n, frame.direction, frame.opcode, frame.at, self._body(frame.data))  # type: ignore[assignment]
             self._db.execute("INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def _insert_side(
-        self, seq: int, side: str, head: dict[str, JsonValue], body: Body, redactions: Sequence[Redaction]
+        self,
+        seq: int,
+        side: str,
+        head: dict[str, JsonValue],
+        body: Body,
+        redactions: Sequence[Redaction],
+        index: JsonIndex | None,
     ) -> None:
         row = (
-            seq, side, self._piece(_json(head).encode()), self._body(body.raw), body.encoding, body.is_raw, body.note,
-            body.original_length, body.original_digest, pieces.pack_chunks(body.chunks),
+            seq, side, self._piece(_json(head).encode()), self._body(body.raw, index), body.encoding, body.is_raw,
+            body.note, body.original_length, body.original_digest, pieces.pack_chunks(body.chunks),
             _json([list(r) for r in redactions]) if redactions else None,
         )  # fmt: skip
         self._db.execute(f"INSERT INTO side VALUES ({', '.join('?' * len(row))})", row)
 
-    def _body(self, raw: bytes) -> int:
+    def _body(self, raw: bytes, index: JsonIndex | None = None) -> int:
         digest = pieces.body_digest(raw)
         known = self._db.execute("SELECT id FROM body WHERE digest = ?", (digest,)).fetchone()
         if known:
             return int(known[0])
-        ids = pieces.pack_ids([self._piece(p) for p in pieces.cut(raw)])
+        ids = pieces.pack_ids(
+            [self._piece(p) for p in (pieces.cut(index) if index and index.text else [raw] * bool(raw))]
+        )
         new = "INSERT INTO body (digest, size, pieces) VALUES (?, ?, ?) RETURNING id"
         return int(self._db.execute(new, (digest, len(raw), ids)).fetchone()[0])
 
@@ -135,12 +145,10 @@ def _ours(path: Path) -> bool:
     return head.startswith(MAGIC) and int.from_bytes(head[68:72], "big") == APPLICATION_ID
 
 
-def _model(request: HttpRequest | None) -> str | None:
+def _model(index: JsonIndex) -> str | None:
     """The top-level ``model`` of a request body, for the list."""
-    if request is None or request.body.encoding:
-        return None
-    span = JsonIndex(request.body.raw).span("/model")
-    value = loads(request.body.raw[slice(*span)]) if span else None
+    span = index.span("/model")
+    value = loads(index.text[slice(*span)]) if span else None
     return value if isinstance(value, str) else None
 
 

@@ -1,0 +1,26 @@
+"""``python -m benchmarks [stream|listing|startup]…``: prints ratios against a peer measured in the same run.
+
+Figures on a shared machine are good to about a factor of 1.5; compare the ratios, not the seconds.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+PARTS = ("stream", "listing", "startup")
+
+
+def main() -> int:
+    """Run the parts that were named, or all."""
+    wanted = sys.argv[1:] or list(PARTS)
+    if unknown := set(wanted) - set(PARTS):
+        print(f"no such benchmark: {', '.join(sorted(unknown))}; known: {', '.join(PARTS)}", file=sys.stderr)
+        return 2
+    for name in wanted:
+        import_module(f"benchmarks.{name}").main()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,86 @@
+"""Start-up: exec to the first painted screen in a pseudo-terminal, against an empty Textual app in the same run."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from pathlib import Path
+
+from benchmarks.listing import exchanges
+
+ROUNDS = 7
+MARKER = "first-paint-marker"
+EMPTY = f"""
+from textual.app import App
+from textual.widgets import Static
+class Empty(App):
+    def compose(self):
+        yield Static("{MARKER}")
+Empty().run()
+"""
+
+
+def paint(words: list[str], marker: str) -> float:
+    """Seconds from exec until the marker is on the screen."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    environment = os.environ | {"TERM": "xterm-256color", "COLORTERM": "truecolor", "TEXTUAL_ANIMATIONS": "none"}
+    start = time.perf_counter()
+    child = subprocess.Popen(words, stdin=slave, stdout=slave, stderr=slave, env=environment, start_new_session=True)
+    os.close(slave)
+    seen = b""
+    try:
+        while marker.encode() not in seen and time.perf_counter() - start < 30:
+            if select.select([master], [], [], 0.5)[0]:
+                seen += os.read(master, 65536)
+        return time.perf_counter() - start
+    finally:
+        child.kill()
+        child.wait()
+        os.close(master)
+
+
+def command(words: list[str]) -> float:
+    """Seconds a command takes."""
+    start = time.perf_counter()
+    subprocess.run(words, check=False, capture_output=True)
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    """Interleave the runs, so that noise hits everybody, and print medians and ratios."""
+    from workbench.wire.session import writer
+
+    python = sys.executable
+    with tempfile.TemporaryDirectory() as folder:
+        big = Path(folder) / "big.wb"
+        writer.write(exchanges(5000), big)
+        cases = {
+            "empty Textual app": lambda: paint([python, "-c", EMPTY], MARKER),
+            "workbench (Home)": lambda: paint([python, "-m", "workbench"], "Workbench"),
+            "workbench open, 5,000 exchanges": lambda: paint([python, "-m", "workbench", "open", str(big)], "big"),
+            "python -c pass": lambda: command([python, "-c", "pass"]),
+            "workbench --version": lambda: command([python, "-m", "workbench", "--version"]),
+            "workbench --help": lambda: command([python, "-m", "workbench", "--help"]),
+        }
+        times: dict[str, list[float]] = {name: [] for name in cases}
+        for _ in range(ROUNDS):
+            for name, run in cases.items():
+                times[name].append(run())
+    print("startup: exec to first paint, and whole commands")
+    peer = ""
+    for name, values in times.items():
+        if name in ("empty Textual app", "python -c pass"):
+            peer = name
+        ratio = statistics.median(values) / statistics.median(times[peer])
+        best = min(values) * 1000
+        print(f"  {name:<34} {statistics.median(values) * 1000:7.0f} ms  best {best:6.0f}  {ratio:5.2f} × {peer}")
