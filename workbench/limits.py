@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-MAX_JSON_DEPTH = 2_000
-"""Deeper JSON is refused in one line. Real requests stay under 40; C parsers give up between 1,000 and 100,000."""
+MAX_JSON_DEPTH = 500
+"""Deeper JSON is refused in one line. Real requests stay under 40; Python cannot compare or write a value 1,000 deep."""
 
 MAX_DECODED_BODY = 256 * 1024 * 1024
 """Bytes one compressed body may grow to. The largest request a provider takes is 32 MB; more is a bomb."""
