@@ -1,7 +1,8 @@
-"""Files that ship with the program: example sessions and provider contracts, in a checkout and in a wheel."""
+"""Files that ship with the program, in a checkout and in a wheel, and the user's own beside them."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
@@ -11,3 +12,14 @@ def folder(name: str) -> Path:
     """The folder ``sessions`` or ``profiles``."""
     installed = _PACKAGE / "_data" / name
     return installed if installed.is_dir() else _PACKAGE.parent / name
+
+
+def own_folder(name: str) -> Path:
+    """The user's own folder of that name: ``$XDG_CONFIG_HOME/workbench/NAME``. It need not exist."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "workbench" / name
+
+
+def profiles() -> dict[str, Path]:
+    """Contract name → its file. A file of the user's own stands in for one of the same name."""
+    files = (f for place in (folder("profiles"), own_folder("profiles")) for f in sorted(place.glob("*.yaml")))
+    return {file.stem: file for file in files}

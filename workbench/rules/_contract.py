@@ -11,11 +11,18 @@ from workbench.ir import NOTHING, JsonValue
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A thing known about a provider: ``source`` is a document, SDK type or issue; ``date`` (ISO) when it held."""
+    """A thing known about a provider.
+
+    Attributes:
+        source: documents, SDK types, issues or recordings it stands on, joined by "; ".
+        date: ISO day or month of the newest of them: when it was last known to hold.
+        note: what the sources disagree about or leave open.
+    """
 
     value: JsonValue
     source: str
     date: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +32,12 @@ class Enforced:
     Attributes:
         rule: slug of the rule that predicts the refusal.
         status: HTTP status it answers.
-        template: message text; ``{name}`` marks variable parts.
+        template: message text; ``{name}`` marks variable parts. "" where the refusal is known and its text is not.
         param, code: further fields of the error body, templates too.
         models: globs of models it holds for, () for all.
         protocols: protocols it holds for, () for all.
+        when: which fault of the rule this text belongs to ("too-long"), "" for any.
+        note: when the provider says this, where the template does not tell.
     """
 
     rule: str
@@ -40,17 +49,22 @@ class Enforced:
     code: str = ""
     models: tuple[str, ...] = ()
     protocols: tuple[str, ...] = ()
+    when: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """One provider in one variant, for one protocol.
+    """One provider in one variant, for one protocol and one model.
 
     Attributes:
         name, variant: ``deepseek``, ``v4``; "" for a provider without variants.
         protocol: the protocol these terms are resolved for.
-        terms: what only single rules read, key → Fact ("content.empty-text": refused …). Documented in
-            ``profiles/README.md``.
+        enforces: the checks that hold for this protocol and model, in the provider's order.
+        terms: every fact that holds here, key → Fact, those behind ``closure`` and ``reasoning`` too
+            ("reasoning.scope"). Documented in ``profiles/README.md``.
+        note: what somebody who reads a verdict of this contract has to know, "" for nothing.
+        covers: the contract knows this protocol; False when it was asked for all the same.
     """
 
     name: str
@@ -62,15 +76,22 @@ class Contract:
     enforces: tuple[Enforced, ...] = ()
     terms: Mapping[str, Fact] = NOTHING
     note: str = ""
+    covers: bool = True
 
     @property
     def label(self) -> str:
         """``deepseek:v4``."""
         return f"{self.name}:{self.variant}" if self.variant else self.name
 
-    def enforced(self, rule: str) -> Enforced | None:
-        """The first check that predicts this rule, None when the provider does not enforce it."""
-        return next((e for e in self.enforces if e.rule == rule), None)
+    def enforced(self, rule: str, when: str = "") -> Enforced | None:
+        """The check that predicts this rule, None when the provider does not enforce it.
+
+        Args:
+            rule: slug.
+            when: which fault of the rule; the first check of the rule where none is named for it.
+        """
+        checks = [e for e in self.enforces if e.rule == rule]
+        return next((e for e in checks if when and e.when == when), checks[0] if checks else None)
 
     def term(self, key: str, default: JsonValue = None) -> JsonValue:
         """The value of a term."""

@@ -1,0 +1,307 @@
+"""A contract as it stands in its file: facts and checks with the protocols, variants and models they hold for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from workbench import safeyaml
+from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
+from workbench.errors import ProfileError, UnreadableInput
+from workbench.ir import NOTHING, JsonValue
+from workbench.rules._contract import Contract, Enforced, Fact
+from workbench.rules._reader import Node
+
+VERSION = 1
+
+_KEY = re.compile(r"[a-z]+(\.[a-z0-9]+(-[a-z0-9]+)*)+")
+_DATE = re.compile(r"\d{4}-\d\d(-\d\d)?")
+
+
+def plain_model(name: str) -> str:
+    """A model name without its vendor's folder and in one spelling: "Anthropic/Claude-Opus-4.6" → "claude-opus-4-6"."""
+    return name.lower().rpartition("/")[2].replace(".", "-")
+
+
+def matches(model: str | None, globs: tuple[str, ...]) -> bool:
+    """One of the globs (in any spelling of versions: "4.6", "4-6") fits the model name."""
+    return model is not None and any(fnmatchcase(plain_model(model), plain_model(g)) for g in globs)
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """Where a fact or a check holds; () is everywhere. What holds for some models does not hold for an unknown one."""
+
+    protocols: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+
+    def covers(self, protocol: str | None, variant: str, model: str | None) -> bool:
+        return (
+            (not self.protocols or protocol in self.protocols)
+            and (not self.variants or variant in self.variants)
+            and (not self.models or matches(model, self.models))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """An era or endpoint of a provider.
+
+    Attributes:
+        models: globs of request model names that are this variant.
+        answers: globs of the model name in an answer that shows it was this variant.
+        why: why it is taken when nothing tells (the first variant of a file).
+    """
+
+    name: str
+    title: str
+    models: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ContractFile:
+    """One ``profiles/NAME.yaml``, read and checked, not yet resolved.
+
+    Attributes:
+        models: globs of the provider's own model names, wherever they are served.
+        unlike: globs (on the full name) of names that look like them and are not.
+        protocols: the ones it covers, its own first.
+        native: protocols that are this provider's where neither host nor model tells.
+    """
+
+    name: str
+    title: str
+    hosts: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+    native: tuple[str, ...] = ()
+    note: str = ""
+    variants: tuple[Variant, ...] = ()
+    facts: tuple[tuple[Holds, Mapping[str, Fact]], ...] = ()
+    checks: tuple[tuple[Holds, Enforced], ...] = ()
+
+    def claims_model(self, model: str | None) -> bool:
+        """The model is one of this provider's."""
+        unlike = model is not None and any(fnmatchcase(model.lower(), glob) for glob in self.unlike)
+        return not unlike and matches(model, self.models)
+
+    def speaks(self, protocol: str | None) -> bool:
+        """The contract covers this protocol."""
+        return protocol is None or not self.protocols or protocol in self.protocols
+
+    def variant(self, model: str | None, answered_as: str | None) -> tuple[str, str]:
+        """The variant of a model, and how it was found, in words. ("", "") without variants."""
+        for variant in self.variants:
+            if matches(answered_as, variant.answers + variant.models):
+                return variant.name, f"{variant.name}, because the answer says {answered_as}"
+        for variant in self.variants:
+            if matches(model, variant.models):
+                return variant.name, f"{variant.name} by the model name {model}"
+        first = self.variants[0] if self.variants else None
+        return (first.name, f"{first.name}, {first.why}") if first else ("", "")
+
+    def resolve(self, protocol: str | None, variant: str, model: str | None) -> Contract:
+        """The contract for one protocol, variant and model. Facts further down in the file win."""
+        spoken = protocol or (self.protocols[0] if self.protocols else None)
+        terms = {k: f for holds, facts in self.facts if holds.covers(spoken, variant, model) for k, f in facts.items()}
+        covered = self.speaks(spoken)
+        notes = [self.note] if self.note else []
+        if not covered:
+            notes.append(f"the contract of {self.name} does not cover {spoken}")
+        return Contract(
+            name=self.name,
+            title=self.title,
+            protocol=spoken,
+            variant=variant,
+            closure=ClosureTerms(**_fields(terms, "closure.")),
+            reasoning=ReasoningTerms(**_fields(terms, "reasoning.")),
+            enforces=tuple(check for holds, check in self.checks if holds.covers(spoken, variant, model)),
+            terms=terms,
+            note="; ".join(notes),
+            covers=covered,
+        )
+
+
+def load(text: bytes | str, name: str) -> ContractFile:
+    """Read a contract.
+
+    Args:
+        text: the YAML text.
+        name: what to call it in errors.
+
+    Raises:
+        ProfileError: not YAML, or not a contract; with file and pointer.
+    """
+    try:
+        root = Node(safeyaml.load(text, name=name), name)
+    except UnreadableInput as error:
+        raise ProfileError(error.what, where=error.where) from error
+    if not isinstance(root.value, dict) or root.get("version").value != VERSION:
+        raise root.fail(f"not a contract: it does not begin with version: {VERSION}")
+    root.only(*_ROOT)
+    surveyed = _date(root.get("surveyed"))
+    sources = {key: _source(node, surveyed) for key, node in root.get("sources").members()}
+    return ContractFile(
+        name=root.get("name").text(),
+        title=root.get("title").text(),
+        hosts=root.get("hosts").texts(),
+        models=root.get("models").texts(),
+        unlike=root.get("unlike").texts(),
+        protocols=root.get("protocols").texts(),
+        native=root.get("native").texts(),
+        note=root.get("note").text(""),
+        variants=tuple(_variant(key, node) for key, node in root.get("variants").members()),
+        facts=tuple(_block(node, sources) for node in root.get("facts").items()),
+        checks=tuple(_check(node, sources) for node in root.get("enforces").items()),
+    )
+
+
+_ROOT = (
+    *("version", "name", "title", "hosts", "models", "unlike", "protocols", "native", "note", "surveyed"),
+    *("variants", "sources", "facts", "enforces"),
+)
+
+
+def _source(node: Node, surveyed: str) -> tuple[str, str]:
+    node.only("title", "url", "date")
+    title, url, date = node.get("title").text(), node.get("url").text(""), node.get("date")
+    return (f"{title}, {url}" if url else title), surveyed if date.value is None else _date(date)
+
+
+def _date(node: Node) -> str:
+    date = node.text()
+    if not _DATE.fullmatch(date):
+        raise node.fail(f"not a day or month (2026-11-20, 2026-11): {date!r}")
+    return date
+
+
+def _variant(name: str, node: Node) -> Variant:
+    node.only("title", "models", "answers", "why")
+    return Variant(
+        name=name,
+        title=node.get("title").text(),
+        models=node.get("models").texts(),
+        answers=node.get("answers").texts(),
+        why=node.get("why").text(""),
+    )
+
+
+def _holds(node: Node) -> Holds:
+    node.only("protocols", "variants", "models")
+    return Holds(node.get("protocols").texts(), node.get("variants").texts(), node.get("models").texts())
+
+
+def _block(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds, Mapping[str, Fact]]:
+    node.only("for", "terms")
+    return _holds(node.get("for")), {key: _fact(key, fact, sources) for key, fact in node.get("terms").members()}
+
+
+def _fact(key: str, node: Node, sources: Mapping[str, tuple[str, str]]) -> Fact:
+    node.only("value", "source", "date", "note")
+    if not _KEY.fullmatch(key):
+        raise node.fail(f"not a term: {key!r}")
+    if "value" not in (node.value or {}):
+        raise node.fail("missing: value")
+    source, date = _cited(node, sources)
+    fact = Fact(node.get("value").value, source, date, node.get("note").text(""))
+    if key.startswith(("closure.", "reasoning.")):
+        _convert(key, fact.value, node.get("value"))
+    return fact
+
+
+def _check(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds, Enforced]:
+    node.only("rule", "when", "for", "status", "message", "param", "code", "source", "date", "note")
+    holds = _holds(node.get("for"))
+    source, date = _cited(node, sources)
+    return holds, Enforced(
+        rule=node.get("rule").text(),
+        status=node.get("status").number(),
+        template=node.get("message").text(),
+        source=source,
+        date=date,
+        param=node.get("param").text(""),
+        code=node.get("code").text(""),
+        models=holds.models,
+        protocols=holds.protocols,
+        when=node.get("when").text(""),
+        note=node.get("note").text(""),
+    )
+
+
+def _cited(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
+    """What a fact cites, joined, and the newest date of it (or its own ``date``)."""
+    cited = node.get("source")
+    keys = list(cited.items()) if isinstance(cited.value, list) else [cited]
+    for key in keys:
+        if key.text() not in sources:
+            raise key.fail(f"no source named {key.value!r}")
+    found = [sources[key.text()] for key in keys]
+    own = node.get("date")
+    date = _date(own) if own.value is not None else max((date for _, date in found), default="")
+    return "; ".join(title for title, _ in found), date
+
+
+def _flag(value: JsonValue) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(value)
+    return value
+
+
+def _word(value: JsonValue) -> str:
+    if not isinstance(value, str):
+        raise ValueError(value)
+    return value
+
+
+def _length(value: JsonValue) -> int | None:
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+        raise ValueError(value)
+    return value
+
+
+def _words(value: JsonValue) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ValueError(value)
+    return tuple(_word(v) for v in value)
+
+
+_TERMS: Mapping[str, Callable[[JsonValue], Any]] = {
+    "closure.placement": Placement,
+    "closure.results-first": _flag,
+    "closure.unique-ids": _word,
+    "closure.id-pattern": _word,
+    "closure.id-max-length": _length,
+    "closure.call-role": _word,
+    "closure.result-role": _word,
+    "reasoning.carriers": _words,
+    "reasoning.scope": Scope,
+    "reasoning.thinking-default": _flag,
+    "reasoning.exact": _word,
+    "reasoning.empty-refused": _flag,
+    "reasoning.required-when": _word,
+    "reasoning.leading": _flag,
+}
+"""The terms that the chain applies, and what turns their values into fields of the same name."""
+
+
+def _convert(key: str, value: JsonValue, node: Node) -> None:
+    if key in _TERMS:
+        try:
+            _TERMS[key](value)
+        except ValueError as error:
+            raise node.fail(f"not a value of {key}: {value!r}") from error
+
+
+def _fields(terms: Mapping[str, Fact], prefix: str) -> Mapping[str, Any]:
+    """Keyword arguments of the terms class of a prefix."""
+    if not terms:
+        return NOTHING
+    known = [k for k in _TERMS if k.startswith(prefix) and k in terms]
+    return {k.removeprefix(prefix).replace("-", "_"): _TERMS[k](terms[k].value) for k in known}

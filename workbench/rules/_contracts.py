@@ -1,0 +1,130 @@
+"""Contracts by name, and the choice of one for an exchange: by its host, then its model, then its protocol."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import cache, lru_cache
+
+from workbench import resources
+from workbench.errors import ProfileError, UsageError
+from workbench.rules._contract import Contract
+from workbench.rules._contract_file import ContractFile, load, matches
+from workbench.rules._known import KNOWN_NAMES, TRAITS
+
+GENERIC = "generic"
+
+__all__ = ["KNOWN_NAMES", "choose", "forget", "get", "load", "names", "read", "variants"]
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The contracts that exist: those that ship and the user's own, ``generic`` last."""
+    return tuple(sorted(resources.profiles(), key=lambda name: (name == GENERIC, name)))
+
+
+@cache
+def read(name: str) -> ContractFile:
+    """The contract file of a name that exists. Raises ProfileError, OSError."""
+    path = resources.profiles()[name]
+    file = load(path.read_bytes(), str(path))
+    if file.name != name:
+        raise ProfileError(f"the contract is named {file.name!r}", where=str(path), hint="name the file after it")
+    return file
+
+
+def forget() -> None:
+    """Read every contract again when it is next asked for: for who has changed a file."""
+    for cached in (names, read, get, _choose):
+        cached.cache_clear()
+
+
+def variants(name: str) -> tuple[str, ...]:
+    """Labels of a contract's variants ("deepseek:v4"), the current one first; its name where it has none."""
+    return tuple(f"{name}:{v.name}" for v in read(name).variants) or (name,)
+
+
+@lru_cache(maxsize=256)
+def get(
+    label: str, *, protocol: str | None = None, model: str | None = None, answered_as: str | None = None
+) -> Contract:
+    """The contract of a name, resolved.
+
+    Args:
+        label: ``"deepseek"`` or ``"deepseek:v4"``. Without a variant the model decides, then the current era counts.
+        protocol: the protocol it is applied to; the provider's own when None.
+        model: model name in the request.
+        answered_as: model name in the answer, which is the better witness.
+
+    Raises:
+        UsageError: no contract of this name, or no such variant.
+        ProfileError: the contract's file is not well-formed.
+    """
+    name, _, variant = label.partition(":")
+    if name not in names():
+        return _stand_in(name, protocol)
+    file = read(name)
+    known = [v.name for v in file.variants]
+    if variant and variant not in known:
+        raise UsageError(
+            f"contract {name!r} has no variant {variant!r}",
+            hint=f"known: {', '.join(known)}" if known else "it has no variants",
+        )
+    return file.resolve(protocol, variant or file.variant(model, answered_as)[0], model)
+
+
+def choose(
+    *, url: str | None, model: str | None, protocol: str | None, answered_as: str | None = None
+) -> tuple[Contract, str]:
+    """The contract of an exchange, and how it was found, in words.
+
+    Args:
+        url: absolute URL, or a path where the host is not known.
+        model, protocol, answered_as: as for ``get``.
+    """
+    return _choose(_host(url), model, protocol, answered_as)
+
+
+@lru_cache(maxsize=256)
+def _choose(host: str, model: str | None, protocol: str | None, answered_as: str | None) -> tuple[Contract, str]:
+    name, how = next(_candidates(host, model, answered_as, protocol), (GENERIC, "no contract matches: generic"))
+    if name not in names():
+        return _stand_in(name, protocol), f"{how}; {name} has no contract yet: generic"
+    file = read(name)
+    if not file.speaks(protocol):
+        return _generic(protocol), f"{how}, but the contract of {name} does not cover {protocol}: generic"
+    variant, why = file.variant(model, answered_as)
+    return file.resolve(protocol, variant, model), f"{how}; {why}" if why else how
+
+
+def _candidates(
+    host: str, model: str | None, answered_as: str | None, protocol: str | None
+) -> Iterator[tuple[str, str]]:
+    """(name, how) of every provider that host, model or protocol point at, the best first."""
+    files = [read(name) for name in names() if name != GENERIC]
+    others = [(name, traits) for name, traits in TRAITS.items() if name not in names()]
+    hosts = [(f.name, f.hosts) for f in files] + [(name, traits.hosts) for name, traits in others]
+    yield from ((name, f"by its host {host}") for name, globs in hosts if any(fnmatchcase(host, g) for g in globs))
+    for name in filter(None, (model, answered_as)):
+        how = f"by its model name {name}"
+        yield from ((f.name, how) for f in files if f.claims_model(name))
+        yield from ((other, how) for other, traits in others if matches(name, traits.models))
+    yield from ((f.name, f"by its protocol {protocol}") for f in files if protocol in f.native)
+
+
+def _host(url: str | None) -> str:
+    found = re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([^/?#:]+)", url or "")
+    return found[1].lower() if found else ""
+
+
+def _generic(protocol: str | None) -> Contract:
+    return read(GENERIC).resolve(protocol, "", None)
+
+
+def _stand_in(name: str, protocol: str | None) -> Contract:
+    if name not in KNOWN_NAMES:
+        known = dict.fromkeys((*KNOWN_NAMES, *names()))
+        raise UsageError(f"no contract named {name!r}", hint=f"known: {', '.join(known)}")
+    return replace(_generic(protocol), note=f"{name} has no contract yet: checked as generic")

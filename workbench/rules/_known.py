@@ -1,0 +1,38 @@
+"""Contract names, and how to recognise the providers that have no contract yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+KNOWN_NAMES: tuple[str, ...] = (
+    *("anthropic", "openai", "gemini", "gemini-openai", "deepseek", "minimax", "glm", "qwen", "qwen3-coder", "hermes"),
+    *("kimi", "mistral", "groq", "xai", "openrouter", "ollama", "vllm", "sglang", "llama.cpp", "lm-studio", "bedrock"),
+    "generic",
+)
+"""Every contract name of the command line. One without a file of its own is checked as ``generic``."""
+
+
+class Traits(NamedTuple):
+    """What a provider is known by: globs of its hosts, and of its model names wherever they are served."""
+
+    hosts: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+
+
+TRAITS: Mapping[str, Traits] = {
+    "gemini": Traits(("generativelanguage.googleapis.com",), ("gemini-*",)),
+    "minimax": Traits(("api.minimax.io", "api.minimaxi.com"), ("minimax-*",)),
+    "glm": Traits(("api.z.ai", "open.bigmodel.cn"), ("glm-*", "zai-glm-*")),
+    "qwen3-coder": Traits((), ("qwen3-coder*",)),
+    "qwen": Traits(("dashscope*.aliyuncs.com",), ("qwen*",)),
+    "hermes": Traits((), ("hermes-*",)),
+    "kimi": Traits(("api.moonshot.ai", "api.moonshot.cn"), ("kimi-*", "moonshot-*")),
+    "mistral": Traits(("api.mistral.ai",), ("mistral-*", "magistral-*", "codestral-*", "devstral-*", "ministral-*")),
+    "groq": Traits(("api.groq.com",)),
+    "xai": Traits(("api.x.ai",), ("grok-*",)),
+    "openrouter": Traits(("openrouter.ai",)),
+    "ollama": Traits(("ollama.com",)),
+    "bedrock": Traits(("bedrock-runtime.*.amazonaws.com", "bedrock-mantle.*.api.aws")),
+}
+"""Only for names without a contract: a contract's own file says it for the others."""
