@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from workbench.errors import LocalProtocolError, WireError
-from workbench.ir import JsonValue, Message, Part, Segment, ToolCallIR, ToolResultIR, escape
+from workbench.ir import JsonValue, Message, Part, Segment, ToolCallIR, ToolChoice, ToolDef, ToolResultIR, escape
 from workbench.wire.jsontext import dumps, loads, replace
 
 _DERIVED = frozenset({"error", "media_type", "type", "kind"})
@@ -70,6 +70,17 @@ def differences(old: JsonValue, new: JsonValue) -> Iterator[tuple[str, JsonValue
             yield at, a, b
 
 
+def differs(old: object, new: object) -> bool:
+    """Two values of IR fields say different things. Nothing in them is too deep to be compared."""
+    if isinstance(old, tuple) and isinstance(new, tuple):
+        return len(old) != len(new) or any(differs(*pair) for pair in zip(old, new, strict=True))
+    if isinstance(old, ToolDef) and isinstance(new, ToolDef):
+        return any(differs(getattr(old, name), getattr(new, name)) for name in _names(ToolDef) if name != "pointer")
+    if isinstance(old, ToolChoice) and isinstance(new, ToolChoice):
+        return (old.mode, old.name) != (new.mode, new.name)
+    return any(True for _ in differences(old, new))
+
+
 def _parts(message: Message, before: Sequence[Part], after: Sequence[Part]) -> Iterator[Change]:
     if len(before) != len(after):
         raise _unlike(f"{len(before)} parts became {len(after)}", message.pointer)
@@ -96,7 +107,7 @@ def _is_written(part: Part, name: str) -> bool:
 
 
 @cache
-def _names(kind: type[Part]) -> tuple[str, ...]:
+def _names(kind: type) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind) if f.name != "source")
 
 

@@ -8,15 +8,20 @@ stay as they are. Functions raise as ``changes`` does, and LocalProtocolError fo
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from workbench.adapters._changes import Change, changes
+from workbench.adapters._changes import Change, changes, differs
 from workbench.errors import LocalProtocolError
-from workbench.ir import JsonValue, Message
+from workbench.ir import JsonValue, Message, ModelRequest
 from workbench.wire.jsontext import JsonIndex, dumps, loads, replace, string_slice_span
 from workbench.wire.sse import read_events
+
+_FOLLOWING = ("model", "tools", "tool_choice", "parallel", "stream", "thinking", "previous_id")
+"""Fields of a request that are read from its keys: after a change they have to be what was asked for."""
+
+Decode: TypeAlias = Callable[[bytes], ModelRequest]
 
 
 class _Cut(NamedTuple):
@@ -37,6 +42,25 @@ class _Piece(NamedTuple):
 def encode(before: Sequence[Message], after: Sequence[Message], original: bytes) -> bytes:
     """The body ``original``, which says ``before``, saying ``after``."""
     return write(changes(before, after), original)
+
+
+def encode_request(before: ModelRequest, after: ModelRequest, original: bytes, decode: Decode) -> bytes:
+    """The request ``original``, which says ``before``, saying ``after``: messages, system parts, model and ``params``.
+
+    Raises:
+        LocalProtocolError: something else was changed, too.
+    """
+    encoded = encode((_top(before), *before.messages), (_top(after), *after.messages), original)
+    written = before if encoded == original else decode(encoded)
+    wrong = next((name for name in _FOLLOWING if differs(getattr(written, name), getattr(after, name))), None)
+    if wrong:
+        raise LocalProtocolError(f"{wrong!r} cannot be changed in place", hint="change it in the body itself")
+    return encoded
+
+
+def _top(request: ModelRequest) -> Message:
+    """What stands beside the messages, as if it were one."""
+    return Message("", request.system, {"model": request.model, **request.params}, "")
 
 
 def write(found: Iterable[Change], original: bytes) -> bytes:

@@ -1,0 +1,166 @@
+"""Chat Completions requests, official and of every dialect.
+
+Facts: ``types/chat/completion_create_params.py`` of the official ``openai`` SDK 3.52. Switches of thinking:
+``thinking.type`` (DeepSeek, Kimi, GLM), ``enable_thinking`` (Qwen), ``chat_template_kwargs`` (vLLM, SGLang),
+``reasoning`` (OpenRouter), ``reasoning_effort``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from workbench.adapters._blocks import Block, Notes, kind_of
+from workbench.adapters._chat_blocks import nested
+from workbench.adapters._chat_message import read_message
+from workbench.errors import ProtocolMismatch
+from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, ToolChoice, ToolDef
+
+PROTOCOL = "openai-chat"
+
+_HELD: Mapping[str, type] = {
+    "model": str,
+    "messages": list,
+    "tools": list,
+    "functions": list,
+    "tool_choice": object,
+    "function_call": object,
+    "parallel_tool_calls": bool,
+    "stream": bool,
+}
+"""Keys that have a field of the IR to themselves, and the type they have to be of to fit into it."""
+
+_MODES = {"auto": "auto", "none": "none", "required": "any", "any": "any"}
+_SWITCH = {"enabled": "on", "disabled": "off", True: "on", False: "off"}
+
+
+def read_request(body: JsonValue) -> ModelRequest:
+    """The request that a parsed body is.
+
+    Raises:
+        ProtocolMismatch: it has no ``messages``.
+    """
+    if not isinstance(body, dict) or "messages" not in body:
+        raise ProtocolMismatch("no request of this protocol: it is not an object with 'messages'")
+    notes = Notes()
+    model, parallel = body.get("model"), body.get("parallel_tool_calls")
+    return ModelRequest(
+        protocol=PROTOCOL,
+        model=model if isinstance(model, str) else None,
+        messages=_messages(body["messages"], notes),
+        tools=(*_tools(body, "tools", notes), *_tools(body, "functions", notes)),
+        tool_choice=_tool_choice(body.get("tool_choice", body.get("function_call")), notes),
+        parallel=parallel if isinstance(parallel, bool) else None,
+        stream=body.get("stream") is True,
+        thinking=next(_thinking(body), None),
+        params={k: v for k, v in body.items() if v is None or not isinstance(v, _HELD.get(k, ()))} or NOTHING,
+        anomalies=tuple(notes.anomalies),
+    )
+
+
+def _messages(value: JsonValue, notes: Notes) -> tuple[Message, ...]:
+    if not isinstance(value, list):
+        notes.shape(f"messages is {kind_of(value)}, not a list", "/messages")
+        return ()
+    messages = tuple(read_message(m, f"/messages/{n}", notes) for n, m in enumerate(value))
+    notes.base = ""
+    return messages
+
+
+def _tools(body: Mapping[str, JsonValue], key: str, notes: Notes) -> Iterator[ToolDef]:
+    value = body.get(key)
+    if isinstance(value, list):
+        wrapped = key == "tools"
+        yield from ((_tool if wrapped else _function)(tool, f"/{key}/{n}", notes) for n, tool in enumerate(value))
+    elif value is not None:
+        notes.add("schema.malformed", f"{key} is {kind_of(value)}, not a list", f"/{key}")
+
+
+def _tool(value: JsonValue, at: str, notes: Notes) -> ToolDef:
+    if not isinstance(value, dict):
+        return _function(value, at, notes)
+    tool, kind = Block(value, at, notes), value.get("type")
+    key = "custom" if kind == "custom" else "function"
+    inside = value.get(key)
+    if isinstance(inside, dict):
+        return _declared(tool, key, Block(inside, f"{at}/{key}", notes))
+    if not isinstance(kind, str) or kind in ("function", "custom"):
+        notes.add("schema.malformed", f"a tool without its {key!r} object", at)
+    is_server = isinstance(kind, str) and kind not in ("function", "custom")
+    name = value.get("name")
+    return ToolDef(
+        name if isinstance(name, str) else None,
+        None,
+        None,
+        kind="server" if is_server else "client",
+        extra=value,
+        pointer=at,
+    )
+
+
+def _declared(tool: Block, key: str, inner: Block) -> ToolDef:
+    return ToolDef(
+        name=inner.string("name", "name"),
+        description=inner.string("description", "description"),
+        schema=inner.take("schema", "parameters"),
+        kind="custom" if key == "custom" else "client",
+        strict=inner.flag("strict", "strict"),
+        extra=nested(tool, key, inner, typed=tool.value.get("type") not in ("function", "custom", None)),
+        pointer=tool.at,
+    )
+
+
+def _function(value: JsonValue, at: str, notes: Notes) -> ToolDef:
+    """One entry of the deprecated ``functions``: a function without the object around it."""
+    if not isinstance(value, dict):
+        notes.add("schema.malformed", f"a tool that is {kind_of(value)}, not an object", at)
+        return ToolDef(None, None, None, extra={"value": value}, pointer=at)
+    function = Block(value, at, notes)
+    return ToolDef(
+        name=function.string("name", "name"),
+        description=function.string("description", "description"),
+        schema=function.take("schema", "parameters"),
+        strict=function.flag("strict", "strict"),
+        extra=function.extra(typed="type" in value),
+        pointer=at,
+    )
+
+
+def _tool_choice(value: JsonValue, notes: Notes) -> ToolChoice | None:
+    if value is None:
+        return None
+    if isinstance(value, str) and value in _MODES:
+        return ToolChoice(_MODES[value], value=value)
+    if isinstance(value, dict):
+        kind = value.get("type")
+        if kind == "allowed_tools":
+            return ToolChoice("other", value=value)
+        inside = value.get("custom" if kind == "custom" else "function", value)
+        name = inside.get("name") if isinstance(inside, dict) else None
+        if isinstance(name, str):
+            return ToolChoice("tool", name, value)
+    message = "tool_choice is not auto, none, required or an object that names a tool"
+    notes.add("choice.unsupported", message, "/tool_choice")
+    return ToolChoice("other", value=value)
+
+
+def _thinking(body: Mapping[str, JsonValue]) -> Iterator[str]:
+    """What each switch in the request says, the most explicit first."""
+    kind = _inside(body, "thinking", "type")
+    switches = (
+        kind,
+        body.get("enable_thinking"),
+        _inside(body, "chat_template_kwargs", "enable_thinking"),
+        _inside(body, "chat_template_kwargs", "thinking"),
+        _inside(body, "reasoning", "enabled"),
+    )
+    yield from (_SWITCH.get(s, str(s)) for s in switches if isinstance(s, str | bool))
+    if _inside(body, "reasoning", "max_tokens") is not None:
+        yield "on"
+    for effort in (_inside(body, "reasoning", "effort"), body.get("reasoning_effort")):
+        if isinstance(effort, str):
+            yield "off" if effort == "none" else "on"
+
+
+def _inside(body: Mapping[str, JsonValue], key: str, inner: str) -> JsonValue:
+    value = body.get(key)
+    return value.get(inner) if isinstance(value, dict) else None
