@@ -42,9 +42,9 @@ class Notes:
     base: str = ""
     anomalies: list[Anomaly] = field(default_factory=list)
 
-    def add(self, slug: str, message: str, at: str) -> None:
+    def add(self, slug: str, message: str, at: str, events: tuple[int, ...] = ()) -> None:
         """Note an anomaly at a pointer below ``base``."""
-        self.anomalies.append(Anomaly(slug, message, self.base + at))
+        self.anomalies.append(Anomaly(slug, message, self.base + at, events))
 
     def shape(self, message: str, at: str) -> None:
         """Note that something has a shape the protocol does not know."""

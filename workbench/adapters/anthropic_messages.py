@@ -1,0 +1,192 @@
+"""The Anthropic Messages protocol: ``POST /v1/messages``.
+
+Besides Anthropic it is spoken by DeepSeek, MiniMax, Moonshot, Z.AI, llama.cpp and gateways.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from workbench.adapters import Capabilities, _leaves
+from workbench.adapters._blocks_request import PROTOCOL, read_request
+from workbench.adapters._blocks_response import read_response
+from workbench.adapters._blocks_stream import BlockStreamDecoder
+from workbench.errors import LocalProtocolError
+from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolChoice, ToolDef
+from workbench.wire.jsontext import loads
+from workbench.wire.sse import looks_like_stream, read_events
+
+_URL = re.compile(
+    r"(?:/v\d+|/anthropic)/messages/?(?:[?#]|$)|/publishers/anthropic/models/[^/:]+:(?:stream)?[rR]awPredict(?:[?#]|$)"
+)
+_EVENTS: Mapping[str, str | None] = {
+    "message_start": "message",
+    "content_block_start": "content_block",
+    "content_block_delta": "delta",
+    "content_block_stop": "index",
+    "message_delta": "delta",
+    "message_stop": None,
+    "ping": None,
+    "error": "error",
+}
+"""Type of an event → a key that it has."""
+
+_OUR_BLOCKS = ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use")
+_OUR_KEYS = ("system", "stop_sequences", "thread", "context_management", "output_config", "mcp_servers")
+_CHAT_KEYS = (
+    "max_completion_tokens",
+    "response_format",
+    "stream_options",
+    "reasoning_effort",
+    "parallel_tool_calls",
+    "frequency_penalty",
+    "presence_penalty",
+    "functions",
+    "logprobs",
+    "stop",
+    "n",
+)
+_CHAT_ROLES = ("tool", "function", "developer")
+
+
+class AnthropicMessages:
+    """The adapter."""
+
+    name = PROTOCOL
+    capabilities = Capabilities(
+        reasoning=frozenset((Carrier.THINKING.value, Carrier.REDACTED_THINKING.value)),
+        error_flag=True,
+        media_in_results=True,
+        mid_system=True,
+        redacted_reasoning=True,
+        parallel_switch=True,
+        arguments="object",
+    )
+
+    def claims_url(self, url: str) -> bool:
+        """``/v1/messages`` behind any prefix, and Vertex AI's path; neither ``count_tokens`` nor ``batches``."""
+        return bool(_URL.search(url))
+
+    def claims_request(self, value: JsonValue) -> float:
+        """By the shape of the tools, then of the blocks, then by keys; a model's name is no more than a hint."""
+        if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
+            return 0.0
+        tools = [t for t in _list(value.get("tools")) if isinstance(t, dict)]
+        if any("input_schema" in tool for tool in tools) or "anthropic_version" in value:
+            return 0.95
+        is_chat = any("function" in tool for tool in tools) or any(key in value for key in _CHAT_KEYS)
+        if any(_is_ours(block) for block in _blocks(value["messages"])):
+            return 0.5 if is_chat else 0.9
+        if is_chat or any(_is_chat(message) for message in value["messages"]):
+            return 0.05
+        if any(key in value for key in _OUR_KEYS):
+            return 0.8
+        hinted = str(value.get("model", "")).startswith("claude")
+        return (0.4 if hinted else 0.1) + (0.2 if "max_tokens" in value else 0.0)
+
+    def claims_response(self, value: JsonValue) -> float:
+        """A message with blocks."""
+        if not isinstance(value, dict) or not isinstance(value.get("content"), list):
+            return 0.0
+        return 0.95 if value.get("type") == "message" else 0.5 if "stop_reason" in value else 0.0
+
+    def claims_event(self, event: str | None, value: JsonValue) -> float:
+        """An event of a known type with the keys it has to have; its name adds to that."""
+        kind = value.get("type") if isinstance(value, dict) else None
+        if not isinstance(kind, str) or kind not in _EVENTS:
+            return 0.0
+        key = _EVENTS[kind]
+        if key is None or kind == "error":
+            return 0.6 if event == kind else 0.2
+        return 0.0 if key not in value else 0.98 if event == kind else 0.9
+
+    def decode_request(self, body: bytes) -> ModelRequest:
+        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
+        return read_request(loads(body))
+
+    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
+        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
+        return read_response(body, status)
+
+    def stream_decoder(self) -> BlockStreamDecoder:
+        """A fresh decoder for one stream."""
+        return BlockStreamDecoder()
+
+    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
+        """The original body with the values that differ replaced. Raises LocalProtocolError."""
+        encoded = _leaves.encode(_request_nodes(self.decode_request(original)), _request_nodes(request), original)
+        _agree(self.decode_request(encoded), request, ("model", "stream", "parallel", "thinking", "previous_id"))
+        return encoded
+
+    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
+        """The same for a response body or a stream. Raises LocalProtocolError."""
+        before = _read_answer(original)
+        encode = _leaves.encode_stream if before.is_stream else _leaves.encode
+        encoded = encode(_response_nodes(before), _response_nodes(response), original)
+        _agree(_read_answer(encoded), response, ("id", "model", "finish_reason", "error"))
+        return encoded
+
+
+def _blocks(messages: list[JsonValue]) -> Iterator[dict[str, JsonValue]]:
+    contents = (m.get("content") for m in messages if isinstance(m, dict))
+    return (block for content in contents for block in _list(content) if isinstance(block, dict))
+
+
+def _is_ours(block: dict[str, JsonValue]) -> bool:
+    return block.get("type") in _OUR_BLOCKS or (block.get("type") == "image" and "source" in block)
+
+
+def _is_chat(message: JsonValue) -> bool:
+    return isinstance(message, dict) and ("tool_calls" in message or message.get("role") in _CHAT_ROLES)
+
+
+def _list(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else []
+
+
+def _read_answer(body: bytes) -> ModelResponse:
+    if not looks_like_stream(body, ""):
+        return read_response(body, 400)  # whatever is no message is an error
+    decoder = BlockStreamDecoder()
+    for event in read_events(body):
+        decoder.feed(event)
+    return decoder.result()
+
+
+def _request_nodes(request: ModelRequest) -> tuple[Message, ...]:
+    """A request as nodes that can be compared: its own keys and its tools in the form of messages without parts."""
+    choice = request.tool_choice
+    own = {"model": request.model, "tool_choice": choice and _choice_json(choice)}
+    keys = {k: v for k, v in own.items() if v is not None} | dict(request.params)
+    tools = (Message("", (), extra=_tool_json(tool), pointer=tool.pointer) for tool in request.tools)
+    return (Message("", request.system, extra=keys), *tools, *request.messages)
+
+
+def _choice_json(choice: ToolChoice) -> JsonValue:
+    if not isinstance(choice.value, dict) or choice.mode == "other":
+        return choice.value
+    return choice.value | {"type": choice.mode} | ({} if choice.name is None else {"name": choice.name})
+
+
+def _tool_json(tool: ToolDef) -> dict[str, JsonValue]:
+    own = {"name": tool.name, "description": tool.description, "input_schema": tool.schema, "strict": tool.strict}
+    return {k: v for k, v in own.items() if v is not None} | dict(tool.extra)
+
+
+def _response_nodes(response: ModelResponse) -> tuple[Message, ...]:
+    own = {"id": response.id, "model": response.model, "stop_reason": response.finish_reason}
+    keys = {k: v for k, v in own.items() if v is not None} | dict(response.params)
+    if response.usage:
+        keys["usage"] = response.usage.raw
+    return (Message("", (), extra=keys), *response.messages)
+
+
+def _agree(written: object, wanted: object, names: Iterable[str]) -> None:
+    """Refuse an edit of what is not a value of its own on the wire."""
+    for name in names:
+        if getattr(written, name) != getattr(wanted, name):
+            raise LocalProtocolError(f"{name!r} cannot be written back", hint="edit the key it was read from")
+
+
+adapter = AnthropicMessages()
