@@ -1,0 +1,311 @@
+from __future__ import annotations
+
+import json
+import re
+import string
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from workbench import resources, safeyaml
+from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
+from workbench.errors import ProfileError, UsageError
+from workbench.rules import contracts
+
+SHIPPED = sorted(resources.folder("profiles").glob("*.yaml"))
+SCHEMA = json.loads((resources.folder("profiles") / "contract.schema.json").read_text(encoding="utf-8"))
+
+SMALL = """
+version: 1
+name: small
+title: Small
+surveyed: 2026-01-02
+hosts: [api.small.example]
+models: ["small-*"]
+protocols: [openai-chat]
+sources: {doc: {title: Docs, url: "https://small.example", date: 2026-03}, old: {title: Old}}
+variants:
+  new: {title: new, models: ["small-2*"], why: the current era}
+  old: {title: old, answers: [small-1]}
+facts:
+- terms: {closure.placement: {value: contiguous, source: doc}, reasoning.scope: {value: never, source: old}}
+- for: {variants: [new]}
+  terms: {reasoning.scope: {value: always, source: [old, doc], note: disputed}}
+- for: {models: ["small-2.5*"]}
+  terms: {reasoning.thinking-default: {value: true, source: old}}
+enforces:
+- {rule: closure.id-format, when: too-long, status: 400, message: "too {long}", source: doc}
+- {rule: closure.id-format, when: missing, status: 422, message: gone, source: old}
+- {rule: content.empty, status: 400, message: empty, source: doc, for: {models: ["small-2*"]}}
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A folder of the user's own contracts, empty."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    folder = tmp_path / "workbench" / "profiles"
+    folder.mkdir(parents=True)
+    contracts.forget()
+    yield folder
+    contracts.forget()
+
+
+def problems(text: str | bytes) -> list[str]:
+    value = safeyaml.load(text, name="t")
+    return [e.message for e in jsonschema.Draft202012Validator(SCHEMA).iter_errors(value)]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.stem)
+def test_shipped_contracts_fit_the_schema(path):
+    assert problems(path.read_bytes()) == []
+    assert contracts.load(path.read_bytes(), path.name).name == path.stem
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.stem)
+def test_every_source_is_cited_and_every_fact_dated(path):
+    value = safeyaml.load(path.read_bytes(), name=path.name)
+    facts = [fact for block in value["facts"] for fact in block["terms"].values()]
+    cited = [fact["source"] for fact in facts + value.get("enforces", [])]
+    assert {c for one in cited for c in (one if isinstance(one, list) else [one])} == set(value["sources"])
+    file = contracts.load(path.read_bytes(), path.name)
+    assert all(f.source and f.date for _, facts in file.facts for f in facts.values())
+    assert all(c.source and c.date for _, c in file.checks)
+
+
+def test_readme_documents_every_term_and_no_other():
+    text = (resources.folder("profiles") / "README.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"`([a-z]+\.[a-z-]+)`", text)) - {"contract.schema"}
+    used = {key for path in SHIPPED for _, facts in contracts.read(path.stem).facts for key in facts}
+    applied = set(SCHEMA["$defs"]["terms"]["properties"])
+    assert documented == used | applied
+
+
+def test_applied_terms_are_the_fields_of_the_chain():
+    fields = {f"closure.{n}" for n in ClosureTerms.__slots__} | {f"reasoning.{n}" for n in ReasoningTerms.__slots__}
+    assert {f.replace("_", "-") for f in fields} == set(SCHEMA["$defs"]["terms"]["properties"])
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.stem)
+def test_templates_name_their_variables(path):
+    for _, check in contracts.read(path.stem).checks:
+        for template in (check.template, check.param, check.code):
+            names = [name for _, name, _, _ in string.Formatter().parse(template) if name is not None]
+            assert all(re.fullmatch("[a-z]+", name) for name in names), template
+
+
+def test_small_contract_resolves():
+    file = contracts.load(SMALL, "small.yaml")
+    new = file.resolve(None, "new", "Vendor/Small-2.5-Pro")
+    assert new.protocol == "openai-chat"
+    assert new.label == "small:new"
+    assert new.closure.placement is Placement.CONTIGUOUS
+    assert (new.reasoning.scope, new.reasoning.thinking_default) == (Scope.ALWAYS, True)
+    assert (new.terms["reasoning.scope"].source, new.terms["reasoning.scope"].date) == (
+        "Old; Docs, https://small.example",
+        "2026-03",
+    )
+    assert new.terms["reasoning.scope"].note == "disputed"
+    assert new.term("reasoning.scope") == "always"
+    assert new.term("no.such", 7) == 7
+    old = file.resolve(None, "old", None)
+    assert (old.reasoning.scope, old.reasoning.thinking_default) == (Scope.NEVER, False)
+    assert old.terms["reasoning.scope"].date == "2026-01-02"
+    assert old.enforced("content.empty") is None
+    assert new.enforced("content.empty") is not None
+
+
+def test_checks_are_told_apart_by_their_fault():
+    contract = contracts.load(SMALL, "small.yaml").resolve(None, "new", None)
+    assert contract.enforced("closure.id-format").status == 400
+    assert contract.enforced("closure.id-format", "missing").status == 422
+    assert contract.enforced("closure.id-format", "other").when == "too-long"
+    assert contract.enforced("closure.orphan-result", "missing") is None
+
+
+def test_a_protocol_that_is_not_covered_is_said():
+    contract = contracts.load(SMALL, "small.yaml").resolve("gemini", "", None)
+    assert not contract.covers
+    assert contract.note == "the contract of small does not cover gemini"
+
+
+BROKEN = [
+    (": [", "small.yaml:1: not YAML"),
+    ("a: 1", "small.yaml#: not a contract: it does not begin with version: 1"),
+    ("[]", "small.yaml#: not a contract"),
+    (SMALL.replace("version: 1", "version: 2"), "small.yaml#: not a contract"),
+    (SMALL.replace("title: Small", "titel: Small"), "small.yaml#: unknown key 'titel'"),
+    (SMALL.replace("title: Small", ""), "small.yaml#/title: missing"),
+    (SMALL.replace("2026-01-02", "yesterday"), "small.yaml#/surveyed: not a day or month"),
+    (SMALL.replace("hosts: [api.small.example]", "hosts: api"), "small.yaml#/hosts: not a list"),
+    (
+        SMALL.replace("source: doc}, r", "source: dok}, r"),
+        "small.yaml#/facts/0/terms/closure.placement/source: no source",
+    ),
+    (SMALL.replace("[old, doc]", "[old, dok]"), "small.yaml#/facts/1/terms/reasoning.scope/source/1: no source"),
+    (SMALL.replace("value: always", "value: often"), "small.yaml#/facts/1/terms/reasoning.scope/value: not a value"),
+    (SMALL.replace("value: true", "value: 1"), "small.yaml#/facts/2/terms/reasoning.thinking-default/value: not a"),
+    (SMALL.replace("{variants: [new]}", "{variant: [new]}"), "small.yaml#/facts/1/for: unknown key 'variant'"),
+    (SMALL.replace("{value: never, source: old}", "3"), "small.yaml#/facts/0/terms/reasoning.scope: not a mapping"),
+    (SMALL.replace("{value: never, source", "{source"), "small.yaml#/facts/0/terms/reasoning.scope: missing: value"),
+    (SMALL.replace("reasoning.scope: {value: n", "Scope: {value: n"), "small.yaml#/facts/0/terms/Scope: not a term"),
+    (SMALL.replace("status: 422", "status: '422'"), "small.yaml#/enforces/1/status: not a whole number"),
+    (SMALL.replace("message: gone, ", ""), "small.yaml#/enforces/1/message: missing"),
+]
+
+
+@pytest.mark.parametrize(("text", "line"), BROKEN)
+def test_broken_contracts_name_file_and_pointer(text, line):
+    with pytest.raises(ProfileError) as caught:
+        contracts.load(text, "small.yaml")
+    assert str(caught.value).startswith(line)
+
+
+@pytest.mark.parametrize("text", [t for t, line in BROKEN if "not YAML" not in line and "no source" not in line])
+def test_the_schema_refuses_what_the_loader_refuses(text):
+    assert problems(text)
+
+
+def test_small_contract_fits_the_schema():
+    assert problems(SMALL) == []
+
+
+ANTHROPIC, OPENAI, GENERIC = "anthropic", "openai", "generic"
+DEEPSEEK = "https://api.deepseek.com/chat/completions"
+CHOSEN = [
+    (("https://api.anthropic.com/v1/messages", None, "anthropic-messages"), ANTHROPIC, "by its host api.anthropic.com"),
+    (("http://localhost:1/v1/messages", "claude-opus-4.6", "anthropic-messages"), ANTHROPIC, "by its model name"),
+    (("/v1/messages", "us.anthropic.claude-opus-4-6-v1:0", "anthropic-messages"), ANTHROPIC, "by its model name"),
+    ((None, None, "anthropic-messages"), ANTHROPIC, "by its protocol anthropic-messages"),
+    (("https://user:key@API.OpenAI.com:443/v1", "whatever", "openai-chat"), OPENAI, "by its host api.openai.com"),
+    ((None, "gpt-4.1", "openai-chat"), OPENAI, "by its model name gpt-4.1"),
+    ((None, "ft:gpt-4.1:me::x", "openai-chat"), OPENAI, "by its model name"),
+    ((None, "openai/gpt-oss-20b", "openai-chat"), GENERIC, "no contract matches: generic"),
+    ((None, "orca-mini", "openai-chat"), GENERIC, "no contract matches"),
+    ((None, None, None), GENERIC, "no contract matches"),
+    (
+        (None, "kimi-k2-instruct", "openai-chat"),
+        GENERIC,
+        "by its model name kimi-k2-instruct; kimi has no contract yet",
+    ),
+    (
+        ("https://openrouter.ai/api/v1/chat/completions", "anthropic/claude-sonnet-4.5", "openai-chat"),
+        GENERIC,
+        "by its",
+    ),
+    ((None, "anthropic/claude-sonnet-4.5", "openai-chat"), GENERIC, "but the contract of anthropic does not cover"),
+    ((None, "minimax-m2", "anthropic-messages"), GENERIC, "minimax has no contract yet: generic"),
+    ((DEEPSEEK, "deepseek-v4-pro", "openai-chat"), "deepseek:v4", "v4 by the model name deepseek-v4-pro"),
+    ((DEEPSEEK, "deepseek-reasoner", "openai-chat"), "deepseek:v4", "v4, the current era"),
+    (
+        (DEEPSEEK, "deepseek-reasoner", "openai-chat", "deepseek-v4-flash"),
+        "deepseek:v4",
+        "the answer says deepseek-v4-",
+    ),
+    (
+        (DEEPSEEK, "deepseek-reasoner", "openai-chat", "deepseek-reasoner"),
+        "deepseek:v3.2",
+        "the answer says deepseek-r",
+    ),
+    (
+        ("https://api.deepseek.com/anthropic/v1/messages", "claude-x", "anthropic-messages"),
+        "deepseek:v4",
+        "by its host",
+    ),
+    ((None, "deepseek-ai/DeepSeek-V4-Flash", "openai-chat"), GENERIC, "no contract matches"),
+]
+
+
+@pytest.mark.parametrize(("asked", "label", "how"), CHOSEN)
+def test_choice(asked, label, how):
+    url, model, protocol, *answered = asked
+    contract, said = contracts.choose(
+        url=url, model=model, protocol=protocol, answered_as=answered[0] if answered else None
+    )
+    assert (contract.label, how in said) == (label, True), said
+
+
+def test_names_that_have_no_contract_yet_are_generic_and_say_so():
+    for name in set(contracts.KNOWN_NAMES) - set(contracts.names()):
+        contract = contracts.get(name, protocol="openai-chat")
+        assert (contract.name, contract.note) == ("generic", f"{name} has no contract yet: checked as generic")
+        assert not contract.enforces
+
+
+def test_unknown_names_and_variants_are_named():
+    with pytest.raises(UsageError, match=r"no contract named 'opneai'; known: anthropic, openai"):
+        contracts.get("opneai")
+    with pytest.raises(UsageError, match=r"contract 'deepseek' has no variant 'v9'; known: v4, v3.2"):
+        contracts.get("deepseek:v9")
+    with pytest.raises(UsageError, match=r"has no variant 'v9'; it has no variants"):
+        contracts.get("openai:v9")
+
+
+def test_labels_of_variants():
+    assert contracts.variants("deepseek") == ("deepseek:v4", "deepseek:v3.2")
+    assert contracts.variants("anthropic") == ("anthropic",)
+
+
+FACTS = [
+    ("anthropic", "claude-sonnet-4-5", "content.assistant-last", False),
+    ("anthropic", "claude-opus-4-20250514", "content.assistant-last", False),
+    ("anthropic", "claude-3-5-sonnet-20241022", "content.assistant-last", False),
+    ("anthropic", "claude-sonnet-4-6", "content.assistant-last", True),
+    ("anthropic", "claude-opus-5", "content.assistant-last", True),
+    ("anthropic", "claude-opus-5", "reasoning.unbound", False),
+    ("anthropic", "claude-opus-5-5", "reasoning.unbound", True),
+    ("deepseek", "deepseek-v4-pro", "reasoning.empty", True),
+    ("deepseek", "deepseek-v4-flash", "reasoning.empty", False),
+]
+
+
+@pytest.mark.parametrize(("label", "model", "rule", "enforced"), FACTS)
+def test_checks_that_depend_on_the_model(label, model, rule, enforced):
+    assert (contracts.get(label, model=model).enforced(rule) is not None) == enforced
+
+
+def test_deepseek_eras_differ_and_cite_both_sides():
+    v4, v32 = contracts.get("deepseek:v4"), contracts.get("deepseek:v3.2")
+    assert (v4.reasoning.scope, v32.reasoning.scope) == (Scope.TOOL_TURNS, Scope.TOOL_LOOP)
+    assert (v4.reasoning.thinking_default, v32.reasoning.thinking_default) == (True, False)
+    assert "passed back" in v4.enforced("reasoning.missing").template
+    assert "at message index" in v32.enforced("reasoning.missing").template
+    eras = v4.terms["reasoning.eras"]
+    assert {row["era"] for row in eras.value} == {"R1", "V3.2", "V4"}
+    assert "copies since V4" in eras.source
+    assert "article on tool calls" in eras.source
+
+
+def test_thinking_is_on_by_name_where_the_request_does_not_say():
+    default = {
+        m: contracts.get("deepseek:v4", model=m).reasoning.thinking_default for m in ("deepseek-chat", "x", None)
+    }
+    assert default == {"deepseek-chat": False, "x": True, None: True}
+    assert contracts.get("deepseek:v3.2", model="deepseek-reasoner").reasoning.thinking_default
+
+
+def test_own_contracts_join_and_stand_in(own: Path):
+    (own / "small.yaml").write_text(SMALL, encoding="utf-8")
+    text = SMALL.replace("name: small", "name: openai").replace("small-", "gpt-")
+    (own / "openai.yaml").write_text(text, encoding="utf-8")
+    assert contracts.names() == ("anthropic", "deepseek", "openai", "small", "generic")
+    chosen, how = contracts.choose(url=None, model="small-2", protocol="openai-chat")
+    assert (chosen.label, how) == ("small:new", "by its model name small-2; new by the model name small-2")
+    assert contracts.get("openai").title == "Small"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("other", SMALL),
+        ("small", SMALL + "oops: !!python/object/apply:os.system [ls]"),
+        ("small", "a: &a [x, x]\nb: [*a, *b]"),
+    ],
+)
+def test_a_broken_contract_of_ones_own_is_one_clear_line(own: Path, name, text):
+    (own / f"{name}.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ProfileError) as caught:
+        contracts.get(name)
+    assert str(own / f"{name}.yaml") in str(caught.value)
+    assert "\n" not in str(caught.value)
