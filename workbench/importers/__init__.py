@@ -52,8 +52,9 @@ def open_input(path: str, *, stdin: BinaryIO | None = None) -> Session:
     """
     source = _files.open_source(path, stdin)
     ranked = candidates(source.head)
-    foreign = _foreign.recognise(source.head)
-    if foreign and not (ranked and ranked[0][0] >= CERTAIN):
+    is_certain = bool(ranked) and ranked[0][0] >= CERTAIN
+    foreign = None if is_certain else _foreign.recognise(source.head)
+    if foreign:
         raise UnreadableInput(foreign.what, where=source.shown, hint=foreign.hint)
     failures: list[tuple[float, str]] = []
     for score, name in ranked:
@@ -69,7 +70,7 @@ def open_input(path: str, *, stdin: BinaryIO | None = None) -> Session:
 
 def load(name: str) -> Importer:
     """The importer of that name. Raises UsageError."""
-    importer: Importer = plugins.load(__name__, name)  # type: ignore[assignment]
+    importer: Importer = plugins.load(__name__, name)
     return importer
 
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from workbench.importers._lines import first_objects
+from workbench.ir import JsonValue
+
 RECORD_INSTEAD = "record the wire instead, or export HAR"
 _STRING = rb'"(?:[^"\\]|\\.)*"'
 _SPACE = rb"\s*"
@@ -40,16 +43,7 @@ TRANSCRIPTS: tuple[tuple[str, re.Pattern[bytes]], ...] = (
     ("a Codex CLI rollout", _starts(_key(b"timestamp"), _key(b"type", rb'"(?:turn_context|response_item|event_msg)"'))),
     ("a Codex CLI event stream", _starts(_key(b"type", rb'"thread\.started"'))),
     ("an OpenCode export", _starts(_key(b"info", rb'\{\s*"id"\s*:\s*"ses_'))),
-    (
-        "a mini-swe-agent trajectory",
-        _starts(_key(b"info", rb"\{.{0,4000}?\"(?:exit_status|model_stats|mini_version)\"")),
-    ),
-    (
-        "a Qwen Code chat",
-        re.compile(
-            rb'\A\s*\{[^\n]{0,2000}"parentUuid"[^\n]{0,4000}"message"\s*:\s*\{[^\n{]{0,200}"parts"\s*:', re.DOTALL
-        ),
-    ),
+    ("a mini-swe-agent trajectory", _starts(_key(b"info", rb"\{[^{]{0,2000}\"(?:exit_status|model_stats)\""))),
 )
 
 BINARY: tuple[tuple[bytes, Foreign], ...] = (
@@ -57,7 +51,7 @@ BINARY: tuple[tuple[bytes, Foreign], ...] = (
     (b"\x89PNG", Foreign("a PNG image", "give the recording itself")),
     (b"\xff\xd8\xff", Foreign("a JPEG image", "give the recording itself")),
     (b"\x7fELF", Foreign("a program", "give a recording")),
-    (b"BZh", Foreign("a bzip2 file", "unpack it first")),
+    (b"BZh91AY", Foreign("a bzip2 file", "unpack it first")),
     (b"\xfd7zXZ\x00", Foreign("an xz file", "unpack it first")),
     (b"\xff\xfe", Foreign("UTF-16 text", "save it as UTF-8")),
     (b"\xfe\xff", Foreign("UTF-16 text", "save it as UTF-8")),
@@ -75,13 +69,16 @@ def recognise(head: bytes) -> Foreign | None:
         if head.startswith(magic):
             return found
     if _FLOWS.match(head):
-        return Foreign(
-            "a mitmproxy flow file: not supported yet", "save it as HAR: mitmdump -nr FILE --set hardump=OUT.har"
-        )
-    for title, pattern in TRANSCRIPTS:
-        if pattern.match(head):
-            return Foreign(f"{title}: not supported yet", RECORD_INSTEAD)
-    return None
+        return Foreign("a mitmproxy flow file: not supported yet", "make HAR: mitmdump -nr FILE --set hardump=OUT.har")
+    title = next((t for t, pattern in TRANSCRIPTS if pattern.match(head)), None)
+    if title is None and any(_is_qwen(entry) for entry in first_objects(head)):
+        title = "a Qwen Code chat"
+    return Foreign(f"{title}: not supported yet", RECORD_INSTEAD) if title else None
+
+
+def _is_qwen(entry: dict[str, JsonValue]) -> bool:
+    message = entry.get("message")
+    return "parentUuid" in entry and isinstance(message, dict) and isinstance(message.get("parts"), list)
 
 
 def _zip(head: bytes) -> Foreign:

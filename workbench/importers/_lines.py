@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from workbench.errors import UnreadableInput, WireError
+from workbench.importers._files import HEAD
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import loads
 
@@ -74,7 +75,7 @@ def objects(data: bytes, damage: Damage) -> Iterator[Line]:
 def first_objects(head: bytes, count: int = 8) -> list[dict[str, JsonValue]]:
     """The objects among the first lines that are whole in the head of a file."""
     found: list[dict[str, JsonValue]] = []
-    whole = head if len(head) < 64 * 1024 else head[: head.rfind(b"\n") + 1]
+    whole = head if len(head) < HEAD else head[: head.rfind(b"\n") + 1]
     for number, raw in split(whole):
         if number > count or not raw.startswith(b"{"):
             break

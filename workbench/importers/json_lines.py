@@ -14,6 +14,7 @@ from workbench.wire.session import MemorySession
 NAME = "json-lines"
 TITLE = "JSON Lines"
 
+_PAYLOADS = "the payloads of one stream: the file has no framing and no terminator, the framing is synthesised"
 _NEXT_OBJECT = re.compile(rb"\n[ \t]*\{")
 _EVENT_NAME = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
@@ -34,9 +35,7 @@ def read(data: bytes, name: str) -> MemorySession:
     if any(is_unframed_stream(line.value) and line.value["done"] is False for line in lines):
         exchanges = [response_only(1, data, "a stream of JSON lines by itself", content_type="application/x-ndjson")]
     elif _is_stream(lines):
-        note = (
-            "the payloads of one stream: event framing and terminator are not in the file, the framing is synthesised"
-        )
+        note = "the payloads of one stream: the file has no framing and no terminator, the framing is synthesised"
         exchanges = [response_only(1, b"".join(_framed(lines)), note, meta=SYNTHESISED)]
     else:
         exchanges = list(_bodies(lines, damage))
