@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from workbench.ir import escape
+from workbench.limits import MAX_JSON_DEPTH
 from workbench.wire._scan import CUT, Scanner, Table
 from workbench.wire._strings import Inside, decode
 
 Span = tuple[int, int]
 
-_QUOTE, _OBJECT, _ARRAY = b'"{['
+_QUOTE: Final = ord('"')
+_CONTAINERS: Final = b"{["
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
-_MAY_HOLD_JSON: Final = re.compile(rb'"(?: |\\[nrt])*+(?:[{\[]|\\")')
+_MAY_HOLD_JSON: Final = re.compile(rb'"(?: |\\[nrt])*(?:[{\[]|\\")')
 
 
 def split(pointer: str) -> list[str] | None:
@@ -58,43 +60,37 @@ class Layer:
         self.text = text
         self.scanner = Scanner(text)
         self._tables: dict[int, Table] = {}
-        self._members: dict[int, dict[str, int]] = {}
         self._strings: dict[int, tuple[Inside, Layer]] = {}
+
+    @cached_property
+    def root(self) -> Node | None:
+        """The value of the text, None for a blank one."""
         start = self.scanner.root()
-        self.root = None if start is None else Node(start, self.scanner.value_end(start))
+        return None if start is None else Node(start, self.scanner.value_end(start))
+
+    def entrance(self) -> Node | None:
+        """The root; for a container without looking for its end, which takes a pass over the whole text."""
+        start = self.scanner.root()
+        if start is None or self.text[start] not in _CONTAINERS:
+            return self.root
+        return Node(start, CUT)
 
     def table(self, node: Node) -> Table | None:
         """Children of a node, None for scalars."""
-        if self.text[node.start] not in (_OBJECT, _ARRAY):
-            return None
         table = self._tables.get(node.start)
-        if table is None:
+        if table is None and self.text[node.start] in _CONTAINERS:
             table = self._tables[node.start] = self.scanner.table(node.start)
         return table
-
-    def members(self, node: Node, table: Table) -> dict[str, int]:
-        """Key → number of the child that counts: the last of its name."""
-        found = self._members.get(node.start)
-        if found is None:
-            found = self._members[node.start] = {k: n for n, k in enumerate(self.key_names(table))}
-        return found
-
-    def key_names(self, table: Table) -> Iterator[str]:
-        """Every key of an object in order, repeated ones too."""
-        keys = table.keys
-        for start, end in zip(keys[::2], keys[1::2], strict=True):
-            raw = self.text[start + 1 : end - 1]
-            yield decode(Inside(raw, 0, len(raw)).text if b"\\" in raw else raw)
 
     def child(self, node: Node, step: str) -> Node | None:
         """The child a pointer step names."""
         table = self.table(node)
         if table is None:
             return None
-        if table.is_object:
-            number = self.members(node, table).get(step)
-            return None if number is None else _nth(table, number)
-        return _nth(table, int(step)) if _INDEX.fullmatch(step) and int(step) < len(table) else None
+        if table.names is not None:
+            number = table.names.get(step)
+            return None if number is None else nth(table, number)
+        return nth(table, int(step)) if _INDEX.fullmatch(step) and int(step) < len(table) else None
 
     def enter(self, node: Node) -> tuple[Inside, Layer] | None:
         """The text inside a string, None for anything else."""
@@ -117,11 +113,11 @@ class Layer:
         text = entered[1].text
         if root.end != CUT and text[root.end :].strip():
             return False
-        return text[root.start] in (_OBJECT, _ARRAY) or entered[1].holds_json(root)
+        return text[root.start] in _CONTAINERS or entered[1].holds_json(root)
 
 
-def _nth(table: Table, number: int) -> Node:
-    key = (table.keys[2 * number], table.keys[2 * number + 1]) if table.is_object else None
+def nth(table: Table, number: int) -> Node:
+    key = (table.keys[2 * number], table.keys[2 * number + 1]) if table.keys else None
     return Node(table.values[2 * number], table.values[2 * number + 1], key)
 
 
@@ -140,31 +136,16 @@ class JsonIndex:
     def find(self, pointer: str) -> Place | None:
         """The place of a pointer, whole or cut; None where there is nothing."""
         steps = split(pointer)
-        layer, strings = self._top(), ()
-        node = layer.root
+        layer = self._top()
+        node = layer.entrance() if steps else layer.root
         if steps is None or node is None:
             return None
-        return self._walk(Place(layer, node, strings), steps)
+        return _walk(Place(layer, node, ()), steps)
 
     def _top(self) -> Layer:
         if self._layer is None:
             self._layer = Layer(self.text)
         return self._layer
-
-    def _walk(self, place: Place, steps: list[str]) -> Place | None:
-        layer, at, strings = place
-        for step in steps:
-            while entered := layer.enter(at):
-                inside, layer = entered
-                strings = (*strings, inside)
-                if layer.root is None:
-                    return None
-                at = layer.root
-            child = layer.child(at, step)
-            if child is None:
-                return None
-            at = child
-        return Place(layer, at, strings)
 
     def span(self, pointer: str) -> Span | None:
         """Range of a value's text, quotes included; None where it is not there, or not whole."""
@@ -187,12 +168,11 @@ class JsonIndex:
         table = place.layer.table(place.node) if place else None
         if place is None or table is None:
             return []
-        if table.is_object:
-            names = place.layer.members(place.node, table)
-            numbered = sorted((n, escape(k)) for k, n in names.items())
+        if table.names is not None:
+            numbered = sorted((n, escape(k)) for k, n in table.names.items())
         else:
             numbered = [(n, str(n)) for n in range(len(table))]
-        nodes = ((step, _nth(table, n)) for n, step in numbered)
+        nodes = ((step, nth(table, n)) for n, step in numbered)
         return [(step, place.outward((node.start, node.end))) for step, node in nodes if node.end != CUT]
 
     def pointer_at(self, offset: int) -> str:
@@ -202,8 +182,8 @@ class JsonIndex:
         the text of an array or object are entered.
         """
         layer = self._top()
-        at, steps = layer.root, list[str]()
-        while at and at.start <= offset and (at.end == CUT or offset < at.end):
+        at, steps = layer.entrance(), list[str]()
+        while at and at.start <= offset and (at.end == CUT or offset < at.end) and len(steps) <= MAX_JSON_DEPTH:
             table = layer.table(at)
             if table is not None:
                 found = _child_at(layer, at, table, offset)
@@ -225,38 +205,50 @@ class JsonIndex:
         if not _repeats(self.text):
             return ()
         layer, found = self._top(), list[tuple[int, str]]()
-        stack = [("", layer.root)] if layer.root else []
+        stack = [("", layer.root, 0)] if layer.root else []
         while stack:
-            pointer, node = stack.pop()
-            if layer.text[node.start] not in (_OBJECT, _ARRAY):
+            pointer, node, depth = stack.pop()
+            if layer.text[node.start] not in _CONTAINERS or depth > MAX_JSON_DEPTH:
                 continue
             table = layer.scanner.table(node.start)
-            last: dict[str, int] = {}
-            for n, name in enumerate(layer.key_names(table)):
-                if name in last:
-                    found.append((table.keys[2 * n], f"{pointer}/{escape(name)}"))
-                last[name] = n
-            steps = last.items() if table.is_object else ((str(n), n) for n in range(len(table)))
-            stack.extend((f"{pointer}/{escape(step)}", _nth(table, n)) for step, n in steps)
+            names = table.names or {str(n): n for n in range(len(table))}
+            found += ((at, f"{pointer}/{escape(name)}") for at, name in table.repeated)
+            stack.extend((f"{pointer}/{escape(step)}", nth(table, n), depth + 1) for step, n in names.items())
         return tuple(dict.fromkeys(p for _, p in sorted(found)))
+
+
+def _walk(place: Place, steps: list[str]) -> Place | None:
+    layer, at, strings = place
+    for step in steps:
+        while entered := layer.enter(at):
+            inside, layer = entered
+            strings = (*strings, inside)
+            root = layer.entrance()
+            if root is None:
+                return None
+            at = root
+        child = layer.child(at, step)
+        if child is None:
+            return None
+        at = child
+    return Place(layer, at, strings)
 
 
 def _child_at(layer: Layer, node: Node, table: Table, offset: int) -> tuple[str, Node] | None:
     """The child that a byte belongs to, with its step."""
     low, high = 0, len(table)
-    firsts = table.keys if table.is_object else table.values
+    firsts = table.keys or table.values
     while low < high:
         middle = (low + high) // 2
         low, high = (middle + 1, high) if firsts[2 * middle] <= offset else (low, middle)
     if low == 0:
         return None
-    child = _nth(table, low - 1)
+    child = nth(table, low - 1)
     if child.end != CUT and offset >= child.end:
         return None
-    if not table.is_object:
+    if table.names is None:
         return str(low - 1), child
-    names = layer.members(node, table)
-    return next(((k, child) for k, n in names.items() if n == low - 1), None)
+    return next(((k, child) for k, n in table.names.items() if n == low - 1), None)
 
 
 def _repeats(text: bytes) -> bool:

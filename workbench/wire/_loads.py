@@ -39,7 +39,7 @@ def loads(text: bytes | str) -> JsonValue:
         value = _fast(text)
     except Exception:  # whatever it refuses, the standard library decides
         value = _careful(text)
-    if len(text) > 2 * MAX_JSON_DEPTH and _is_deep(value):
+    if len(text) > 2 * MAX_JSON_DEPTH and _openers(text) > MAX_JSON_DEPTH and _is_deep(value):
         raise _too_deep()
     return value
 
@@ -59,6 +59,11 @@ def _careful(text: bytes | str) -> JsonValue:
 
 def _too_deep() -> WireError:
     return WireError(f"JSON nested deeper than {MAX_JSON_DEPTH} levels", hint=_REFUSED)
+
+
+def _openers(text: bytes | str) -> int:
+    """No value is deeper than its text has opening brackets: a cheap question before the dear one."""
+    return text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
 
 
 def _is_deep(value: JsonValue) -> bool:

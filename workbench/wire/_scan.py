@@ -12,19 +12,22 @@ from array import array
 from typing import Final
 
 from workbench.limits import MAX_JSON_DEPTH
+from workbench.wire._strings import Inside, decode
 
 SHALLOW: Final = 10
 """Nested levels one match skips. Requests have about six above their schemas."""
 
 _SPACE: Final = rb"[ \t\r\n]*+"
 _STRING: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_SCALAR: Final = rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+|true|false|null|NaN|-?Infinity"
+_SCALAR: Final = rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?|true|false|null|NaN|-?Infinity"
+_BACK: Final = rb"|(?!)"
+"""Never matches. Before Python 3.11.5 a possessive group does not go back when its last round fails (gh-106052): this does."""
 
 
 def _nested(levels: int) -> bytes:
-    inside = rb'(?:[^\[\]{}"]++|' + _STRING + rb")*+"
+    inside = rb'(?:[^\[\]{}"]++|' + _STRING + _BACK + rb")*+"
     for _ in range(levels - 1):
-        inside = rb'(?:[^\[\]{}"]++|' + _STRING + rb"|[\[{]" + inside + rb"[\]}])*+"
+        inside = rb'(?:[^\[\]{}"]++|' + _STRING + rb"|[\[{]" + inside + rb"[\]}]" + _BACK + rb")*+"
     return inside
 
 
@@ -32,10 +35,13 @@ _CONTAINER: Final = rb"[\[{]" + _nested(SHALLOW) + rb"[\]}]"
 SPACE: Final = re.compile(_SPACE)
 VALUE: Final = re.compile(rb"(?:" + _STRING + rb"|" + _CONTAINER + rb"|" + _SCALAR + rb")", re.DOTALL)
 KEY: Final = re.compile(_SPACE + rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE, re.DOTALL)
+_MEMBER: Final = re.compile(
+    KEY.pattern + rb"(?P<value>" + VALUE.pattern + rb")" + _SPACE + rb"(?P<after>[,}])", re.DOTALL
+)
+_ELEMENT: Final = re.compile(_SPACE + rb"(?P<value>" + VALUE.pattern + rb")" + _SPACE + rb"(?P<after>[,\]])", re.DOTALL)
 _AFTER: Final = re.compile(_SPACE + rb"([,\]}])")
-_FLAT: Final = re.compile(rb'(?:[^\[\]{}"]++|' + _STRING + rb"|" + _CONTAINER + rb")*+", re.DOTALL)
-_OPEN_ARRAY, _OPEN_OBJECT = b"[{"
-_CLOSERS: Final = {_OPEN_ARRAY: ord("]"), _OPEN_OBJECT: ord("}")}
+_FLAT: Final = re.compile(rb'(?:[^\[\]{}"]++|' + _STRING + rb"|" + _CONTAINER + _BACK + rb")*+", re.DOTALL)
+_OPEN_OBJECT: Final = ord("{")
 CUT: Final = -1
 """The end of a value that the text ends inside of, or that breaks before its end."""
 
@@ -46,20 +52,30 @@ class Table:
     Attributes:
         values: start and end of each child in turn; the end is ``CUT`` for a last child that is not whole.
         keys: start and end of each member's key, quotes included; empty for arrays.
-        is_object: it has members and not elements.
-        is_whole: the container is well-formed up to its closing bracket.
+        names: key → number of the member that counts, the last of its name; None for arrays.
+        repeated: byte and name of each key that was there before.
     """
 
-    __slots__ = ("is_object", "is_whole", "keys", "values")
+    __slots__ = ("keys", "names", "repeated", "values")
 
     def __init__(self, *, is_object: bool) -> None:
         self.values = array("q")
         self.keys = array("q")
-        self.is_object = is_object
-        self.is_whole = False
+        self.names: dict[str, int] | None = {} if is_object else None
+        self.repeated: list[tuple[int, str]] = []
 
     def __len__(self) -> int:
         return len(self.values) // 2
+
+    def add_key(self, text: bytes, start: int, end: int) -> None:
+        """A member begins: its value is added next."""
+        raw, number = text[start + 1 : end - 1], len(self.keys) // 2
+        name = decode(Inside(raw, 0, len(raw)).text if b"\\" in raw else raw)
+        assert self.names is not None
+        if name in self.names:
+            self.repeated.append((start, name))
+        self.names[name] = number
+        self.keys.extend((start, end))
 
 
 class Scanner:
@@ -95,36 +111,46 @@ class Scanner:
         return self._ends[start]
 
     def table(self, start: int) -> Table:
-        """The children of the array or object that starts at a byte."""
-        text, opener = self.text, self.text[start]
-        table = Table(is_object=opener == _OPEN_OBJECT)
-        closer, at = _CLOSERS[opener], self._skip_space(start + 1)
-        table.is_whole = text[at : at + 1] == bytes((closer,))
-        while not table.is_whole:
-            if table.is_object:
-                key = KEY.match(text, at)
-                if not key:
-                    break
-                table.keys.extend(key.span(1))
-                at = key.end()
-            else:
-                at = self._skip_space(at)
-            end = self.value_end(at)
-            after = _AFTER.match(text, end) if end != CUT else None
-            if after is None and (end == len(text) and text[end - 1] not in b'"]}'):
-                end = CUT  # a number at the very end may have lost digits
-            table.values.extend((at, end))
-            if after is None or (after[1] != b"," and ord(after[1]) != closer):
-                break
-            at = after.end()
-            table.is_whole = after[1] != b","
+        """The children of the array or object that starts at a byte, as far as it is well-formed."""
+        text, is_object = self.text, self.text[start] == _OPEN_OBJECT
+        table = Table(is_object=is_object)
+        pattern, closer = (_MEMBER, b"}") if is_object else (_ELEMENT, b"]")
+        at: int | None = start + 1
+        values = table.values
+        if text.startswith(closer, self.skip_space(start + 1)):
+            return table
+        while at is not None:
+            found = pattern.match(text, at)
+            if found is None:
+                at = self._odd_child(table, at)
+                continue
+            if is_object:
+                table.add_key(text, *found.span(1))
+            values.extend(found.span("value"))
+            at = found.end() if found["after"] == b"," else None
         return table
+
+    def _odd_child(self, table: Table, at: int) -> int | None:
+        """Add a child that no single match takes: too deep, cut or broken. Gives where the next one starts, if any."""
+        text = self.text
+        key = KEY.match(text, at) if table.names is not None else None
+        start = key.end() if key else self.skip_space(at)
+        if start >= len(text) or (key is None and table.names is not None):
+            return None
+        if key:
+            table.add_key(text, *key.span(1))
+        end = self.value_end(start)
+        after = _AFTER.match(text, end) if end != CUT else None
+        if end == len(text) and text[end - 1] not in b'"]}':
+            end = CUT  # a number at the very end may have lost digits
+        table.values.extend((start, end))
+        return after.end() if after and after[1] == b"," else None
 
     def root(self) -> int | None:
         """Where the value of the text starts, past a byte order mark; None for a blank text."""
-        start = self._skip_space(3 if self.text.startswith(b"\xef\xbb\xbf") else 0)
+        start = self.skip_space(3 if self.text.startswith(b"\xef\xbb\xbf") else 0)
         return start if start < len(self.text) else None
 
-    def _skip_space(self, at: int) -> int:
+    def skip_space(self, at: int) -> int:
         found = SPACE.match(self.text, at)
         return found.end() if found else at

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
 import re
-from collections.abc import Callable, Iterator
 from typing import Final
 
 from workbench.errors import WireError
 from workbench.limits import MAX_DECODED_BODY
+from workbench.wire._codings import DECODERS, Broken
 from workbench.wire.exchange import Body
 
-_MAGIC: Final = {b"\x1f\x8b\x08": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-_ALIASES: Final = {"x-gzip": "gzip", "identity": "", "zlib": "deflate", "zst": "zstd", "brotli": "br", "none": ""}
-_PLAIN: Final = re.compile(rb'(?:\xef\xbb\xbf)?[ \t\r\n]*+(?:[{\[<"]|data:|event:|id:|retry:|:)')
-_CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
-_PIECE: Final = 256 * 1024
+_MAGIC: Final = {"gzip": b"\x1f\x8b\x08", "zstd": b"\x28\xb5\x2f\xfd"}
+_ALIASES: Final = {"x-gzip": "gzip", "identity": "", "none": "", "utf-8": "", "brotli": "br"}
+_BEGINNING: Final = re.compile(rb'(?:\xef\xbb\xbf)?[ \t\r\n]*+(?:[{\[<"]|data:|event:|id:|retry:|:)')
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_LOOK: Final = 512
 
 
 def decode_body(body: Body) -> bytes:
@@ -26,35 +27,31 @@ def decode_body(body: Body) -> bytes:
     """
     decoded, problem = decode_partial(body)
     if problem:
-        raise WireError(problem, hint="the bytes before that can still be shown")
+        raise WireError(problem, hint="what comes before the fault can still be shown")
     return decoded
 
 
 def decode_partial(body: Body) -> tuple[bytes, str]:
     """What of a body can be decoded, and what is wrong with the rest ("" for nothing)."""
     raw, problem = body.raw, ""
-    labels = _labels(body.encoding)
-    for number in range(max(1, len(labels))):
-        coding = _actual(raw, labels[-1 - number] if labels else "")
-        if not coding:
-            continue
-        if coding not in _DECODERS:
-            return raw, f"Content-Encoding {coding!r} is not known"
-        raw, found = _collect(coding, raw)
-        problem = problem or found
+    for label in reversed(_labels(body.encoding) or [""]):
+        coding = _actual(raw, label)
+        if coding and coding not in DECODERS:
+            return raw, f"content coding {coding[:40]!r} is not known"
+        if coding:
+            raw, fault = _collect(coding, raw)
+            problem = problem or fault
     return raw, problem
 
 
 def detect_encoding(raw: bytes, header: str) -> str:
     """The codings that bytes are really in, as a Content-Encoding value, "" for none.
 
-    Recorders often keep the header of a body they have decoded, and sometimes drop it from one they have not.
+    Recorders often keep the header of a body they have decoded, and some drop it from one they have not.
     """
     labels = _labels(header)
     actual = _actual(raw, labels[-1] if labels else "")
-    if not actual:
-        return ""
-    return ", ".join((*labels[:-1], actual)) if labels and actual == labels[-1] else actual
+    return ", ".join(labels) if labels and actual == labels[-1] else actual
 
 
 def _labels(header: str) -> list[str]:
@@ -63,96 +60,44 @@ def _labels(header: str) -> list[str]:
 
 
 def _actual(raw: bytes, label: str) -> str:
-    """The outermost coding of bytes: their magic number counts more than their label, plain text more than a coding."""
-    for magic, name in _MAGIC.items():
+    """The outermost coding of bytes: a magic number counts more than the label, and plain text more than a coding."""
+    for coding, magic in _MAGIC.items():
         if raw.startswith(magic):
-            return name
-    if label in _MAGIC.values() and len(raw) >= len(b"\x1f\x8b\x08"):
+            return coding
+    if not raw:
         return ""
-    return "" if not raw or _is_plain(raw) else label
+    if label in _MAGIC:
+        return label if _MAGIC[label].startswith(raw[:4]) else ""
+    if not label or not _is_plain(raw):
+        return label
+    # A short brotli text may look plain: that it decodes to its end settles it.
+    return label if label == "br" and len(raw) < _LOOK and all(_verdict(raw)) else ""
+
+
+def _verdict(raw: bytes) -> tuple[bool, bool]:
+    decoded, fault = _collect("br", raw)
+    return bool(decoded), not fault
 
 
 def _is_plain(raw: bytes) -> bool:
-    """It begins like JSON, an event stream or HTML and holds no control characters: no compressed body does."""
-    return bool(_PLAIN.match(raw)) and not _CONTROL.search(raw, 0, 512)
+    """It begins like JSON, an event stream or HTML, and goes on as text: no compressed body does for long."""
+    if not _BEGINNING.match(raw):
+        return False
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(raw[:_LOOK])
+    except UnicodeDecodeError:
+        return False
+    return not _CONTROL.search(text)
 
 
 def _collect(coding: str, raw: bytes) -> tuple[bytes, str]:
     pieces, size = list[bytes](), 0
     try:
-        for piece in _DECODERS[coding](raw):
-            room = MAX_DECODED_BODY - size
-            pieces.append(piece[:room])
+        for piece in DECODERS[coding](raw):
+            pieces.append(piece[: MAX_DECODED_BODY - size])
             size += len(piece)
             if size > MAX_DECODED_BODY:
-                return b"".join(pieces), f"{coding} body grows beyond {MAX_DECODED_BODY >> 20} MB decoded, cut there"
-    except _Broken as broken:
-        return b"".join(pieces), f"{coding} body {broken} after {size} decoded bytes"
+                return b"".join(pieces), f"{coding} body grows beyond {MAX_DECODED_BODY:,} bytes and was cut there"
+    except Broken as broken:
+        return b"".join(pieces), f"{coding} body {broken} after {size:,} decoded bytes"
     return b"".join(pieces), ""
-
-
-class _Broken(Exception):
-    """The data end or are wrong here; says which."""
-
-
-def _zlib(raw: bytes, window: int) -> Iterator[bytes]:
-    import zlib
-
-    while raw:
-        decoder = zlib.decompressobj(window)
-        try:
-            while not decoder.eof:
-                piece = decoder.decompress(raw, _PIECE)
-                raw = decoder.unconsumed_tail
-                yield piece
-                if not piece and not raw and not decoder.eof:
-                    raise _Broken("is cut")
-        except zlib.error as error:
-            raise _Broken(f"is corrupt ({error})") from None
-        raw = decoder.unused_data
-        if window < 16 or not raw.startswith(b"\x1f\x8b"):
-            return  # what follows the last member is padding
-
-
-def _gzip(raw: bytes) -> Iterator[bytes]:
-    return _zlib(raw, 31)
-
-
-def _deflate(raw: bytes) -> Iterator[bytes]:
-    """Zlib data as RFC 9110 wants, or the bare deflate that some servers send."""
-    is_zlib = len(raw) > 1 and raw[0] & 0x0F == 8 and int.from_bytes(raw[:2], "big") % 31 == 0
-    return _zlib(raw, 15 if is_zlib else -15)
-
-
-def _brotli(raw: bytes) -> Iterator[bytes]:
-    import brotli  # type: ignore[import-untyped]
-
-    decoder = brotli.Decompressor()
-    try:
-        piece = decoder.process(raw, output_buffer_limit=_PIECE)
-        while piece or not decoder.can_accept_more_data():
-            yield piece
-            piece = decoder.process(b"", output_buffer_limit=_PIECE)
-    except brotli.error as error:
-        raise _Broken(f"is corrupt ({error})") from None
-    if not decoder.is_finished():
-        raise _Broken("is cut")
-
-
-def _zstd(raw: bytes) -> Iterator[bytes]:
-    import zstandard
-
-    reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(raw, read_across_frames=True)
-    try:
-        while piece := reader.read(_PIECE):
-            yield piece
-    except zstandard.ZstdError as error:
-        raise _Broken(f"is corrupt ({error})") from None
-
-
-_DECODERS: Final[dict[str, Callable[[bytes], Iterator[bytes]]]] = {
-    "gzip": _gzip,
-    "deflate": _deflate,
-    "br": _brotli,
-    "zstd": _zstd,
-}

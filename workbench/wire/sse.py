@@ -7,105 +7,17 @@ A *block* is a run of lines between blank lines. Unlike a browser, this reader k
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 from workbench.limits import MAX_SSE_LINE
-from workbench.wire._index import JsonIndex, Span
+from workbench.wire._sse_block import Block, SseEvent
+from workbench.wire._sse_plain import BOM, plain_events
 
-_BOM: Final = b"\xef\xbb\xbf"
+__all__ = ["SseEvent", "SseReader", "looks_like_stream", "read_events"]
+
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
-_FIELD: Final = re.compile(rb"(?:(?:id|retry):[^\r\n]*+[\r\n]++)*+(?:data|event)?+:")
+_FIELD: Final = re.compile(rb"(?:(?:id|retry):[^\r\n]*+[\r\n]++)*(?:data|event)?:")
 _JSON: Final = re.compile(rb"[ \t\r\n]*+[{\[]")
-
-
-class SseEvent(NamedTuple):
-    """One block.
-
-    Attributes:
-        number: position in the stream from zero; blocks of comments alone count, runs of blank lines do not.
-        name: value of the last ``event`` field, None if there is none.
-        data: values of the ``data`` fields joined by LF, None if there is none.
-        start, end: byte range in the body, from the first byte of the first line to the last byte of the last line;
-            neither that line's end nor the blank line is in it.
-        data_spans: byte range of the value of each ``data`` field.
-        id: value of the last ``id`` field (fields with NUL are void).
-        retry: value of the last ``retry`` field that is a number, milliseconds.
-        comments: comment lines without colon and first space.
-        terminated: a blank line followed. False for a last block that was cut, which a browser would discard.
-    """
-
-    number: int
-    name: str | None
-    data: bytes | None
-    start: int
-    end: int
-    data_spans: tuple[Span, ...]
-    id: str | None = None
-    retry: int | None = None
-    comments: tuple[bytes, ...] = ()
-    terminated: bool = True
-
-    def span(self, pointer: str) -> Span | None:
-        """Byte range in the body of a pointer into the JSON of ``data``; from first to last byte over several lines."""
-        found = JsonIndex(self.data).span(pointer) if self.data is not None else None
-        if found is None:
-            return None
-        return self._place(found[0]), self._place(found[1] - 1) + 1
-
-    def _place(self, offset: int) -> int:
-        for start, end in self.data_spans:
-            if offset <= end - start:
-                return start + offset
-            offset -= end - start + 1
-        return self.end
-
-
-class _Block:
-    """The lines of one block as they come."""
-
-    __slots__ = ("comments", "data", "end", "id", "name", "retry", "spans", "start")
-
-    def __init__(self, start: int) -> None:
-        self.start = self.end = start
-        self.name: str | None = None
-        self.id: str | None = None
-        self.retry: int | None = None
-        self.data: list[bytes] = []
-        self.spans: list[Span] = []
-        self.comments: list[bytes] = []
-
-    def add(self, line: bytes, start: int, end: int) -> None:
-        """Take a line that is not blank; ``end`` is past what was read of it if it was over the limit."""
-        field, colon, value = line.partition(b":")
-        at = start + len(field) + len(colon)
-        if value.startswith(b" "):
-            value, at = value[1:], at + 1
-        self.end = end
-        if field == b"data":
-            self.data.append(value)
-            self.spans.append((at, at + len(value)))
-        elif field == b"event":
-            self.name = value.decode("utf-8", "replace")
-        elif not field:
-            self.comments.append(value)
-        elif field == b"id" and b"\0" not in value:
-            self.id = value.decode("utf-8", "replace")
-        elif field == b"retry" and value.isdigit() and len(value) < 19:
-            self.retry = int(value)
-
-    def event(self, number: int, *, terminated: bool) -> SseEvent:
-        return SseEvent(
-            number,
-            self.name,
-            b"\n".join(self.data) if self.spans else None,
-            self.start,
-            self.end,
-            tuple(self.spans),
-            self.id,
-            self.retry,
-            tuple(self.comments),
-            terminated,
-        )
 
 
 class SseReader:
@@ -120,7 +32,7 @@ class SseReader:
         self._line: list[bytes] = []  # the unfinished line so far
         self._line_start = offset
         self._kept = 0  # bytes in it
-        self._block: _Block | None = None
+        self._block: Block | None = None
         self._after_cr = False
         self._at_start = offset == 0
         self._events: list[SseEvent] = []
@@ -158,13 +70,13 @@ class SseReader:
     def _without_bom(self, chunk: bytes) -> bytes:
         """The chunk with what was held back before it; nothing while it is too short to tell a BOM."""
         held = b"".join((*self._line, chunk))
-        if len(held) < len(_BOM) and _BOM.startswith(held):
+        if len(held) < len(BOM) and BOM.startswith(held):
             self._line = [held] if held else []
             return b""
         self._line, self._at_start = [], False
-        if held.startswith(_BOM):
-            self._offset = self._line_start = len(_BOM)
-            return held[len(_BOM) :]
+        if held.startswith(BOM):
+            self._offset = self._line_start = len(BOM)
+            return held[len(BOM) :]
         return held
 
     def _keep(self, piece: bytes) -> None:
@@ -177,7 +89,7 @@ class SseReader:
         if self._line:
             line = self._line[0] if len(self._line) == 1 else b"".join(self._line)
             self._line, self._kept = [], 0
-            self._block = self._block or _Block(self._line_start)
+            self._block = self._block or Block(self._line_start)
             self._block.add(line, self._line_start, end)
         elif self._block is not None:
             self._emit(terminated=True)
@@ -194,14 +106,15 @@ class SseReader:
 
 
 def read_events(body: bytes) -> tuple[SseEvent, ...]:
-    """Every block of a whole body; what ``SseReader`` gives for it, quicker."""
-    reader = SseReader()
-    return (*reader.feed(body), *reader.close())
+    """Every block of a whole body: what ``SseReader`` gives for it, several times as fast."""
+    events, read = plain_events(body)
+    rest = SseReader(number=len(events), offset=read)
+    return (*events, *rest.feed(body[read:]), *rest.close())
 
 
 def looks_like_stream(body: bytes, content_type: str) -> bool:
     """The body is an event stream: as it says, unless it is JSON; or as its first line says, whatever the type."""
-    body_start = 3 if body.startswith(_BOM) else 0
+    body_start = 3 if body.startswith(BOM) else 0
     if content_type.partition(";")[0].strip().lower() == "text/event-stream":
         return not _JSON.match(body, body_start)
     return bool(_FIELD.match(body[body_start : body_start + 4096].lstrip(b"\r\n")))

@@ -1,0 +1,68 @@
+"""The fast way through a whole event stream whose lines all end alike: one regular expression, one match a block."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from workbench.limits import MAX_SSE_LINE
+from workbench.wire._sse_block import Block, SseEvent
+
+BOM: Final = b"\xef\xbb\xbf"
+
+
+class _Names(dict[bytes | None, str | None]):
+    """Event names by their bytes: a stream repeats a handful."""
+
+    def __missing__(self, raw: bytes) -> str:
+        name = self[raw] = raw.decode("utf-8", "replace")
+        return name
+
+
+@cache
+def _blocks(end: bytes) -> re.Pattern[bytes]:
+    """A block and the blank lines after it: the usual (event, data) as groups 1 and 2, any other as group 3."""
+    byte = rb"[^\r]" if end == b"\r\n" else rb"[^\n]"  # one excluded byte is three times as fast as two
+    usual = rb"(?:event: ?+(" + byte + rb"*+)" + end + rb")?data: ?+(" + byte + rb"*+)" + end
+    other = rb"((?:" + byte + rb"++" + end + rb")++)"
+    return re.compile(rb"(?:" + usual + rb"|" + other + rb")(?:" + end + rb")++")
+
+
+def plain_events(body: bytes) -> tuple[list[SseEvent], int]:
+    """Blocks from the start of a body, and the offset at which the careful reader has to go on (0: from the start)."""
+    line_end = _line_end(body)
+    last = body.rfind(line_end * 2) if line_end and len(body) <= MAX_SSE_LINE else -1
+    at = len(BOM) if body.startswith(BOM) else 0
+    while line_end and body.startswith(line_end, at):
+        at += len(line_end)
+    if last < at:
+        return [], 0
+    events: list[SseEvent] = []
+    add, new, names = events.append, tuple.__new__, _Names({None: None})
+    for number, found in enumerate(_blocks(line_end).finditer(body, at, last + 2 * len(line_end))):
+        name, data, other = found.groups()
+        if other is None:
+            span = found.span(2)
+            add(new(SseEvent, (number, names[name], data, found.start(), span[1], (span,), None, None, (), True)))
+        else:
+            add(_careful(body, found.span(3), line_end).event(number, terminated=True))
+    return events, last + 2 * len(line_end)
+
+
+def _line_end(body: bytes) -> bytes:
+    """What ends every line of the body, b"" where they differ."""
+    returns = body.count(b"\r")
+    if not returns:
+        return b"\n"
+    return b"\r\n" if returns == body.count(b"\n") == body.count(b"\r\n") else b""
+
+
+def _careful(body: bytes, span: tuple[int, int], line_end: bytes) -> Block:
+    at, stop = span
+    block = Block(at)
+    while at < stop:
+        end = body.index(line_end, at)
+        block.add(body[at:end], at, end)
+        at = end + len(line_end)
+    return block
