@@ -9,7 +9,7 @@ from workbench import adapters
 from workbench.adapters import Adapter, _elsewhere
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment
-from workbench.wire.encoding import decode_body
+from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, Kind
 from workbench.wire.jsontext import JsonIndex, loads
 from workbench.wire.sse import SseEvent, looks_like_stream, read_events
@@ -66,11 +66,10 @@ class Decoded:
         http = self.exchange.request if side == REQUEST else self.exchange.response
         if http is None:
             return b""
-        try:
-            return decode_body(http.body)
-        except WireError as error:
-            self.problems.append(Anomaly("decode", f"{side}: {error}"))
-            return b""
+        text, problem = decode_partial(http.body)
+        if problem:
+            self.problems.append(Anomaly("decode", f"{side}: {problem}"))
+        return text
 
     def _detect(self, wanted: str | None) -> tuple[str | None, str]:
         if wanted:
