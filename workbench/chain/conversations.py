@@ -1,10 +1,35 @@
-"""Conversations: which exchanges continue one another, found by shared history, call ids and response ids."""
+"""Conversations: which exchanges continue one another, found by shared history, call ids and response ids.
+
+An exchange belongs to the conversation that the strongest of these names:
+
+1. the answer that it continues by id (the server holds the history);
+2. an answer that its history holds, with everything before it as it was when the answer came;
+3. an answer whose call has a unique id, or that stands behind what it stood behind but for the last thing said, or
+   behind the same last thing;
+4. a request whose messages it repeats or extends, of the same instructions and tools (retries and their ladders);
+5. an answer with a call whose id is a counter, where something said before it is shared too.
+
+Nothing is decided by position. Of requests only fingerprints are kept.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from workbench.ir import ModelResponse
+from workbench.chain._fingerprint import ANSWERING, looks_unique, visible_text, without_reminders
+from workbench.chain._told import State, Told, beginning
+from workbench.decode import Decoded
+from workbench.ir import Message, ModelRequest, ModelResponse, Text
+
+LABEL_LENGTH = 60
+"""Characters of the user's words in a label."""
+
+_MAX_TWINS = 8
+"""Conversations that begin with the same words and are kept apart when one of them retries."""
 
 
 @dataclass(slots=True)
@@ -15,10 +40,202 @@ class Conversation:
         id: from zero, in order of first appearance.
         exchanges: indexes in the session, in order.
         answers: (exchange index, answer) of every exchange so far that got one: what the client has received.
-        label: what to call it in a list: model and first words of the user.
+        label: what to call it in a list: model and first words of the user (untrusted text).
     """
 
     id: int
     exchanges: list[int] = field(default_factory=list)
     answers: list[tuple[int, ModelResponse]] = field(default_factory=list)
     label: str = ""
+
+
+class _Owner(NamedTuple):
+    """Whose answer it is, and the key of the request that it answered."""
+
+    conversation: int
+    asked: int
+
+
+class _Thread(NamedTuple):
+    """What the server is trusted to remember under a response id."""
+
+    owner: _Owner
+    state: State
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """The last request with certain messages.
+
+    Attributes:
+        tools: names of its tools.
+        answer: what it got, None for an error, an incomplete answer or nothing.
+        is_continued: a later request holds an answer to it.
+    """
+
+    conversation: int
+    tools: frozenset[str]
+    answer: ModelResponse | None
+    is_continued: bool = False
+
+
+class Conversations:
+    """Groups the exchanges of a session, one after another.
+
+    Attributes:
+        all: every conversation so far, in order of first appearance.
+    """
+
+    def __init__(self) -> None:
+        self.all: list[Conversation] = []
+        self._owners: dict[int, _Owner] = {}
+        self._threads: dict[tuple[str, str], _Thread] = {}
+        self._attempts: defaultdict[int, list[_Attempt]] = defaultdict(list)
+        self._said: list[set[int]] = []
+
+    def add(self, decoded: Decoded) -> Conversation | None:
+        """The conversation of the next exchange, None for what is no model exchange. Exchanges come in order."""
+        request, response = decoded.request, decoded.response
+        if decoded.protocol is None or (request is None and response is None):
+            return None
+        hop = decoded.exchange.hop
+        thread = self._threads.get((hop, request.previous_id)) if request and request.previous_id else None
+        start = thread.state if thread else beginning(request, hop)
+        told = Told.after(start).tell(request.messages if request else ())
+        found = self._find(request, told, thread)
+        found.exchanges.append(decoded.index)
+        self._said[found.id].update(i.plain for i in told.items)
+        owner = _Owner(found.id, told.asked(len(told.items)))
+        if request is not None:
+            self._try(owner, _tool_names(request), response)
+            if request.previous_id:
+                self._threads.setdefault((hop, request.previous_id), _Thread(owner, start))
+        if response is not None and response.messages:
+            found.answers.append((decoded.index, response))
+            self._remember(owner, response, told)
+        return found
+
+    def _find(self, request: ModelRequest | None, told: Told, thread: _Thread | None) -> Conversation:
+        if request is None:
+            return self._begin("")
+        owner = thread.owner if thread else self._by_answer(told)
+        if owner is not None:
+            for attempt in self._attempts.get(owner.asked, ()):
+                attempt.is_continued |= attempt.conversation == owner.conversation
+            return self.all[owner.conversation]
+        number = self._by_request(request, told)
+        if number is None:
+            number = self._by_counter(told)
+        return self._begin(_label(request)) if number is None else self.all[number]
+
+    def _begin(self, label: str) -> Conversation:
+        self.all.append(Conversation(len(self.all), label=label))
+        self._said.append(set())
+        return self.all[-1]
+
+    def _by_answer(self, told: Told) -> _Owner | None:
+        return next((self._owners[k] for k in _answer_keys(told) if k in self._owners), None)
+
+    def _by_request(self, request: ModelRequest, told: Told) -> int | None:
+        """The conversation of the longest earlier request that this one repeats or extends."""
+        for n in range(len(told.items), 0, -1):
+            for attempt in reversed(self._attempts.get(told.asked(n), ())):
+                if _goes_on(attempt, request, told, n):
+                    return attempt.conversation
+        return None
+
+    def _by_counter(self, told: Told) -> int | None:
+        shared: dict[int, int] = {}  # conversation → first item that it has said too
+        for n, item in reversed(list(enumerate(told.items))):
+            owner = self._owners.get(told.call(item)) if item.call_id and item.is_answer else None
+            if owner is None:
+                continue
+            number = owner.conversation
+            if number not in shared:
+                said = self._said[number]
+                shared[number] = next((k for k, i in enumerate(told.items) if i.plain in said), n)
+            if shared[number] < n:
+                return number
+        return None
+
+    def _try(self, owner: _Owner, tools: frozenset[str], response: ModelResponse | None) -> None:
+        """Keep a request for its retries."""
+        others = [a for a in self._attempts[owner.asked] if a.conversation != owner.conversation]
+        attempt = _Attempt(owner.conversation, tools, _good(response))
+        self._attempts[owner.asked] = [*others, attempt][-_MAX_TWINS:]
+
+    def _remember(self, owner: _Owner, response: ModelResponse, told: Told) -> None:
+        """Make an answer findable."""
+        start = len(told.items)
+        for message in response.messages:
+            after = told.answered(message)
+            stop = len(after.items)
+            if start < stop:
+                keys = (*after.whole(stop), after.near(start, start, stop), after.pair(start, stop))
+                shorter = after.near(start - 1, start, stop) if start else None
+                calls = (after.call(i) for i in after.items[start:] if i.call_id)
+                self._owners.update(dict.fromkeys((k for k in (*keys, shorter, *calls) if k is not None), owner))
+                self._said[owner.conversation].update(i.plain for i in after.items[start:])
+            if response.id:
+                self._threads[told.hop, response.id] = _Thread(owner, after.end)
+
+
+def _answer_keys(told: Told) -> Iterator[int]:
+    """Keys of every answer that a history may hold: strongest kind first, latest answer first."""
+    runs = list(told.runs())
+    after = [n for start, stop in runs for n in range(stop, start, -1)]
+    for strength in range(3):
+        yield from (told.whole(n)[strength] for n in after)
+    yield from (told.call(i) for i in reversed(told.items) if i.is_answer and i.call_id and looks_unique(i.call_id))
+    for start, stop in runs:
+        for before in range(start, max(start - 2, -1), -1):
+            key = told.near(before, start, stop)
+            if key is not None:
+                yield key
+    yield from (key for start, stop in runs if (key := told.pair(start, stop)) is not None)
+
+
+def _goes_on(attempt: _Attempt, request: ModelRequest, told: Told, n: int) -> bool:
+    """A request whose first n items are those of an earlier one belongs to it."""
+    if not _same_tools(attempt, _tool_names(request)):
+        return False
+    if n == len(told.items):
+        # once an answer was taken up, the same first words begin a conversation anew
+        return not (attempt.is_continued and attempt.answer) or any(i.is_answer for i in told.items)
+    at = bisect_right(told.ends, n)
+    if told.ends[at - 1] != n:
+        return False
+    following = request.messages[at]
+    return following.role not in ANSWERING or attempt.answer is None or _is_of(attempt.answer, following)
+
+
+def _same_tools(attempt: _Attempt, tools: frozenset[str]) -> bool:
+    """Ladders of retries add and drop tools; a request on the side has other tools or none."""
+    return attempt.tools == tools or bool(attempt.tools & tools) or attempt.answer is None
+
+
+def _is_of(answer: ModelResponse, message: Message) -> bool:
+    """A message of a history is an answer that the client changed: it shares a call id or the text."""
+    ids, text = {c.id for _, c in message.tool_calls() if c.id}, visible_text(message)
+    for received in answer.messages:
+        said = visible_text(received)
+        if (text and said and (text in said or said in text)) or any(c.id in ids for _, c in received.tool_calls()):
+            return True
+    return False
+
+
+def _good(response: ModelResponse | None) -> ModelResponse | None:
+    return response if response and response.messages and response.is_complete and not response.error else None
+
+
+def _tool_names(request: ModelRequest) -> frozenset[str]:
+    return frozenset(t.name for t in request.tools if t.name)
+
+
+def _label(request: ModelRequest) -> str:
+    """Model and the last words of the user, as far as they go on one line."""
+    words = ""
+    for message in reversed(request.messages):
+        if message.role == "user" and not words:
+            words = " ".join(without_reminders(p.text) for p in message.parts if isinstance(p, Text))
+    return f"{request.model or 'no model'}: {' '.join(words[:1000].split())[:LABEL_LENGTH]}".rstrip(": ")

@@ -1,0 +1,293 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.chain.story import TOOLS, answer, request
+from workbench.chain.conversations import Conversation, Conversations
+from workbench.ir import ApiError, Message, ModelRequest, ModelResponse, Text, ToolDef
+
+
+class Session:
+    """Feeds exchanges one by one and notes the lane of each."""
+
+    def __init__(self) -> None:
+        self.grouped = Conversations()
+        self.lanes: list[int | None] = []
+
+    def hear(
+        self,
+        asked: ModelRequest | None,
+        got: ModelResponse | None = None,
+        *,
+        protocol: str | None = "test",
+        hop: str = "",
+    ) -> Conversation | None:
+        exchange = SimpleNamespace(hop=hop)
+        decoded = SimpleNamespace(
+            index=len(self.lanes), protocol=protocol, request=asked, response=got, exchange=exchange
+        )
+        found = self.grouped.add(decoded)  # type: ignore[arg-type]
+        self.lanes.append(None if found is None else found.id)
+        return found
+
+
+def asks(system: str, story: str, **more: object) -> ModelRequest:
+    tools = more.pop("tools", TOOLS)
+    return request(story, system=(Text(system),) if system else (), tools=tools, **more)
+
+
+FAILED = ModelResponse("test", error=ApiError("no"))
+
+PLAYBOOKS: dict[str, tuple[list[tuple[ModelRequest, ModelResponse | None]], list[int]]] = {
+    "a tool loop": (
+        [
+            (asks("S", "user: hi"), answer("+toolu_01ABCDEFGHIJKL:ls")),
+            (asks("S", "user: hi\nassistant: +toolu_01ABCDEFGHIJKL:ls\nuser: =toolu_01ABCDEFGHIJKL"), answer("done")),
+            (
+                asks(
+                    "S",
+                    "user: hi\nassistant: +toolu_01ABCDEFGHIJKL:ls\nuser: =toolu_01ABCDEFGHIJKL\n"
+                    "assistant: done\nuser: more",
+                ),
+                answer("ok"),
+            ),
+        ],
+        [0, 0, 0],
+    ),
+    "a title request runs in between": (
+        [
+            (asks("Make a title.", "user: hi", tools=()), answer("Greeting")),
+            (asks("S", "user: hi"), answer("hello")),
+            (asks("Make a title.", "user: hi", tools=()), answer("Greeting again")),
+            (asks("S", "user: hi\nassistant: hello\nuser: more"), answer("ok")),
+        ],
+        [0, 1, 0, 1],
+    ),
+    "a title request without a system prompt of its own": (
+        [
+            (asks("", "user: hi"), answer("hello")),
+            (asks("", "user: hi", tools=(ToolDef("set_title", None, None),)), answer("+c9:set_title")),
+            (asks("", "user: hi", tools=()), answer("Greeting")),
+            (asks("", "user: hi\nassistant: hello\nuser: more"), answer("ok")),
+        ],
+        [0, 1, 2, 0],
+    ),
+    "one greeting, two conversations, one after the other": (
+        [
+            (asks("S", "user: hi"), answer("hello")),
+            (asks("S", "user: hi\nassistant: hello\nuser: a"), answer("A")),
+            (asks("S", "user: hi"), answer("good day")),
+            (asks("S", "user: hi\nassistant: good day\nuser: b"), answer("B")),
+            (asks("S", "user: hi\nassistant: hello\nuser: a\nassistant: A\nuser: c"), answer("C")),
+        ],
+        [0, 0, 1, 1, 0],
+    ),
+    "retries, then a ladder of changed ones": (
+        [
+            (asks("S", "user: hi"), FAILED),
+            (asks("S", "user: hi", thinking="off"), FAILED),
+            (asks("S", "user: hi", tools=(*TOOLS, ToolDef("more", None, None))), FAILED),
+            (asks("S", "user: hi", tools=()), None),
+            (asks("S", "user: hi\nuser: are you there?"), answer("yes")),
+        ],
+        [0, 0, 0, 0, 0],
+    ),
+    "sampling the same request": (
+        [
+            (asks("S", "user: hi"), answer("a")),
+            (asks("S", "user: hi"), answer("b")),
+            (asks("S", "user: hi\nassistant: b\nuser: more"), answer("c")),
+            (asks("S", "user: hi\nassistant: a\nuser: more"), answer("d")),
+        ],
+        [0, 0, 0, 0],
+    ),
+    "parallel agents with the same call ids": (
+        [
+            (asks("S", "user: go north"), answer("+call_0:ls")),
+            (asks("S", "user: go south"), answer("+call_0:ls")),
+            (asks("S", "user: go south\nassistant: +call_0:ls\ntool: =call_0"), answer("+call_0:read")),
+            (asks("S", "user: go north\nassistant: +call_0:ls\ntool: =call_0"), answer("done")),
+        ],
+        [0, 1, 1, 0],
+    ),
+    "an agent with call ids that others use too, from its second step on": (
+        [
+            (asks("S", "user: go north"), answer("+call_0:ls")),
+            (asks("T", "user: go south\nassistant: +call_0:ls\ntool: =call_0"), answer("done")),
+        ],
+        [0, 1],
+    ),
+    "an edit of an earlier turn": (
+        [
+            (asks("S", "user: a"), answer("A")),
+            (asks("S", "user: a\nassistant: A\nuser: b"), answer("B")),
+            (asks("S", "user: a\nassistant: A\nuser: b2"), answer("B2")),
+            (asks("S", "user: a\nassistant: A\nuser: b2\nassistant: B2\nuser: c"), None),
+        ],
+        [0, 0, 0, 0],
+    ),
+    "a summary, then the tail": (
+        [
+            (asks("S", "user: a"), answer("+c1:ls")),
+            (asks("S", "user: a\nassistant: +c1:ls\ntool: =c1:one\nassistant: hm\nuser: b"), answer("+c2:read")),
+            (asks("S", "user: what was: ...\nuser: b\nassistant: +c2:read\ntool: =c2"), answer("done")),
+        ],
+        [0, 0, 0],
+    ),
+    "another system prompt every time": (
+        [
+            (asks("S at noon", "user: a"), answer("+c1:ls")),
+            (asks("S at one", "user: a\nassistant: +c1:ls\ntool: =c1"), answer("done")),
+        ],
+        [0, 0],
+    ),
+    "recorded from the middle": (
+        [
+            (asks("S", "user: a\nassistant: A\nuser: b"), None),
+            (asks("S", "user: a\nassistant: A\nuser: b\nassistant: B\nuser: c"), answer("C")),
+        ],
+        [0, 0],
+    ),
+    "worked examples in front": (
+        [
+            (asks("S", "user: 1+1\nassistant: 2\nuser: 2+2"), answer("4")),
+            (asks("S", "user: 1+1\nassistant: 2\nuser: 3+3"), answer("6")),
+            (asks("S", "user: 1+1\nassistant: 2\nuser: 2+2\nassistant: 4\nuser: why?"), answer("so")),
+        ],
+        [0, 1, 0],
+    ),
+    "a client that changes the answer": (
+        [
+            (asks("S", "user: hi"), answer("hello, nice to see you")),
+            (asks("S", "user: hi\nassistant: hello, nice\nuser: what?"), answer("sorry")),
+            (asks("S", "user: hi\nassistant: bonjour\nuser: what?"), answer("pardon")),
+        ],
+        [0, 0, 1],
+    ),
+    "a client that makes up ids": (
+        [
+            (asks("S", "user: hi"), answer("+?:ls")),
+            (asks("S", "user: hi\nassistant: +made_up_1:ls\ntool: =made_up_1"), answer("done")),
+        ],
+        [0, 0],
+    ),
+    "a client that drops the text beside a call": (
+        [
+            (asks("S", "user: hi"), answer("let me see | +toolu_01ABCDEFGHIJKL:ls")),
+            (asks("S", "user: hi\nassistant: +toolu_01ABCDEFGHIJKL:ls\nuser: =toolu_01ABCDEFGHIJKL"), answer("done")),
+        ],
+        [0, 0],
+    ),
+    "reminders come and go": (
+        [
+            (asks("S", "user: hi <system-reminder>be brief</system-reminder>\nsystem: be brief"), answer("hello")),
+            (asks("S", "user: hi\nassistant: hello\nuser: so | <system-reminder>x</system-reminder>"), answer("A")),
+            (asks("S", "user: hi\nassistant: hello\nuser: so\nassistant: A\nuser: [note 1]"), answer("B")),
+            (asks("S", "user: hi\nassistant: hello\nuser: so\nassistant: A\nuser: on\nassistant: B"), answer("C")),
+        ],
+        [0, 0, 0, 0],
+    ),
+    "the server holds the history": (
+        [
+            (asks("S", "user: hi"), answer("+c1:ls", id="msg_1")),
+            (asks("", "user: =c1", previous_id="msg_1", tools=()), answer("done", id="msg_2")),
+            (asks("", "user: more", previous_id="msg_2", tools=()), answer("A", id="msg_3")),
+            (asks("S", "user: hi\nassistant: +c1:ls\nuser: =c1\nassistant: done\nuser: more"), answer("B")),
+        ],
+        [0, 0, 0, 0],
+    ),
+    "the server holds what was not recorded": (
+        [
+            (asks("", "user: =c1", previous_id="msg_0"), FAILED),
+            (asks("", "user: =c1:other", previous_id="msg_0"), answer("done")),
+        ],
+        [0, 0],
+    ),
+}
+
+
+@pytest.mark.parametrize(("exchanges", "lanes"), PLAYBOOKS.values(), ids=PLAYBOOKS)
+def test_playbooks(exchanges: list[tuple[ModelRequest, ModelResponse | None]], lanes: list[int]) -> None:
+    session = Session()
+    for asked, got in exchanges:
+        session.hear(asked, got)
+    assert session.lanes == lanes
+
+
+def test_what_is_no_model_exchange_has_no_lane() -> None:
+    session = Session()
+    assert session.hear(request("user: hi"), protocol=None) is None
+    assert session.hear(None) is None
+    assert session.grouped.all == []
+
+
+def test_answers_and_exchanges_are_kept_in_order() -> None:
+    session = Session()
+    session.hear(request("user: a"), FAILED)
+    session.hear(request("user: other"), answer("X"))
+    found = session.hear(request("user: a"), answer("A"))
+    assert found is session.grouped.all[0]
+    assert found.exchanges == [0, 2]
+    assert found.answers == [(2, answer("A"))]
+
+
+def test_an_answer_without_its_request_is_a_lane() -> None:
+    session = Session()
+    session.hear(None, answer("A"))
+    session.hear(None, answer("A"))
+    assert session.lanes == [0, 1]
+
+
+def test_two_places_of_recording_are_two_lanes() -> None:
+    session = Session()
+    for hop in ("client", "gateway"):
+        session.hear(request("user: a"), answer("A", id="1"), hop=hop)
+    for hop in ("client", "gateway"):
+        session.hear(request("user: a\nassistant: A\nuser: b"), answer("B"), hop=hop)
+        session.hear(request("user: c", previous_id="1"), hop=hop)
+    assert session.lanes == [0, 1, 0, 0, 1, 1]
+
+
+def test_the_label_is_the_model_and_the_last_words_of_the_user() -> None:
+    story = (
+        "user: first\nassistant: A\nuser: <system-reminder>x</system-reminder> | " + "last  words " * 20 + "\ntool: =c"
+    )
+    found = Session().hear(request(story))
+    assert found is not None
+    assert found.label == "m: " + ("last words " * 20)[:60].rstrip()
+    silent = Session().hear(ModelRequest("test", None, ()))
+    assert silent is not None
+    assert silent.label == "no model"
+
+
+def test_deep_arguments_are_no_problem() -> None:
+    deep: object = "x"
+    for _ in range(5_000):
+        deep = [deep]
+    session = Session()
+    call = answer("+c1:ls").messages[0]
+    bent = Message("assistant", (call.parts[0].__class__("c1", "ls", deep, "test"),))  # type: ignore[call-arg]
+    session.hear(request("user: a"), ModelResponse("test", messages=(bent,)))
+    session.hear(ModelRequest("test", "m", (*request("user: a").messages, bent)), None)
+    assert session.lanes == [0, 0]
+
+
+names = st.lists(st.sampled_from("abc"), min_size=1, max_size=12)
+
+
+@given(names)
+def test_strangers_in_between_change_nothing(order: list[str]) -> None:
+    """Three agents with the same instructions, tools and counters for ids, interleaved at random."""
+    session = Session()
+    told = {name: f"user: agent {name}" for name in order}
+    lanes: dict[str, set[int | None]] = {name: set() for name in order}
+    for name in order:
+        session.hear(asks("S", told[name]), answer("+call_0:ls"))
+        lanes[name].add(session.lanes[-1])
+        told[name] += "\nassistant: +call_0:ls\ntool: =call_0"
+    assert all(len(found) == 1 for found in lanes.values())
+    assert len(session.grouped.all) == len(lanes)
