@@ -9,6 +9,7 @@ from workbench import __version__
 from workbench.cli._output import cut, emit, emit_json, number, write
 from workbench.cli._report import FileReport
 from workbench.rules import Finding, Severity
+from workbench.tui.safetext import visible
 
 Errors = Sequence[dict[str, str]]
 GLYPH = {Severity.ERROR: "✗", Severity.WARNING: "!", Severity.INFO: "·"}
@@ -134,15 +135,13 @@ def _junit_suite(root: ET.Element, report: FileReport) -> None:
         own = [f for f in report.inspection.findings if f.exchange == row.index]
         broken = [f for f in own if f.severity is Severity.ERROR]
         if broken:
-            body = "\n".join(line for f in broken for line in finding_lines(f))
-            ET.SubElement(case, "failure", message=_xml(broken[0].message), type=broken[0].rule).text = _xml(body)
+            failure = ET.SubElement(case, "failure", message=_xml(broken[0].message), type=broken[0].rule)
+            failure.text = _xml(*(line for f in broken for line in finding_lines(f)))
         rest = [line for f in own if f.severity is not Severity.ERROR for line in finding_lines(f)]
         if rest:
-            ET.SubElement(case, "system-out").text = _xml("\n".join(rest))
+            ET.SubElement(case, "system-out").text = _xml(*rest)
 
 
-def _xml(text: str) -> str:
+def _xml(*lines: str) -> str:
     """Text that XML 1.0 can hold: controls and surrogates made visible."""
-    from workbench.tui.safetext import visible
-
-    return visible(text)
+    return "\n".join(map(visible, lines))

@@ -1,0 +1,129 @@
+"""``workbench check``: the contract that scripts depend on."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import SESSIONS, Run
+
+BROKEN = SESSIONS / "deepseek-reasoning-lost.jsonl"
+HEALTHY = SESSIONS / "anthropic-tool-loop.jsonl"
+
+FINDING_KEYS = ["rule", "severity", "exchange", "side", "pointer", "events", "bytes", "message", "evidence", "source"]
+
+
+def test_json_has_the_promised_shape(run: Run) -> None:
+    done = run("check", "--format", "json", BROKEN)
+    answer = json.loads(done.out)
+    (file,) = answer["files"]
+    assert done.status == 1
+    assert list(answer) == ["version", "files", "errors"]
+    assert list(file) == ["path", "protocol", "provider", "exchanges", "findings"]
+    assert file["protocol"] == "openai-chat"
+    assert [e["status"] for e in file["exchanges"]] == [200, 400]
+    assert list(file["exchanges"][0]) == [
+        "index", "protocol", "provider", "model", "status", "conversation", "hop",
+    ]  # fmt: skip
+    finding = next(f for f in file["findings"] if f["rule"] == "reasoning.missing")
+    assert list(finding) == [*FINDING_KEYS, "repairs"]
+    assert (finding["exchange"], finding["side"], finding["pointer"]) == (1, "request", "/messages/1")
+
+
+def test_bytes_of_a_finding_are_the_node(run: Run) -> None:
+    finding = json.loads(run("check", "--format", "json", BROKEN).out)["files"][0]["findings"][0]
+    wire = json.loads(run("show", "--as", "wire", "--format", "json", "--exchange", 2, BROKEN).out)
+    body = wire["exchanges"][0]["request"]["body"].encode()
+    node = json.loads(body[slice(*finding["bytes"])])
+    assert node == json.loads(body)["messages"][1]
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["check", str(HEALTHY)], 0),
+        (["check", str(BROKEN)], 1),
+        (["check", str(HEALTHY), str(BROKEN)], 1),
+        (["check", "no-such-file"], 2),
+        (["check", str(BROKEN), "no-such-file"], 2),
+        (["check"], 2),
+        (["check", "--provider", "nobody", str(HEALTHY)], 2),
+        (["check", "--protocol", "smoke-signals", str(HEALTHY)], 2),
+        (["check", "--format", "yaml", str(HEALTHY)], 2),
+        (["check", "-", "-"], 2),
+    ],
+    ids=lambda v: " ".join(Path(w).name for w in v) if isinstance(v, list) else None,
+)
+def test_exit_status(run: Run, words: list[str], status: int) -> None:
+    done = run(*words)
+    assert done.status == status
+    assert "Traceback" not in done.out + done.err
+
+
+def test_unknown_contents_are_undecided(run: Run) -> None:
+    assert run("check", "-", stdin=b"The quick brown fox jumps over the lazy dog.").status == 3
+
+
+def test_every_readable_file_is_answered_and_the_others_are_named(run: Run) -> None:
+    done = run("check", "--format", "json", "no-such-file", HEALTHY, BROKEN)
+    answer = json.loads(done.out)
+    assert [Path(f["path"]).name for f in answer["files"]] == [HEALTHY.name, BROKEN.name]
+    assert [e["path"] for e in answer["errors"]] == ["no-such-file"]
+    assert done.err.count("\n") == 1
+
+
+def test_warnings_fail_only_when_asked(run: Run) -> None:
+    usage = {"id": "c", "object": "chat.completion.chunk", "choices": [], "usage": {"prompt_tokens": 1}}
+    call = {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": ""}}
+    chunk = {"id": "c", "object": "chat.completion.chunk"}
+    deltas = [{"delta": {"tool_calls": [call]}, "index": 0, "finish_reason": None}]
+    end = [{"delta": {}, "index": 0, "finish_reason": "tool_calls"}]
+    lines = [chunk | {"choices": deltas}, chunk | {"choices": end}, usage]
+    body = "".join(f"data: {json.dumps(v)}\n\n" for v in lines) + "data: [DONE]\n\n"
+    assert run("check", "-", stdin=body.encode()).status == 0
+    assert run("check", "--fail-on", "warning", "-", stdin=body.encode()).status == 1
+
+
+def test_text_says_what_where_and_what_the_provider_answers(run: Run) -> None:
+    out = run("check", BROKEN).out
+    assert "✗ error   reasoning.missing" in out
+    assert "exchange 2 · request · /messages/1 · bytes" in out
+    assert "must be passed back" in out
+    assert "contract deepseek:v4 (" in out
+
+
+def test_sarif(run: Run) -> None:
+    (log,) = json.loads(run("check", "--format", "sarif", BROKEN, "no-such-file").out)["runs"]
+    (result, *_) = log["results"]
+    assert (result["ruleId"], result["level"]) == ("reasoning.missing", "error")
+    assert log["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+    assert not log["invocations"][0]["executionSuccessful"]
+
+
+def test_junit(run: Run) -> None:
+    root = ET.fromstring(run("check", "--format", "junit", BROKEN, "no-such-file").out)
+    broken, missing = root.findall("testsuite")
+    assert [broken.get(k) for k in ("tests", "failures")] == ["2", "1"]
+    assert [c.find("failure") is not None for c in broken] == [False, True]
+    assert missing.find("testcase/error") is not None
+
+
+HOSTILE = "a\x1b]52;c;ZXZpbA==\x07\x9b31m\u202e[/b][@click=app.quit]\u200b\ud800"
+
+
+@pytest.mark.parametrize("how", ["text", "json", "sarif", "junit"])
+def test_hostile_text_never_reaches_the_terminal_raw(run: Run, how: str) -> None:
+    call = {"id": HOSTILE, "type": "function", "function": {"name": HOSTILE, "arguments": HOSTILE}}
+    messages = [{"role": HOSTILE, "content": HOSTILE}, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    orphan = {"role": "tool", "tool_call_id": HOSTILE + "2", "content": HOSTILE}
+    body = json.dumps({"model": HOSTILE, "messages": [*messages, orphan], "tools": []}).encode()
+    done = run("check", "--format", how, "-", stdin=body)
+    assert done.status == 1
+    assert not [c for c in done.out + done.err if not c.isprintable() and c != "\n"]
+    for view in ("wire", "ir", "closure", "reasoning", "events"):
+        shown = run("show", "--as", view, "--format", "json" if how == "json" else "text", "-", stdin=body)
+        assert shown.status == 0
+        assert not [c for c in shown.out + shown.err if not c.isprintable() and c != "\n"]

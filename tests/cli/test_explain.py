@@ -1,0 +1,58 @@
+"""``workbench explain``: rules and pasted errors."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.conftest import Run
+
+
+def test_a_rule(run: Run) -> None:
+    done = run("explain", "closure.missing-result")
+    assert done.status == 0
+    assert "A call has no result" in done.out
+    assert "tool_use" in done.out
+
+
+def test_a_rule_as_json(run: Run) -> None:
+    page = json.loads(run("explain", "closure.missing-result", "--format", "json").out)["rule"]
+    assert {"slug", "summary", "failing", "passing"} <= set(page)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "provider"),
+    [
+        ("The reasoning_content in the thinking mode must be passed back to the API.", "reasoning.missing", "deepseek"),
+        (
+            "messages.22: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_01Hq. Each "
+            "`tool_use` block must have a corresponding `tool_result` block in the next message.",
+            "closure.missing-result",
+            "anthropic",
+        ),
+        (
+            "Error code: 400 - {'error': {'message': \"Invalid parameter: messages with role 'tool' must be a response "
+            "to a preceeding message with 'tool_calls'.\", 'type': 'invalid_request_error'}}",
+            "closure.orphan-result",
+            "openai",
+        ),
+    ],
+)
+def test_an_error_text(run: Run, text: str, rule: str, provider: str) -> None:
+    done = run("explain", text)
+    assert done.status == 0
+    assert rule in done.out
+    assert provider in done.out
+    (first, *_) = json.loads(run("explain", "--format", "json", text).out)["matches"]
+    assert first["rule"] == rule
+
+
+def test_an_error_that_nobody_knows(run: Run) -> None:
+    done = run("explain", "segmentation fault (core dumped)")
+    assert done.status == 3
+    assert "Traceback" not in done.err
+
+
+def test_nothing_to_explain(run: Run) -> None:
+    assert run("explain", "-", stdin=b"  \n").status == 2

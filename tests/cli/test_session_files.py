@@ -1,0 +1,67 @@
+"""``workbench import`` and ``workbench fsck``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import SESSIONS, Run
+
+BROKEN = SESSIONS / "deepseek-reasoning-lost.jsonl"
+
+
+def test_import_then_check_says_the_same(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "session.wb"
+    assert run("import", BROKEN, "-o", out).status == 0
+    before, after = (json.loads(run("check", "--format", "json", p).out)["files"][0] for p in (BROKEN, out))
+    assert before | {"path": ""} == after | {"path": ""}
+
+
+def test_there_and_back_is_the_same_file(run: Run, tmp_path: Path) -> None:
+    run("import", BROKEN, "-o", tmp_path / "a.wb")
+    run("import", tmp_path / "a.wb", "-o", tmp_path / "b.jsonl")
+    assert (tmp_path / "b.jsonl").read_bytes() == BROKEN.read_bytes()
+
+
+def test_an_existing_file_is_kept(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "mine.jsonl"
+    out.write_text("precious", encoding="utf-8")
+    assert run("import", BROKEN, "-o", out).status == 2
+    assert out.read_text(encoding="utf-8") == "precious"
+    assert run("import", BROKEN, "-o", out, "--force").status == 0
+
+
+def test_a_folder_that_is_not_there_is_one_line(run: Run, tmp_path: Path) -> None:
+    done = run("import", BROKEN, "-o", tmp_path / "no" / "such" / "x.wb")
+    assert done.status == 4
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["a.wb", "a.jsonl"])
+def test_fsck_of_a_whole_file(run: Run, tmp_path: Path, name: str) -> None:
+    run("import", BROKEN, "-o", tmp_path / name)
+    done = run("fsck", tmp_path / name)
+    assert done.status == 0
+    assert "2 exchanges" in done.out
+    assert "whole" in done.out
+
+
+@pytest.mark.parametrize("name", ["a.wb", "a.jsonl"])
+def test_fsck_of_a_torn_file_names_what_is_torn_and_the_rest_opens(run: Run, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    run("import", BROKEN, "-o", path)
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) - len(data) // 10])
+    done = run("fsck", "--format", "json", path)
+    assert done.status == 1
+    assert json.loads(done.out)["problems"]
+    assert run("check", path).status in (0, 1, 3)
+
+
+def test_fsck_of_something_else(run: Run, tmp_path: Path) -> None:
+    other = tmp_path / "x"
+    other.write_bytes(b"hello")
+    done = run("fsck", other)
+    assert (done.status, done.err.count("\n")) == (2, 1)

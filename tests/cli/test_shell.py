@@ -1,0 +1,57 @@
+"""Finding the command, and turning every failure into one line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import SESSIONS, Run
+from workbench import __version__
+from workbench.cli._shell import worst
+
+
+@pytest.mark.parametrize(
+    ("statuses", "expected"), [([], 0), ([0, 3], 3), ([3, 1], 1), ([1, 2], 2), ([2, 4], 4), ([4, 130, 1], 130)]
+)
+def test_the_worst_status_counts(statuses: list[int], expected: int) -> None:
+    assert worst(statuses) == expected
+
+
+def test_version(run: Run) -> None:
+    assert run("--version").out == f"workbench {__version__}\n"
+
+
+def test_without_a_command_and_a_terminal_the_overview_is_printed(run: Run) -> None:
+    done = run()
+    assert done.status == 0
+    for path in SESSIONS.glob("*.jsonl"):
+        assert path.stem in done.out
+
+
+def test_open_without_a_terminal_prints_the_findings(run: Run) -> None:
+    done = run("open", SESSIONS / "deepseek-reasoning-lost.jsonl")
+    assert done.status == 1
+    assert "reasoning.missing" in done.out
+
+
+@pytest.mark.parametrize("words", [["nonsense"], ["--nonsense"], ["check", "--nonsense", "x"]])
+def test_usage_is_2(run: Run, words: list[str]) -> None:
+    assert run(*words).status == 2
+
+
+def test_help_names_every_command(run: Run) -> None:
+    out = run("--help").out
+    for name in ("open", "check", "show", "explain", "import", "fsck"):
+        assert f"    {name} " in out
+
+
+def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
+    many = [str(p) for p in SESSIONS.glob("*.jsonl")] * 40
+    command = [sys.executable, "-m", "workbench", "show", "--as", "wire"]
+    script = " ".join([*command, many[0]]) + " | head -1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", script], capture_output=True, text=True, cwd=tmp_path)
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr

@@ -1,0 +1,54 @@
+"""``workbench show``: every view in both forms."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.conftest import SESSIONS, Run
+
+BROKEN = SESSIONS / "deepseek-reasoning-lost.jsonl"
+STREAM = SESSIONS / "anthropic-tool-loop.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("path", "view", "exchange", "expected"),
+    [
+        (BROKEN, "wire", 2, ["> POST https://api.deepseek.com/chat/completions", "< 400", '"tool_call_id"']),
+        (BROKEN, "ir", 1, ["reasoning (reasoning_content)", "tool call  'call_00_", "finish reason: tool_calls"]),
+        (BROKEN, "closure", 2, ["✓ closed", "list_dir", "1 of 1 closed"]),
+        (BROKEN, "reasoning", 2, ["from exchange 1", "owed", "sent: missing"]),
+        (STREAM, "events", 1, ["message_start", "content_block_delta", "message_stop"]),
+        (BROKEN, "events", 2, ["the answer is no event stream"]),
+        (STREAM, "reasoning", 2, ["sent: sent"]),
+    ],
+)
+def test_text(run: Run, path: object, view: str, exchange: int, expected: list[str]) -> None:
+    done = run("show", path, "--as", view, "--exchange", exchange)
+    assert done.status == 0
+    for words in expected:
+        assert words in done.out
+
+
+@pytest.mark.parametrize("view", ["wire", "ir", "closure", "reasoning", "events"])
+@pytest.mark.parametrize("path", sorted(SESSIONS.glob("*.jsonl")), ids=lambda p: p.stem)
+def test_json_of_every_example(run: Run, path: object, view: str) -> None:
+    answer = json.loads(run("show", path, "--as", view, "--format", "json").out)
+    assert answer["as"] == view
+    assert [e["index"] for e in answer["exchanges"]] == list(range(len(answer["exchanges"])))
+
+
+@pytest.mark.parametrize("number", [0, 3, -1])
+def test_an_exchange_that_is_not_there(run: Run, number: int) -> None:
+    done = run("show", BROKEN, "--exchange", number)
+    assert (done.status, done.err) == (
+        2, f"workbench: no exchange {number} in {BROKEN.name}; it has 1 to 2\n",
+    )  # fmt: skip
+
+
+def test_pointers_of_the_ir_lead_to_the_bytes(run: Run) -> None:
+    ir = json.loads(run("show", BROKEN, "--as", "ir", "--format", "json", "--exchange", 2).out)["exchanges"][0]
+    (call,) = [p for m in ir["request"]["messages"] for p in m["parts"] if p["part"] == "ToolCallIR"]
+    assert call["pointer"] == "/messages/1/tool_calls/0"
+    assert call["input"] == {"path": "."}
