@@ -17,7 +17,7 @@ Span = tuple[int, int]
 _QUOTE: Final = ord('"')
 _CONTAINERS: Final = b"{["
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
-_MAY_HOLD_JSON: Final = re.compile(rb'"(?: |\\[nrt])*(?:[{\[]|\\")')
+_MAY_HOLD_JSON: Final = re.compile(rb'"(?: |\\[nrt]|\\u00(?:20|0[9aAdD]))*(?:[{\[]|\\"|\\u00(?:22|[57][bB]))')
 
 
 def split(pointer: str) -> list[str] | None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue
 from workbench.limits import MAX_JSON_DEPTH
-from workbench.wire._strings import ERRORS, decode
+from workbench.wire._strings import decode, encode
 
 _REFUSED: Final = "no API takes such a body"
 
@@ -78,7 +78,7 @@ def _is_deep(value: JsonValue) -> bool:
 
 
 def _unreadable(text: str, at: int, problem: str) -> WireError:
-    before = text[:at].encode("utf-8", ERRORS)
+    before = encode(text[:at])
     line = before.count(b"\n") + 1
     reason = problem[0].lower() + problem[1:].rstrip(": ")
     if problem.startswith("Expecting") and at < len(text):

@@ -21,7 +21,7 @@ _SPACE: Final = rb"[ \t\r\n]*+"
 _STRING: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _SCALAR: Final = rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?|true|false|null|NaN|-?Infinity"
 _BACK: Final = rb"|(?!)"
-"""Never matches. Before Python 3.11.5 a possessive group does not go back when its last round fails (gh-106052): this does."""
+"""Never matches; before Python 3.11.5 it takes a possessive group back to where its last, failed round began (gh-106052)."""
 
 
 def _nested(levels: int) -> bytes:
@@ -40,6 +40,7 @@ _MEMBER: Final = re.compile(
 )
 _ELEMENT: Final = re.compile(_SPACE + rb"(?P<value>" + VALUE.pattern + rb")" + _SPACE + rb"(?P<after>[,\]])", re.DOTALL)
 _AFTER: Final = re.compile(_SPACE + rb"([,\]}])")
+_DELIMITER: Final = re.compile(rb"[ \t\r\n,\]}]")
 _FLAT: Final = re.compile(rb'(?:[^\[\]{}"]++|' + _STRING + rb"|" + _CONTAINER + _BACK + rb")*+", re.DOTALL)
 _OPEN_OBJECT: Final = ord("{")
 CUT: Final = -1
@@ -141,8 +142,8 @@ class Scanner:
             table.add_key(text, *key.span(1))
         end = self.value_end(start)
         after = _AFTER.match(text, end) if end != CUT else None
-        if end == len(text) and text[end - 1] not in b'"]}':
-            end = CUT  # a number at the very end may have lost digits
+        if end != CUT and text[end - 1] not in b'"]}' and not _DELIMITER.match(text, end):
+            end = CUT  # the text goes on as no number does, or ends where more digits may have followed
         table.values.extend((start, end))
         return after.end() if after and after[1] == b"," else None
 

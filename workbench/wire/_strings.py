@@ -9,7 +9,8 @@ from bisect import bisect_right
 from typing import Final
 
 ERRORS: Final = "workbench-wire"
-"""Codec error handler: surrogates in UTF-8 stay lone surrogates, other stray bytes become U+DC80 … U+DCFF."""
+"""Codec error handler by which any bytes become text and the same bytes again: surrogates in UTF-8 stay lone
+surrogates; other stray bytes become U+DC80 … U+DCFF, which in turn are never read from UTF-8."""
 
 ESCAPE: Final = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)",
@@ -28,29 +29,40 @@ _SIMPLE: Final = {
 
 
 def _handle(error: UnicodeError) -> tuple[str | bytes, int]:
+    if isinstance(error, UnicodeEncodeError):
+        code = ord(error.object[error.start])
+        stray = 0xDC80 <= code <= 0xDCFF
+        return bytes((code & 0xFF,)) if stray else chr(code).encode("utf-8", "surrogatepass"), error.start + 1
+    escape = codecs.lookup_error("surrogateescape")
     try:
-        return codecs.lookup_error("surrogatepass")(error)
+        said, after = codecs.lookup_error("surrogatepass")(error)
     except UnicodeError:
-        return codecs.lookup_error("surrogateescape")(error)
+        return escape(error)
+    return escape(error) if "\udc80" <= str(said) <= "\udcff" else (said, after)
 
 
 codecs.register_error(ERRORS, _handle)
 
 
 def decode(raw: bytes) -> str:
-    """Wire bytes as text. Never fails."""
+    """Wire bytes as text. Never fails; ``encode`` gives the bytes back."""
     return raw.decode("utf-8", ERRORS)
 
 
+def encode(text: str) -> bytes:
+    """The bytes a text was decoded from."""
+    return text.encode("utf-8", ERRORS)
+
+
 def meaning(escape: bytes) -> bytes:
-    r"""What one escape (``\n``, ``\u00e9``, a surrogate pair) stands for, in UTF-8; lone surrogates as three bytes."""
+    r"""What one escape (``\n``, ``\u00e9``, a surrogate pair) stands for, in UTF-8 as ``ERRORS`` writes it."""
     simple = _SIMPLE.get(escape)
     if simple is not None:
         return simple
     if len(escape) == 12:
         high, low = int(escape[2:6], 16), int(escape[8:], 16)
         return chr(0x10000 + ((high & 0x3FF) << 10 | low & 0x3FF)).encode()
-    return chr(int(escape[2:], 16)).encode("utf-8", "surrogatepass") if len(escape) == 6 else escape[1:]
+    return encode(chr(int(escape[2:], 16))) if len(escape) == 6 else escape[1:]
 
 
 class Inside:

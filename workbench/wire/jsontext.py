@@ -13,7 +13,7 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
 from workbench.wire._index import JsonIndex, Place, Span
 from workbench.wire._loads import dumps, dumps_ascii, loads
-from workbench.wire._strings import ERRORS, ESCAPE, decode
+from workbench.wire._strings import ESCAPE, decode, encode
 
 __all__ = ["JsonIndex", "dumps", "loads", "replace", "string_slice_span"]
 
@@ -79,7 +79,7 @@ def _byte_of_char(text: bytes, at: int, end: int, count: int) -> int:
         stop = text.find(b"\\", at, end)
         run = decode(text[at : stop if stop >= 0 else end])
         if count <= len(run):
-            return at + len(run[:count].encode("utf-8", ERRORS))
+            return at + len(encode(run[:count]))
         count -= len(run)
         if stop < 0:
             return end

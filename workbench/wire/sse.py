@@ -35,6 +35,7 @@ class SseReader:
         self._block: Block | None = None
         self._after_cr = False
         self._at_start = offset == 0
+        self._held = b""  # bytes that may be the beginning of a BOM
         self._events: list[SseEvent] = []
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
@@ -58,9 +59,9 @@ class SseReader:
 
     def close(self) -> list[SseEvent]:
         """The last block, if the stream ended before its blank line."""
-        if self._at_start and self._line:
+        if self._at_start:
             self._at_start = False
-            self.feed(b"")
+            self._events = self.feed(self._held)
         if self._line:
             self._end_line(self._offset)
         if self._block is not None:
@@ -69,15 +70,14 @@ class SseReader:
 
     def _without_bom(self, chunk: bytes) -> bytes:
         """The chunk with what was held back before it; nothing while it is too short to tell a BOM."""
-        held = b"".join((*self._line, chunk))
-        if len(held) < len(BOM) and BOM.startswith(held):
-            self._line = [held] if held else []
+        self._held += chunk
+        if len(self._held) < len(BOM) and BOM.startswith(self._held):
             return b""
-        self._line, self._at_start = [], False
-        if held.startswith(BOM):
+        self._at_start = False
+        if self._held.startswith(BOM):
             self._offset = self._line_start = len(BOM)
-            return held[len(BOM) :]
-        return held
+            return self._held[len(BOM) :]
+        return self._held
 
     def _keep(self, piece: bytes) -> None:
         room = MAX_SSE_LINE - self._kept
