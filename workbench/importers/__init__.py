@@ -89,8 +89,10 @@ def _open(importer: Importer, source: _files.Source) -> Session:
 
 
 def _explain(source: _files.Source, failures: list[tuple[float, str]]) -> str:
-    confident = [line for score, line in failures if score >= CONFIDENT]
-    tried = confident or [line for _, line in failures]
+    """What the importers said that had the best reason to try."""
+    best = max((score for score, _ in failures), default=0.0)
+    level = next(level for level in (CERTAIN, CONFIDENT, 0.0) if best >= level)
+    tried = [line for score, line in failures if score >= level]
     if tried:
         return f"cannot be read; tried {', then '.join(tried)}"
     return "binary data that no importer knows" if b"\0" in source.head else "content that no importer knows"

@@ -147,11 +147,16 @@ def _place(unit: Unit) -> None:
     parent, chain = unit.parent, unit.first.chain
     unit.conversation = parent.conversation if parent else f"{chain} {unit.first.uuid}" if chain == "?" else chain
     model = (unit.first.envelope or {}).get("model") if unit.is_model_turn else None
-    unit.model = model if isinstance(model, str) else parent.model if parent else None
+    unit.model = model if isinstance(model, str) else _model_before(unit)
     unit.before = None if unit.kind == "boundary" or not parent else parent.after
     unit.after = unit.before
     for said in unit.says():
         unit.after = extend(unit.after, said)
+
+
+def _model_before(unit: Unit) -> str | None:
+    before = unit.parent or unit.resumes
+    return before.model if before else None
 
 
 def newest(units: Iterable[Unit]) -> dict[str, Unit]:

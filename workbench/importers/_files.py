@@ -78,9 +78,10 @@ def _held(shown: str, name: str, data: bytes) -> Source:
 
 
 def _text_head(head: bytes, shown: str) -> bytes:
-    if not head.strip():
+    text = head.removeprefix(BYTE_ORDER_MARK)
+    if len(head) < HEAD and not text.strip():
         raise UnreadableInput("the file is empty", where=shown)
-    return head.removeprefix(BYTE_ORDER_MARK)
+    return text
 
 
 def _packing(head: bytes) -> str | None:
@@ -91,7 +92,7 @@ def _unpack(data: bytes, packing: str, shown: str) -> bytes:
     try:
         return decode_body(Body(raw=data, encoding=packing))
     except WireError as error:
-        raise UnreadableInput(f"a {packing} file that cannot be unpacked: {error}", where=shown) from error
+        raise UnreadableInput(f"a {packing} file that cannot be unpacked: {error.what}", where=shown) from error
 
 
 def _all_of(stdin: BinaryIO | None) -> bytes:

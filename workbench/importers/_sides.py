@@ -27,6 +27,7 @@ _BEDROCK_EVENTS = frozenset(
 _RESPONSE_LISTS = ("choices", "candidates", "output")
 _REQUEST_LISTS = ("messages", "contents", "input")
 _REQUEST_MARKS = frozenset({"model", "max_tokens", "max_tokens_to_sample", "temperature", "stream", "tools"})
+_ERROR_KEYS = frozenset({"message", "code", "type", "status", "param", "request_id", "__type"})
 _CERTAIN = 0.5
 
 
@@ -57,11 +58,13 @@ def error_status(value: JsonValue) -> int | None:
 
 
 def is_error(value: JsonValue) -> bool:
-    """An error body, of whatever provider."""
+    """An error body, of whatever provider: ``{"error": …}``, ``{"detail": …}``, or a message and little else."""
     if not isinstance(value, dict):
         return False
+    if "error" in (value.get("type"), value.get("object")) or isinstance(value.get("detail"), list):
+        return True
     named = any(isinstance(value.get(k), dict | str) and value[k] for k in ("error", "errors", "detail"))
-    return named or value.get("type") == "error" or isinstance(value.get("detail"), list)
+    return named or (isinstance(value.get("message"), str) and _ERROR_KEYS.issuperset(value))
 
 
 def _is_event(value: dict[str, JsonValue]) -> bool:

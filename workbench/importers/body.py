@@ -14,14 +14,15 @@ NAME = "body"
 TITLE = "JSON body"
 
 _JSON = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
-_CALL = re.compile(rb'\s*\[?\s*\{\s*"(?:name|tool|tool_name|function|action|arguments|parameters)"\s*:')
+_CALL = re.compile(rb'\s*\[?\s*\{\s*"(?:name|tool|tool_name|function|action)"\s*:\s*["{]')
+_ARGUMENTS = re.compile(rb'[,{]\s*"(?:arguments|parameters|args|input|action_input|tool_input)"\s*:')
 
 
 def sniff(head: bytes) -> float:
     """JSON, less so when it begins like a tool call that a model wrote as text."""
     if not _JSON.match(head):
         return 0.0
-    return 0.4 if _CALL.match(head) else 0.6
+    return 0.4 if _CALL.match(head) and _ARGUMENTS.search(head, 0, 4096) else 0.6
 
 
 def read(data: bytes, name: str) -> MemorySession:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+from workbench.errors import SessionFormatError
 from workbench.wire.session import Session, store, text
 
 NAME = "session"
@@ -28,4 +29,7 @@ def read(data: bytes, name: str) -> Session:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         path = Path(folder) / name
         path.write_bytes(data)
-        return store.open_session(path)  # an open database outlives its name
+        try:
+            return store.open_session(path)  # an open database outlives its name
+        except SessionFormatError as error:
+            raise SessionFormatError(error.what, hint=error.hint) from error

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workbench.errors import UnreadableInput
+from workbench.importers import open_input
+from workbench.importers._foreign import recognise
+
+HEADS = [
+    (b'{\n "version": 2,\n "status": "success",\n "eval": {"task": "x"}}', "an inspect_ai evaluation log"),
+    (b"PK\x03\x04\x14\0\0\0_journal/start.json", "an inspect_ai evaluation log"),
+    (b'{"schema_version": "ATIF-v1.5", "steps": []}', "an ATIF trajectory"),
+    (b'{"method":"generateContentStream","response":[]}', "a Gemini CLI response script"),
+    (b'{"sessionId":"s","projectHash":"h","messages":[]}', "a Gemini CLI chat"),
+    (b'{"type":"session","id":"x","cwd":"/"}\n', "a pi session"),
+    (b'{"timestamp":"2026","type":"session_meta","payload":{}}\n', "a Codex CLI rollout"),
+    (b'{"timestamp":"2026","type":"response_item","payload":{}}\n', "a Codex CLI rollout"),
+    (b'{"type":"thread.started","thread_id":"x"}\n', "a Codex CLI event stream"),
+    (b'{"info": {"id": "ses_1"}, "messages": []}', "an OpenCode export"),
+    (b'{"info": {"exit_status": "Submitted"}, "messages": []}', "a mini-swe-agent trajectory"),
+    (b'{"uuid":"a","parentUuid":null,"type":"user","message":{"role":"user","parts":[]}}\n', "a Qwen Code chat"),
+    (b"852:7:version;2:21#4:type;4:http;", "a mitmproxy flow file"),
+    (b"%PDF-1.7\n", "a PDF document"),
+]
+
+
+@pytest.mark.parametrize(("head", "title"), HEADS, ids=[h[1] for h in HEADS])
+def test_other_formats_are_refused_by_name(tmp_path: Path, head: bytes, title: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(head)
+    with pytest.raises(UnreadableInput, match=title) as caught:
+        open_input(str(path))
+    assert caught.value.hint
+
+
+def test_our_fixtures_are_none_of_them(data: Path) -> None:
+    assert [p.name for p in data.iterdir() if recognise(p.read_bytes()[:65536])] == []
+
+
+def test_a_body_that_only_talks_about_them_opens(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(
+        b'{"model":"m","messages":[{"role":"user","content":"{\\"type\\":\\"session\\",\\"id\\":1} %PDF-"}],'
+        b'"metadata":{"projectHash":"x","schema_version":"ATIF-v1"}}'
+    )
+    assert len(open_input(str(path))) == 1
