@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from workbench.adapters._changes import Change, changes, differs
 from workbench.errors import LocalProtocolError
-from workbench.ir import JsonValue, Message, ModelRequest
+from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse
 from workbench.wire.jsontext import JsonIndex, dumps, loads, replace, string_slice_span
 from workbench.wire.sse import read_events
 
@@ -56,6 +56,20 @@ def encode_request(before: ModelRequest, after: ModelRequest, original: bytes, d
     if wrong:
         raise LocalProtocolError(f"{wrong!r} cannot be changed in place", hint="change it in the body itself")
     return encoded
+
+
+def encode_response(before: ModelResponse, after: ModelResponse, original: bytes) -> bytes:
+    """The body or stream ``original``, which says ``before``, saying ``after``: its messages.
+
+    Raises:
+        LocalProtocolError: something else was changed, too.
+    """
+    wrong = next(
+        (n for n in ("id", "model", "finish_reason", "error") if getattr(before, n) != getattr(after, n)), None
+    )
+    if wrong:
+        raise LocalProtocolError(f"{wrong!r} cannot be changed in place", hint="change it in the body itself")
+    return (encode_stream if before.is_stream else encode)(before.messages, after.messages, original)
 
 
 def _top(request: ModelRequest) -> Message:

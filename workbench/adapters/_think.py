@@ -1,9 +1,9 @@
 """Reasoning that a model writes into its visible text: ``<think>…</think>``.
 
 Facts: templates of DeepSeek, Qwen and MiniMax models, which often open the tag in the prompt, so that the text holds
-only its end; MiniMax M3 writes ``<mm:think>``. Text that merely talks about the tags is left alone: an opening tag counts at
-the beginning of the text, and after that behind another block or at the beginning of a line; a closing tag without its
-opening one counts once, where a line begins or ends with it.
+only its end; MiniMax M3 writes ``<mm:think>``. Text that merely talks about the tags is left alone: an opening tag
+counts at the beginning of the text, and after that behind another block or at the beginning of a line; a closing tag
+without its opening one counts once, where a line begins or ends with it.
 """
 
 from __future__ import annotations

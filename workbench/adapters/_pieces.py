@@ -1,0 +1,78 @@
+"""Text that arrives in pieces, with the place of each."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import accumulate
+
+from workbench.ir import Part, Segment, Source
+
+_DAMAGED = re.compile("[\ufffd\ud800-\udfff]")
+
+
+class Pieces:
+    """One streamed string: its texts, and the (event, pointer) of each. Joined only when somebody asks."""
+
+    __slots__ = ("_begins", "places", "texts")
+
+    def __init__(self) -> None:
+        self._begins: list[int] = []
+        self.texts: list[str] = []
+        self.places: list[tuple[int, str]] = []
+
+    def add(self, text: str, event: int, pointer: str) -> None:
+        """Take the next piece."""
+        self.texts.append(text)
+        self.places.append((event, pointer))
+
+    def __bool__(self) -> bool:
+        return bool(self.places)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
+    @property
+    def events(self) -> list[int]:
+        return [event for event, _ in self.places]
+
+    def segments(self) -> tuple[Segment, ...]:
+        return tuple(map(Segment._make, self.places))
+
+    def cut_out(self, start: int, end: int) -> tuple[tuple[Segment, ...], tuple[int, int]]:
+        """The segments that hold characters ``start`` to ``end``, and where these are in the text of those segments."""
+        if len(self._begins) <= len(self.texts):
+            self._begins = list(accumulate(map(len, self.texts), initial=0))
+        begins = self._begins
+        first = min(bisect_right(begins, start) - 1, len(self.places) - 1)
+        last = max(bisect_left(begins, end), first + 1)
+        segments = tuple(map(Segment._make, self.places[first:last]))
+        return segments, (start - begins[first], end - begins[first])
+
+    def damaged(self) -> tuple[int, ...]:
+        """Events whose text holds a character that did not survive: U+FFFD, or half of a surrogate pair."""
+        if self.text.isascii():
+            return ()
+        return tuple(event for text, (event, _) in zip(self.texts, self.places, strict=True) if _DAMAGED.search(text))
+
+
+Node = Mapping[str, Pieces]
+"""What a node was joined from: pointer below the node → pieces."""
+
+
+def locate(part: Part, node: Node, events: tuple[int, ...]) -> Part:
+    """The part with its segments and events. Fields that no piece of the stream holds have no place."""
+    source = part.source
+    known = {name: node[suffix] for name, suffix in source.fields.items() if suffix in node}
+    fields = {name: source.fields[name] for name in known}
+    if "text" in source.slices and "text" in known:
+        segments, slice_ = known["text"].cut_out(*source.slices["text"])
+        events = tuple(dict.fromkeys(segment.event for segment in segments))
+        found = Source(source.pointer, fields, {"text": segments}, events, {"text": slice_})
+    else:
+        made = {pieces: pieces.segments() for pieces in known.values()}  # text and parsed form share theirs
+        found = Source(source.pointer, fields, {name: made[pieces] for name, pieces in known.items()}, events)
+    return replace(part, source=found)

@@ -1,0 +1,159 @@
+"""Chat Completions: ``POST …/chat/completions``, official and in its dialects.
+
+DeepSeek, Kimi, GLM, Qwen (DashScope), MiniMax, Mistral, OpenRouter, Groq, xAI, Azure, llama.cpp, vLLM, SGLang and
+Ollama's ``/v1`` speak it, each with fields of its own; they are all read here, by shape and never by provider.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workbench.adapters import Capabilities, StreamDecoder, _leaves
+from workbench.adapters._chat_request import PROTOCOL, read_request
+from workbench.adapters._chat_response import read_response
+from workbench.adapters._chat_stream import ChatStreamDecoder
+from workbench.adapters._error_body import read_error_text
+from workbench.errors import WireError
+from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
+from workbench.wire.jsontext import loads
+from workbench.wire.sse import looks_like_stream, read_events
+
+_URL = re.compile(r"[^?#]*/chat/completions/?(?:[?#]|$)")
+_HINTS = (
+    "max_completion_tokens",
+    "reasoning_effort",
+    "response_format",
+    "stream_options",
+    "parallel_tool_calls",
+    "functions",
+    "frequency_penalty",
+    "presence_penalty",
+    "logit_bias",
+    "logprobs",
+    "n",
+    "seed",
+    "enable_thinking",
+    "chat_template_kwargs",
+    "reasoning_split",
+)
+"""Keys of a request that this protocol has and its neighbours do not."""
+
+_MODELS = re.compile(
+    r"gpt-|o[1-9]\b|deepseek|kimi|moonshot|glm-|qwen|qwq|mistral|magistral|devstral|codestral|llama|grok|minimax", re.I
+)
+_MESSAGE_KEYS = ("tool_calls", "tool_call_id", "function_call", "reasoning_content", "reasoning_details", "refusal")
+_ROLES = ("tool", "function", "developer")
+_BLOCKS = ("image_url", "input_audio", "video_url", "refusal")
+_FOREIGN_BLOCKS = ("tool_use", "tool_result", "redacted_thinking")
+_FOREIGN_KEYS = ("system", "anthropic_version", "stop_sequences", "options", "keep_alive")
+
+
+class OpenAIChat:
+    """The adapter."""
+
+    name = PROTOCOL
+    capabilities = Capabilities(
+        reasoning=frozenset(
+            (
+                Carrier.REASONING_CONTENT.value,
+                Carrier.REASONING.value,
+                Carrier.REASONING_DETAILS.value,
+                Carrier.THINK_TEXT.value,
+            )
+        ),
+        mid_system=True,
+        parallel_switch=True,
+        arguments="string",
+    )
+
+    def claims_url(self, url: str) -> bool:
+        """Any path that ends in ``/chat/completions``, Azure's deployments too."""
+        return bool(_URL.match(url))
+
+    def claims_request(self, value: JsonValue) -> float:
+        """By the shape of the tools, then of the messages, then by keys; a model's name is no more than a hint."""
+        messages = value.get("messages") if isinstance(value, dict) else None
+        if not isinstance(messages, list):
+            return 0.0
+        tools = value.get("tools")
+        kinds = [isinstance(t, dict) and "function" in t for t in tools] if isinstance(tools, list) else []
+        is_foreign = any(key in value for key in _FOREIGN_KEYS)
+        if any(kinds) or any(_is_ours(message) for message in messages):
+            return 0.5 if is_foreign else 0.95
+        if kinds or is_foreign or any(block in _FOREIGN_BLOCKS for block in _block_types(messages)):
+            return 0.05
+        if any(key in value for key in _HINTS):
+            return 0.8
+        if messages and isinstance(messages[0], dict) and messages[0].get("role") == "system":
+            return 0.6
+        return 0.5 if _MODELS.search(str(value.get("model", ""))) else 0.25
+
+    def claims_response(self, value: JsonValue) -> float:
+        """An object with choices that hold messages."""
+        choices = value.get("choices") if isinstance(value, dict) else None
+        if not isinstance(choices, list):
+            return 0.0
+        if value.get("object") == "chat.completion":
+            return 0.98
+        return 0.9 if any(isinstance(c, dict) and "message" in c for c in choices) else 0.1
+
+    def claims_event(self, event: str | None, value: JsonValue) -> float:
+        """A chunk: an object with choices that hold deltas."""
+        choices = value.get("choices") if isinstance(value, dict) else None
+        if not isinstance(choices, list):
+            return 0.0
+        if value.get("object") == "chat.completion.chunk":
+            return 0.98
+        return 0.9 if any(isinstance(c, dict) and "delta" in c for c in choices) else 0.3
+
+    def decode_request(self, body: bytes) -> ModelRequest:
+        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
+        return read_request(loads(body))
+
+    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
+        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
+        try:
+            value = loads(body)
+        except WireError:
+            if status < 400:
+                raise
+            return ModelResponse(PROTOCOL, error=read_error_text(body))
+        return read_response(value, status)
+
+    def stream_decoder(self) -> StreamDecoder:
+        """A fresh decoder for one stream."""
+        return ChatStreamDecoder()
+
+    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
+        """The original body with the values that differ replaced. Raises LocalProtocolError."""
+        return _leaves.encode_request(self.decode_request(original), request, original, self.decode_request)
+
+    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
+        """The same for a response body or a stream. Raises LocalProtocolError."""
+        if not looks_like_stream(original, ""):
+            before = self.decode_response(original, status=400 if response.error else 200)
+            return _leaves.encode_response(before, response, original)
+        decoder = ChatStreamDecoder()
+        for event in read_events(original):
+            decoder.feed(event)
+        return _leaves.encode_response(decoder.result(), response, original)
+
+
+def _is_ours(message: JsonValue) -> bool:
+    """The message holds what only this protocol has."""
+    if not isinstance(message, dict):
+        return False
+    if message.get("role") in _ROLES or any(key in message for key in _MESSAGE_KEYS):
+        return True
+    return any(block in _BLOCKS for block in _block_types([message]))
+
+
+def _block_types(messages: list[JsonValue]) -> Iterator[JsonValue]:
+    for message in messages:
+        content = message.get("content") if isinstance(message, dict) else None
+        for block in content if isinstance(content, list) else ():
+            yield block.get("type") if isinstance(block, dict) else None
+
+
+adapter = OpenAIChat()
