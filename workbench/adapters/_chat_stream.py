@@ -1,8 +1,8 @@
 """Chat Completions streams.
 
 Facts: ``types/chat/chat_completion_chunk.py`` and ``_streaming.py`` of the official ``openai`` SDK 3.52; recordings of
-the dialects. Every block is ``data:`` with one chunk; ``data: [DONE]`` ends the stream. What a stream does otherwise is an
-anomaly, written down once for all the blocks that do it.
+the dialects. Every block is ``data:`` with one chunk; ``data: [DONE]`` ends the stream. What a stream does otherwise is
+an anomaly, written down once for all the blocks that do it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The calls of one streamed answer, put together from their deltas.
 
 The rule, distilled from recordings of a dozen servers: a delta belongs to the call of its ``index``; without one, to
-the call of its id; without that, to the last call. An id or name that is there is never replaced by ``""`` or by a later
-one. At an index that is taken, a new call needs a new name, not just a new id: relays change ids in mid-call. Arguments
-are appended when they are text; an object is kept as it is.
+the call of its id; without that, to the last call. An id or name that is there is never replaced by ``""`` or by a
+later one. At an index that is taken, a new call needs a new name, not just a new id: relays change ids in mid-call.
+Arguments are appended when they are text; an object is kept as it is.
 """
 
 from __future__ import annotations
