@@ -235,6 +235,19 @@ def test_answers_and_exchanges_are_kept_in_order() -> None:
     assert found.answers == [(2, answer("A"))]
 
 
+def test_a_conversation_as_it_was() -> None:
+    session = Session()
+    session.hear(request("user: a"), answer("A", id="1"))
+    session.hear(request("user: a\nassistant: A\nuser: b"), answer("B", id="2"))
+    found = session.hear(request("user: c", previous_id="2"), answer("C", id="3"))
+    assert found is not None
+    then = found.before(1)
+    assert (then.id, then.label, then.exchanges, then.answers) == (0, "m: a", [0], [(0, answer("A", id="1"))])
+    assert (len(then.received), len(found.received)) == (1, 3)
+    assert found.answer("2") == answer("B").messages
+    assert then.answer("2") == then.answer(None) == ()
+
+
 def test_an_answer_without_its_request_is_a_lane() -> None:
     session = Session()
     session.hear(None, answer("A"))

@@ -14,7 +14,7 @@ Nothing is decided by position. Of requests only fingerprints are kept.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from workbench.chain._fingerprint import ANSWERING, looks_unique, visible_text, without_reminders
 from workbench.chain._told import State, Told, beginning
+from workbench.chain.received import Received
 from workbench.decode import Decoded
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
 
@@ -41,12 +42,25 @@ class Conversation:
         exchanges: indexes in the session, in order.
         answers: (exchange index, answer) of every exchange so far that got one: what the client has received.
         label: what to call it in a list: model and first words of the user (untrusted text).
+        received: the same answers, findable by call id and text: what the ledger of a long conversation is derived from.
     """
 
     id: int
     exchanges: list[int] = field(default_factory=list)
     answers: list[tuple[int, ModelResponse]] = field(default_factory=list)
     label: str = ""
+    received: Received = field(default_factory=Received, repr=False, compare=False)
+
+    def before(self, exchange: int) -> Conversation:
+        """The conversation as it was when an exchange of it was sent."""
+        sent = self.exchanges[: bisect_left(self.exchanges, exchange)]
+        answers = self.answers[: bisect_left(self.answers, exchange, key=lambda a: a[0])]
+        return Conversation(self.id, sent, answers, self.label, self.received.before(exchange))
+
+    def answer(self, response_id: str | None) -> tuple[Message, ...]:
+        """Messages of the latest answer with an id: what the server is trusted to remember under it."""
+        found = (a.messages for _, a in reversed(self.answers) if response_id and a.id == response_id)
+        return next(found, ())
 
 
 class _Owner(NamedTuple):
@@ -112,6 +126,7 @@ class Conversations:
                 self._threads.setdefault((hop, request.previous_id), _Thread(owner, start))
         if response is not None and response.messages:
             found.answers.append((decoded.index, response))
+            found.received.add(decoded.index, response)
             self._remember(owner, response, told)
         return found
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
+from itertools import islice
 
+from workbench.chain._debts import Debt, Turn, owes, turns
+from workbench.chain._replayed import Replay, Sent, compare
 from workbench.chain.closure import NodeRef
+from workbench.chain.received import Received
+from workbench.chain.terms import ReasoningTerms
+from workbench.ir import ModelRequest, ModelResponse, Reasoning
 
+__all__ = ["Entry", "Ledger", "Received", "Sent", "derive"]
 
-class Sent(StrEnum):
-    """What a request did with a piece of reasoning."""
-
-    SENT = "sent"  # byte for byte as received (or: nothing is known of how it was received)
-    MISSING = "missing"
-    EMPTY = "empty"
-    ALTERED = "altered"
-    NOT_OWED = "not owed"  # absent, and nobody asks for it
+_MAX_LOST = 50
+"""Turns that a history holds no longer are listed back to this many: more is an archive, not a ledger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +24,9 @@ class Entry:
     """One assistant turn's reasoning as seen by one request.
 
     Attributes:
-        turn: ordinal of the assistant message among the assistant messages of the history, from zero.
-        message: index of that message in the request; None when the request does not hold the turn at all.
+        turn: ordinal among the assistant turns of the history, from zero, neighbouring assistant messages being one
+            turn; -1 when the request does not hold the turn at all.
+        message: index of its message in the request, of several the one with the calls; None when there is none.
         received_in: exchange (from zero) whose answer brought it; None when only a history shows it.
         received_events: blocks of that answer's stream it came in.
         carrier: how it came in (or is sent); None when no reasoning of this turn is known.
@@ -61,3 +63,94 @@ class Ledger:
 
     entries: tuple[Entry, ...] = ()
     came_in: tuple[NodeRef, ...] = ()
+
+
+def derive(
+    request: ModelRequest | None,
+    response: ModelResponse | None,
+    answers: Received | Iterable[tuple[int, ModelResponse]],
+    terms: ReasoningTerms,
+) -> Ledger:
+    """What became of the reasoning of every turn in one request.
+
+    Args:
+        request: None where it was not recorded.
+        response: None where there is none.
+        answers: what the client had received in this conversation before it sent this request.
+        terms: which turns owe their reasoning.
+    """
+    came_in = tuple(
+        NodeRef("response", m, p)
+        for m, message in enumerate(response.messages if response else ())
+        for p, _ in message.reasoning()
+    )
+    if request is None:
+        return Ledger(came_in=came_in)
+    received = answers if isinstance(answers, Received) else Received.of(answers)
+    history = turns(request, received)
+    entries = [_entry(turn, request, terms) for turn in history]
+    shown = {position for turn in history for position in turn.positions}
+    return Ledger((*_lost(received, shown, request), *entries), came_in)
+
+
+def _entry(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> Entry:
+    debt = owes(turn, request, terms)
+    replay = compare(turn.sent, turn.came) if turn.sent else _absent(debt)
+    blocks = turn.came or ()
+    first = next(iter((*blocks, *turn.sent)), None)
+    return Entry(
+        turn=turn.number,
+        message=turn.message,
+        received_in=turn.exchange,
+        received_events=_events(blocks),
+        carrier=first.carrier if first else None,
+        text=_text(blocks),
+        signature=_signature(blocks),
+        sent_part=turn.refs[replay.block] if turn.sent else None,
+        owed=debt.is_owed,
+        sent=replay.sent,
+        why="; ".join(filter(None, (debt.why, replay.note))),
+        sent_text=_text(turn.sent),
+        call_ids=turn.call_ids,
+        differs=replay.differs,
+    )
+
+
+def _absent(debt: Debt) -> Replay:
+    return Replay(Sent.MISSING if debt.is_owed else Sent.NOT_OWED)
+
+
+def _lost(received: Received, shown: set[int], request: ModelRequest) -> Iterator[Entry]:
+    """Reasoning that came in with turns that the history does not hold, the latest of them, in order of arrival."""
+    gone = (n for n in range(len(received) - 1, -1, -1) if n not in shown and received.answers[n].blocks)
+    why = "the server holds this turn" if request.previous_id else "the history does not hold this turn"
+    for n in reversed(list(islice(gone, _MAX_LOST))):
+        answer = received.answers[n]
+        yield Entry(
+            turn=-1,
+            message=None,
+            received_in=answer.exchange,
+            received_events=_events(answer.blocks),
+            carrier=answer.blocks[0].carrier,
+            text=_text(answer.blocks),
+            signature=_signature(answer.blocks),
+            sent_part=None,
+            owed=False,
+            sent=Sent.NOT_OWED,
+            why=why,
+            call_ids=answer.ids,
+        )
+
+
+def _events(blocks: Iterable[Reasoning]) -> tuple[int, ...]:
+    return tuple(sorted({e for b in blocks for e in b.source.events}))
+
+
+def _text(blocks: Iterable[Reasoning]) -> str | None:
+    """Readable text of several blocks; None where none of them can be read."""
+    texts = [b.text for b in blocks if b.text is not None]
+    return "\n".join(texts) if texts else None
+
+
+def _signature(blocks: Iterable[Reasoning]) -> str | None:
+    return next((b.signature for b in blocks if b.signature is not None), None)

@@ -1,0 +1,159 @@
+"""Which assistant turns owe their reasoning, and when the debt ends."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from workbench.chain._fingerprint import ANSWERING
+from workbench.chain.closure import NodeRef
+from workbench.chain.received import Received, read
+from workbench.chain.terms import ReasoningTerms, Scope
+from workbench.ir import Message, ModelRequest, Reasoning, ToolResultIR
+
+
+class Debt(NamedTuple):
+    """Whether a turn owes its reasoning, and why in words."""
+
+    is_owed: bool
+    why: str
+
+
+@dataclass(slots=True)
+class Loop:
+    """What follows one user message, up to the next.
+
+    Attributes:
+        signed_in: first message that carries reasoning with a signature or opaque data.
+        has_reasoning: some turn of it carries reasoning, or its answer brought some.
+    """
+
+    signed_in: int | None = None
+    has_reasoning: bool = False
+
+
+@dataclass(slots=True)
+class Turn:
+    """Neighbouring assistant messages of a history.
+
+    Attributes:
+        message: index of the message with the calls, else of the first.
+        sent, refs: reasoning it carries, and where.
+        came: reasoning of the answers it shows; None where no answer is known.
+        exchange: where that came in.
+        positions: of those answers among what was received.
+        ended_by: index of the user message that ended its tool loop, None while it is open.
+        loop: the tool loop it belongs to.
+    """
+
+    number: int
+    message: int
+    sent: list[Reasoning] = field(default_factory=list)
+    refs: list[NodeRef] = field(default_factory=list)
+    came: list[Reasoning] | None = None
+    exchange: int | None = None
+    positions: list[int] = field(default_factory=list)
+    call_ids: tuple[str, ...] = ()
+    has_calls: bool = False
+    ended_by: int | None = None
+    loop: Loop = field(default_factory=Loop)
+
+
+def turns(request: ModelRequest, received: Received) -> list[Turn]:
+    """The assistant turns of a request, matched with what was received."""
+    places = [n for n, m in enumerate(request.messages) if m.role in ANSWERING]
+    positions = received.match([read(request.messages[n]) for n in places])
+    users = [n for n, m in enumerate(request.messages) if _is_said(m)]
+    found: list[Turn] = []
+    loops: defaultdict[int, Loop] = defaultdict(Loop)
+    last = -2
+    for n, position in zip(places, positions, strict=True):
+        if n != last + 1:
+            found.append(Turn(len(found), n))
+        _add_message(found[-1], n, request.messages[n])
+        if position is not None and position not in found[-1].positions:
+            _add_answer(found[-1], position, received)
+        last = n
+        found[-1].ended_by = _end_of_loop(n, users, request.messages)
+        _join(found[-1], loops[bisect_right(users, n)])
+    return found
+
+
+def _add_message(turn: Turn, index: int, message: Message) -> None:
+    calls = [c for _, c in message.tool_calls()]
+    if calls and not turn.has_calls:
+        turn.has_calls, turn.message = True, index
+    turn.call_ids += tuple(c.id for c in calls if c.id)
+    for part, block in message.reasoning():
+        turn.sent.append(block)
+        turn.refs.append(NodeRef("request", index, part))
+
+
+def _add_answer(turn: Turn, position: int, received: Received) -> None:
+    answer = received.answers[position]
+    turn.positions.append(position)
+    if not turn.came:
+        turn.exchange = answer.exchange
+    turn.came = [*(turn.came or ()), *answer.blocks]
+
+
+def _is_said(message: Message) -> bool:
+    """A user message that holds more than results."""
+    return message.role == "user" and any(not isinstance(p, ToolResultIR) for p in message.parts)
+
+
+def _end_of_loop(last: int, users: Sequence[int], messages: Sequence[Message]) -> int | None:
+    """The user message that ends the loop of a turn: one that answers its calls too does not."""
+    at = bisect_right(users, last)
+    if at < len(users) and users[at] == last + 1 and any(messages[last + 1].tool_results()):
+        at += 1
+    return users[at] if at < len(users) else None
+
+
+def _join(turn: Turn, loop: Loop) -> None:
+    turn.loop = loop
+    loop.has_reasoning |= bool(turn.sent or turn.came)
+    if loop.signed_in is None and any(b.signature or b.data for b in turn.sent):
+        loop.signed_in = turn.message
+
+
+def owes(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> Debt:
+    """Whether a turn owes its reasoning in this request."""
+    return (
+        _not_asked(request, terms)
+        or _never_there(turn, request, terms)
+        or (Debt(True, "every turn owes it") if terms.scope is Scope.ALWAYS else None)
+        or (None if turn.has_calls else Debt(False, "the turn made no call"))
+        or (Debt(True, "every turn with calls owes it, for good") if terms.scope is Scope.TOOL_TURNS else None)
+        or (None if turn.ended_by is None else Debt(False, f"ended by the user message {turn.ended_by + 1}"))
+        or Debt(True, "the tool loop is still open")
+    )
+
+
+def _not_asked(request: ModelRequest, terms: ReasoningTerms) -> Debt | None:
+    if terms.scope is Scope.NEVER:
+        return Debt(False, "the provider asks for none back")
+    if request.thinking == "off" or (request.thinking is None and not terms.thinking_default):
+        return Debt(False, "thinking is off")
+    return None
+
+
+def _never_there(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> Debt | None:
+    """What never came cannot be sent back; where that is not certain, the terms decide."""
+    if turn.sent or turn.came:
+        return None
+    is_certain = terms.required_when in ("", request.thinking)
+    if turn.came is not None:
+        # thinking switched on in an open loop: the provider wants what the loop began without
+        if terms.required_when and is_certain and not turn.loop.has_reasoning:
+            return None
+        return Debt(False, f"its answer (exchange {(turn.exchange or 0) + 1}) brought none")
+    if not is_certain or terms.scope is Scope.ALWAYS:
+        return Debt(False, "no reasoning of this turn is known")
+    signed = turn.loop.signed_in
+    if signed is not None and signed < turn.message:
+        return Debt(False, f"message {signed + 1} carries the signed reasoning of this tool loop")
+    return None

@@ -1,0 +1,126 @@
+"""Compare reasoning as it is sent with reasoning as it was received."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from workbench.chain._fingerprint import digest
+from workbench.ir import Carrier, Reasoning
+
+
+class Sent(StrEnum):
+    """What a request did with a piece of reasoning."""
+
+    SENT = "sent"  # byte for byte as received (or: nothing is known of how it was received)
+    MISSING = "missing"
+    EMPTY = "empty"
+    ALTERED = "altered"
+    NOT_OWED = "not owed"  # absent, and nobody asks for it
+
+
+class Replay(NamedTuple):
+    """What became of reasoning that is there.
+
+    Attributes:
+        block: number of the sent block to point at.
+        differs: ``"text"``, ``"signature"``, ``"data"``, ``"order"``, ``"count"`` or "".
+        note: in words.
+    """
+
+    sent: Sent
+    block: int = 0
+    differs: str = ""
+    note: str = ""
+
+
+_BLOCKS = frozenset({Carrier.THINKING, Carrier.REDACTED_THINKING})
+
+
+def compare(sent: Sequence[Reasoning], received: Sequence[Reasoning] | None) -> Replay:
+    """What became of received reasoning in the blocks that are sent (at least one).
+
+    Args:
+        sent: as it stands in the request.
+        received: as it came in; None where nobody saw it come.
+    """
+    if received is None:
+        return _alone(sent)
+    if not received:
+        brought_none = all(_is_empty(r) for r in sent)
+        return Replay(Sent.EMPTY) if brought_none else Replay(Sent.ALTERED, differs="count", note="none was received")
+    kinds = dict.fromkeys(_kind(r) for r in sent)
+    found = [_compare_kind(sent, [r for r in received if _kind(r) == kind], received, kind) for kind in kinds]
+    altered = next((f for f in found if f.sent is Sent.ALTERED), None)
+    return altered or next((f for f in found if f.sent is Sent.SENT), found[0])
+
+
+def _kind(block: Reasoning) -> str:
+    return Carrier.THINKING if block.carrier in _BLOCKS else block.carrier
+
+
+def _is_empty(block: Reasoning) -> bool:
+    return not block.text and not block.signature and not block.data
+
+
+def _joined(blocks: Sequence[Reasoning]) -> str:
+    return "".join(b.text or "" for b in blocks)
+
+
+def _alone(sent: Sequence[Reasoning]) -> Replay:
+    """Reasoning that nobody saw come in can only be seen to be empty."""
+    if all(_is_empty(b) for b in sent):
+        return Replay(Sent.EMPTY, differs="text")
+    unsigned = next((n for n, b in enumerate(sent) if b.signature == ""), None)
+    return Replay(Sent.SENT) if unsigned is None else Replay(Sent.EMPTY, unsigned, "signature")
+
+
+def _compare_kind(
+    all_sent: Sequence[Reasoning], received: Sequence[Reasoning], all_received: Sequence[Reasoning], kind: str
+) -> Replay:
+    """One kind of carrier; ``received`` is what came in the same kind."""
+    numbers = [n for n, b in enumerate(all_sent) if _kind(b) == kind]
+    sent = [all_sent[n] for n in numbers]
+    if all(_is_empty(b) for b in sent) and not all(_is_empty(b) for b in received or all_received):
+        return Replay(Sent.EMPTY, numbers[0], "text")
+    if not received:
+        return _other_carrier(sent, all_received, numbers[0])
+    if [content(b) for b in sent] == [content(b) for b in received]:
+        return Replay(Sent.SENT, numbers[0])
+    if kind not in _BLOCKS and _whole(sent) == _whole(received):
+        return Replay(Sent.SENT, numbers[0], note="cut into other pieces")
+    return _difference(sent, received, numbers)
+
+
+def content(block: Reasoning) -> tuple[str, str, int]:
+    """What has to be the same in a block: text, signature, and the digest of its data."""
+    return block.text or "", block.signature or "", digest(block.data) if block.data else 0
+
+
+def _whole(blocks: Sequence[Reasoning]) -> tuple[str, str, list[int]]:
+    signatures = "".join(b.signature or "" for b in blocks)
+    return _joined(blocks), signatures, [digest(b.data) for b in blocks if b.data]
+
+
+def _other_carrier(sent: Sequence[Reasoning], received: Sequence[Reasoning], block: int) -> Replay:
+    came = {kind: _joined([b for b in received if _kind(b) == kind]) for kind in dict.fromkeys(map(_kind, received))}
+    text = _joined(sent)
+    origin = next((kind for kind, said in came.items() if said == text), None)
+    note = f"came in {origin or ', '.join(came)}, sent as {sent[0].carrier}"
+    return Replay(Sent.SENT, block, note=note) if origin else Replay(Sent.ALTERED, block, "text", note)
+
+
+def _difference(sent: Sequence[Reasoning], received: Sequence[Reasoning], numbers: Sequence[int]) -> Replay:
+    ours, theirs = [content(b) for b in sent], [content(b) for b in received]
+    first = next((n for n, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), len(theirs))
+    block = numbers[min(first, len(numbers) - 1)]
+    if len(ours) != len(theirs):
+        return Replay(Sent.ALTERED, block, "count", f"{len(theirs)} blocks came in, {len(ours)} are sent")
+    if Counter(ours) == Counter(theirs):
+        return Replay(Sent.ALTERED, block, "order", "the blocks stand in another order")
+    names = ("text", "signature", "data")
+    differs = next(name for name, a, b in zip(names, ours[first], theirs[first], strict=True) if a != b)
+    is_lost = differs == "signature" and not ours[first][1]
+    return Replay(Sent.EMPTY if is_lost else Sent.ALTERED, block, differs, f"the {differs} differs")

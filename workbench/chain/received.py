@@ -1,0 +1,148 @@
+"""What a client has received: the answers of a conversation, and which turn of a history shows which of them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from workbench.chain._fingerprint import call_digest, looks_unique, visible_text
+from workbench.chain._replayed import content
+from workbench.ir import Message, ModelResponse, Reasoning
+
+_NEIGHBOURS = 16
+"""Answers with one call id or one text that are compared, nearest first: counters repeat in every turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One message of an answer, or one of a history.
+
+    Attributes:
+        exchange: where it was received, -1 for a message of a history.
+        text: what people read of it.
+        ids: call ids, as sent.
+        calls: fingerprints of names and arguments.
+        blocks: its reasoning; ``contents`` is what has to stay the same in it.
+    """
+
+    exchange: int
+    text: str
+    ids: tuple[str, ...]
+    calls: tuple[int, ...]
+    blocks: tuple[Reasoning, ...]
+    contents: tuple[tuple[str, str, int], ...]
+
+
+def read(message: Message, exchange: int = -1) -> Answer:
+    """What matters of a message."""
+    calls = [c for _, c in message.tool_calls()]
+    blocks = tuple(r for _, r in message.reasoning())
+    return Answer(
+        exchange,
+        visible_text(message),
+        tuple(c.id for c in calls if c.id),
+        tuple(call_digest(c) for c in calls),
+        blocks,
+        tuple(content(b) for b in blocks),
+    )
+
+
+@dataclass(slots=True)
+class Received:
+    """The answers of a conversation in order of arrival, findable by call id and text."""
+
+    answers: list[Answer] = field(default_factory=list)
+    _by_id: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    _by_text: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    _end: int | None = None
+
+    @classmethod
+    def of(cls, answers: Iterable[tuple[int, ModelResponse]]) -> Received:
+        """The index of (exchange, answer) pairs."""
+        received = cls()
+        for exchange, response in answers:
+            received.add(exchange, response)
+        return received
+
+    def add(self, exchange: int, response: ModelResponse) -> None:
+        """Append an answer: every choice of it."""
+        for message in response.messages:
+            answer = read(message, exchange)
+            for call_id in dict.fromkeys(answer.ids):
+                self._by_id[call_id].append(len(self.answers))
+            if answer.text:
+                self._by_text[answer.text].append(len(self.answers))
+            self.answers.append(answer)
+
+    def before(self, exchange: int) -> Received:
+        """What had been received when an exchange was sent, over the same index."""
+        end = bisect_left(self.answers, exchange, key=lambda a: a.exchange)
+        return Received(self.answers, self._by_id, self._by_text, end)
+
+    def __len__(self) -> int:
+        return len(self.answers) if self._end is None else self._end
+
+    def match(self, history: Sequence[Answer]) -> list[int | None]:
+        """For each assistant message of a history, the position of the answer it shows, None where none is known.
+
+        By call ids first, else by equal text, else by order between neighbours that are known. The last message is
+        looked up first, for the answers nearest to it are the likeliest.
+        """
+        found: list[int | None] = [None] * len(history)
+        later = len(self)
+        for n in range(len(history) - 1, -1, -1):
+            found[n] = position = self._find(history[n], later)
+            later = later if position is None else min(later, position)
+        self._fill(history, found)
+        return found
+
+    def _find(self, shown: Answer, later: int) -> int | None:
+        near = [p for i in dict.fromkeys(shown.ids) for p in self._near(self._by_id.get(i, ()), later)]
+        candidates = [p for p in dict.fromkeys(near) if _same_calls(shown, self.answers[p], is_earlier=p < later)]
+        if not candidates and shown.text and not shown.ids:
+            near = list(self._near(self._by_text.get(shown.text, ()), later))
+            candidates = [p for p in near if p < later and not self.answers[p].ids]
+
+        def rank(position: int) -> tuple[bool, bool, bool, int]:
+            answer = self.answers[position]
+            same = (answer.contents == shown.contents, answer.calls == shown.calls, answer.text == shown.text)
+            return (*same, position)
+
+        return max(candidates, key=rank, default=None)
+
+    def _near(self, positions: Sequence[int], later: int) -> Sequence[int]:
+        """The candidates just before and just after the answer of the next turn."""
+        end = bisect_left(positions, len(self))
+        at = min(bisect_left(positions, later), end)
+        return positions[max(0, at - _NEIGHBOURS) : min(end, at + _NEIGHBOURS)]
+
+    def _fill(self, history: Sequence[Answer], found: list[int | None]) -> None:
+        """Match what is left by order, where as many turns as answers are left between two known ones."""
+        start = 0
+        for stop in [n for n, p in enumerate(found) if p is not None] + [len(found)]:
+            first = (found[start - 1] or 0) + 1 if start else 0
+            last = found[stop] if stop < len(found) else len(self)
+            turns, answers = range(start, stop), range(first, last if last is not None else 0)
+            if turns and len(turns) == len(answers):
+                for n, position in zip(turns, answers, strict=True):
+                    if _may_show(history[n], self.answers[position]):
+                        found[n] = position
+            start = stop + 1
+
+
+def _same_calls(shown: Answer, answer: Answer, *, is_earlier: bool) -> bool:
+    """They share a call: by an id that is no counter, or by name and arguments too and in the order of arrival."""
+    if any(looks_unique(i) for i in set(shown.ids) & set(answer.ids)):
+        return True
+    return is_earlier and bool(set(shown.calls) & set(answer.calls))
+
+
+def _may_show(shown: Answer, answer: Answer) -> bool:
+    """Nothing speaks against it: the same calls, no other ids, and texts of which one holds the other."""
+    if shown.calls != answer.calls or bool(shown.text) != bool(answer.text):
+        return False
+    if shown.ids and answer.ids and not set(shown.ids) & set(answer.ids):
+        return False
+    return shown.text in answer.text or answer.text in shown.text
