@@ -42,7 +42,7 @@ class Conversation:
         exchanges: indexes in the session, in order.
         answers: (exchange index, answer) of every exchange so far that got one: what the client has received.
         label: what to call it in a list: model and first words of the user (untrusted text).
-        received: the same answers, findable by call id and text: what the ledger of a long conversation is derived from.
+        received: the same answers, findable by call id and text, for the ledger of a long conversation.
     """
 
     id: int
