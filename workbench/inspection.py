@@ -6,16 +6,23 @@ of exchanges can be inspected step by step; ``detail`` decodes one exchange agai
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
+from workbench.chain import closure, ledger
 from workbench.chain.closure import Closure
-from workbench.chain.conversations import Conversation
-from workbench.chain.ledger import Ledger
+from workbench.chain.conversations import Conversation, Conversations
+from workbench.chain.ledger import Ledger, Received
 from workbench.decode import Decoded
-from workbench.rules import Contract, Finding
-from workbench.wire.exchange import Summary
+from workbench.errors import SessionFormatError
+from workbench.ir import ToolDef
+from workbench.rules import Case, Contract, Finding, check, contracts
+from workbench.wire.exchange import Summary, summarize
 from workbench.wire.session import Session
+
+PENDING = "closure.pending"
+DETAILS_KEPT = 8
+"""Exchanges whose full detail is kept: somebody who walks up and down a timeline comes back to these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,9 @@ class Inspection:
 class Inspector:
     """Goes through a session in order.
 
+    A row is final but for one thing: a call of its answer that is still open is found pending until its conversation
+    goes on. ``rows`` always holds the newest of each.
+
     Args:
         session: what to inspect.
         provider: contract name, with ``:variant`` or without; None to choose one for each exchange.
@@ -83,15 +93,144 @@ class Inspector:
     provider: str | None = None
     protocol: str | None = None
     rows: list[Inspected] = field(default_factory=list)
+    _conversations: Conversations = field(default_factory=Conversations, repr=False)
+    _received: dict[int, Received] = field(default_factory=dict, repr=False)
+    _providers: dict[int, str] = field(default_factory=dict, repr=False)
+    _tools: dict[int, Mapping[str, ToolDef]] = field(default_factory=dict, repr=False)
+    _held_tools: dict[int, Mapping[str, ToolDef]] = field(default_factory=dict, repr=False)
+    _details: dict[int, Detail] = field(default_factory=dict, repr=False)
 
     def steps(self) -> Iterator[Inspected]:
         """Inspect what is not inspected yet, one exchange at a time; call again when the session has grown."""
-        raise NotImplementedError
+        while len(self.rows) < len(self.session):
+            row = self._inspect(len(self.rows))
+            self.rows.append(row)
+            yield row
 
     def run(self) -> Inspection:
         """Inspect everything."""
-        raise NotImplementedError
+        for _ in self.steps():
+            pass
+        return Inspection(
+            name=self.session.name,
+            rows=tuple(self.rows),
+            conversations=tuple(self._conversations.all),
+            findings=tuple(f for row in self.rows for f in row.findings),
+            damage=tuple(self.session.damage),
+        )
 
     def detail(self, index: int) -> Detail:
-        """One exchange in full. Exchanges up to ``index`` are inspected first."""
-        raise NotImplementedError
+        """One exchange in full. Exchanges up to ``index`` are inspected first.
+
+        Raises:
+            IndexError: the session has no such exchange.
+            SessionFormatError: it cannot be read.
+        """
+        for row in self.steps() if index >= len(self.rows) else ():
+            if row.index == index:
+                break
+        row = self.rows[index]
+        kept = self._details.pop(index, None)
+        if kept is None:
+            decoded = Decoded(index, self.session.exchange(index), self.protocol)
+            case = self._case(decoded, self._contract(decoded)[0], row.conversation)
+            kept = Detail(row, decoded, case.contract, case.closure, case.ledger)
+        self._details[index] = kept = replace(kept, row=row)
+        while len(self._details) > DETAILS_KEPT:
+            self._details.pop(next(iter(self._details)))
+        return kept
+
+    def _inspect(self, index: int) -> Inspected:
+        try:
+            exchange = self.session.exchange(index)
+        except SessionFormatError as error:
+            summary = self.session.summaries()[index]
+            return Inspected(index, summary, None, "unreadable", None, "", None, None, problems=(str(error),))
+        decoded = Decoded(index, exchange, self.protocol)
+        model = decoded.request.model if decoded.request else decoded.response.model if decoded.response else None
+        row = Inspected(
+            index=index,
+            summary=summarize(index, exchange, model),
+            protocol=decoded.protocol,
+            protocol_from=decoded.protocol_from,
+            provider=None,
+            provider_from="",
+            model=model,
+            conversation=None,
+            problems=tuple(p.message for p in decoded.problems),
+        )
+        return self._judged(row, decoded) if decoded.protocol else row
+
+    def _judged(self, row: Inspected, decoded: Decoded) -> Inspected:
+        """The row of a model exchange."""
+        contract, how = self._contract(decoded)
+        row = replace(row, provider=contract.label, provider_from=how)
+        conversation = self._conversations.add(decoded)
+        if conversation is None:
+            return row
+        self._remember(decoded, contract, conversation)
+        case = self._case(decoded, contract, conversation.id)
+        answer = decoded.response
+        messages = answer.messages if answer else ()
+        return replace(
+            row,
+            conversation=conversation.id,
+            calls=tuple(call.name or "" for m in messages for _, call in m.tool_calls()),
+            has_reasoning=any(True for m in messages for _ in m.reasoning()),
+            finish_reason=answer.finish_reason if answer else None,
+            findings=tuple(check(case)),
+        )
+
+    def _contract(self, decoded: Decoded) -> tuple[Contract, str]:
+        request, answer = decoded.request, decoded.response
+        model, answered_as = request.model if request else None, answer.model if answer else None
+        if self.provider is None:
+            url = decoded.exchange.request.url if decoded.exchange.request else None
+            return contracts.choose(url=url, model=model, protocol=decoded.protocol, answered_as=answered_as)
+        contract = contracts.get(self.provider, protocol=decoded.protocol, model=model, answered_as=answered_as)
+        if contract.note and contract.name != self.provider.partition(":")[0]:
+            return contract, f"as asked; {contract.note}"
+        return contract, "as asked" if contract.covers else f"as asked, although it does not cover {decoded.protocol}"
+
+    def _remember(self, decoded: Decoded, contract: Contract, conversation: Conversation) -> None:
+        """Note what later exchanges need, and that earlier answers are no longer the end of their conversation."""
+        self._providers[decoded.index] = contract.name
+        if decoded.response:
+            self._received.setdefault(conversation.id, Received()).add(decoded.index, decoded.response)
+        for earlier in conversation.exchanges:
+            row = self.rows[earlier] if earlier < len(self.rows) else None
+            if row and any(f.rule == PENDING for f in row.findings):
+                self.rows[earlier] = replace(row, findings=tuple(f for f in row.findings if f.rule != PENDING))
+        request = decoded.request
+        if request and request.tools:
+            self._tools[conversation.id] = by_name(request.tools)
+        elif request and request.previous_id and conversation.id in self._tools:
+            self._held_tools[decoded.index] = self._tools[conversation.id]
+
+    def _case(self, decoded: Decoded, contract: Contract, conversation: int | None) -> Case:
+        """What the rules see: the exchange, and what its conversation held before it."""
+        request, index = decoded.request, decoded.index
+        lane = self._conversations.all[conversation] if conversation is not None else Conversation(-1)
+        received = self._received.get(lane.id, Received()).before(index)
+        earlier = Conversation(
+            lane.id, [n for n in lane.exchanges if n < index], [a for a in lane.answers if a[0] < index], lane.label
+        )
+        wanted = request.previous_id if request else None
+        remembered = next((a.messages for _, a in reversed(earlier.answers) if wanted and a.id == wanted), ())
+        return Case(
+            decoded=decoded,
+            contract=contract,
+            closure=closure.derive(request, decoded.response, contract.closure, remembered=remembered),
+            ledger=ledger.derive(request, decoded.response, received, contract.reasoning),
+            earlier=earlier,
+            tools=by_name(request.tools) if request and request.tools else self._held_tools.get(index, {}),
+            providers=self._providers,
+        )
+
+
+def by_name(tools: Iterable[ToolDef]) -> Mapping[str, ToolDef]:
+    """Declared tools by their names; of two with one name the first counts."""
+    found: dict[str, ToolDef] = {}
+    for tool in tools:
+        found.setdefault(tool.name or "", tool)
+    return found

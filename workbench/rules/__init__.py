@@ -6,8 +6,63 @@ Each rule has a page in ``pages/SLUG.yaml``. Files that begin with an underscore
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator, Mapping
+from functools import cache
+from types import ModuleType
+
+from workbench import plugins
+from workbench.rules import _contracts as contracts
+from workbench.rules import _pages as pages
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Contract, Enforced, Fact
 from workbench.rules._finding import Edit, Finding, Repair, Severity
 
-__all__ = ["Case", "Contract", "Edit", "Enforced", "Fact", "Finding", "Repair", "Rule", "Severity"]
+__all__ = [
+    "Case",
+    "Contract",
+    "Edit",
+    "Enforced",
+    "Fact",
+    "Finding",
+    "Repair",
+    "Rule",
+    "Severity",
+    "check",
+    "contracts",
+    "every_rule",
+    "pages",
+]
+
+FAILED = "program.rule-failed"
+"""Slug of the finding that says a family of rules broke on an exchange: a fault of this program, not of the traffic."""
+
+
+@cache
+def families() -> Mapping[str, ModuleType]:
+    """Name → module of every family, built-in and third-party."""
+    modules = {name: plugins.load(__name__, name) for name in plugins.names(__name__)}
+    return {name: module for name, module in modules.items() if hasattr(module, "RULES")}
+
+
+@cache
+def every_rule() -> Mapping[str, Rule]:
+    """Slug → rule, sorted by slug."""
+    rules = {rule.slug: rule for module in families().values() for rule in module.RULES}
+    return dict(sorted(rules.items()))
+
+
+def check(case: Case) -> list[Finding]:
+    """Every finding of an exchange, the worst first, then in the order of the wire."""
+    found = [finding for name in families() for finding in _run(name, case)]
+    return sorted(dict.fromkeys(found), key=lambda f: (f.severity.rank, f.side, f.span or (0, 0), f.pointer, f.rule))
+
+
+def _run(name: str, case: Case) -> Iterator[Finding]:
+    """One family. Its own faults end it and are shown: the other families still answer."""
+    try:
+        yield from families()[name].check(case)
+    except Exception as error:
+        logging.getLogger(__name__).debug("the %s rules failed", name, exc_info=True)
+        message = f"the {name} rules stopped on this exchange ({type(error).__name__}): a fault of this program"
+        yield Finding(FAILED, Severity.WARNING, case.decoded.index, "request", "", message)

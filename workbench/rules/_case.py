@@ -22,6 +22,7 @@ class Case:
         tools: the declared tools by name; from the conversation's earlier requests where this one declares none and the
             server holds them.
         earlier: the conversation so far, without this exchange.
+        providers: exchange of ``earlier`` → name of the contract it was checked under.
     """
 
     decoded: Decoded
@@ -30,6 +31,7 @@ class Case:
     ledger: Ledger
     earlier: Conversation
     tools: Mapping[str, ToolDef] = field(default_factory=dict)
+    providers: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def request(self) -> ModelRequest | None:
@@ -52,7 +54,12 @@ class Case:
         return self.message(ref).absolute(self.part(ref), name)
 
     def at(self, rule: Rule, ref: NodeRef, message: str, *, name: str | None = None, **more: str) -> Finding:
-        """A finding on a part, or on one field of it."""
+        """A finding on a part, or on one field of it.
+
+        Args:
+            more: ``evidence``, ``source`` and ``refusal`` of the finding; ``when``: which fault of the rule it is,
+                where a contract knows several.
+        """
         place = self.decoded.place_of(ref.side, self.message(ref), self.part(ref), name)
         return self._finding(rule, ref.side, self.pointer(ref, name), place, message, **more)
 
@@ -65,7 +72,7 @@ class Case:
         return self._finding(rule, side, pointer, place, message, **more)
 
     def _finding(self, rule: Rule, side: str, pointer: str, place: Place, message: str, **more: str) -> Finding:
-        enforced = self.contract.enforced(rule.slug) if side == REQUEST else None
+        enforced = self.contract.enforced(rule.slug, more.get("when", "")) if side == REQUEST else None
         return Finding(
             rule=rule.slug,
             severity=Severity.ERROR if enforced else rule.severity,

@@ -1,0 +1,74 @@
+"""Bodies in, findings out: what every family's test needs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from workbench.inspection import Inspector
+from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
+from workbench.wire.session import MemorySession
+
+URLS = {"anthropic-messages": "/v1/messages", "openai-chat": "/v1/chat/completions"}
+
+
+def text_of(body):
+    return body if isinstance(body, bytes) else json.dumps(body).encode()
+
+
+def exchange(request=None, response=None, *, protocol, status=200, origin=Origin.IMPORTED, name="1"):
+    kind = "text/event-stream" if isinstance(response, bytes) else "application/json"
+    return Exchange(
+        id=name,
+        request=None if request is None else HttpRequest(url=URLS[protocol], body=Body(text_of(request))),
+        response=None
+        if response is None
+        else HttpResponse(status, Headers((("content-type", kind),)), Body(text_of(response))),
+        origin=origin,
+    )
+
+
+@pytest.fixture
+def inspect():
+    """A function from bodies to (findings of the last exchange); a list of (request, response) is a session."""
+
+    def run(request=None, response=None, *, protocol, provider="generic", **more):
+        pairs = request if isinstance(request, list) else [(request, response)]
+        exchanges = tuple(exchange(*p, protocol=protocol, name=str(n), **more) for n, p in enumerate(pairs))
+        result = Inspector(MemorySession("test", exchanges), provider=provider, protocol=protocol).run()
+        assert not [p for row in result.rows for p in row.problems]
+        return [f for f in result.findings if f.exchange == len(pairs) - 1]
+
+    return run
+
+
+@pytest.fixture
+def anthropic(inspect):
+    """The same for Anthropic bodies, under Anthropic's contract."""
+
+    def run(messages=None, response=None, *, provider="anthropic", model="claude-sonnet-4-5", **more):
+        keys = {k: more.pop(k) for k in ("tools", "thinking", "system", "max_tokens") if k in more}
+        request = None if messages is None else {"model": model, "max_tokens": 1024, **keys, "messages": messages}
+        return inspect(request, response, protocol="anthropic-messages", provider=provider, **more)
+
+    return run
+
+
+@pytest.fixture
+def chat(inspect):
+    """The same for Chat Completions bodies, under OpenAI's contract."""
+
+    def run(messages=None, response=None, *, provider="openai", model="gpt-4.1", **more):
+        keys = {
+            k: more.pop(k) for k in ("tools", "thinking", "tool_choice", "max_tokens", "stream_options") if k in more
+        }
+        request = None if messages is None else {"model": model, **keys, "messages": messages}
+        return inspect(request, response, protocol="openai-chat", provider=provider, **more)
+
+    return run
+
+
+def brief(findings):
+    """(rule, severity, pointer) of each, for comparison in tables."""
+    return [(f.rule, f.severity.value, f.pointer) for f in findings]

@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from workbench.wire.exchange import Origin
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string"},
+        "limit": {"type": "integer"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["path"],
+}
+CHAT_TOOLS = [
+    {"type": "function", "function": {"name": "read", "parameters": SCHEMA}},
+    {"type": "function", "function": {"name": "now", "parameters": {"type": "object", "properties": {}}}},
+]
+TOOLS = [{"name": "read", "input_schema": SCHEMA}]
+GO = [{"role": "user", "content": "go"}]
+AT = "/choices/0/message/tool_calls/0/function"
+
+
+def answer(arguments, *, name="read", reason="tool_calls", used=5):
+    call = {"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    return {
+        "choices": [{"index": 0, "message": message, "finish_reason": reason}],
+        "usage": {"completion_tokens": used},
+    }
+
+
+CUT = '{"path": "a.txt", "limit'
+
+CHAT = [
+    ("fits", answer('{"path": "a", "tags": ["x"]}'), []),
+    ("fence", answer('```json\n{"path":"a"}\n```'), [("args.invalid-json", "error", "/arguments")]),
+    ("Python", answer("{'path': 'a', 'limit': None}"), [("args.invalid-json", "error", "/arguments")]),
+    ("quote missing in the middle", answer('{"path": a.txt"}'), [("args.invalid-json", "error", "/arguments")]),
+    ("two objects", answer('{"path":"a"}{"path":"b"}'), [("args.invalid-json", "error", "/arguments")]),
+    ("not finished, no limit reached", answer(CUT), [("args.invalid-json", "error", "/arguments")]),
+    ("cut, and says so", answer(CUT, reason="length"), [("args.truncated", "error", "/arguments")]),
+    ("cut, and does not say so", answer(CUT, used=64), [("args.truncated", "error", "/arguments")]),
+    ("limit reached, but broken before", answer('{"path": a"}', used=64), [("args.invalid-json", "error", "/arguments")]),
+    ("empty, nothing required", answer("", name="now"), [("args.empty", "warning", "/arguments")]),
+    ("empty, something required", answer(" "), [("args.empty", "error", "/arguments")]),
+    ("encoded twice", answer(json.dumps('{"path": "a"}')), [("args.double-encoded", "error", "/arguments")]),
+    ("array", answer('["a"]'), [("args.not-object", "error", "/arguments")]),
+    ("number as string", answer('{"path":"a","limit":"5"}'), [("args.schema", "warning", "/arguments/limit")]),
+    ("array as string", answer('{"path":"a","tags":"[\\"x\\"]"}'), [("args.double-encoded", "error", "/arguments/tags")]),
+    ("missing", answer('{"limit":1}'), [("args.schema", "error", "/arguments")]),
+    ("wrong in two places", answer('{"path":[],"limit":{}}'), [
+        ("args.schema", "error", "/arguments/path"), ("args.schema", "error", "/arguments/limit")]),
+    ("unknown tool", answer("{}", name="readread"), [("call.unknown-tool", "error", "/name")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("response", "expected"), [r[1:] for r in CHAT], ids=[r[0] for r in CHAT])
+def test_calls_of_a_chat_answer(chat, response, expected):
+    found = [f for f in chat(GO, response, tools=CHAT_TOOLS, max_tokens=64) if f.rule.startswith(("args.", "call."))]
+    assert [(f.rule, f.severity, f.pointer.removeprefix(AT)) for f in found] == expected
+    assert all(f.span for f in found)
+
+
+def test_the_evidence_says_what_was_most_likely_meant(chat):
+    found = chat(GO, answer("{'path': 'a', 'limit': None}"), tools=CHAT_TOOLS)
+    assert """most likely meant: '{"path":"a"}'""" in found[0].evidence
+
+
+def block(**more):
+    content = [{"type": "tool_use", "id": "toolu_1", "name": "read", **more}]
+    return {"type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": "tool_use"}
+
+
+ANTHROPIC = [
+    ("fits", block(input={"path": "a"}), []),
+    ("missing", block(input={}), [("args.schema", "error", "/content/0/input")]),
+    ("array as string", block(input={"path": "a", "tags": '["x"]'}), [
+        ("args.double-encoded", "error", "/content/0/input/tags")]),
+    ("cut by the limit", {**block(input={}), "stop_reason": "max_tokens"}, [
+        ("args.truncated", "error", "/content/0/input")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("response", "expected"), [r[1:] for r in ANTHROPIC], ids=[r[0] for r in ANTHROPIC])
+def test_calls_of_an_anthropic_answer(anthropic, response, expected):
+    found = [f for f in anthropic(GO, response, tools=TOOLS) if f.rule.startswith("args.")]
+    assert [(f.rule, f.severity, f.pointer) for f in found] == expected
+
+
+def stream(*deltas, reason="tool_use"):
+    """An Anthropic stream with one call whose arguments come in pieces."""
+    call = {"type": "tool_use", "id": "toolu_1", "name": "read", "input": {}}
+    start = {"type": "message_start", "message": {"type": "message", "role": "assistant", "model": "m", "content": []}}
+    events = [
+        start,
+        {"type": "content_block_start", "index": 0, "content_block": call},
+        *(
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": d}}
+            for d in deltas
+        ),
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 9}},
+        {"type": "message_stop"},
+    ]
+    return b"".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n".encode() for e in events)
+
+
+STREAMS = [
+    ("fits", stream('{"pa', 'th": "a"}'), []),
+    (
+        "array as string",
+        stream('{"path": "a", ', '"tags": "[]"}'),
+        [("args.double-encoded", "/content/0/input/tags", (2, 3))],
+    ),
+    ("no JSON", stream("{path", ": 1}"), [("args.invalid-json", "/content/0/input", (2, 3))]),
+    ("cut", stream('{"pa', 'th": "', reason="max_tokens"), [("args.truncated", "/content/0/input", (2, 3))]),
+]
+
+
+@pytest.mark.parametrize(("response", "expected"), [r[1:] for r in STREAMS], ids=[r[0] for r in STREAMS])
+def test_calls_of_a_stream(anthropic, response, expected):
+    found = [f for f in anthropic(GO, response, tools=TOOLS) if f.rule.startswith("args.")]
+    assert [(f.rule, f.pointer, f.events) for f in found] == expected
+
+
+def test_a_stream_without_arguments_is_an_empty_object(anthropic):
+    found = anthropic(GO, stream(), tools=[{"name": "read", "input_schema": {"type": "object"}}])
+    assert [f.rule for f in found] == ["closure.pending"]
+
+
+def test_a_call_cut_with_its_stream_is_the_streams_fault(anthropic):
+    torn = stream('{"path": "a').partition(b"event: content_block_stop")[0]
+    found = {f.rule for f in anthropic(GO, torn, tools=TOOLS)}
+    assert found >= {"stream.truncated"}
+    assert not {r for r in found if r.startswith("args.")}
+
+
+REPLAYED = [
+    ("string in place of an object", '{"path": "a"}', "error"),
+    ("array in place of an object", [], "error"),
+    ("object", {"path": "a"}, None),
+]
+
+
+@pytest.mark.parametrize(("value", "severity"), [r[1:] for r in REPLAYED], ids=[r[0] for r in REPLAYED])
+def test_container_of_replayed_arguments(anthropic, value, severity):
+    call = {"type": "tool_use", "id": "a", "name": "read", "input": value}
+    reply = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "x"}]}
+    found = anthropic([*GO, {"role": "assistant", "content": [call]}, reply], tools=TOOLS)
+    expected = [("args.not-object", "error", "/messages/1/content/0/input")] if severity else []
+    assert [(f.rule, f.severity, f.pointer) for f in found] == expected
+
+
+def test_object_in_place_of_the_argument_text(chat):
+    call = {"id": "a", "type": "function", "function": {"name": "read", "arguments": {"path": "a"}}}
+    messages = [
+        *GO,
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": "x"},
+    ]
+    (finding,) = chat(messages, tools=CHAT_TOOLS)
+    assert (finding.rule, finding.severity) == ("args.not-object", "error")
+    assert finding.pointer == "/messages/1/tool_calls/0/function/arguments"
+
+
+def test_replayed_text_that_does_not_parse_is_a_warning(chat):
+    call = {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{path"}}
+    messages = [
+        *GO,
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": "x"},
+    ]
+    (finding,) = chat(messages, tools=CHAT_TOOLS)
+    assert (finding.rule, finding.severity) == ("args.invalid-json", "warning")
+
+
+ENCODINGS = [
+    ("half of a pair", rb'"done \ud83d"', 1),
+    ("the other half", rb'"done \ude00"', 1),
+    ("a pair", rb'"done \ud83d\ude00"', 0),
+    ("an escaped backslash", rb'"done \\ud83d"', 0),
+    ("not UTF-8", b'"done \xff"', 1),
+]
+
+
+@pytest.mark.parametrize(("content", "count"), [r[1:] for r in ENCODINGS], ids=[r[0] for r in ENCODINGS])
+def test_damaged_characters(anthropic, content, count, inspect):
+    body = (
+        b'{"model": "m", "messages": [{"role": "user", "content": "a"}, {"role": "user", "content": ' + content + b"}]}"
+    )
+    found = inspect(body, None, protocol="anthropic-messages", provider="anthropic")
+    assert [(f.rule, f.severity, f.pointer) for f in found] == [
+        ("args.encoding", "error", "/messages/1/content")
+    ] * count
+
+
+def test_unknown_tools_are_no_matter_where_declarations_are_not_recorded(chat):
+    for more in ({"origin": Origin.RECONSTRUCTED}, {}):
+        messages = GO if more else None
+        assert "call.unknown-tool" not in {f.rule for f in chat(messages, answer("{}", name="other"), **more)}
+
+
+def test_the_nearest_tool_is_named(chat):
+    found = chat(GO, answer('{"path": "a"}', name="reads"), tools=CHAT_TOOLS)
+    assert "nearest: 'read'" in next(f.evidence for f in found if f.rule == "call.unknown-tool")

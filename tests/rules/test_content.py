@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import pytest
+
+GO = {"role": "user", "content": "go"}
+
+
+def assistant(*texts):
+    return {"role": "assistant", "content": [{"type": "text", "text": t} for t in texts]}
+
+
+OLD, NEW = "claude-sonnet-4-5", "claude-sonnet-4-6"
+
+ANTHROPIC = [
+    ("prefill of an old model", OLD, [GO, assistant("{")], []),
+    ("prefill of a new model", NEW, [GO, assistant("{")], [("content.assistant-last", "error", "/messages/1")]),
+    ("white space at the end", OLD, [GO, assistant("a ")], [("content.trailing-whitespace", "error", "/messages/1/content/0/text")]),
+    ("white space, refused anyway", NEW, [GO, assistant("a ")], [("content.assistant-last", "error", "/messages/1")]),
+    ("white space before the end", OLD, [GO, assistant("a "), GO], []),
+    ("empty block", OLD, [GO, assistant("", "a"), GO], [("content.empty", "error", "/messages/1/content/0")]),
+    ("blank block", OLD, [GO, assistant("a", " \n"), GO], [("content.empty", "error", "/messages/1/content/1")]),
+    ("empty message", OLD, [GO, {"role": "assistant", "content": ""}, GO], [("content.empty", "error", "/messages/1")]),
+    ("empty list", OLD, [{"role": "user", "content": []}, assistant("a"), GO], [("content.empty", "error", "/messages/0")]),
+    ("empty message at the end", OLD, [GO, {"role": "assistant", "content": []}], []),
+    (
+        "paused by a server tool",
+        NEW,
+        [GO, {"role": "assistant", "content": [{"type": "server_tool_use", "id": "srvtoolu_1", "name": "s", "input": {}}]}],
+        [],
+    ),
+    (
+        "system message before a user message",
+        NEW,
+        [GO, {"role": "system", "content": "x"}, GO],
+        [("content.system-position", "error", "/messages/1")],
+    ),
+    ("system message at the end", NEW, [GO, {"role": "system", "content": "x"}], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("model", "messages", "expected"), [r[1:] for r in ANTHROPIC], ids=[r[0] for r in ANTHROPIC])
+def test_anthropic(anthropic, model, messages, expected):
+    assert [(f.rule, f.severity, f.pointer) for f in anthropic(messages, model=model)] == expected
+
+
+def test_without_a_provider_nothing_of_it_matters(anthropic):
+    assert not anthropic([GO, assistant("", "a ")], provider="generic")
+
+
+CALL = {"id": "a", "type": "function", "function": {"name": "run", "arguments": "{}"}}
+
+CHAT = [
+    ("null without calls", [GO, {"role": "assistant", "content": None}, GO], [("content.empty", "error", "/messages/1")]),
+    (
+        "null beside calls",
+        [GO, {"role": "assistant", "content": None, "tool_calls": [CALL]}, {"role": "tool", "tool_call_id": "a", "content": ""}],
+        [],
+    ),
+    ("empty string", [GO, {"role": "assistant", "content": ""}, GO], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("messages", "expected"), [r[1:] for r in CHAT], ids=[r[0] for r in CHAT])
+def test_chat(chat, messages, expected):
+    found = [f for f in chat(messages) if f.severity == "error"]
+    assert [(f.rule, f.severity, f.pointer) for f in found] == expected
+
+
+def message(content, reason="end_turn"):
+    return {"type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": reason}
+
+
+THINKING = {"type": "thinking", "thinking": "hm", "signature": "EqQB"}
+SILENT = [
+    ("reasoning and nothing else", message([THINKING]), "holds reasoning and nothing else"),
+    ("reasoning, blank text", message([THINKING, {"type": "text", "text": "\n"}]), "holds reasoning and nothing else"),
+    ("cut while thinking", message([THINKING], "max_tokens"), "the output limit was reached"),
+    ("empty", message([]), "the answer is empty"),
+]
+
+
+@pytest.mark.parametrize(("answer", "words"), [r[1:] for r in SILENT], ids=[r[0] for r in SILENT])
+def test_an_answer_that_says_nothing_says_so(anthropic, answer, words):
+    (finding,) = anthropic(None, answer)
+    assert (finding.rule, finding.severity, finding.side) == ("content.empty", "warning", "response")
+    assert words in finding.message
+
+
+@pytest.mark.parametrize(
+    "answer", [message([THINKING, {"type": "text", "text": "yes"}]), message([], "refusal")], ids=["text", "refusal"]
+)
+def test_an_answer_that_says_something(anthropic, answer):
+    assert not anthropic(None, answer)
+
+
+def test_media_in_a_result(chat):
+    sound = {"type": "input_audio", "input_audio": {"data": "AA==", "format": "wav"}}
+    messages = [
+        GO,
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "a", "content": [{"type": "text", "text": "x"}, sound]},
+    ]
+    (finding,) = chat(messages)
+    assert (finding.rule, finding.pointer) == ("content.image-in-result", "/messages/2/content/1")

@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import pytest
+
+GO = {"role": "user", "content": "go"}
+PROOF = "EqQBCkYIARgCKkD1sigA"
+
+
+def calls(reasoning=None, *, call_id="call_00_a", content=None):
+    made = {"id": call_id, "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    message = {"role": "assistant", "content": content, "tool_calls": [made]}
+    return message if reasoning is None else {**message, "reasoning_content": reasoning}
+
+
+def tool(call_id="call_00_a"):
+    return {"role": "tool", "tool_call_id": call_id, "content": "a b"}
+
+
+def answer(message):
+    return {"object": "chat.completion", "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+
+
+ON = {"type": "enabled"}
+V4, PRO = "deepseek-v4-flash", "deepseek-v4-pro"
+
+DEEPSEEK = [
+    ("sent back", V4, [GO, calls("List it."), tool()], []),
+    ("not sent back", V4, [GO, calls(), tool()], [("reasoning.missing", "error", "/messages/1")]),
+    ("not sent back, a question later", V4, [GO, calls(), tool(), GO], [("reasoning.missing", "error", "/messages/1")]),
+    (
+        "the second turn is bare",
+        PRO,
+        [GO, calls("One."), tool(), calls(call_id="c2"), tool("c2"), GO],
+        [("reasoning.missing", "error", "/messages/3")],
+    ),
+    ("empty, refused by this model", PRO, [GO, calls(""), tool()], [("reasoning.empty", "error", "/messages/1/reasoning_content")]),
+    (
+        "one placeholder on every turn",
+        V4,
+        [GO, calls("x y z"), tool(), {"role": "assistant", "content": "A", "reasoning_content": "x y z"}, GO],
+        [
+            ("reasoning.fabricated", "warning", "/messages/1/reasoning_content"),
+            ("reasoning.fabricated", "warning", "/messages/3/reasoning_content"),
+        ],
+    ),
+    (
+        "an obvious placeholder",
+        V4,
+        [GO, calls("(reasoning omitted)"), tool()],
+        [("reasoning.fabricated", "warning", "/messages/1/reasoning_content")],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("model", "messages", "expected"), [r[1:] for r in DEEPSEEK], ids=[r[0] for r in DEEPSEEK])
+def test_deepseek(chat, model, messages, expected):
+    found = chat(messages, provider="deepseek", model=model, thinking=ON)
+    assert [(f.rule, f.severity, f.pointer) for f in found] == expected
+
+
+def test_thinking_is_on_by_default_in_the_current_era(chat):
+    assert [f.rule for f in chat([GO, calls(), tool()], provider="deepseek", model=V4)] == ["reasoning.missing"]
+    off = {"type": "disabled"}
+    assert not chat([GO, calls(), tool()], provider="deepseek", model=V4, thinking=off)
+
+
+def test_the_debt_of_the_older_era_ends_with_the_question(chat):
+    assert not chat([GO, calls(), tool(), GO], provider="deepseek:v3.2", thinking=ON)
+    found = chat([GO, calls(), tool()], provider="deepseek:v3.2", thinking=ON)
+    assert [f.rule for f in found] == ["reasoning.missing"]
+
+
+def session(sent, *, received="List it.", model=V4):
+    request = {"model": model, "thinking": ON, "messages": [GO]}
+    return [(request, answer(calls(received))), ({**request, "messages": [GO, sent, tool()]}, None)]
+
+
+ACROSS = [
+    ("as received", calls("List it."), []),
+    ("missing", calls(), [("reasoning.missing", "error")]),
+    ("altered", calls("List that."), [("reasoning.altered", "warning")]),
+    ("a placeholder in its place", calls("[reasoning omitted]"), [("reasoning.fabricated", "warning")]),
+]
+
+
+@pytest.mark.parametrize(("sent", "expected"), [r[1:] for r in ACROSS], ids=[r[0] for r in ACROSS])
+def test_across_exchanges(inspect, sent, expected):
+    found = inspect(session(sent), protocol="openai-chat", provider="deepseek")
+    assert [(f.rule, f.severity) for f in found] == expected
+
+
+def test_evidence_says_where_it_came_in(inspect):
+    (finding,) = inspect(session(calls()), protocol="openai-chat", provider="deepseek")
+    assert "received in exchange 1" in finding.evidence
+    assert "must be passed back" in finding.refusal
+
+
+def test_what_was_received_twice_alike_is_not_invented(inspect):
+    request = {"model": V4, "thinking": ON, "messages": [GO]}
+    first, second = calls("Again.", call_id="c1"), calls("Again.", call_id="c2")
+    history = [GO, first, tool("c1")]
+    pairs = [
+        (request, answer(first)),
+        ({**request, "messages": history}, answer(second)),
+        ({**request, "messages": [*history, second, tool("c2")]}, None),
+    ]
+    assert not inspect(pairs, protocol="openai-chat", provider="deepseek")
+
+
+def think(text="I need it.", signature=PROOF):
+    return {"type": "thinking", "thinking": text, "signature": signature}
+
+
+def use(call_id="toolu_1"):
+    return {"type": "tool_use", "id": call_id, "name": "ls", "input": {}}
+
+
+def assistant(*blocks):
+    return {"role": "assistant", "content": list(blocks)}
+
+
+def result(call_id="toolu_1"):
+    return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call_id, "content": "a"}]}
+
+
+SAY = {"type": "text", "text": "ok"}
+MANUAL, ADAPTIVE = {"type": "enabled", "budget_tokens": 1024}, {"type": "adaptive"}
+FIRST = "/messages/1/content/0"
+
+ANTHROPIC = [
+    ("sent back", MANUAL, [GO, assistant(think(), use()), result()], []),
+    ("open turn without it", MANUAL, [GO, assistant(use()), result()], [("reasoning.missing", "error", FIRST)]),
+    ("finished turn without it", MANUAL, [GO, assistant(use()), result(), assistant(SAY), GO], []),
+    ("adaptive, all of it left out", ADAPTIVE, [GO, assistant(use()), result()], []),
+    ("thinking off", None, [GO, assistant(use()), result()], []),
+    ("omitted text with its signature", MANUAL, [GO, assistant(think(""), use()), result()], []),
+    ("hex signature", MANUAL, [GO, assistant(think(signature="0123456789abcdef" * 2), use()), result()], [
+        ("reasoning.foreign", "error", FIRST + "/signature")]),
+    ("uuid signature", MANUAL, [GO, assistant(think(signature="8f14e45f-ceea-467a-9a36-dedd4bea2543"), use()), result()], [
+        ("reasoning.foreign", "error", FIRST + "/signature")]),
+    ("url-safe signature", MANUAL, [GO, assistant(think(signature="Eq_BCkYIARgCKkD1-igA"), use()), result()], [
+        ("reasoning.foreign", "error", FIRST + "/signature")]),
+    ("not leading", MANUAL, [GO, assistant(SAY, think(), use()), result()], [
+        ("reasoning.order", "error", "/messages/1/content/1")]),
+    ("leading, in two messages", MANUAL, [GO, assistant(think()), assistant(SAY, use()), result()], []),
+    ("last block", ADAPTIVE, [GO, assistant(SAY, think()), GO], [("reasoning.order", "error", "/messages/1/content/1")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("thinking", "messages", "expected"), [r[1:] for r in ANTHROPIC], ids=[r[0] for r in ANTHROPIC]
+)
+def test_anthropic(anthropic, thinking, messages, expected):
+    more = {"thinking": thinking} if thinking else {}
+    found = [f for f in anthropic(messages, **more) if f.severity == "error"]
+    assert [(f.rule, f.severity, f.pointer) for f in found] == expected
+
+
+def replay(*sent, model="claude-opus-4-8", received=(think("I need it.\n"), use())):
+    body = {
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": list(received),
+        "stop_reason": "tool_use",
+    }
+    request = {"model": model, "max_tokens": 9, "thinking": ADAPTIVE, "messages": [GO]}
+    return [(request, body), ({**request, "messages": [GO, assistant(*sent), result()]}, None)]
+
+
+REPLAYS = [
+    ("as received", [think("I need it.\n"), use()], []),
+    ("trimmed", [think(), use()], [("reasoning.altered", "error", FIRST + "/thinking")]),
+    ("another signature", [think("I need it.\n", "EqQBCkYIARgCKkD1sigB"), use()], [("reasoning.altered", "error", FIRST + "/signature")]),
+    ("empty signature", [think("I need it.\n", ""), use()], [("reasoning.empty", "error", FIRST + "/signature")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sent", "expected"), [r[1:] for r in REPLAYS], ids=[r[0] for r in REPLAYS])
+def test_anthropic_across_exchanges(inspect, sent, expected):
+    found = inspect(replay(*sent), protocol="anthropic-messages", provider="anthropic")
+    assert [(f.rule, f.severity, f.pointer) for f in found] == expected
+
+
+def test_a_signature_that_this_session_received_is_genuine_whatever_its_form(inspect):
+    odd = think("I need it.", "0123456789abcdef" * 2)
+    pairs = replay(odd, use(), received=(odd, use()))
+    assert not inspect(pairs, protocol="anthropic-messages", provider="anthropic")
+
+
+@pytest.mark.parametrize(
+    ("text", "filler"),
+    [
+        ("[reasoning omitted]", True),
+        ("(thinking was removed)", True),
+        (".", True),
+        (" ", True),
+        ("…", True),
+        ("N/A", True),
+        ("tool call", True),
+        ("no reasoning available", False),
+        ("placeholder", True),
+        ("missing file, look again", False),
+        ("I removed the file.", False),
+        ("Open a.", False),
+        ("They lost the match.", False),
+    ],
+)
+def test_placeholders(text, filler):
+    from workbench.rules.reasoning import _is_placeholder
+
+    assert _is_placeholder(text) is filler

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+GO = [{"role": "user", "content": "go"}]
+TOOLS = [{"type": "function", "function": {"name": "now", "parameters": {"type": "object"}}}]
+NAMED = {"type": "function", "function": {"name": "now"}}
+
+
+def call(arguments="{}", **more):
+    return {"index": 0, "id": "c1", "type": "function", "function": {"name": "now", "arguments": arguments}, **more}
+
+
+def chunk(delta=None, reason=None, **more):
+    return {
+        "id": "x",
+        "object": "chat.completion.chunk",
+        "choices": [{"index": 0, "delta": delta or {}, "finish_reason": reason}],
+        **more,
+    }
+
+
+USAGE = {"id": "x", "object": "chat.completion.chunk", "choices": [], "usage": {"completion_tokens": 3}}
+
+
+def sse(*chunks, done=True):
+    lines = [f"data: {json.dumps(c, ensure_ascii=False)}\n\n" for c in chunks] + ["data: [DONE]\n\n"] * done
+    return "".join(lines).encode()
+
+
+MADE = chunk({"tool_calls": [call()]})
+SAID = chunk({"role": "assistant", "content": "hi"})
+
+CHAT = [
+    ("call, tool_calls", sse(MADE, chunk(reason="tool_calls")), []),
+    ("text, stop", sse(SAID, chunk(reason="stop")), []),
+    ("call, stop", sse(MADE, chunk(reason="stop")), [("stream.finish-reason", "error", (1,))]),
+    ("call and reason in one chunk", sse(chunk({"tool_calls": [call()]}, "stop")), [("stream.finish-reason", "error", (0,))]),
+    ("text, tool_calls", sse(SAID, chunk(reason="tool_calls")), [("stream.finish-reason", "error", (1,))]),
+    ("call, length", sse(MADE, chunk(reason="length")), []),
+    ("usage", sse(SAID, chunk(reason="stop"), USAGE), [("stream.empty-choices", "warning", (2,))]),
+    ("damaged text", sse(SAID, chunk({"content": "\ufffd\ufffd"}), chunk(reason="stop")), [("stream.encoding", "error", (1,))]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("response", "expected"), [r[1:] for r in CHAT], ids=[r[0] for r in CHAT])
+def test_chat_streams(chat, response, expected):
+    found = [f for f in chat(GO, response, tools=TOOLS) if f.rule.startswith("stream.")]
+    assert [(f.rule, f.severity, f.events) for f in found] == expected
+    assert all(f.span for f in found)
+
+
+def test_a_named_choice_ends_with_stop(chat):
+    assert not [
+        f for f in chat(GO, sse(MADE, chunk(reason="stop")), tools=TOOLS, tool_choice=NAMED) if f.severity == "error"
+    ]
+
+
+def test_usage_that_was_asked_for_is_no_finding(chat):
+    response = sse(SAID, chunk(reason="stop"), USAGE)
+    assert not chat(GO, response, stream_options={"include_usage": True})
+
+
+def test_the_reason_of_a_body_counts_too(chat):
+    message = {"role": "assistant", "content": None, "tool_calls": [call()]}
+    body = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    found = [f for f in chat(GO, body, tools=TOOLS) if f.severity == "error"]
+    assert [(f.rule, f.pointer) for f in found] == [("stream.finish-reason", "/choices/0/finish_reason")]
+
+
+def test_the_reason_of_an_anthropic_body_counts_too(anthropic):
+    content = [{"type": "tool_use", "id": "a", "name": "now", "input": {}}]
+    body = {"type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": "end_turn"}
+    found = [f for f in anthropic(None, body) if f.severity == "error"]
+    assert [(f.rule, f.pointer) for f in found] == [("stream.finish-reason", "/stop_reason")]
+
+
+def test_a_replacement_character_that_was_sent_may_come_back(chat):
+    asked = [{"role": "user", "content": "what is \ufffd?"}]
+    (finding,) = chat(asked, sse(chunk({"content": "\ufffd\ufffd!"}), chunk(reason="stop")))
+    assert (finding.rule, finding.severity) == ("stream.encoding", "warning")
+
+
+def test_damaged_arguments(anthropic):
+    delta = {"type": "input_json_delta", "partial_json": '{"city": "\ufffd\ufffd\ufffd京"}'}
+    start = {"type": "message", "role": "assistant", "model": "m", "content": []}
+    events = [
+        {"type": "message_start", "message": start},
+        {
+            "type": "content_block_start",
+            "index": 0,
+            "content_block": {"type": "tool_use", "id": "a", "name": "w", "input": {}},
+        },
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 1}},
+        {"type": "message_stop"},
+    ]
+    body = b"".join(f"event: {e['type']}\ndata: {json.dumps(e, ensure_ascii=False)}\n\n".encode() for e in events)
+    found = [f for f in anthropic(None, body) if f.severity == "error"]
+    assert [(f.rule, f.events) for f in found] == [("stream.encoding", (2,))]
+
+
+def test_an_error_answer_is_no_fault_of_the_stream(chat):
+    assert not chat(GO, {"error": {"message": "slow down", "type": "rate_limit_error"}}, status=429)

@@ -1,0 +1,42 @@
+"""What the rule families share: quoting, related nodes, and the pointers of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from workbench import limits
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+
+
+def quote(value: object, most: int = limits.SNIPPET) -> str:
+    """Untrusted text as ``repr`` gives it, cut: no control character and no line break comes through."""
+    text = value if isinstance(value, str) else str(value)
+    return repr(text if len(text) <= most else text[:most] + "…")
+
+
+def with_related(finding: Finding, pointers: Iterable[str]) -> Finding:
+    """The finding with the nodes that belong to it."""
+    others = dict.fromkeys(p for p in pointers if p != finding.pointer)
+    return replace(finding, related=tuple(others))
+
+
+def as_warning(finding: Finding) -> Finding:
+    """The finding as a warning, where the provider enforces the rule but not in this position."""
+    return replace(finding, severity=Severity.WARNING)
+
+
+def weaker(rule: Rule, severity: Severity = Severity.WARNING) -> Rule:
+    """The same rule at another severity: for cases that bite less."""
+    return replace(rule, severity=severity)
+
+
+def from_anomalies(case: Case, rules: Iterable[Rule]) -> Iterable[Finding]:
+    """What decoders noticed, under the rules given."""
+    by_slug = {rule.slug: rule for rule in rules}
+    for side, message in (("request", case.request), ("response", case.response)):
+        for noticed in message.anomalies if message else ():
+            rule = by_slug.get(noticed.slug)
+            if rule:
+                yield case.finding(rule, side, noticed.pointer, noticed.message, events=noticed.events)

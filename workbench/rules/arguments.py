@@ -1,0 +1,238 @@
+"""The arguments of calls: one JSON value of the declared shape, for a tool that was declared."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+
+from workbench import adapters
+from workbench.chain.closure import NodeRef
+from workbench.decode import REQUEST, RESPONSE
+from workbench.ir import ModelRequest, ModelResponse, Opaque, ToolCallIR, ToolDef
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._words import quote, weaker
+from workbench.textcalls.arguments import COERCIBLE, DOUBLE_ENCODED, Fault, Ladder, Rung, climb, is_cut
+from workbench.wire.exchange import Origin
+from workbench.wire.jsontext import dumps
+
+ERROR = Severity.ERROR
+
+INVALID_JSON = Rule("args.invalid-json", ERROR, "The argument text is not exactly one JSON value.")
+DOUBLE = Rule("args.double-encoded", ERROR, "An argument (or all of them) is JSON inside a JSON string.")
+EMPTY = Rule("args.empty", ERROR, "The argument text is empty.")
+TRUNCATED = Rule("args.truncated", ERROR, "The argument text stops because of the output limit.")
+SCHEMA = Rule("args.schema", ERROR, "The arguments break the declared schema: missing, wrong type, not in the enum.")
+NOT_OBJECT = Rule(
+    "args.not-object", ERROR, "The arguments are not of the container type of this wire (object or string)."
+)
+ENCODING = Rule("args.encoding", ERROR, "The text is not well-formed Unicode.")
+UNKNOWN_TOOL = Rule("call.unknown-tool", ERROR, "The called name is not among the declared tools.")
+
+RULES = (INVALID_JSON, DOUBLE, EMPTY, TRUNCATED, SCHEMA, NOT_OBJECT, ENCODING, UNKNOWN_TOOL)
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on the calls of the answer, on replayed calls as far as a provider cares, and on the request's text."""
+    yield from _encoding(case)
+    for n, message in enumerate(case.decoded.messages(REQUEST)):
+        for k, call in message.tool_calls():
+            yield from _replayed(case, NodeRef(REQUEST, n, k), call)
+    for n, message in enumerate(case.decoded.messages(RESPONSE)):
+        for k, call in message.tool_calls():
+            yield from _made(case, NodeRef(RESPONSE, n, k), call)
+
+
+def _replayed(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
+    """Providers take replayed arguments as they are, but for their container and, some of them, their syntax."""
+    if _is_wrong_container(case, call):
+        yield _container(case, NOT_OBJECT, ref, call)
+    elif call.error is not None and (call.raw or "").strip():
+        yield case.at(
+            weaker(INVALID_JSON),
+            ref,
+            f"the replayed arguments do not parse: {call.error}",
+            name="input",
+            when="replayed",
+        )
+
+
+FREE_TEXT = ("openai-custom",)
+"""Formats of calls whose input is no JSON at all."""
+
+
+def _is_wrong_container(case: Case, call: ToolCallIR) -> bool:
+    if call.raw is not None or call.format in FREE_TEXT or case.decoded.protocol is None:
+        return False
+    wants_object = adapters.get(case.decoded.protocol).capabilities.arguments == "object"
+    return wants_object != isinstance(call.input, dict) and (wants_object or call.input is not None)
+
+
+def _container(case: Case, rule: Rule, ref: NodeRef, call: ToolCallIR) -> Finding:
+    wanted = "an object" if not isinstance(call.input, dict) else "JSON text"
+    return case.at(
+        rule, ref, f"the arguments are {_kind(call.input)}, this protocol carries {wanted}", name="input",
+        evidence=quote(call.input),
+    )  # fmt: skip
+
+
+def _kind(value: object) -> str:
+    names = {str: "a string", list: "an array", dict: "an object", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _made(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
+    """A call that the model has just made."""
+    tool = case.tools.get(call.name or "")
+    if tool is None:
+        yield from _unknown(case, ref, call)
+    if call.format in FREE_TEXT:
+        return
+    if _is_wrong_container(case, call):
+        yield _container(case, weaker(NOT_OBJECT), ref, call)
+        if not isinstance(call.input, dict):
+            return
+    if not (call.raw or "").strip() and not isinstance(call.input, dict):
+        yield from _no_arguments(case, ref, call, tool)
+    elif _is_last_of_torn_stream(case, ref):
+        return  # the stream's own finding says it: nobody would run this call
+    else:
+        ladder = climb(call.raw, call.input, tool.schema if tool else None)
+        yield from _read(case, ref, call, ladder)
+
+
+def _is_last_of_torn_stream(case: Case, ref: NodeRef) -> bool:
+    answer = case.response
+    if answer is None or answer.is_complete:
+        return False
+    message = case.message(ref)
+    return not any(n > ref.part for n, _ in message.tool_calls())
+
+
+def _no_arguments(case: Case, ref: NodeRef, call: ToolCallIR, tool: ToolDef | None) -> Iterator[Finding]:
+    schema = tool.schema if tool else None
+    required = schema.get("required") if isinstance(schema, dict) else None
+    if required and isinstance(required, list):
+        names = ", ".join(quote(name) for name in required)
+        yield case.at(EMPTY, ref, f"the argument text is empty, but {names} is required", name="input")
+    else:
+        message = "the argument text is empty: no arguments are written {}"
+        yield case.at(weaker(EMPTY), ref, message, name="input")
+
+
+def _read(case: Case, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> Iterator[Finding]:
+    if ladder.error:
+        yield _unreadable(case, ref, call, ladder)
+    elif Rung.UNWRAPPED in ladder.rungs:
+        message = "the whole argument text is encoded twice: parsing it once gives a string"
+        yield case.at(DOUBLE, ref, message, name="input", evidence=quote(call.raw))
+    elif not isinstance(ladder.value, dict):
+        message = f"the arguments are {_kind(ladder.value)}, not an object"
+        yield case.at(NOT_OBJECT, ref, message, name="input", evidence=quote(call.raw))
+    elif _at_limit(case, ref) and any(f.keyword == "required" for f in ladder.faults):
+        message = "the output limit was reached inside this call: arguments are missing"
+        yield case.at(TRUNCATED, ref, message, name="input", evidence="; ".join(f.message for f in ladder.faults))
+    else:
+        for fault in ladder.faults:
+            yield _schema_fault(case, ref, fault)
+
+
+def _unreadable(case: Case, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> Finding:
+    seen = quote(call.raw)
+    if _at_limit(case, ref) and is_cut(call.raw or ""):
+        message = "the argument text stops because the output limit was reached: the call is not whole"
+        return case.at(TRUNCATED, ref, message, name="input", evidence=seen)
+    if Rung.REPAIRED in ladder.rungs:
+        seen += f"; most likely meant: {quote(dumps(ladder.value).decode('utf-8', 'replace'))}"
+    return case.at(INVALID_JSON, ref, f"the arguments do not parse: {ladder.error}", name="input", evidence=seen)
+
+
+def _at_limit(case: Case, ref: NodeRef) -> bool:
+    """The answer ended at the output limit, whatever its reason says, and this call is its last."""
+    answer, asked = case.response, case.request
+    if answer is None or any(n > ref.part for n, _ in case.message(ref).tool_calls()):
+        return False
+    return answer.stop == "length" or _used_all(answer, asked)
+
+
+def _used_all(answer: ModelResponse, asked: ModelRequest | None) -> bool:
+    used = answer.usage.output if answer.usage else None
+    if not used or asked is None:
+        return False
+    limits = [asked.params.get(k) for k in ("max_tokens", "max_completion_tokens", "max_output_tokens")]
+    return any(isinstance(n, int) and not isinstance(n, bool) and 0 < n <= used for n in limits)
+
+
+def _schema_fault(case: Case, ref: NodeRef, fault: Fault) -> Finding:
+    rule = {DOUBLE_ENCODED: DOUBLE, COERCIBLE: weaker(SCHEMA)}.get(fault.kind, SCHEMA)
+    pointer = case.pointer(ref, "input") + fault.pointer
+    where = f"the argument {quote(fault.pointer[1:])}" if fault.pointer else "the argument object"
+    message = f"{where} {fault.message}"
+    if fault.kind == DOUBLE_ENCODED:
+        message += ": it is JSON inside a JSON string"
+    return case.finding(rule, ref.side, pointer, message, evidence=f"schema keyword {fault.keyword}")
+
+
+def _unknown(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
+    if (
+        case.request is None
+        or case.decoded.exchange.origin is Origin.RECONSTRUCTED
+        or _may_come_from_elsewhere(case, call)
+    ):
+        return
+    known = sorted(case.tools)
+    if not call.name:
+        yield case.at(UNKNOWN_TOOL, ref, "a call without a tool name", name="name")
+        return
+    near = difflib.get_close_matches(call.name[:200], known, n=1)
+    declared = (
+        f"declared: {', '.join(map(repr, known[:8]))}{' …' if len(known) > 8 else ''}" if known else "none declared"
+    )
+    evidence = f"{declared}; nearest: {near[0]!r}" if near else declared
+    yield case.at(
+        UNKNOWN_TOOL, ref, f"no tool named {quote(call.name)} is declared", name="name", evidence=quote(evidence)[1:-1]
+    )
+
+
+def _may_come_from_elsewhere(case: Case, call: ToolCallIR) -> bool:
+    """Tools that a declaration brings without their names, or that arrive in the middle of the conversation."""
+    request = case.request
+    assert request is not None
+    if "toolset_name" in call.extra or request.previous_id or request.params.get("functions"):
+        return True
+    parts = (part for message in request.messages for part in message.parts)
+    return any(isinstance(p, Opaque) and p.type == "tool_addition" for p in parts)
+
+
+_ESCAPE = re.compile(
+    rb"\\(?:u([dD][89abAB][0-9a-fA-F]{2})(\\u[dD][c-fC-F][0-9a-fA-F]{2})?|u([dD][c-fC-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+_MAYBE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def _encoding(case: Case) -> Iterator[Finding]:
+    """Half characters in the request: lone surrogate escapes, and bytes that are no UTF-8."""
+    text = case.decoded.request_text
+    if case.request is None and case.decoded.protocol is None:
+        return
+    reported: set[str] = set()
+    for offset, what in _damaged(text):
+        pointer = case.decoded.request_index.pointer_at(offset)
+        if pointer not in reported:
+            reported.add(pointer)
+            message = f"the text holds {what}, which is no character: bodies like this are refused as invalid JSON"
+            around = text[max(0, offset - 30) : offset + 12].decode("utf-8", "replace")
+            yield case.finding(ENCODING, REQUEST, pointer, message, evidence=f"at byte {offset}: {quote(around)}")
+
+
+def _damaged(text: bytes) -> Iterator[tuple[int, str]]:
+    if _MAYBE.search(text):
+        for match in _ESCAPE.finditer(text):
+            high, low, lone = match.groups()
+            if (high and not low) or lone:
+                yield match.start(), f"half of a surrogate pair (\\u{(high or lone).decode()})"
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        yield error.start, f"bytes that are not UTF-8 ({text[error.start : error.end].hex(' ')})"

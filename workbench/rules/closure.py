@@ -1,0 +1,204 @@
+"""Every call is answered once, by id, in the place the provider wants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workbench.chain.closure import CallLine, CallState, Flaw, NodeRef
+from workbench.decode import REQUEST, RESPONSE
+from workbench.ir import Message, ToolCallIR, ToolResultIR
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._words import quote, weaker, with_related
+
+ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+MISSING = Rule("closure.missing-result", ERROR, "A call has no result where the protocol expects it.")
+ORPHAN = Rule("closure.orphan-result", ERROR, "A result refers to a call that is not in the turn before it.")
+DUPLICATE_ID = Rule("closure.duplicate-id", ERROR, "Two calls carry the same id.")
+DUPLICATE_RESULT = Rule("closure.duplicate-result", ERROR, "One call has more than one result.")
+NOT_ADJACENT = Rule("closure.not-adjacent", WARNING, "Something else stands between a turn with calls and its results.")
+NOT_FIRST = Rule("closure.result-not-first", WARNING, "Other content stands before or between the results of a turn.")
+WRONG_ROLE = Rule("closure.wrong-role", ERROR, "A call or a result is in a message of the wrong role.")
+MISMATCH = Rule("closure.id-mismatch", ERROR, "A result answers the call by position but names a different id.")
+ID_FORMAT = Rule("closure.id-format", ERROR, "An id is empty, missing, too long or uses a form the provider refuses.")
+PENDING = Rule("closure.pending", INFO, "A call is still open at the end of the conversation (info, not a fault).")
+
+RULES = (
+    MISSING, ORPHAN, DUPLICATE_ID, DUPLICATE_RESULT, NOT_ADJACENT, NOT_FIRST, WRONG_ROLE, MISMATCH, ID_FORMAT, PENDING
+)  # fmt: skip
+
+LEGACY_ROLE = "function"
+"""Role of the results of the deprecated single call, where other results have the role ``tool``."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings from the closure of the request's history, the form of its ids, and the calls of the answer."""
+    answered_by_place = {line.stands_for for line in case.closure.lines if line.stands_for}
+    foreign = [m for m in case.decoded.messages(REQUEST) if _is_foreign_result(case, m)]
+    answered_elsewhere = {m.extra.get("tool_call_id") for m in foreign} - {None}
+    seen: set[tuple[str, str]] = set()
+    for line in case.closure.lines:
+        if line.call in answered_by_place or line.id in answered_elsewhere:
+            continue
+        for finding in _line(case, line):
+            if (finding.rule, finding.pointer) not in seen:
+                seen.add((finding.rule, finding.pointer))
+                yield finding
+    for message in foreign:
+        text = f"a result stands in a message of role {quote(message.role)}, which this protocol does not have"
+        yield case.finding(WRONG_ROLE, REQUEST, f"{message.pointer}/role", text, when="foreign-role")
+    yield from _id_forms(case)
+
+
+def _is_foreign_result(case: Case, message: Message) -> bool:
+    """A message of the role that results have on another wire."""
+    wanted = case.contract.closure.result_role
+    return bool(wanted) and message.role in ("tool", "function") and wanted not in ("tool", "function")
+
+
+def _line(case: Case, line: CallLine) -> Iterator[Finding]:
+    flaws = list(_flaws(case, line))
+    yield from flaws
+    if flaws or Flaw.BY_POSITION in line.flaws:
+        return
+    if line.state is CallState.PENDING and line.call:
+        yield _open_call(case, line, line.call)
+    elif line.state is CallState.MISSING and line.call:
+        yield _missing(case, line, line.call)
+    elif line.state in (CallState.ORPHAN, CallState.OUT_OF_ORDER):
+        for ref in line.results:
+            yield _related(case, _orphan(case, line, ref), line)
+
+
+def _orphan(case: Case, line: CallLine, ref: NodeRef) -> Finding:
+    before = [m for m in case.decoded.messages(REQUEST)[: ref.message] if not any(m.tool_results())]
+    after_calls = bool(before) and any(before[-1].tool_calls())
+    message = f"a result for {quote(line.id)}, which no call in the turn before it has"
+    return case.at(ORPHAN, ref, message, evidence=line.note, when="unknown-id" if after_calls else "")
+
+
+def _open_call(case: Case, line: CallLine, ref: NodeRef) -> Finding:
+    refused = case.response is not None and case.response.error is not None and _status(case) in (400, 422)
+    if ref.side == REQUEST and refused:
+        return _missing(case, line, ref)
+    return case.at(PENDING, ref, f"{_call(line)} is still open: its result has yet to come")
+
+
+def _missing(case: Case, line: CallLine, ref: NodeRef) -> Finding:
+    message = f"{_call(line)} has no result in the place where it is expected"
+    return _related(case, case.at(MISSING, ref, message, evidence=line.note), line)
+
+
+def _flaws(case: Case, line: CallLine) -> Iterator[Finding]:
+    for flaw in line.flaws:
+        yield from (_related(case, finding, line) for finding in _flaw(case, line, flaw))
+
+
+def _flaw(case: Case, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
+    note = line.note
+    if flaw is Flaw.CALL_ROLE and line.call:
+        role = case.message(line.call).role
+        yield case.at(
+            WRONG_ROLE,
+            line.call,
+            f"{_call(line)} stands in a message of role {quote(role)}",
+            evidence=note,
+            when="call",
+        )
+    elif flaw is Flaw.RESULT_ROLE:
+        for ref in line.results:
+            holder = case.message(ref)
+            if holder.role == LEGACY_ROLE and case.contract.closure.result_role == "tool":
+                continue
+            message = f"a result for {quote(line.id)} stands in a message of role {quote(holder.role)}"
+            yield case.finding(WRONG_ROLE, ref.side, f"{holder.pointer}/role", message, evidence=note, when="result")
+    elif flaw is Flaw.DUPLICATE_ID and line.call:
+        message = f"the id {quote(line.id)} is that of an earlier call already"
+        yield case.at(DUPLICATE_ID, line.call, message, name="id", evidence=note)
+    elif flaw is Flaw.DUPLICATE_RESULT:
+        for ref in line.results[1:]:
+            message = f"one more result for {quote(line.id)}, which has one already"
+            yield case.at(DUPLICATE_RESULT, ref, message, name="tool_call_id", evidence=note)
+    elif flaw is Flaw.ID_MISMATCH:
+        yield from _mismatch(case, line)
+    elif flaw is Flaw.NOT_ADJACENT and line.between is not None:
+        between = case.decoded.messages(REQUEST)[line.between]
+        message = f"a message of role {quote(between.role)} stands between {_call(line)} and its result"
+        yield case.finding(NOT_ADJACENT, REQUEST, between.pointer, message, evidence=note)
+    elif flaw is Flaw.RESULT_NOT_FIRST and line.before:
+        message = f"this stands before the result of {_call(line)}: results come first in their message"
+        yield case.at(NOT_FIRST, line.before, message, evidence=note)
+
+
+def _mismatch(case: Case, line: CallLine) -> Iterator[Finding]:
+    if line.stands_for is None:
+        return
+    call = case.part(line.stands_for)
+    wanted = call.id if isinstance(call, ToolCallIR) else None
+    check = case.contract.enforced(MISSING.slug)
+    for ref in line.results:
+        message = f"the result names {quote(line.id)}, the call that it answers by position is {quote(wanted)}"
+        finding = case.at(
+            MISMATCH,
+            ref,
+            message,
+            name="tool_call_id",
+            evidence=line.note,
+            source=check.source if check else "",
+            refusal=check.template if check else "",
+        )
+        yield with_related(finding, [case.pointer(line.stands_for, "id")])
+
+
+def _related(case: Case, finding: Finding, line: CallLine) -> Finding:
+    nodes = [ref for ref in (line.call, line.twin, *line.results) if ref and ref.side == finding.side]
+    return with_related(finding, [*finding.related, *(case.pointer(ref) for ref in nodes)])
+
+
+def _call(line: CallLine) -> str:
+    return f"the call {quote(line.id)} of {quote(line.name)}" if line.name else f"the call {quote(line.id)}"
+
+
+def _status(case: Case) -> int | None:
+    http = case.decoded.exchange.response
+    return http.status if http else None
+
+
+def _id_forms(case: Case) -> Iterator[Finding]:
+    """Ids that are absent, empty, too long or of another form than the provider takes."""
+    for side in (REQUEST, RESPONSE):
+        for n, message in enumerate(case.decoded.messages(side)):
+            for k, part in enumerate(message.parts):
+                if isinstance(part, ToolCallIR) and not part.is_server:
+                    yield from _id_form(case, NodeRef(side, n, k), "id", part.id)
+                elif isinstance(part, ToolResultIR) and not part.is_server:
+                    yield from _id_form(case, NodeRef(side, n, k), "tool_call_id", part.tool_call_id)
+
+
+def _has_no_ids(case: Case, ref: NodeRef) -> bool:
+    """The deprecated single call of a message: call and result are paired by their names."""
+    part = case.part(ref)
+    return case.message(ref).role == LEGACY_ROLE or (
+        isinstance(part, ToolCallIR) and part.format == "openai-function-call"
+    )
+
+
+def _id_form(case: Case, ref: NodeRef, name: str, value: str | None) -> Iterator[Finding]:
+    terms = case.contract.closure
+    what, pattern = ("the call", "pattern") if name == "id" else ("the result", "result-pattern")
+    if not value and _has_no_ids(case, ref):
+        return
+    if not value:
+        rule = ID_FORMAT if ref.side == REQUEST else weaker(ID_FORMAT)
+        message = f"{what} has {'no' if value is None else 'an empty'} {name}"
+        yield case.at(rule, ref, message, name=name, when="missing")
+    elif ref.side == RESPONSE:  # whoever issued it takes it back
+        return
+    elif terms.id_max_length is not None and len(value) > terms.id_max_length:
+        message = f"the id of {what} has {len(value)} characters, at most {terms.id_max_length} are taken"
+        yield case.at(ID_FORMAT, ref, message, name=name, evidence=quote(value), when="too-long")
+    elif terms.id_pattern and not re.fullmatch(terms.id_pattern, value):
+        message = f"the id of {what} does not match {terms.id_pattern}"
+        yield case.at(ID_FORMAT, ref, message, name=name, evidence=quote(value), when=pattern)

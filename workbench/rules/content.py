@@ -1,0 +1,146 @@
+"""What a message says besides calls and reasoning: empty text, prefilled answers, media where none may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.chain.closure import NodeRef
+from workbench.decode import REQUEST, RESPONSE
+from workbench.ir import Media, Message, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.rules._case import Case, Rule
+from workbench.rules._contract import Enforced
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._words import from_anomalies, quote
+
+ERROR, WARNING = Severity.ERROR, Severity.WARNING
+
+EMPTY = Rule("content.empty", WARNING, "An empty text, part or turn.")
+ASSISTANT_LAST = Rule("content.assistant-last", WARNING, "The conversation ends with an assistant turn.")
+TRAILING = Rule("content.trailing-whitespace", WARNING, "The final assistant text ends with whitespace.")
+SYSTEM_POSITION = Rule("content.system-position", WARNING, "A system message is not at the start.")
+MEDIA = Rule("content.image-in-result", WARNING, "An image where results may hold text only.")
+SHAPE = Rule("content.shape", WARNING, "Content whose structure the provider interprets in an unintended way.")
+
+RULES = (EMPTY, ASSISTANT_LAST, TRAILING, SYSTEM_POSITION, MEDIA, SHAPE)
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on the texts of the request as far as the provider cares, and on answers that say nothing."""
+    for n, message in enumerate(case.decoded.messages(REQUEST)):
+        yield from _texts(case, n, message)
+        yield from _media(case, n, message)
+    yield from _last_message(case)
+    yield from _system_messages(case)
+    yield from _silent_answer(case)
+    yield from from_anomalies(case, (SHAPE,))
+
+
+def _refused(case: Case, rule: Rule, when: str) -> Enforced | None:
+    """The provider's check of exactly this fault."""
+    return next((e for e in case.contract.enforces if e.rule == rule.slug and e.when == when), None)
+
+
+def _texts(case: Case, number: int, message: Message) -> Iterator[Finding]:
+    is_last = number == len(case.decoded.messages(REQUEST)) - 1
+    if _is_empty(message):
+        when = "empty-message" if message.parts or message.extra.get("content", "") is not None else "null"
+        if _refused(case, EMPTY, when) and not (is_last and _is_assistant(case, message)):
+            text = f"the message of role {quote(message.role)} has no content"
+            yield case.finding(EMPTY, REQUEST, message.pointer, text, when=when)
+        return
+    for k, part in enumerate(message.parts):
+        when = _blank(part)
+        if when and _refused(case, EMPTY, when):
+            what = "empty" if when == "empty-text" else "nothing but white space"
+            yield case.at(EMPTY, NodeRef(REQUEST, number, k), f"the text is {what}", when=when)
+
+
+def _is_empty(message: Message) -> bool:
+    """No part at all, or an empty string in place of a list of parts."""
+    if not message.parts:
+        return True
+    only = message.parts[0]
+    return len(message.parts) == 1 and isinstance(only, Text) and not only.text and not _is_block(only)
+
+
+def _is_block(text: Text) -> bool:
+    """The text is an object of its own, and not the bare string of a message."""
+    return bool(text.source.fields.get("text"))
+
+
+def _blank(part: object) -> str:
+    if not isinstance(part, Text) or part.text.strip():
+        return ""
+    return "blank-text" if part.text else "empty-text"
+
+
+def _media(case: Case, number: int, message: Message) -> Iterator[Finding]:
+    """Media that the results of this provider may not hold."""
+    allowed = case.contract.term("content.tool-result-types")
+    for k, result in message.tool_results() if allowed else ():
+        for part in result.content:
+            if isinstance(part, Media) and part.kind not in allowed:
+                text = f"the result holds {part.kind}, results of this provider hold {', '.join(allowed)}"
+                pointer = message.absolute(part)
+                yield case.finding(MEDIA, REQUEST, pointer, text, when=part.kind, evidence=_call_of(case, number, k))
+
+
+def _call_of(case: Case, number: int, part: int) -> str:
+    result = case.part(NodeRef(REQUEST, number, part))
+    return f"result of {quote(result.tool_call_id)}" if isinstance(result, ToolResultIR) else ""
+
+
+def _last_message(case: Case) -> Iterator[Finding]:
+    """An answer that the client began for the model."""
+    messages = case.decoded.messages(REQUEST)
+    if not messages or not _is_assistant(case, messages[-1]) or _is_paused(messages[-1]):
+        return
+    number, last = len(messages) - 1, messages[-1]
+    text = last.parts[-1] if last.parts else None
+    if case.contract.enforced(ASSISTANT_LAST.slug):
+        if not any(last.tool_calls()):
+            yield case.finding(
+                ASSISTANT_LAST,
+                REQUEST,
+                last.pointer,
+                "the conversation ends with an assistant turn: a prefilled answer",
+            )
+    elif isinstance(text, Text) and text.text != text.text.rstrip() and case.contract.enforced(TRAILING.slug):
+        where = NodeRef(REQUEST, number, len(last.parts) - 1)
+        message = "the prefilled answer ends with white space"
+        yield case.at(TRAILING, where, message, name="text", evidence=quote(text.text[-40:]))
+
+
+def _is_assistant(case: Case, message: Message) -> bool:
+    return message.role == case.contract.closure.call_role
+
+
+def _is_paused(message: Message) -> bool:
+    """A turn that the provider's own tools interrupted is sent back as it is."""
+    return any(isinstance(p, ToolCallIR | ToolResultIR) and p.is_server for p in message.parts)
+
+
+def _system_messages(case: Case) -> Iterator[Finding]:
+    """System messages between the others, where the provider wants an answer or the end after them."""
+    if not _refused(case, SYSTEM_POSITION, "position"):
+        return
+    messages = case.decoded.messages(REQUEST)
+    for n, message in enumerate(messages[:-1]):
+        if message.role == "system" and messages[n + 1].role not in ("system", case.contract.closure.call_role):
+            follower = quote(messages[n + 1].role)
+            text = f"a system message in front of one of role {follower}: it has to precede an answer or stand last"
+            yield case.finding(SYSTEM_POSITION, REQUEST, message.pointer, text, when="position")
+
+
+def _silent_answer(case: Case) -> Iterator[Finding]:
+    """An answer without a word and without a call."""
+    answer = case.response
+    if answer is None or answer.error or not answer.is_complete or not answer.messages or answer.stop == "filter":
+        return
+    said = [p for m in answer.messages for p in m.parts if not (isinstance(p, Text) and not p.text.strip())]
+    if any(not isinstance(p, Reasoning) for p in said):
+        return
+    limit = ": the output limit was reached before it said anything" if answer.stop == "length" else ""
+    what = "holds reasoning and nothing else" if said else "is empty"
+    reason = f"finish reason {quote(answer.finish_reason)}"
+    yield case.finding(EMPTY, RESPONSE, answer.messages[0].pointer, f"the answer {what}{limit}", evidence=reason)

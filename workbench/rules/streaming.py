@@ -1,0 +1,62 @@
+"""Streams: what the decoder noticed, and what only the request explains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.decode import RESPONSE
+from workbench.ir import Anomaly
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._words import weaker
+from workbench.wire.exchange import Origin
+
+ERROR, WARNING = Severity.ERROR, Severity.WARNING
+
+INDEX = Rule("stream.index", ERROR, "The index of a delta is missing, reused or was never opened.")
+ID = Rule("stream.id", ERROR, "The call id changes or repeats in a way that breaks joining.")
+NAME = Rule("stream.name", ERROR, "The function name is repeated or split over deltas.")
+FINISH = Rule("stream.finish-reason", ERROR, "The final reason contradicts the content of the stream.")
+TRUNCATED = Rule("stream.truncated", ERROR, "The stream stops inside a block.")
+NO_TERMINATOR = Rule("stream.no-terminator", ERROR, "The stream ends without its terminal event.")
+EMPTY_CHOICES = Rule("stream.empty-choices", WARNING, "A chunk without choices.")
+ENCODING = Rule("stream.encoding", ERROR, "A character was damaged at a chunk border.")
+FRAMING = Rule(
+    "stream.framing", ERROR, "The event framing is wrong or unusual: comments, prefixes, line ends, event names."
+)
+BLOCK_ORDER = Rule("stream.block-order", ERROR, "Start, delta and stop events of content blocks do not fit together.")
+ERROR_EVENT = Rule("stream.error-event", ERROR, "An error arrives inside a running stream.")
+
+RULES = (
+    INDEX, ID, NAME, FINISH, TRUNCATED, NO_TERMINATOR, EMPTY_CHOICES, ENCODING, FRAMING, BLOCK_ORDER, ERROR_EVENT
+)  # fmt: skip
+
+_BY_SLUG = {rule.slug: rule for rule in RULES}
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on the answer as a stream, and on its final reason."""
+    for noticed in case.response.anomalies if case.response else ():
+        rule = _BY_SLUG.get(noticed.slug)
+        if rule and not _is_explained(case, noticed):
+            if noticed.slug == ENCODING.slug and _was_sent(case):
+                rule = weaker(rule)
+            yield case.finding(rule, RESPONSE, noticed.pointer, noticed.message, events=noticed.events)
+
+
+def _is_explained(case: Case, noticed: Anomaly) -> bool:
+    """Asked for by the client, or made by whoever wrote the recording."""
+    if noticed.slug == EMPTY_CHOICES.slug and case.request:
+        options = case.request.params.get("stream_options")
+        return isinstance(options, dict) and options.get("include_usage") is True
+    if noticed.slug == FINISH.slug and case.request and case.request.tool_choice:
+        return case.request.tool_choice.mode == "tool"  # some providers then say "stop", although the call is there
+    http = case.decoded.exchange.response
+    rebuilt = case.decoded.exchange.origin is Origin.RECONSTRUCTED or (http is not None and not http.body.is_raw)
+    return rebuilt and noticed.slug in (FRAMING.slug, NO_TERMINATOR.slug)
+
+
+def _was_sent(case: Case) -> bool:
+    """The request holds a replacement character itself: the answer may repeat it."""
+    text = case.decoded.request_text
+    return b"\xef\xbf\xbd" in text or rb"\ufffd" in text.lower()
