@@ -11,7 +11,7 @@ from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, Kind
-from workbench.wire.jsontext import JsonIndex, loads
+from workbench.wire.jsontext import JsonIndex, loads, string_slice_span
 from workbench.wire.sse import SseEvent, looks_like_stream, read_events
 
 REQUEST, RESPONSE = "request", "response"
@@ -150,11 +150,15 @@ class Decoded:
         return Place((span,)) if span else Place()
 
     def place_of(self, side: str, message: Message, part: Part, name: str | None = None) -> Place:
-        """Where a part, or one field of it, is."""
+        """Where a part, or one field of it, is; of a part that is a slice of a string, where that slice is."""
+        slice_ = part.source.slices.get(name or "text")
         if side == RESPONSE and self.events:
-            segments = part.source.segments.get(name, ()) if name else ()
-            return self._segments(segments) if segments else self.place_events(part.source.events)
-        return self.place(side, message.absolute(part, name))
+            segments = part.source.segments.get(name or ("text" if slice_ else ""), ())
+            found = self._segments(segments) if segments else self.place_events(part.source.events)
+            return _sliced(self.response_text, found, *slice_) if slice_ and segments else found
+        found = self.place(side, message.absolute(part, name or ("text" if slice_ else None)))
+        text = self.request_text if side == REQUEST else self.response_text
+        return _sliced(text, found, *slice_) if slice_ else found
 
     def place_events(self, numbers: tuple[int, ...]) -> Place:
         """The byte ranges of whole blocks of the stream."""
@@ -166,18 +170,35 @@ class Decoded:
         return Place(tuple(s for s in spans if s), tuple(dict.fromkeys(s.event for s in segments)))
 
     def _stream_place(self, pointer: str) -> Place:
-        """The segments of the field that a pointer into the accumulated message names, or its node's blocks."""
-        best: Place | None = None
+        """The segments of the fields that a pointer into the accumulated message names, or its node's blocks."""
+        found: list[Place] = []
+        node_place = Place()
         for message in self.messages(RESPONSE):
             for part in message.parts:
-                node = message.absolute(part)
-                for name in part.source.fields:
-                    at = message.absolute(part, name)
-                    if at != node and (pointer == at or pointer.startswith(at + "/")):
-                        return self.place_of(RESPONSE, message, part, name)
-                if pointer == node or pointer.startswith(node + "/"):
-                    best = self.place_events(part.source.events)
-        return best or Place()
+                for name in part.source.segments:
+                    if _is_in(pointer, message.absolute(part, name)):
+                        found.append(self.place_of(RESPONSE, message, part, name))
+                if _is_in(pointer, message.absolute(part)):
+                    node_place = self.place_events(part.source.events)
+        spans = dict.fromkeys(span for place in found for span in place.spans)
+        events = dict.fromkeys(event for place in found for event in place.events)
+        return Place(tuple(spans), tuple(events)) if found else node_place
+
+
+def _is_in(pointer: str, node: str) -> bool:
+    return pointer == node or pointer.startswith(node + "/")
+
+
+def _sliced(text: bytes, place: Place, start: int, end: int) -> Place:
+    """Where characters ``start`` to ``end`` are of the text that the strings at a place add up to."""
+    spans, at = [], 0
+    for span in place.spans:
+        length = len(loads(text[slice(*span)]))
+        first, last = max(start - at, 0), min(end - at, length)
+        if first < last or (start == end and first == last):
+            spans.append(string_slice_span(text, span, first, last))
+        at += length
+    return Place(tuple(spans), place.events)
 
 
 def _installed(protocol: str | None) -> Adapter | None:
