@@ -65,7 +65,9 @@ def _read_node(outer: Mapping[str, JsonValue], node: JsonValue, depth: int) -> A
 
 def _unwrap(error: ApiError, depth: int, text: JsonValue = None) -> ApiError:
     """Follow the message (or the upstream text beside it) into the JSON it carries."""
-    inner = _read(_embedded(text if isinstance(text, str) else error.message), depth - 1) if depth else None
+    if isinstance(text, str) and text.strip():
+        error = replace(error, message=text.strip())
+    inner = _read(_embedded(error.message), depth - 1) if depth else None
     return _filled(inner, error) if inner and inner.message else error
 
 
