@@ -21,7 +21,7 @@ _SPACE: Final = rb"[ \t\r\n]*+"
 _STRING: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _SCALAR: Final = rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?|true|false|null|NaN|-?Infinity"
 _BACK: Final = rb"|(?!)"
-"""Never matches; before Python 3.11.5 it takes a possessive group back to where its last, failed round began (gh-106052)."""
+"""Never matches. Takes a possessive group back to where its failed last round began, which Python < 3.11.5 forgets."""
 
 
 def _nested(levels: int) -> bytes:
