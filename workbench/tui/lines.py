@@ -1,0 +1,89 @@
+"""What the app shows, as plain values: a line is spans of untrusted text, each with the name of a style.
+
+View models build lines, ``paint`` puts them on the screen. Style names are words of one table; they are joined with
+spaces where several apply ("string lit").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+STYLES = (
+    "muted", "strong", "accent", "key", "string", "number", "word",
+    "error", "warning", "info", "ok",
+    "call", "result", "reasoning", "role", "form",
+    "lit", "related", "broken", "match", "here", "cursor", "cursor-blurred", "tab",
+)  # fmt: skip
+
+
+class Span(NamedTuple):
+    """A piece of a line.
+
+    Attributes:
+        text: untrusted; it passes the gate when it is painted.
+        style: names of ``STYLES``, joined by spaces.
+        width: columns to fill exactly: padded on the right, on the left when negative; 0 for as many as the text takes.
+        is_bytes: the text comes from ``safetext.from_bytes``.
+    """
+
+    text: str
+    style: str = ""
+    width: int = 0
+    is_bytes: bool = False
+
+
+Line = tuple[Span, ...]
+BLANK: Line = ()
+
+
+def line(*spans: Span | str) -> Line:
+    """A line of spans; a plain string is a span without style."""
+    return tuple(Span(s) if isinstance(s, str) else s for s in spans)
+
+
+def plain(of: Line) -> str:
+    """The text of a line, before the gate."""
+    return "".join(span.text for span in of)
+
+
+def wrap(text: str, width: int, style: str = "", *, indent: int = 0, most: int = 1000) -> list[Line]:
+    """Untrusted text as lines of at most ``width`` columns, broken at its own line ends and then at spaces.
+
+    Args:
+        text: may be megabytes: no more than ``most`` lines are looked at.
+        width: columns, indent included.
+        style: of the whole text.
+        indent: columns before each line.
+        most: lines made; when there is more the last one says so.
+    """
+    from workbench.tui.safetext import cells
+
+    room = max(8, width - indent)
+    margin = (Span(" " * indent),) if indent else ()
+    made: list[Line] = []
+    start = 0
+    while start < len(text) and len(made) < most:
+        stop = text.find("\n", start, start + room + 1)
+        piece = text[start : start + room] if stop < 0 else text[start:stop]
+        while cells(piece) > room:
+            piece = piece[: -max(1, (cells(piece) - room) // 8)]
+        after = start + len(piece)
+        if after < len(text) and text[after] not in "\n ":
+            space = piece.rfind(" ")
+            if space > room // 2:
+                piece, after = piece[:space], start + space
+        start = after + (after < len(text) and text[after] in "\n ")
+        made.append((*margin, Span(piece, style)))
+    if start < len(text):
+        made.append((*margin, Span(f"… {len(text) - start:,} more characters", "muted")))
+    return made
+
+
+def joined(parts: Iterable[Line], between: Span) -> Line:
+    """Lines put one after the other on one line, with something between."""
+    out: list[Span] = []
+    for part in parts:
+        if part:
+            out += [between, *part] if out else part
+    return tuple(out)

@@ -1,0 +1,83 @@
+"""Lines of the findings pane, and the walk from break to break."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.rules import Finding, Severity
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models.words import SEVERITY_GLYPH, byte_range, count, event_range
+
+
+def finding_line(finding: Finding, *, is_open: bool) -> Line:
+    """A finding in one line: what is wrong, or, above the lines that say so, where."""
+    style = finding.severity.value
+    rest = Span(where(finding), "muted") if is_open else Span(finding.message)
+    return line(
+        Span(f"{SEVERITY_GLYPH[finding.severity]} {finding.severity}", f"{style} strong", 10),
+        Span(f"{finding.rule}  ", "strong"),
+        Span(f"{finding.side} {finding.exchange + 1}  ", "accent"),
+        rest,
+    )
+
+
+def finding_body(finding: Finding, width: int) -> list[Line]:
+    """What is wrong, what was seen, what the provider answers, and who says so."""
+    made = wrap(finding.message, width, "strong", indent=2)
+    for label, text, style in (
+        ("seen", finding.evidence, ""),
+        ("answer", finding.refusal, "error"),
+        ("source", finding.source, "muted"),
+    ):
+        for number, told in enumerate(wrap(text, width - 10, style)):
+            made.append(line(Span("" if number else f"  {label}", "muted", 10), *told))
+    return made + [line(Span("  repair", "muted", 10), Span(repair.title, "ok")) for repair in finding.repairs]
+
+
+def where(finding: Finding) -> str:
+    """Pointer, bytes and events of a finding."""
+    spans = byte_range((finding.span,) if finding.span else ())
+    return " · ".join(s for s in (finding.pointer or "the whole body", spans, event_range(finding.events)) if s)
+
+
+def tally(findings: Sequence[Finding]) -> str:
+    """``2 errors, 1 warning``."""
+    numbers = [(sum(f.severity is s for f in findings), s.value) for s in Severity]
+    return ", ".join(f"{n} info" if word == "info" else count(n, word) for n, word in numbers if n)
+
+
+def is_break(finding: Finding) -> bool:
+    """An error or warning: what one wants to jump to."""
+    return finding.severity is not Severity.INFO
+
+
+def next_break(findings: Sequence[Finding], current: int | None, exchange: int, step: int) -> int | None:
+    """The break after (``step`` 1) or before (-1) the current one, or, without one, after or before an exchange.
+
+    Args:
+        findings: of the session, in order.
+        current: number of the finding one stands on.
+        exchange: index of the exchange one stands in.
+        step: 1 or -1.
+    """
+    breaks = [n for n, f in enumerate(findings) if is_break(f)]
+    if current is not None:
+        beyond = [n for n in breaks if (n > current if step > 0 else n < current)]
+    else:
+        beyond = [
+            n for n in breaks if (findings[n].exchange >= exchange if step > 0 else findings[n].exchange < exchange)
+        ]
+    if not beyond:
+        return None
+    return beyond[0] if step > 0 else beyond[-1]
+
+
+def first_break(findings: Sequence[Finding]) -> int | None:
+    """What to open a session at: the first error, else the first warning."""
+    ranked = [(f.severity.rank, n) for n, f in enumerate(findings) if is_break(f)]
+    return min(ranked)[1] if ranked else None
+
+
+def nothing(state: str, width: int) -> list[Line]:
+    """Why there are no findings."""
+    return wrap(state, width, "muted")

@@ -1,0 +1,35 @@
+"""The header of the session screen."""
+
+from __future__ import annotations
+
+from workbench.inspection import Inspected
+from workbench.tui.lines import Line, Span, line
+from workbench.tui.safetext import cells
+
+PROMISE = "replay · no key · tools are never executed"
+"""What the program does with what is open: it only reads."""
+
+
+def headline(name: str, row: Inspected | None, width: int) -> list[Line]:
+    """One line where there is room, else two."""
+    facts = line(Span(f" {_facts(row) if row else 'inspecting …'}  ", "muted"))
+    title = line(Span(" Workbench  ", "accent strong"), Span(f"{name}  ", "strong"))
+    used = _cells(title)
+    both = used + _cells(facts)
+    if both + len(PROMISE) + 2 <= width:
+        return [(*title, *facts, Span(f"{PROMISE} ", "ok", both - width))]
+    if used + len(PROMISE) > width:
+        title = line(Span(f" {name} ", "strong", max(1, width - len(PROMISE) - 2)))
+        used = _cells(title)
+    return [(*title, Span(f"{PROMISE} ", "ok", used - width)), facts]
+
+
+def _cells(of: Line) -> int:
+    return sum(abs(span.width) or cells(span.text) for span in of)
+
+
+def _facts(row: Inspected) -> str:
+    if row.protocol is None:
+        return f"exchange {row.index + 1}: {row.protocol_from}"
+    contract = f"contract {row.provider} ({row.provider_from})" if row.provider else "no contract"
+    return " · ".join(f for f in (row.protocol, row.model or "", contract) if f)

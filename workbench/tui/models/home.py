@@ -1,0 +1,71 @@
+"""Lines of the home screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.inspection import Inspection
+from workbench.rules import Severity
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models import findings
+from workbench.tui.models.words import SEVERITY_GLYPH, count
+
+NAME_WIDTH = 34
+
+WELCOME: tuple[Line, ...] = (
+    line(Span(" Workbench", "accent strong"), Span("   see where a chain of tool calls breaks")),
+    line(Span(" replay · no key · tools are never executed", "ok")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What a session shows: its verdict and first break in words.
+
+    Attributes:
+        severity: of the first break; None where there is none, or nothing is known yet.
+        verdict: a few words.
+        text: the first break in a sentence, or why there is nothing to say.
+        facts: exchanges, protocol, provider, model.
+    """
+
+    severity: Severity | None
+    verdict: str
+    text: str
+    facts: str = ""
+
+
+def tell(inspection: Inspection) -> Story:
+    """The story of an inspected session."""
+    number = findings.first_break(inspection.findings)
+    models = dict.fromkeys(r.model for r in inspection.rows if r.model)
+    contracts = dict.fromkeys(r.provider for r in inspection.rows if r.provider)
+    facts = " · ".join((count(len(inspection.rows), "exchange"), *contracts, *models))
+    if number is None:
+        return Story(None, "no breaks", "every call is closed and every debt of reasoning is paid", facts)
+    finding = inspection.findings[number]
+    return Story(finding.severity, finding.rule, f"exchange {finding.exchange + 1}: {finding.message}", facts)
+
+
+def story_line(path: Path, story: Story | None) -> Line:
+    """A session in one line."""
+    name = Span(path.stem, "strong", NAME_WIDTH)
+    if story is None:
+        return line(name, Span(" … inspecting", "muted"))
+    if story.severity is None:
+        return line(name, Span(f" ✓ {story.verdict}", "ok"))
+    return line(name, Span(f" {SEVERITY_GLYPH[story.severity]} {story.verdict}", story.severity.value))
+
+
+def story_body(story: Story | None, width: int) -> list[Line]:
+    """The story in full."""
+    if story is None:
+        return []
+    facts = wrap(story.facts, width, "muted", indent=2) if story.facts else []
+    return [*wrap(story.text, width, indent=2), *facts]
+
+
+def nothing(folder: Path, width: int) -> list[Line]:
+    """Why the list is empty."""
+    return wrap(f"no example sessions in {folder}; press o to open a file", width, "muted")

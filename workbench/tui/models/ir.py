@@ -1,0 +1,118 @@
+"""Lines of the IR pane."""
+
+from __future__ import annotations
+
+from workbench.ir import Media, Opaque, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.rules import Severity
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models.outline import Node
+from workbench.tui.models.words import SEVERITY_GLYPH
+
+PREVIEW = 600
+"""Characters of a text that one line could show."""
+
+_WORD = 9
+"""Columns of the word that says what a part is."""
+
+
+def node_line(node: Node, severity: Severity | None = None) -> Line:
+    """The line of a node; ``severity`` of the worst finding on it."""
+    glyph, style = _glyph(node)
+    if severity:
+        glyph, style = SEVERITY_GLYPH[severity], severity.value
+    margin = Span("  " * max(0, node.depth - 1))
+    sign = Span(f"{glyph} ", style)
+    match node.kind:
+        case "side":
+            return line(Span(f"{node.side}  ", "strong"), Span(node.text, "muted"))
+        case "message":
+            return line(margin, sign if severity else "", *_role(node))
+        case "missing":
+            return line(margin, Span("✗ ", "error"), Span("reasoning", "error", _WORD), Span("  missing", "error"))
+        case "problem":
+            return line(Span("✗ cannot be read  ", "error"), node.text)
+        case "error":
+            return line(Span("✗ error    ", "error"), Span(node.text[:PREVIEW], "error"))
+        case "tools":
+            return line(margin, Span("  tools    ", "role"), node.text[:PREVIEW])
+        case "system":
+            return line(margin, Span("  system   ", "role"), node.text[:PREVIEW])
+    return line(margin, sign, *_part_spans(node, style))
+
+
+def node_body(node: Node, width: int) -> list[Line]:
+    """Everything a node says, in full."""
+    made: list[Line] = []
+    for label, text in _facts(node):
+        made += [line(Span("    "), Span(f"{label}  ", "muted"), text)]
+    return made + (wrap(node.text, width, indent=4, most=400) if node.text else [])
+
+
+def _glyph(node: Node) -> tuple[str, str]:
+    match node.part:
+        case ToolCallIR():
+            return "◆", "call"
+        case ToolResultIR():
+            return "◇", "result"
+        case Reasoning():
+            return "∴", "reasoning"
+        case Media():
+            return "▣", "info"
+        case Opaque():
+            return "?", "warning"
+    return " ", ""
+
+
+def _role(node: Node) -> Line:
+    message, ref = node.message, node.ref
+    if message is None or ref is None:
+        return ()
+    return line(Span(f"{ref.message + 1} ", "muted"), Span(message.role, "role"))
+
+
+def _part_spans(node: Node, style: str) -> Line:
+    text = Span(node.text[:PREVIEW])
+    match node.part:
+        case ToolCallIR(id=call_id, name=name, is_server=is_server):
+            word = "server call" if is_server else "call"
+            return line(Span(word, style, _WORD), " ", Span(_said(name), "strong"), " ", text, *_id(call_id))
+        case ToolResultIR(tool_call_id=call_id, is_error=is_error):
+            word = "failed" if is_error else "result"
+            return line(Span(word, "error" if is_error else style, _WORD), " ", text, *_id(call_id))
+        case Reasoning(text=said, data=data):
+            hidden = said is None and data is not None
+            shown = Span("hidden from the reader", "muted") if hidden else text
+            return line(Span("reasoning", style, _WORD), " ", Span('""', "muted") if said == "" else shown)
+        case Media(kind=kind, media_type=media_type):
+            return line(Span(kind, style, _WORD), " ", Span(f"{media_type or ''} ", "muted"), text)
+        case Opaque(type=kind):
+            return line(Span(kind or "unknown", style, max(_WORD, min(24, len(kind)))), " ", text)
+        case Text(text=""):
+            return line(Span("text", style or "muted", _WORD), " ", Span('""', "muted"))
+    return line(Span("text", style or "muted", _WORD), " ", text)
+
+
+def _said(name: str | None) -> str:
+    return "(no name)" if name is None else name or '""'
+
+
+def _id(value: str | None) -> Line:
+    return line(Span("  no id" if value is None else f"  {value or 'empty id'}", "muted"))
+
+
+def _facts(node: Node) -> list[tuple[str, str]]:
+    """Fields of a part beside its text."""
+    facts: list[tuple[str, str | None]] = []
+    match node.part:
+        case ToolCallIR() as call:
+            facts = [("id", call.id), ("name", call.name), ("arguments do not parse:", call.error)]
+        case ToolResultIR() as result:
+            flag = None if result.is_error is None else str(result.is_error).lower()
+            facts = [("answers", result.tool_call_id), ("is_error", flag)]
+        case Reasoning() as reasoning:
+            signature = reasoning.signature
+            facts = [("carrier", str(reasoning.carrier))]
+            facts += [("signature", f"{len(signature)} characters" if signature else signature)]
+        case Opaque() as opaque:
+            facts = [("type", opaque.type)]
+    return [(label, value) for label, value in facts if value is not None]

@@ -1,0 +1,169 @@
+"""The IR of an exchange as a flat outline, with ways to find a node by its place, its pointer or a stream event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workbench.chain.closure import NodeRef
+from workbench.chain.ledger import Ledger, Sent
+from workbench.decode import REQUEST, RESPONSE, Decoded
+from workbench.ir import (
+    JsonValue,
+    Media,
+    Message,
+    ModelRequest,
+    Opaque,
+    Part,
+    Reasoning,
+    Text,
+    ToolCallIR,
+    ToolResultIR,
+)
+from workbench.wire.jsontext import dumps
+
+WHOLE = -1
+"""Part index of a reference to a whole message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One line of the outline.
+
+    Attributes:
+        kind: ``"side"``, ``"problem"``, ``"system"``, ``"tools"``, ``"message"``, ``"part"``, ``"inner"`` (a part in a
+            result), ``"missing"`` (reasoning that ought to be here) or ``"error"``.
+        pointer: absolute.
+        ref: of a message (part ``WHOLE``) or part.
+        text: what it says, in full: the text, the arguments, the content of a result.
+    """
+
+    kind: str
+    side: str
+    pointer: str
+    depth: int = 0
+    ref: NodeRef | None = None
+    message: Message | None = None
+    part: Part | None = None
+    text: str = ""
+
+
+class Outline:
+    """The nodes of both sides, in wire order."""
+
+    def __init__(self, decoded: Decoded, ledger: Ledger) -> None:
+        self._lost = {e.message: e.why for e in ledger.entries if e.owed and e.sent is Sent.MISSING}
+        self.nodes = tuple([*_problems(decoded), *self._request(decoded), *self._response(decoded)])
+        self._by_pointer: dict[tuple[str, str], int] = {}
+        self._by_ref: dict[NodeRef, int] = {}
+        self._by_event: dict[int, int] = {}
+        for number, node in enumerate(self.nodes):
+            self._enter(number, node)
+
+    def _enter(self, number: int, node: Node) -> None:
+        if node.kind != "missing":
+            self._by_pointer.setdefault((node.side, node.pointer), number)
+        if node.ref and node.kind in ("message", "part"):
+            self._by_ref.setdefault(node.ref, number)
+        if node.side == RESPONSE and node.part:
+            pieces = node.part.source.segments.values()
+            for event in (s.event for segments in pieces for s in segments):
+                self._by_event[event] = number
+            for event in node.part.source.events:
+                self._by_event.setdefault(event, number)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def by_ref(self, ref: NodeRef) -> int | None:
+        """The node of a message or part."""
+        return self._by_ref.get(ref)
+
+    def by_event(self, event: int) -> int | None:
+        """The node of the answer that a block of its stream went into."""
+        return self._by_event.get(event)
+
+    def by_pointer(self, side: str, pointer: str) -> int | None:
+        """The deepest node that holds what is at the pointer."""
+        at = pointer
+        while (side, at) not in self._by_pointer:
+            if not at:
+                return None
+            at = at[: at.rfind("/")] if "/" in at else ""
+        return self._by_pointer[side, at]
+
+    def _request(self, decoded: Decoded) -> Iterator[Node]:
+        request = decoded.request
+        if request is None:
+            return
+        yield Node("side", REQUEST, "", text=_asks(request))
+        for part in request.system:
+            yield Node("system", REQUEST, part.source.pointer, 1, part=part, text=text_of(part))
+        if request.tools:
+            names = ", ".join(t.name or "(no name)" for t in request.tools)
+            pointer = request.tools[0].pointer
+            yield Node("tools", REQUEST, pointer[: pointer.rfind("/")], 1, text=names)
+        yield from self._messages(REQUEST, request.messages)
+
+    def _response(self, decoded: Decoded) -> Iterator[Node]:
+        response = decoded.response
+        if response is None:
+            return
+        facts = [f"stream of {len(decoded.events)} events" if decoded.events else ""]
+        facts += [f"finished: {response.finish_reason}" if response.finish_reason else ""]
+        facts += ["" if response.is_complete else "cut off", "reasoning only" if response.is_reasoning_only else ""]
+        yield Node("side", RESPONSE, "", text=" · ".join(f for f in facts if f))
+        if response.error:
+            yield Node("error", RESPONSE, "", 1, text=response.error.message)
+        yield from self._messages(RESPONSE, response.messages)
+
+    def _messages(self, side: str, messages: tuple[Message, ...]) -> Iterator[Node]:
+        for m, message in enumerate(messages):
+            whole = NodeRef(side, m, WHOLE)
+            yield Node("message", side, message.pointer, 1, whole, message)
+            if side == REQUEST and m in self._lost:
+                yield Node("missing", side, message.pointer, 2, whole, message, text=self._lost[m])
+            for p, part in enumerate(message.parts):
+                yield from _part(side, NodeRef(side, m, p), message, part)
+
+
+def _part(side: str, ref: NodeRef, message: Message, part: Part) -> Iterator[Node]:
+    yield Node("part", side, message.absolute(part), 2, ref, message, part, text_of(part))
+    if isinstance(part, ToolResultIR) and len(part.content) > 1:
+        for inner in part.content:
+            yield Node("inner", side, message.absolute(inner), 3, ref, message, inner, text_of(inner))
+
+
+def text_of(part: Part) -> str:
+    """What a part says, as text."""
+    match part:
+        case Text():
+            return part.text
+        case Reasoning():
+            return part.text if part.text is not None else _json(part.data)
+        case ToolCallIR():
+            return part.raw if part.raw is not None else _json(part.input)
+        case ToolResultIR():
+            return "\n".join(text_of(inner) for inner in part.content)
+        case Media():
+            return part.url or part.file_id or f"{len(part.data or '')} characters of base64"
+        case Opaque():
+            return _json(part.value)
+
+
+def _json(value: JsonValue) -> str:
+    return "" if value is None else dumps(value).decode("utf-8", "backslashreplace")
+
+
+def _problems(decoded: Decoded) -> Iterator[Node]:
+    for problem in decoded.problems:
+        side = RESPONSE if problem.message.startswith(RESPONSE) else REQUEST
+        yield Node("problem", side, problem.pointer, text=problem.message)
+
+
+def _asks(request: ModelRequest) -> str:
+    facts = [request.model or "", f"{len(request.messages)} messages", "stream" if request.stream else ""]
+    facts += [f"thinking {request.thinking}" if request.thinking else ""]
+    choice = request.tool_choice
+    facts += [f"tool choice {choice.mode}" + (f" {choice.name}" if choice.name else "") if choice else ""]
+    return " · ".join(f for f in facts if f)

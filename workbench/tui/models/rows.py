@@ -1,0 +1,255 @@
+"""Display rows of a body: where its bytes are broken into lines, without altering one of them.
+
+Row n shows the bytes from ``starts[n]`` to ``starts[n + 1]``, so every byte is in exactly one row. A line that fits
+stays as it is. JSON that does not fit is broken after each comma of every container that is too wide for a row, and
+after its opening bracket where that does not begin the row; what is too wide still is wrapped, at escaped line ends and
+spaces where there are any. Rows are made front to back, a slice at a time, in time linear in the body.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final, NamedTuple
+
+from workbench.tui.safetext import cells, from_bytes
+
+CONTINUES: Final = 1
+"""Flag of a row that begins inside a token of the row before."""
+IN_STRING: Final = 2
+"""Flag of a row that begins inside a JSON string."""
+MAX_DEPTH: Final = 48
+"""Containers below this depth are not laid out, only wrapped: nobody reads them by their indent."""
+
+_TOKEN: Final = re.compile(rb'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"?|[{}\[\],\n]')
+STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?')
+_SPACE: Final = re.compile(rb"[ \t\r\n]*+")
+_CUT_ESCAPE: Final = re.compile(rb"(?<!\\)(?:\\\\)*+\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_MAX_OPEN: Final = 4096
+_PAUSE: Final = 1024
+_PLAIN: Final = re.compile(rb"[ -~]*+")
+_QUOTE, _NEWLINE = b'"\n'
+_OPENERS, _CLOSERS = b"{[", b"}]"
+
+
+class _Token(NamedTuple):
+    start: int
+    end: int
+    kind: int
+
+
+class _Ahead:
+    """Tokens of a JSON text, with a look-ahead that finds where containers close; every token is read once."""
+
+    def __init__(self, body: bytes) -> None:
+        self._tokens = _TOKEN.finditer(body)
+        self._body = body
+        self._queue: deque[_Token] = deque()
+        self._open: list[int] = []
+        self._too_deep = 0
+        self._closes: dict[int, int] = {}
+        self._newline = -1
+        self._seen = 0
+        self._passed = 0
+
+    def __iter__(self) -> Iterator[_Token]:
+        while self._queue or self._read():
+            token = self._queue.popleft()
+            self._passed = token.start
+            yield token
+            self._closes.pop(token.start, None)
+
+    def close_of(self, start: int, limit: int) -> int:
+        """Where the container at ``start`` ends, if that is on the same line and not after ``limit``; else 0."""
+        while self._seen <= limit and self._read():
+            pass
+        end = self._closes.get(start, 0)
+        return end if end <= limit else 0
+
+    def _read(self) -> bool:
+        found = next(self._tokens, None)
+        if found is None:
+            return False
+        start, self._seen = found.span()
+        kind = self._body[start]
+        self._queue.append(_Token(start, self._seen, kind))
+        if kind == _NEWLINE:
+            self._newline = start
+        elif kind in _OPENERS:
+            self._opens(start)
+        elif kind in _CLOSERS:
+            self._closed(self._seen)
+        return True
+
+    def _opens(self, start: int) -> None:
+        if len(self._open) < _MAX_OPEN:
+            self._open.append(start)
+        else:
+            self._too_deep += 1
+
+    def _closed(self, end: int) -> None:
+        if self._too_deep:
+            self._too_deep -= 1
+        elif self._open:
+            opened = self._open.pop()
+            if opened >= self._passed and self._newline < opened:
+                self._closes[opened] = end
+
+
+class Rows:
+    """Rows of one body for one width.
+
+    Attributes:
+        starts: first byte of each row.
+        indents: columns in front of it.
+        flags: ``CONTINUES``, ``IN_STRING``.
+    """
+
+    def __init__(self, body: bytes, width: int, *, is_json: bool) -> None:
+        self.body = body
+        self.width = max(width, 16)
+        self.starts = array("q")
+        self.indents = array("H")
+        self.flags = array("B")
+        self.is_done = False
+        self._making = self._structured() if is_json else self._lines()
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def reached(self) -> int:
+        """Bytes whose row is known."""
+        return len(self.body) if self.is_done else (self.starts[-1] if self.starts else 0)
+
+    def extend(self, more: int) -> bool:
+        """Make this many rows more, or fewer where a row takes long. True when all are made."""
+        if sum(1 for _ in islice(self._making, more)) < more:
+            self.is_done = True
+        return self.is_done
+
+    def bounds(self, row: int) -> tuple[int, int]:
+        """Byte range of a row."""
+        is_last = row + 1 >= len(self.starts)
+        return self.starts[row], len(self.body) if is_last else self.starts[row + 1]
+
+    def row_at(self, offset: int) -> int:
+        """The row that shows a byte."""
+        return max(0, bisect_right(self.starts, offset) - 1)
+
+    def _lines(self) -> Iterator[None]:
+        start = 0
+        while start < len(self.body):
+            stop = self.body.find(b"\n", start) + 1 or len(self.body)
+            yield from self._wrap(start, stop, 0)
+            start = stop
+
+    def _structured(self) -> Iterator[None]:
+        """Lines of JSON. ``indents`` has an entry for each container that is open and broken."""
+        ahead = _Ahead(self.body)
+        indents = [0]
+        start = indent = inline = 0
+        for number, token in enumerate(ahead):
+            if not number % _PAUSE:
+                yield
+            if token.kind == _QUOTE or token.end <= max(start, inline):
+                continue
+            cut = 0
+            if token.kind in _OPENERS:
+                inline = ahead.close_of(token.start, start + self.width - indent - 1)
+                if inline:
+                    continue
+                leads = token.start == start and self.body[token.end : token.end + 2].lstrip(b" \r")[:1] != b"\n"
+                indents.append(min(indents[-1] + (1 if leads else 2), self.width // 3))
+                cut = 0 if leads else self._after_space(token.end)
+            elif token.kind in _CLOSERS:
+                if len(indents) > 1:
+                    indents.pop()
+                if token.start == start:
+                    indent = indents[-1]
+                cut = token.start if token.start - start <= self.width - indent < token.end - start else 0
+            else:
+                cut = self._after_space(token.end)
+            if cut > start and (len(indents) <= MAX_DEPTH or token.kind == _NEWLINE):
+                yield from self._wrap(start, cut, indent)
+                start, indent = cut, indents[-1]
+        if start < len(self.body):
+            yield from self._wrap(start, len(self.body), indent)
+
+    def _after_space(self, at: int) -> int:
+        space = _SPACE.match(self.body, at)
+        return space.end() if space else at
+
+    def _wrap(self, start: int, stop: int, indent: int) -> Iterator[None]:
+        """The bytes of one line as rows."""
+        self._add(start, indent, 0)
+        yield
+        room = self.width - indent
+        tail = self.body[max(start, stop - 64) : stop]
+        end = stop - len(tail) + len(tail.rstrip())
+        if self._fits(start, end, room):
+            return
+        strings = _Strings(self.body, start, end)
+        at = start
+        while (at := self._cut(at, end, room)) < end:
+            self._add(at, indent, CONTINUES | (IN_STRING if strings.holds(at) else 0))
+            yield
+
+    def _add(self, start: int, indent: int, flags: int) -> None:
+        self.starts.append(start)
+        self.indents.append(indent)
+        self.flags.append(flags)
+
+    def _fits(self, start: int, end: int, room: int) -> bool:
+        return end - start <= room and self._reach(start, end, room) == end
+
+    def _reach(self, start: int, end: int, room: int) -> int:
+        """How far the text from ``start`` fits into ``room`` columns."""
+        limit = min(end, start + room)
+        plain = _PLAIN.match(self.body, start, limit)
+        return limit if plain and plain.end() == limit else _measure(self.body, start, end, room)
+
+    def _cut(self, start: int, end: int, room: int) -> int:
+        """Where the row that begins at ``start`` ends: an escaped line end, else a space, else where it is full."""
+        limit = self._reach(start, end, room)
+        line_end = self.body.find(b"\\n", start, limit)
+        if line_end >= 0:
+            return line_end + 2
+        if limit >= end:
+            return end
+        space = self.body.rfind(b" ", start + room // 2, limit)
+        if space >= 0:
+            return space + 1
+        escape = _CUT_ESCAPE.search(self.body, max(start + 1, limit - 5), limit)
+        return escape.start() if escape else limit
+
+
+class _Strings:
+    """Whether a position of a line lies inside a JSON string; asked front to back."""
+
+    def __init__(self, body: bytes, start: int, end: int) -> None:
+        self._found = STRING.finditer(body, start, end)
+        self._now = next(self._found, None)
+
+    def holds(self, at: int) -> bool:
+        while self._now and self._now.end() <= at:
+            self._now = next(self._found, None)
+        return bool(self._now and self._now.start() < at)
+
+
+def _measure(body: bytes, start: int, end: int, room: int) -> int:
+    """How far a text of any characters fits, at a character's border; one character at least."""
+    text = from_bytes(body[start : min(end, start + 4 * room + 4)])[: 2 * room + 4]
+    used = count = 0
+    for character in text:
+        used += cells(character)
+        if used > room and count:
+            break
+        count += 1
+    while count > 1 and cells(text[:count]) > room:
+        count -= 1
+    return start + len(text[:count].encode("utf-8", "surrogateescape"))

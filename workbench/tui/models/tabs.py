@@ -1,0 +1,41 @@
+"""The tab line and the footer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.tui.keys import Key
+from workbench.tui.lines import Line, Span
+
+PANES: tuple[tuple[str, str], ...] = (
+    ("exchanges", "Exchanges"),
+    ("wire", "Wire"),
+    ("ir", "IR"),
+    ("reasoning", "Reasoning"),
+    ("closure", "Closure"),
+    ("findings", "Findings"),
+)
+"""Id and name of every pane, in the order of their digits."""
+
+
+def tab_line(focused: str, seen: Sequence[str]) -> Line:
+    """Every pane with its digit; the focused one stands out, the others that are seen are named in full strength."""
+    spans: list[Span] = [Span(" ")]
+    for digit, (name, words) in enumerate(PANES, 1):
+        if name == focused:
+            spans.append(Span(f"[{digit} {words}]", "tab"))
+        else:
+            spans.append(Span(f" {digit} {words} ", "" if name in seen else "muted"))
+    return tuple(spans)
+
+
+def key_line(hints: Sequence[Key], width: int) -> Line:
+    """As many hints as fit whole."""
+    spans: list[Span] = [Span(" ")]
+    used = 1
+    for key in hints:
+        used += len(key.show) + len(key.word) + 3
+        if used > width:
+            break
+        spans += [Span(key.show, "accent strong"), Span(f" {key.word}  ")]
+    return tuple(spans)

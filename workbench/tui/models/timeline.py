@@ -1,0 +1,92 @@
+"""Lines of the timeline: exchanges with a lane for each conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.inspection import Inspected
+from workbench.rules import Severity
+from workbench.tui.lines import Line, Span, joined, line
+from workbench.tui.models.words import count, duration, size
+from workbench.wire.exchange import State, Summary
+
+MAX_LANES = 6
+"""Columns of lanes; further conversations share the last one."""
+
+_ROOMY = 56
+"""Columns from which a row names calls and model."""
+
+
+def lanes(conversations: Sequence[int | None]) -> list[str]:
+    """The lane column of each row: a dot in its own conversation, a line where another one passes.
+
+    Args:
+        conversations: conversation of each exchange, None for what belongs to none.
+    """
+    last = {c: n for n, c in enumerate(conversations) if c is not None}
+    column: dict[int, int] = {}
+    rows: list[str] = []
+    used = 1
+    for n, own in enumerate(conversations):
+        if own is not None and own not in column:
+            taken = set(column.values())
+            column[own] = next((k for k in range(MAX_LANES - 1) if k not in taken), MAX_LANES - 1)
+            used = max(used, column[own] + 1)
+        signs = [" "] * MAX_LANES
+        for c in column:
+            signs[column[c]] = "│"
+        if own is not None:
+            signs[column[own]] = "●"
+        rows.append("".join(signs))
+        column = {c: k for c, k in column.items() if last[c] > n}
+    return [row[:used] for row in rows]
+
+
+def row_line(summary: Summary, row: Inspected | None, lane: str, width: int, digits: int) -> Line:
+    """One exchange."""
+    status = "" if summary.status is None else str(summary.status)
+    is_bad = summary.status is not None and summary.status >= 400
+    head = line(
+        Span(str(summary.index + 1), "muted", -digits),
+        Span(f" {lane} ", "accent"),
+        Span(status or "–", "error" if is_bad else "", 4),
+        Span(duration(summary.duration), "muted", -6),
+        "  ",
+    )
+    return (*head, *joined(_marks(summary, row, is_roomy=width >= _ROOMY), Span("  ")))
+
+
+def _marks(summary: Summary, row: Inspected | None, *, is_roomy: bool) -> list[Line]:
+    if row is None:
+        return [line(Span("…", "muted"))]
+    marks = [_verdict(row)]
+    if summary.state is not State.COMPLETE:
+        marks.append(line(Span(f"⊘ {summary.state}", "warning")))
+    if row.problems:
+        marks.append(line(Span("? unreadable", "warning")))
+    if row.protocol is None:
+        marks.append(line(Span(f"{summary.method} {_path(summary.url)}".strip() or "no model exchange", "muted")))
+    if row.calls:
+        named = ", ".join(row.calls[:3]) + (" …" if len(row.calls) > 3 else "")
+        marks.append(line(Span(f"◆ {named if is_roomy else count(len(row.calls), 'call')}", "call")))
+    if row.has_reasoning:
+        marks.append(line(Span("∴ reasoning", "reasoning")))
+    if row.protocol and is_roomy:
+        facts = (row.finish_reason or "", row.model or "", size(summary.request_bytes + summary.response_bytes))
+        marks.append(line(Span("  ".join(f for f in facts if f), "muted")))
+    if not any(marks) and row.finish_reason:
+        marks.append(line(Span(row.finish_reason, "muted")))
+    return marks
+
+
+def _verdict(row: Inspected) -> Line:
+    errors = sum(f.severity is Severity.ERROR for f in row.findings)
+    warnings = sum(f.severity is Severity.WARNING for f in row.findings)
+    if errors:
+        return line(Span("✗ break" if errors == 1 else f"✗ {errors} breaks", "error"))
+    return line(Span(f"! {count(warnings, 'warning')}", "warning")) if warnings else ()
+
+
+def _path(url: str) -> str:
+    rest = url.partition("://")[2] or url
+    return rest[rest.find("/") :].partition("?")[0] if "/" in rest else rest

@@ -1,0 +1,80 @@
+"""Lines onto the screen: the one place that makes what Textual paints, and every text in it passes the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.content import Content
+from textual.strip import Strip
+
+from workbench.tui import safetext
+from workbench.tui.lines import Line, Span
+
+StyleOf = Callable[[str], Style]
+"""Style names, joined by spaces, to a style; "" is the base style."""
+
+Safe = tuple[str, str]
+"""Text that has passed the gate, and its style names."""
+
+
+def strip(line: Line, width: int, style_of: StyleOf, under: str = "") -> Strip:
+    """A line in exactly ``width`` columns; a cut one ends in an ellipsis.
+
+    Args:
+        line: what to paint.
+        width: columns.
+        style_of: the widget's styles.
+        under: style names that lie under the whole line.
+    """
+    made: list[Safe] = []
+    used = 0
+    for span in line:
+        for piece in _safe(span, width - used):
+            made.append(piece)
+            used += cell_len(piece[0])
+        if used > width:
+            made, used = list(_crop(made, width)), width
+            break
+    made.append((" " * (width - used), ""))
+    return Strip([Segment(text, style_of(f"{under} {names}".strip())) for text, names in made if text], width)
+
+
+def _safe(span: Span, room: int) -> Iterator[Safe]:
+    """The span's pieces, no more of it than could be seen."""
+    most = 4 * room + 4
+    pieces = [
+        (piece.text, f"{span.style} form" if piece.is_form else span.style)
+        for piece in safetext.pieces(span.text[:most], is_bytes=span.is_bytes)
+    ]
+    if len(span.text) > most:
+        pieces.append(("…", span.style))
+    if not span.width:
+        yield from pieces
+        return
+    wanted, size = abs(span.width), sum(cell_len(text) for text, _ in pieces)
+    padding = (" " * (wanted - size), "")
+    if span.width < 0:
+        yield padding
+    yield from pieces if size <= wanted else _crop(pieces, wanted)
+    if span.width > 0:
+        yield padding
+
+
+def _crop(pieces: list[Safe], width: int) -> Iterator[Safe]:
+    """The pieces in exactly ``width`` columns, the last of them an ellipsis."""
+    room = width - 1
+    for text, names in pieces:
+        size = cell_len(text)
+        if size > room:
+            yield set_cell_size(text, max(0, room)) + "…"[:width], names
+            return
+        yield text, names
+        room -= size
+
+
+def content(line: Line) -> Content:
+    """A line for the few places that take no strips (titles, notifications)."""
+    return Content("".join(safetext.visible(span.text) for span in line))

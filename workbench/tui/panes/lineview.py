@@ -1,0 +1,224 @@
+"""A list of lines that paints only what is seen: the base of every pane.
+
+A pane has *items*; each takes one line, and further lines while it is open. The cursor stands on an item. Items that
+belong to the selection are lit, those that belong to it more loosely are related: a glyph in the gutter and a colour.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import ClassVar
+
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from workbench.tui import keys, paint
+from workbench.tui.bars import Painted
+from workbench.tui.lines import Line, Span, plain
+
+GUTTER = 2
+
+
+class LineView(Painted, ScrollView, can_focus=True):
+    """Lines with a cursor."""
+
+    BINDINGS = keys.bindings(keys.PANE)
+    ACCORDION: ClassVar[bool] = False
+    """The item under the cursor is open, and only that."""
+
+    @dataclass
+    class Moved(Message):
+        """The user moved the cursor."""
+
+        view: LineView
+
+    @dataclass
+    class Entered(Message):
+        """The user pressed enter on the cursor, or clicked where it stood already."""
+
+        view: LineView
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.cursor = 0
+        self.lit: frozenset[int] = frozenset()
+        self.related: frozenset[int] = frozenset()
+        self.opened_items: set[int] = set()
+        self._further: dict[int, list[Line]] = {}
+        self._open_items: list[int] = []
+        self._lines_before: list[int] = [0]
+        self._empty: list[Line] = []
+
+    # What a pane supplies.
+
+    def count(self) -> int:
+        """How many items there are."""
+        raise NotImplementedError
+
+    def head(self, item: int, width: int) -> Line:
+        """The line of an item."""
+        raise NotImplementedError
+
+    def further(self, item: int, width: int) -> list[Line]:
+        """The lines below the first one while the item is open."""
+        return []
+
+    def nothing(self, width: int) -> list[Line]:
+        """What to say, and why, while there are no items."""
+        return []
+
+    # What others do with it.
+
+    def title(self, line: Line) -> None:
+        """The words on the upper border."""
+        self.border_title = paint.content(line)
+
+    def reload(self) -> None:
+        """Items were added, removed or opened: measure and paint again."""
+        width = self.text_width
+        is_open = self.opened_items | ({self.cursor} if self.ACCORDION else set())
+        self._further = {n: self.further(n, width) for n in sorted(is_open) if n < self.count()}
+        self._open_items = list(self._further)
+        self._lines_before = [0, *accumulate(len(lines) for lines in self._further.values())]
+        self._empty = [] if self.count() else self.nothing(width)
+        height = self.count() + self._lines_before[-1] or len(self._empty)
+        if self.virtual_size.height != height:
+            self.virtual_size = Size(0, height)
+        self.refresh()
+
+    def mark(self, lit: frozenset[int], related: frozenset[int] = frozenset()) -> None:
+        """Light items up."""
+        if (lit, related) != (self.lit, self.related):
+            self.lit, self.related = lit, related
+            self.refresh()
+
+    def move_to(self, item: int, *, center: bool = False) -> None:
+        """Put the cursor on an item and bring it into sight, without saying so."""
+        item = max(0, min(item, self.count() - 1))
+        if item != self.cursor:
+            self.cursor = item
+            if self.ACCORDION:
+                self.reload()
+        self.show_item(item, center=center)
+        self.refresh()
+
+    def show_item(self, item: int, *, center: bool = False) -> None:
+        """Scroll so that an item is seen with all its lines, or at least its first."""
+        first = self.first_line(item)
+        last = first + len(self._further.get(item, ()))
+        self.show_lines(first, last, center=center)
+
+    def show_lines(self, first: int, last: int, *, center: bool = False) -> None:
+        """Scroll so that lines are seen; the first one wins where they are too many."""
+        top, height = self.scroll_offset.y, self.content_region.height
+        if height <= 0 or (top <= first and last < top + height):
+            return
+        if center:
+            target = first - max(0, (height - (last - first + 1)) // 2)
+        else:
+            target = first if first < top else min(first, last - height + 1)
+        self.scroll_to(y=max(0, target), animate=False, force=True, immediate=True)
+
+    def find(self, wanted: str, start: int, step: int) -> int | None:
+        """The next item from ``start`` on whose line holds the text, whatever its case; None when no item does."""
+        total, wanted = self.count(), wanted.casefold()
+        for n in range(total):
+            item = (start + n * step) % total
+            if wanted in plain(self.head(item, 10_000)).casefold():
+                return item
+        return None
+
+    # Lines and items.
+
+    @property
+    def text_width(self) -> int:
+        """Columns a line may take beside the gutter."""
+        return max(1, self.scrollable_content_region.width - GUTTER)
+
+    def first_line(self, item: int) -> int:
+        """Number of an item's first line."""
+        return item + self._lines_before[bisect_right(self._open_items, item - 1)]
+
+    def at(self, number: int) -> tuple[int, int]:
+        """(item, which of its lines) of a line."""
+        after = bisect_right(self._open_items, number, key=self.first_line)
+        if after:
+            item = self._open_items[after - 1]
+            inside = number - self.first_line(item)
+            if inside <= len(self._further[item]):
+                return item, inside
+        return number - self._lines_before[after], 0
+
+    # Painting.
+
+    def render_line(self, y: int) -> Strip:
+        number = y + self.scroll_offset.y
+        width = self.scrollable_content_region.width
+        if number >= self.virtual_size.height:
+            return Strip.blank(width, self.rich_style)
+        if not self.count():
+            line = self._empty[number] if number < len(self._empty) else ()
+            return paint.strip((Span(" " * GUTTER), *line), width, self.style)
+        item, inside = self.at(number)
+        line = self._further[item][inside - 1] if inside else self.head(item, self.text_width)
+        return paint.strip((*self.signs(item, inside), *line), width, self.style, self.under(item))
+
+    def signs(self, item: int, inside: int) -> Line:
+        """The marks in front of a line."""
+        sign = "▌" if item in self.lit else "┆" if item in self.related else " "
+        arrow = "▸" if item == self.cursor and not inside and self.has_focus else " "
+        return (Span(sign, "accent"), Span(arrow, "accent"))
+
+    def under(self, item: int) -> str:
+        """The style that lies under all lines of an item."""
+        if item == self.cursor:
+            return "cursor" if self.has_focus else "cursor-blurred"
+        return ""
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.reload()
+        self.show_item(self.cursor)
+
+    def on_focus(self) -> None:
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.refresh()
+
+    # Keys and mouse.
+
+    def action_move(self, step: int) -> None:
+        self._go(self.cursor + step)
+
+    def action_page(self, step: int) -> None:
+        self._go(self.cursor + step * max(1, self.content_region.height - 1))
+
+    def action_end(self, step: int) -> None:
+        self._go(self.count() - 1 if step > 0 else 0)
+
+    def action_enter(self) -> None:
+        if self.count():
+            self.post_message(self.Entered(self))
+
+    def _go(self, item: int) -> None:
+        before = self.cursor
+        if self.count():
+            self.move_to(item)
+            if self.cursor != before:
+                self.post_message(self.Moved(self))
+
+    def on_click(self, event: events.Click) -> None:
+        place = event.get_content_offset(self)
+        number = place.y + self.scroll_offset.y if place else self.virtual_size.height
+        if not self.count() or number >= self.virtual_size.height:
+            return
+        item, _ = self.at(number)
+        if item == self.cursor:
+            self.post_message(self.Entered(self))
+        else:
+            self._go(item)

@@ -1,0 +1,46 @@
+"""What the panes of the session screen share: they show an opened exchange and take part in its selection."""
+
+from __future__ import annotations
+
+from workbench.tui.lines import Line, Span
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.selection import Lights, Opened, Selection
+
+
+class Pane(LineView):
+    """A view of one exchange."""
+
+    DIGIT = ""
+    NAME = ""
+
+    opened: Opened | None = None
+
+    def open(self, opened: Opened | None) -> None:
+        """Show another exchange, or none."""
+        self.opened = opened
+        self.cursor = 0
+        self.opened_items.clear()
+        self.lit = self.related = frozenset()
+        self.reload()
+        self.scroll_to(y=0, animate=False, force=True, immediate=True)
+        self.entitle()
+
+    def selection(self) -> Selection | None:
+        """What the cursor stands on."""
+        return None
+
+    def light(self, selection: Selection, lights: Lights, *, is_source: bool) -> None:
+        """Show what belongs to the selection, and bring it into sight unless it was made here."""
+
+    def entitle(self, *facts: str) -> None:
+        """The pane's key, name and facts on its border."""
+        words = "".join(f" · {fact}" for fact in facts if fact)
+        line: Line = (Span(f"{self.DIGIT} {self.NAME}{words}"),)
+        self.title(line)
+
+    def light_items(self, lit: frozenset[int], related: frozenset[int], *, is_source: bool) -> None:
+        """Light items and put the cursor on the first lit one."""
+        self.mark(lit, related)
+        target = lit or related
+        if target and not is_source and self.cursor not in target:
+            self.move_to(min(target), center=True)

@@ -1,0 +1,48 @@
+"""The timeline: every exchange of the session, a lane for each conversation."""
+
+from __future__ import annotations
+
+from workbench.tui.lines import Line, wrap
+from workbench.tui.models.timeline import row_line
+from workbench.tui.models.words import count
+from workbench.tui.panes.pane import Pane
+from workbench.tui.selection import Opened
+from workbench.tui.state import SessionState
+
+
+class TimelinePane(Pane):
+    """Rows appear as they are inspected; the cursor opens an exchange."""
+
+    DIGIT, NAME = "1", "Exchanges"
+
+    def __init__(self, state: SessionState, *, id: str, classes: str) -> None:
+        super().__init__(id=id, classes=classes)
+        self.state = state
+
+    def on_mount(self) -> None:
+        self.grew()
+
+    def open(self, opened: Opened | None) -> None:
+        """Put the cursor on the exchange."""
+        if opened:
+            self.move_to(opened.index, center=True)
+            self.mark(frozenset((opened.index,)))
+
+    def grew(self) -> None:
+        """More is known."""
+        state = self.state
+        total = f"{len(state.summaries):,}"
+        damage = count(len(state.damage), "damaged place") if state.damage else ""
+        self.entitle(total if state.is_done else f"inspecting {len(state.rows):,} of {total}", damage)
+        self.reload()
+
+    def count(self) -> int:
+        return len(self.state.summaries)
+
+    def head(self, item: int, width: int) -> Line:
+        state = self.state
+        digits = len(str(len(state.summaries)))
+        return row_line(state.summaries[item], state.row(item), state.lane(item), width, digits)
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap("the session holds no exchange", width, "muted")

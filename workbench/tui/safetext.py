@@ -1,0 +1,104 @@
+"""The one gate between untrusted text and the screen.
+
+Traffic is hostile text: escape sequences, direction overrides and invisible characters would act on the terminal or
+hide what is there. Everything the app shows goes through here, a painted line at a time; nothing else may decode wire
+bytes for display. A character that acts or hides is replaced by a visible form, flagged so that it can be painted
+unlike the same characters written literally.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+TAB = "    "
+
+_HIDDEN = (
+    "\x00-\x08\x0a-\x1f\x7f-\x9f"  # C0 without tab, DEL, C1
+    "\u00ad\u034f\u061c\u06dd\u070f\u0600-\u0605\u0890\u0891\u08e2"
+    "\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0"  # fillers and Mongolian selectors: letters without ink
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff0-\ufffb"
+    "\ud800-\udfff"
+    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_STACKED = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+_MAX_STACKED = 3
+"""Combining marks left on one letter; real writing needs two, more is drawn over the lines around it."""
+
+_SPECIAL = re.compile(f"[{_HIDDEN}\t]|(?<=[{_STACKED}]{{{_MAX_STACKED}}})[{_STACKED}]")
+SHOWABLE = f"[^{_HIDDEN}\t]*"
+"""Regular expression of text that needs no visible form: what a line of input may hold."""
+
+_SHORT = {"\n": "\\n", "\r": "\\r", "\0": "\\0"}
+
+
+class Piece(NamedTuple):
+    """Text that is safe to show; ``is_form`` when it stands for a character that is not."""
+
+    text: str
+    is_form: bool
+
+
+def pieces(text: str, *, is_bytes: bool = False) -> Iterator[Piece]:
+    """Safe pieces of one line of text.
+
+    Args:
+        text: untrusted text.
+        is_bytes: it comes from ``from_bytes``: escaped surrogates stand for bytes that do not decode.
+    """
+    if text.isascii() and text.isprintable():
+        yield Piece(text, False)
+        return
+    done = 0
+    for found in _SPECIAL.finditer(text):
+        if found.start() > done:
+            yield Piece(text[done : found.start()], False)
+        yield _form(found.group(), is_bytes)
+        done = found.end()
+    if done < len(text):
+        yield Piece(text[done:], False)
+
+
+def _form(character: str, is_bytes: bool) -> Piece:
+    if character == "\t":
+        return Piece(TAB, False)
+    code = ord(character)
+    if is_bytes and 0xDC80 <= code <= 0xDCFF:
+        return Piece(f"\\x{code - 0xDC00:02x}", True)
+    if character in _SHORT:
+        return Piece(_SHORT[character], True)
+    return Piece(f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}", True)
+
+
+def visible(text: str) -> str:
+    """The text with every acting or hidden character in its visible form."""
+    return "".join(piece.text for piece in pieces(text))
+
+
+def from_bytes(data: bytes) -> str:
+    """Wire bytes as text, without loss: what is not UTF-8 becomes escaped surrogates, which ``pieces`` shows."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def cells(text: str) -> int:
+    """Columns the text takes on the screen, after the gate."""
+    if text.isascii() and text.isprintable():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(visible(text))
+
+
+def clip(text: str, room: int) -> str:
+    """The safe form of as much of the text as fits into ``room`` columns, ending in an ellipsis when cut."""
+    return clip_safe(visible(text[: room * 4 + 4]), room, has_more=len(text) > room * 4 + 4)
+
+
+def clip_safe(safe: str, room: int, *, has_more: bool = False) -> str:
+    """The same for text that has passed the gate."""
+    from rich.cells import cell_len, set_cell_size
+
+    if not has_more and cell_len(safe) <= room:
+        return safe
+    return set_cell_size(safe, room - 1).rstrip() + "…" if room > 0 else ""

@@ -1,0 +1,1 @@
+"""Screens: home, a session, and the dialogs over them."""

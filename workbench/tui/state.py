@@ -1,0 +1,81 @@
+"""What is known of a session so far: its list, the inspected rows and their findings. Grows while it is inspected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.inspection import Inspected
+from workbench.rules import Finding
+from workbench.tui.models import findings, timeline
+from workbench.wire.exchange import Summary
+
+
+class SessionState:
+    """Rows and findings in order of the session.
+
+    Attributes:
+        name: shown to people.
+        summaries: the list, without bodies.
+        rows: inspected so far, from the first exchange on.
+        findings: of these rows, in order.
+        damage: what could not be read, one line each.
+        trouble: why inspection stopped early, "" where it did not.
+    """
+
+    def __init__(self, name: str, summaries: Sequence[Summary], damage: Sequence[str] = ()) -> None:
+        self.name = name
+        self.summaries = summaries
+        self.rows: list[Inspected] = []
+        self.findings: list[Finding] = []
+        self.damage = tuple(damage)
+        self.trouble = ""
+        self._lanes: list[str] = []
+        self._numbers: dict[int, range] = {}
+
+    @property
+    def is_done(self) -> bool:
+        """Every exchange is inspected, or it is known that some cannot be."""
+        return bool(self.trouble) or len(self.rows) >= len(self.summaries)
+
+    def add(self, rows: Sequence[Inspected]) -> None:
+        """Take further rows, in order."""
+        for row in rows:
+            self.rows.append(row)
+            first = len(self.findings)
+            self.findings.extend(row.findings)
+            self._numbers[row.index] = range(first, len(self.findings))
+        self._lanes = timeline.lanes([r.conversation for r in self.rows])
+
+    def row(self, index: int) -> Inspected | None:
+        """The inspected row of an exchange, None while it is not inspected."""
+        return self.rows[index] if index < len(self.rows) else None
+
+    def lane(self, index: int) -> str:
+        """The lane column of an exchange."""
+        return self._lanes[index] if index < len(self._lanes) else " " * len(self._lanes[0] if self._lanes else " ")
+
+    def numbers_of(self, exchange: int) -> range:
+        """Numbers of the findings of an exchange."""
+        return self._numbers.get(exchange, range(0))
+
+    def tally(self) -> str:
+        """What was found so far, for the title of the findings."""
+        if self.findings:
+            exchanges = len({f.exchange for f in self.findings})
+            where = f" in {exchanges} of {len(self.summaries):,} exchanges" if len(self.summaries) > 1 else ""
+            return findings.tally(self.findings) + where
+        return "none" if self.is_done else "none so far"
+
+    def verdict(self) -> str:
+        """Why there are no findings, in a sentence."""
+        if self.trouble:
+            return self.trouble
+        if not self.summaries:
+            return "nothing to check: the session holds no exchange"
+        if not self.is_done:
+            return f"inspecting: {len(self.rows):,} of {len(self.summaries):,} exchanges, no breaks so far"
+        contracts = dict.fromkeys(f"{r.provider} ({r.provider_from})" for r in self.rows if r.provider)
+        if not contracts:
+            return "nothing to check: no exchange here is one of a model protocol that this version reads"
+        named = ", ".join(list(contracts)[:3]) + (" and others" if len(contracts) > 3 else "")
+        return f"no breaks found under contract {named}"
