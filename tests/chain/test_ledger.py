@@ -217,6 +217,15 @@ def test_reasoning_in_another_carrier_is_sent() -> None:
     assert entry.why == "the tool loop is still open; came in reasoning, sent as reasoning_content"
 
 
+def test_tags_on_lines_of_their_own_change_nothing() -> None:
+    got = ModelResponse("test", messages=(message("assistant: ~the clock | +c1:ls", carrier=Carrier.REASONING),))
+    tagged = Reasoning(Carrier.THINK_TEXT, "\nthe clock\n")
+    turn = Message("assistant", (tagged, *message("assistant: +c1:ls").parts))
+    asked = ModelRequest("test", "m", (turn, *messages("tool: =c1")), thinking="on")
+    (entry,) = derive(asked, None, [(0, got)], LOOP).entries
+    assert (entry.sent, entry.why) == (Sent.SENT, "the tool loop is still open; came in reasoning, sent as think_text")
+
+
 def test_one_of_two_carriers_is_enough() -> None:
     both = message("assistant: ~the clock | +c1:ls").parts
     details = Reasoning(Carrier.REASONING_DETAILS, "the clock", data={"type": "reasoning.text"})

@@ -105,8 +105,9 @@ def _whole(blocks: Sequence[Reasoning]) -> tuple[str, str, list[int]]:
 
 
 def _other_carrier(sent: Sequence[Reasoning], received: Sequence[Reasoning], block: int) -> Replay:
-    came = {kind: _joined([b for b in received if _kind(b) == kind]) for kind in dict.fromkeys(map(_kind, received))}
-    text = _joined(sent)
+    kinds = dict.fromkeys(map(_kind, received))
+    came = {kind: _joined([b for b in received if _kind(b) == kind]).strip() for kind in kinds}
+    text = _joined(sent).strip()  # tags in the text stand on lines of their own
     origin = next((kind for kind, said in came.items() if said == text), None)
     note = f"came in {origin or ', '.join(came)}, sent as {sent[0].carrier}"
     return Replay(Sent.SENT, block, note=note) if origin else Replay(Sent.ALTERED, block, "text", note)
