@@ -111,15 +111,17 @@ def test_junit(run: Run) -> None:
     assert missing.find("testcase/error") is not None
 
 
-HOSTILE = "a\x1b]52;c;ZXZpbA==\x07\x9b31m\u202e[/b][@click=app.quit]\u200b\ud800"
+HOSTILE = "a\x1b]52;c;ZXZpbA==\x07\x7f\x9b31m\u202e[/b][@click=app.quit]\u200b\U000e0041"
 
 
+@pytest.mark.parametrize("more", ["", "\ud800"], ids=["", "surrogate"])
 @pytest.mark.parametrize("how", ["text", "json", "sarif", "junit"])
-def test_hostile_text_never_reaches_the_terminal_raw(run: Run, how: str) -> None:
-    call = {"id": HOSTILE, "type": "function", "function": {"name": HOSTILE, "arguments": HOSTILE}}
-    messages = [{"role": HOSTILE, "content": HOSTILE}, {"role": "assistant", "content": None, "tool_calls": [call]}]
-    orphan = {"role": "tool", "tool_call_id": HOSTILE + "2", "content": HOSTILE}
-    body = json.dumps({"model": HOSTILE, "messages": [*messages, orphan], "tools": []}).encode()
+def test_hostile_text_never_reaches_the_terminal_raw(run: Run, how: str, more: str) -> None:
+    hostile = HOSTILE + more
+    call = {"id": hostile, "type": "function", "function": {"name": hostile, "arguments": hostile}}
+    messages = [{"role": hostile, "content": hostile}, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    orphan = {"role": "tool", "tool_call_id": hostile + "2", "content": hostile}
+    body = json.dumps({"model": hostile, "messages": [*messages, orphan], "tools": []}).encode()
     done = run("check", "--format", how, "-", stdin=body)
     assert done.status == 1
     assert not [c for c in done.out + done.err if not c.isprintable() and c != "\n"]

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 
 from workbench.ir import JsonValue
 from workbench.limits import SNIPPET
-from workbench.tui.safetext import visible
+from workbench.tui.safetext import HIDDEN, visible
 
 
 def emit_json(value: JsonValue) -> None:
-    """One JSON object on stdout. Lone surrogates of hostile traffic are written as escapes."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = json.dumps(value, indent=2)
-    write(text + "\n")
+    """One JSON object on stdout; controls, hidden characters and surrogates of hostile traffic are escapes in it."""
+    write(HIDDEN.sub(_json_escape, json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    char = found.group()
+    return char if char == "\n" else json.dumps(char)[1:-1] if char != "\x7f" else "\\u007f"
 
 
 def emit(text: str = "") -> None:

@@ -27,6 +27,9 @@ _MAX_STACKED = 3
 """Combining marks left on one letter; real writing needs two, more is drawn over the lines around it."""
 
 _SPECIAL = re.compile(f"[{_HIDDEN}\t]|(?<=[{_STACKED}]{{{_MAX_STACKED}}})[{_STACKED}]")
+HIDDEN = re.compile(f"[{_HIDDEN}]")
+"""One character that acts on a terminal or hides what is there, tab excepted."""
+
 SHOWABLE = f"[^{_HIDDEN}\t]*"
 """Regular expression of text that needs no visible form: what a line of input may hold."""
 

@@ -88,11 +88,16 @@ class SqliteSession:
         if row is None or summary.id != row[1]:
             return _torn(seq, summary.note)
         sides, torn = {}, []
+        frames: tuple[Frame, ...] = ()
         for side in ("request", "response"):
             try:
                 sides[side] = self._side(seq, side, row)
             except (sqlite3.DatabaseError, SessionFormatError, WireError) as error:
                 torn.append(f"{side} is torn: {error}")
+        try:
+            frames = tuple(self._frames(seq))
+        except (sqlite3.DatabaseError, SessionFormatError) as error:
+            torn.append(f"frames are torn: {error}")
         return Exchange(
             id=summary.id,
             request=sides.get("request"),  # type: ignore[arg-type]
@@ -107,7 +112,7 @@ class SqliteSession:
             branch=summary.branch,
             client=row[-2],
             note="; ".join(filter(None, (summary.note, *torn))),
-            frames=tuple(self._frames(seq)),
+            frames=frames,
             meta=loads(row[-1].encode()) if row[-1] else NOTHING,
         )
 
