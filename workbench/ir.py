@@ -305,7 +305,10 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts, made disjoint: input is what was neither read from nor written to a cache."""
+    """Token counts, made disjoint: input is what was neither read from nor written to a cache.
+
+    ``output`` is everything the model wrote, ``reasoning`` how much of it was reasoning.
+    """
 
     input: int | None = None
     output: int | None = None

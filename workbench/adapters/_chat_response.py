@@ -107,7 +107,7 @@ def read_usage(value: JsonValue) -> Usage | None:
     is_beside = total == (prompt or 0) + (completion or 0) + (reasoning or 0)
     return Usage(
         input=None if prompt is None else max(prompt - (cached or 0) - (written or 0), 0),
-        output=None if completion is None else max(completion - (0 if is_beside else reasoning or 0), 0),
+        output=None if completion is None else completion + ((reasoning or 0) if is_beside else 0),
         cache_read=cached,
         cache_write=written,
         reasoning=reasoning,

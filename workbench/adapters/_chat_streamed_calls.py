@@ -124,6 +124,8 @@ class Calls:
         call_id, name = delta.get("id"), function.get("name")
         if isinstance(call_id, str):
             self._identify(call, call_id, event, base)
+        elif call_id is not None:
+            call.extra["id"] = call_id
         if call.kind is None:
             call.kind = delta.get("type")
         if isinstance(name, str) and name:
@@ -134,6 +136,8 @@ class Calls:
                 if is_same:
                     return
             call.name.add(name, event, f"{base}/{call.key}/name")
+        elif name is not None and name != "":
+            call.inner["name"] = name
 
     def _identify(self, call: Call, call_id: str, event: int, base: str) -> None:
         if not call_id:
