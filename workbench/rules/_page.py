@@ -1,0 +1,104 @@
+"""What a rule page holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.ir import JsonValue
+
+if TYPE_CHECKING:
+    from workbench.wire.session import MemorySession
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """How a provider refuses it.
+
+    Attributes:
+        provider: contract name, with its variant where it holds for that one.
+        status: HTTP status.
+        message: its text, ``{name}`` for what varies; "" where it was never captured.
+        source: where it was seen.
+        when: which fault of the rule it is for, "" for any.
+        where: protocol or endpoint, where the provider has several.
+    """
+
+    provider: str
+    status: int
+    message: str
+    source: str
+    when: str = ""
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Exchanges that show the fault, or its repair.
+
+    Attributes:
+        provider, protocol: what they are judged by.
+        exchanges: each with ``request`` (a JSON value) or ``raw`` (the request's JSON text), and with ``response`` (a
+            JSON value) or ``sse`` (event-stream text), or neither.
+    """
+
+    provider: str
+    protocol: str
+    exchanges: tuple[Mapping[str, JsonValue], ...]
+
+    @property
+    def kind(self) -> str:
+        """``"request"``, ``"response"``, ``"sse"`` or ``"session"`` (more than one of them)."""
+        parts = [key for exchange in self.exchanges for key in exchange]
+        return {"raw": "request"}.get(parts[0], parts[0]) if len(parts) == 1 else "session"
+
+    def session(self) -> MemorySession:
+        """The exchanges as a session, to be inspected."""
+        from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
+        from workbench.wire.session import MemorySession
+
+        def request(given: Mapping[str, JsonValue]) -> HttpRequest | None:
+            body = _bytes(given, "raw", "request")
+            return None if body is None else HttpRequest(body=Body(body))
+
+        def response(given: Mapping[str, JsonValue]) -> HttpResponse | None:
+            body = _bytes(given, "sse", "response")
+            mime = "text/event-stream" if "sse" in given else "application/json"
+            return None if body is None else HttpResponse(headers=Headers((("content-type", mime),)), body=Body(body))
+
+        made = (Exchange(f"example-{n}", request(e), response(e)) for n, e in enumerate(self.exchanges, 1))
+        return MemorySession("example", tuple(made))
+
+
+def _bytes(given: Mapping[str, JsonValue], text: str, value: str) -> bytes | None:
+    from workbench.wire.jsontext import dumps
+
+    if text in given:
+        return str(given[text]).encode("utf-8")
+    return dumps(given[value]) if value in given else None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Everything there is to say about a rule.
+
+    Attributes:
+        summary: one sentence.
+        what, why, fix: a few sentences each.
+        look_for: usual causes, one line each.
+        refusals: every known text, in the order of the contracts.
+        sources: documents and reports.
+        failing, passing: examples; None for a rule that this version does not check.
+    """
+
+    slug: str
+    summary: str
+    what: str
+    why: str
+    look_for: tuple[str, ...]
+    fix: str
+    refusals: tuple[Refusal, ...]
+    sources: tuple[str, ...]
+    failing: Example | None = None
+    passing: Example | None = None

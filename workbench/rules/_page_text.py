@@ -1,0 +1,87 @@
+"""A rule page as lines of text."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from workbench.ir import JsonValue
+from workbench.rules._page import Example, Page, Refusal
+
+
+def lines(page: Page, width: int = 80) -> Iterator[str]:
+    """The page as text, no line longer than ``width`` but for what cannot be broken (URLs, event data)."""
+    yield from _wrapped(f"{page.slug}: {page.summary}", width, "", "  ")
+    yield from _section("What is wrong", _wrapped(page.what, width))
+    yield from _section("Why it bites", _wrapped(page.why, width))
+    yield from _section("What to look for", _listed(page.look_for, width))
+    yield from _section("How to mend it", _wrapped(page.fix, width))
+    if page.refusals:
+        yield from _section("Who refuses it", _refusals(page.refusals, width))
+    yield from _section("Sources", _listed(page.sources, width))
+    if page.failing and page.passing:
+        yield from _section("Wrong", _shown(page.failing, width))
+        yield from _section("Right, as a difference", _difference(page.failing, page.passing, width))
+    else:
+        yield from _section("Examples", ["  None: this version does not check the rule yet."])
+
+
+def _section(title: str, body: Iterable[str]) -> Iterator[str]:
+    yield ""
+    yield title
+    yield from body
+
+
+def _wrapped(text: str, width: int, first: str = "  ", rest: str = "  ") -> list[str]:
+    return textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _listed(items: Iterable[str], width: int) -> Iterator[str]:
+    for item in items:
+        yield from _wrapped(item, width, "  - ", "    ")
+
+
+def _refusals(refusals: Iterable[Refusal], width: int) -> Iterator[str]:
+    """Each text once, with everybody who says it."""
+    said: dict[tuple[int, str], list[str]] = {}
+    for refusal in refusals:
+        who = f"{refusal.provider}, {refusal.where}" if refusal.where else refusal.provider
+        said.setdefault((refusal.status, refusal.message), []).append(who)
+    for (status, message), providers in said.items():
+        who = f"{', '.join(dict.fromkeys(providers))} ({status})"
+        yield from _wrapped(f"{who}: {message or 'a text that was not captured'}", width, "  - ", "    ")
+
+
+def _shown(example: Example, width: int) -> Iterator[str]:
+    yield f"  {example.protocol}, judged by {example.provider}"
+    for exchange in example.exchanges:
+        for key, value in exchange.items():
+            yield f"  {key}:"
+            text = value.rstrip("\n").split("\n") if isinstance(value, str) else _json(value, width - 4)
+            yield from (f"    {line}".rstrip() for line in text)
+
+
+def _difference(wrong: Example, right: Example, width: int) -> Iterator[str]:
+    """What to change in the failing example, with two lines around each change."""
+    before, after = (list(_shown(example, width - 2)) for example in (wrong, right))
+    for line in difflib.unified_diff(before, after, n=2, lineterm=""):
+        if not line.startswith(("---", "+++")):
+            yield "  ⋮" if line.startswith("@@") else f"{line[0]} {line[1:]}".rstrip()
+
+
+def _json(value: JsonValue, width: int, taken: int = 0) -> list[str]:
+    """JSON with everything on one line that fits there; ``taken``: what stands before it on its first line."""
+    flat = json.dumps(value, ensure_ascii=False)
+    if len(flat) + taken <= width or not isinstance(value, dict | list):
+        return [flat]
+    keys = [f"{json.dumps(k, ensure_ascii=False)}: " for k in value] if isinstance(value, dict) else [""] * len(value)
+    made = [flat[0]]
+    for n, (key, item) in enumerate(zip(keys, value.values() if isinstance(value, dict) else value, strict=True)):
+        inner = _json(item, width - 2, len(key) + 1)
+        inner[-1] += "," if n + 1 < len(value) else ""
+        made += [f"  {key}{inner[0]}", *(f"  {line}" for line in inner[1:])]
+    return [*made, flat[-1]]
