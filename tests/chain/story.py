@@ -59,7 +59,7 @@ def messages(story: str) -> tuple[Message, ...]:
 
 
 def request(story: str, **more: object) -> ModelRequest:
-    return ModelRequest(protocol="test", model="m", messages=messages(story), **more)  # type: ignore[arg-type]
+    return ModelRequest("test", str(more.pop("model", "m")), messages(story), **more)  # type: ignore[arg-type]
 
 
 def answer(line: str, *, id: str | None = None, **more: object) -> ModelResponse:

@@ -96,6 +96,21 @@ PLAYBOOKS: dict[str, tuple[list[tuple[ModelRequest, ModelResponse | None]], list
         ],
         [0, 0, 0, 0, 0],
     ),
+    "the same question to two models": (
+        [
+            (asks("S", "user: hi", model="m1"), answer("hello")),
+            (asks("S", "user: hi", model="m2"), answer("hello")),
+            (asks("S", "user: hi\nassistant: hello\nuser: a", model="m1"), answer("A")),
+        ],
+        [0, 1, 0],
+    ),
+    "a fallback to another model": (
+        [
+            (asks("S", "user: hi", model="m1"), FAILED),
+            (asks("S", "user: hi", model="m2"), answer("hello")),
+        ],
+        [0, 0],
+    ),
     "sampling the same request": (
         [
             (asks("S", "user: hi"), answer("a")),

@@ -30,12 +30,14 @@ class Told:
     """One request, and what may be put behind it.
 
     Attributes:
+        model: whom it asks.
         hop, base: as in ``State``.
         items: what the messages say.
         plain, exact: fingerprints of the first n items together, for every n from zero.
         ends: number of items after each message.
     """
 
+    model: str | None
     hop: str
     base: int
     items: list[Item]
@@ -44,9 +46,9 @@ class Told:
     ends: list[int]
 
     @classmethod
-    def after(cls, start: State) -> Told:
+    def after(cls, start: State, model: str | None) -> Told:
         """Nothing yet, on top of a state."""
-        return cls(start.hop, start.base, [], [start.plain], [start.exact], [])
+        return cls(model, start.hop, start.base, [], [start.plain], [start.exact], [])
 
     def tell(self, messages: Iterable[Message]) -> Told:
         """Add messages of a request."""
@@ -58,7 +60,7 @@ class Told:
 
     def answered(self, message: Message) -> Told:
         """The same with an answer behind it."""
-        told = Told(self.hop, self.base, [*self.items], [*self.plain], [*self.exact], self.ends)
+        told = Told(self.model, self.hop, self.base, [*self.items], [*self.plain], [*self.exact], self.ends)
         told._add(items(message, is_answer=True))
         return told
 
@@ -73,9 +75,10 @@ class Told:
         """The state after the last message."""
         return State(self.hop, self.base, self.plain[-1], self.exact[-1])
 
-    def whole(self, n: int) -> tuple[int, int, int]:
-        """Keys of the first n items, strongest first: as they are, without call ids, under other instructions."""
+    def whole(self, n: int) -> tuple[int, int, int, int]:
+        """Keys of the first n items, strongest first: as they are, whatever model, call ids, instructions."""
         return (
+            hash(("asked", self.model, self.hop, self.base, self.exact[n])),
             hash(("exact", self.hop, self.base, self.exact[n])),
             hash(("plain", self.hop, self.base, self.plain[n])),
             hash(("any", self.hop, self.plain[n])),

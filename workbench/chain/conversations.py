@@ -6,7 +6,8 @@ An exchange belongs to the conversation that the strongest of these names:
 2. an answer that its history holds, with everything before it as it was when the answer came;
 3. an answer whose call has a unique id, or that stands behind what it stood behind but for the last thing said, or
    behind the same last thing;
-4. a request whose messages it repeats or extends, of the same instructions and tools (retries and their ladders);
+4. a request whose messages it repeats or extends, of the same instructions, model and tools (retries), or of others
+   where that request failed (ladders of changed retries);
 5. an answer with a call whose id is a counter, where something said before it is shared too.
 
 Nothing is decided by position. Of requests only fingerprints are kept.
@@ -82,12 +83,14 @@ class _Attempt:
     """The last request with certain messages.
 
     Attributes:
+        asked: protocol and model.
         tools: names of its tools.
         answer: what it got, None for an error, an incomplete answer or nothing.
         is_continued: a later request holds an answer to it.
     """
 
     conversation: int
+    asked: tuple[str, str | None]
     tools: frozenset[str]
     answer: ModelResponse | None
     is_continued: bool = False
@@ -115,13 +118,13 @@ class Conversations:
         hop = decoded.exchange.hop
         thread = self._threads.get((hop, request.previous_id)) if request and request.previous_id else None
         start = thread.state if thread else beginning(request, hop)
-        told = Told.after(start).tell(request.messages if request else ())
+        told = Told.after(start, request.model if request else None).tell(request.messages if request else ())
         found = self._find(request, told, thread)
         found.exchanges.append(decoded.index)
         self._said[found.id].update(i.plain for i in told.items)
         owner = _Owner(found.id, told.asked(len(told.items)))
         if request is not None:
-            self._try(owner, _tool_names(request), response)
+            self._try(owner, request, response)
             if request.previous_id:
                 self._threads.setdefault((hop, request.previous_id), _Thread(owner, start))
         if response is not None and response.messages:
@@ -173,10 +176,10 @@ class Conversations:
                 return number
         return None
 
-    def _try(self, owner: _Owner, tools: frozenset[str], response: ModelResponse | None) -> None:
+    def _try(self, owner: _Owner, request: ModelRequest, response: ModelResponse | None) -> None:
         """Keep a request for its retries."""
         others = [a for a in self._attempts[owner.asked] if a.conversation != owner.conversation]
-        attempt = _Attempt(owner.conversation, tools, _good(response))
+        attempt = _Attempt(owner.conversation, _asked(request), _tool_names(request), _good(response))
         self._attempts[owner.asked] = [*others, attempt][-_MAX_TWINS:]
 
     def _remember(self, owner: _Owner, response: ModelResponse, told: Told) -> None:
@@ -199,7 +202,7 @@ def _answer_keys(told: Told) -> Iterator[int]:
     """Keys of every answer that a history may hold: strongest kind first, latest answer first."""
     runs = list(told.runs())
     after = [n for start, stop in runs for n in range(stop, start, -1)]
-    for strength in range(3):
+    for strength in range(4):
         yield from (told.whole(n)[strength] for n in after)
     yield from (told.call(i) for i in reversed(told.items) if i.is_answer and i.call_id and looks_unique(i.call_id))
     for start, stop in runs:
@@ -212,7 +215,7 @@ def _answer_keys(told: Told) -> Iterator[int]:
 
 def _goes_on(attempt: _Attempt, request: ModelRequest, told: Told, n: int) -> bool:
     """A request whose first n items are those of an earlier one belongs to it."""
-    if not _same_tools(attempt, _tool_names(request)):
+    if attempt.answer and not _is_alike(attempt, request):
         return False
     if n == len(told.items):
         # once an answer was taken up, the same first words begin a conversation anew
@@ -224,9 +227,14 @@ def _goes_on(attempt: _Attempt, request: ModelRequest, told: Told, n: int) -> bo
     return following.role not in ANSWERING or attempt.answer is None or _is_of(attempt.answer, following)
 
 
-def _same_tools(attempt: _Attempt, tools: frozenset[str]) -> bool:
-    """Ladders of retries add and drop tools; a request on the side has other tools or none."""
-    return attempt.tools == tools or bool(attempt.tools & tools) or attempt.answer is None
+def _is_alike(attempt: _Attempt, request: ModelRequest) -> bool:
+    """A request on the side or a comparison asks another model, or offers other tools or none."""
+    tools = _tool_names(request)
+    return attempt.asked == _asked(request) and (attempt.tools == tools or bool(attempt.tools & tools))
+
+
+def _asked(request: ModelRequest) -> tuple[str, str | None]:
+    return request.protocol, request.model
 
 
 def _is_of(answer: ModelResponse, message: Message) -> bool:
