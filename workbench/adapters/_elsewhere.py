@@ -41,4 +41,12 @@ def name_value(value: JsonValue) -> str | None:
         return "gemini"
     if "done" in value and "message" in value and "model" in value:
         return "ollama"
-    return None
+    return _name_event(value)
+
+
+def _name_event(value: dict[str, JsonValue]) -> str | None:
+    if str(value.get("event_type", "")).startswith("interaction."):
+        return "gemini-interactions"
+    if any(isinstance(value.get(k), dict) for k in ("messageStart", "contentBlockStart", "contentBlockDelta")):
+        return "bedrock-converse"
+    return "cohere-v2" if value.get("type") in ("message-start", "tool-plan-delta", "content-delta") else None
