@@ -46,7 +46,10 @@ def test_the_framing_is_marked_and_no_terminator_is_invented(data: Path) -> None
 def test_white_space_in_a_payload_cannot_break_its_framing() -> None:
     raw = b'{"type":"ping",\r"x":1}\n{"type":"evil\\nname: x"}\n'
     response = json_lines.read(raw, "x").exchange(0).response
-    assert response and response.body.raw == b'event: ping\ndata: {"type":"ping", "x":1}\n\ndata: {"type":"evil\\nname: x"}\n\n'
+    assert (
+        response
+        and response.body.raw == b'event: ping\ndata: {"type":"ping", "x":1}\n\ndata: {"type":"evil\\nname: x"}\n\n'
+    )
 
 
 def test_a_stream_of_json_lines_is_what_the_wire_had(data: Path) -> None:

@@ -29,8 +29,8 @@ class Entry:
     Attributes:
         position: line number, or place in the container.
         parent: uuid of the entry before it in the conversation; None at a root.
-        resumes: on the first entry after a compaction, uuid of the last one before it ("" where it does not say); None
-            on any other entry.
+        resumes: on the first entry after a compaction, uuid of the last one before it, one that nothing has where it
+            does not say; None on any other entry.
         chain: "" for the main conversation, else the sub-agent's id ("?" when it has none).
         kind: ``"user"``, ``"assistant"``, ``"boundary"`` (the history starts anew) or ``"other"``.
         said: what it adds to the history.
@@ -95,7 +95,7 @@ def _entry(position: int, uuid: str, parent: str | None, chain: str, value: dict
     kind, message = value.get("type"), value.get("message")
     time, version = epoch(value.get("timestamp")), _text(value.get("version"))
     if kind == "system" and value.get("subtype") == "compact_boundary":
-        before = _text(value.get("logicalParentUuid"))
+        before = _text(value.get("logicalParentUuid")) or f"before {uuid}"
         return Entry(position, uuid, parent, chain, "boundary", time, resumes=before, version=version)
     if kind not in SAYING or not isinstance(message, dict) or value.get("isVisibleInTranscriptOnly") is True:
         return Entry(position, uuid, parent, chain, "other", time, version=version)
@@ -111,7 +111,7 @@ def _entry(position: int, uuid: str, parent: str | None, chain: str, value: dict
         calls=tuple(_text(b.get("id")) for b in blocks if b.get("type") == "tool_use"),
         results=tuple(_text(b.get("tool_use_id")) for b in blocks if _is_result(b)) if kind == "user" else (),
         is_reasoning=all(b.get("type") in REASONING for b in blocks),
-        resumes="" if value.get("isCompactSummary") is True and parent is None else None,
+        resumes=f"before {uuid}" if value.get("isCompactSummary") is True and parent is None else None,
         version=version,
     )
     return _with_turn(entry, value, message, blocks) if kind == "assistant" else entry

@@ -110,17 +110,20 @@ def _group(entries: Sequence[Entry]) -> tuple[list[Unit], dict[str, Unit]]:
 
 
 def _link(units: Sequence[Unit], unit_of: dict[str, Unit], entries: Sequence[Entry]) -> None:
-    """Find each unit's parent. One whose line is missing follows what stands before it in its chain."""
-    previous: dict[str, Unit] = {}
-    earlier: dict[str, Unit | None] = {}
+    """Find each unit's parent. A line that is missing stood before the first one that names it as its parent."""
+    stood_before: dict[str, Unit | None] = {}
+    last: dict[str, Unit] = {}
     for entry in entries:
-        earlier[entry.uuid] = previous.get(entry.chain)
-        previous[entry.chain] = unit_of[entry.uuid]
+        for named in (entry.parent, entry.resumes):
+            if named is not None:
+                stood_before.setdefault(named, last.get(entry.chain))
+        last[entry.chain] = unit_of[entry.uuid]
     for unit in units:
-        first, before = unit.first, earlier[unit.first.uuid]
-        unit.parent = _other(unit, unit_of.get(first.parent, before) if first.parent else None)
-        if first.resumes is not None:
-            unit.resumes = _other(unit, unit_of.get(first.resumes, before))
+        parent, resumes = unit.first.parent, unit.first.resumes
+        if parent is not None:
+            unit.parent = _other(unit, unit_of.get(parent, stood_before[parent]))
+        if resumes is not None:
+            unit.resumes = _other(unit, unit_of.get(resumes, stood_before[resumes]))
 
 
 def _other(unit: Unit, found: Unit | None) -> Unit | None:

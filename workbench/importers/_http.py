@@ -75,12 +75,15 @@ def base64_body(text: JsonValue, headers: Headers) -> Body:
 
 def epoch(value: JsonValue) -> float | None:
     """Seconds since the epoch of an ISO 8601 or RFC 2822 text, or of a number; without a zone it is UTC."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) if 0 < value < 1e11 else None
-    if not isinstance(value, str):
-        return None
-    text = value.strip().removesuffix(" GMT").removesuffix(" UTC")
-    for parse, written in ((datetime.fromisoformat, text), (parsedate_to_datetime, value)):
+    found = _moment(value) if isinstance(value, str) else value
+    if isinstance(found, int | float) and not isinstance(found, bool) and 0 < found < 1e11:
+        return float(found)
+    return None
+
+
+def _moment(value: str) -> float | None:
+    iso = value.strip().removesuffix(" GMT").removesuffix(" UTC")
+    for parse, written in ((datetime.fromisoformat, iso), (parsedate_to_datetime, value)):
         try:
             moment = parse(written)
             return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -11,7 +11,7 @@ from workbench.ir import JsonValue
 
 REQUEST, RESPONSE, EVENT = "request", "response", "event"
 
-_EVENT_OBJECTS = frozenset({"chat.completion.chunk", "text_completion.chunk"})
+_EVENT_OBJECTS = ("chat.completion.chunk", "text_completion.chunk")
 _EVENT_TYPES = frozenset(
     {
         *("message_start", "content_block_start", "content_block_delta", "content_block_stop"),  # Messages

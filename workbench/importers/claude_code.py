@@ -20,8 +20,14 @@ _LOGLINES = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"loglines"\s*:\s*\[')
 _LONG_LINE = re.compile(
     rb'\s*\{[^\n]{0,1000}"(?:parentUuid|sessionId)"\s*:[^\n]{0,2000}"type"\s*:\s*"(?:user|assistant)"'
 )
-_KINDS = frozenset(
-    {*SAYING, "system", "summary", "file-history-snapshot", "queue-operation", "progress", "attachment", "last-prompt"}
+_OTHERS = (
+    "system",
+    "summary",
+    "file-history-snapshot",
+    "queue-operation",
+    "progress",
+    "attachment",
+    "last-prompt",
 )
 _MARKS = frozenset({"parentUuid", "leafUuid", "messageId", "sessionId"})
 
@@ -33,7 +39,7 @@ def sniff(head: bytes) -> float:
     first = first_objects(head)
     if not first:
         return 0.9 if _LONG_LINE.match(head) else 0.0
-    known = [v for v in first if v.get("type") in _KINDS and not _MARKS.isdisjoint(v)]
+    known = [v for v in first if v.get("type") in (*SAYING, *_OTHERS) and not _MARKS.isdisjoint(v)]
     foreign = any(isinstance(v.get("message"), dict) and "content" not in v["message"] for v in known)
     return 0.95 if 2 * len(known) > len(first) and not foreign else 0.0
 

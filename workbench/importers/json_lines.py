@@ -47,7 +47,7 @@ def read(data: bytes, name: str) -> MemorySession:
 def _is_stream(lines: Sequence[Line]) -> bool:
     if any(side_of(line.value) == EVENT for line in lines[:4]):
         return True
-    answers = {line.value.get("responseId") for line in lines if "candidates" in line.value}
+    answers = {str(line.value.get("responseId")) for line in lines if "candidates" in line.value}
     return len(lines) > 1 and len(answers) == 1  # Gemini: a chunk has the shape of a whole answer
 
 

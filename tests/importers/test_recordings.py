@@ -1,0 +1,98 @@
+"""Every recording opens, or is refused by the name of its format; counts and protocols are those of the index."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from workbench.decode import Decoded
+from workbench.errors import UnreadableInput
+from workbench.importers import open_input
+from workbench.wire.exchange import Kind
+from workbench.wire.session import exchanges_of
+
+UNSUPPORTED = {
+    "transcript-gemini-cli": "Gemini CLI response script",
+    "transcript-inspect": "inspect_ai evaluation log",
+    "transcript-pi": "pi session",
+    "transcript-atif": "ATIF trajectory",
+}
+
+OTHER_TRAFFIC = {
+    # file: requests in it that are no model calls, which the index leaves out
+    "chatlas/openai/test_mcp_client__test_call_http_mcp_tool.yaml": 6,
+}
+
+NO_PROTOCOL = {
+    # file: why nothing in it tells the protocol
+    "vercel-ai/google/google-429-retry-info.json": "an error body by itself: its shape is everybody's",
+}
+
+
+@pytest.fixture(scope="module")
+def index(recordings: Path) -> list[dict[str, str]]:
+    with (recordings / "index.tsv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def supported(index: list[dict[str, str]]) -> Iterator[dict[str, str]]:
+    return (row for row in index if row["protocol"] not in UNSUPPORTED)
+
+
+def test_transcripts_of_other_clients_are_refused_by_name(recordings: Path, index: list[dict[str, str]]) -> None:
+    refused = [row for row in index if row["protocol"] in UNSUPPORTED]
+    assert refused
+    for row in refused:
+        with pytest.raises(UnreadableInput, match=UNSUPPORTED[row["protocol"]]) as caught:
+            open_input(str(recordings / row["file"]))
+        assert "not supported yet" in str(caught.value)
+
+
+def test_every_other_recording_opens_whole(recordings: Path, index: list[dict[str, str]]) -> None:
+    wrong = {}
+    for row in supported(index):
+        session = open_input(str(recordings / row["file"]))
+        frames = sum(len(e.frames) for e in exchanges_of(session))
+        count = frames or len(session) - OTHER_TRAFFIC.get(row["file"], 0)
+        if session.damage or count != int(row["exchanges"]):
+            wrong[row["file"]] = (count, row["exchanges"], session.damage)
+    assert not wrong
+
+
+def test_protocols_are_those_of_the_index(recordings: Path, index: list[dict[str, str]]) -> None:
+    wrong = {}
+    for row in supported(index):
+        session = open_input(str(recordings / row["file"]))
+        expected = set(row["protocol"].split("+"))
+        found = {protocol(n, e) for n, e in enumerate(exchanges_of(session))}
+        if row["file"] in OTHER_TRAFFIC:
+            found.discard(None)
+        if row["file"] in NO_PROTOCOL:
+            expected = {None}
+        if found != expected:
+            wrong[row["file"]] = (found, expected)
+    assert not wrong
+
+
+def protocol(number: int, exchange) -> str | None:
+    if exchange.kind is Kind.WEBSOCKET:
+        return "realtime-websocket"
+    if "grpc" in exchange.meta:
+        return "xai-grpc-sdk"
+    return Decoded(number, exchange).protocol
+
+
+def test_bodies_that_were_kept_raw_are_in_the_file_as_they_are(recordings: Path, index: list[dict[str, str]]) -> None:
+    """A bare body and an event stream are the file, byte for byte."""
+    bare = [r["file"] for r in supported(index) if r["file"].endswith((".json", ".sse", ".txt"))]
+    checked = 0
+    for file in bare:
+        raw = (recordings / file).read_bytes()
+        exchange = open_input(str(recordings / file)).exchange(0)
+        if "framing" not in exchange.meta:
+            checked += 1
+            assert exchange.response and exchange.response.body.raw == raw
+    assert checked == 8
