@@ -6,6 +6,8 @@ import codecs
 import re
 from array import array
 from bisect import bisect_right
+from itertools import accumulate, chain, zip_longest
+from operator import add
 from typing import Final
 
 ERRORS: Final = "workbench-wire"
@@ -65,6 +67,14 @@ def meaning(escape: bytes) -> bytes:
     return encode(chr(int(escape[2:], 16))) if len(escape) == 6 else escape[1:]
 
 
+class _Meanings(dict[bytes, bytes]):
+    """What the escapes of one string stand for: most repeat."""
+
+    def __missing__(self, escape: bytes) -> bytes:
+        said = self[escape] = meaning(escape)
+        return said
+
+
 class Inside:
     """The text in a JSON string, with the way back to the bytes it was written in.
 
@@ -74,26 +84,16 @@ class Inside:
     """
 
     def __init__(self, outer: bytes, start: int, end: int) -> None:
-        # Run n is literal text: inner bytes from _inner[n], outer bytes from _outer[n] to _stop[n]. An escape follows.
-        self._inner, self._outer, self._stop = array("q", (0,)), array("q", (start,)), array("q")
-        if outer.find(b"\\", start, end) < 0:
-            self._stop.append(end)
-            self.text = outer[start:end]
-            return
-        pieces: list[bytes] = []
-        at, length = start, 0
-        for found in ESCAPE.finditer(outer, start, end):
-            stop, after = found.span()
-            said = meaning(found[0])
-            pieces += (outer[at:stop], said)
-            length += stop - at + len(said)
-            at = after
-            self._stop.append(stop)
-            self._inner.append(length)
-            self._outer.append(at)
-        self._stop.append(end)
-        pieces.append(outer[at:end])
-        self.text = b"".join(pieces)
+        raw = outer[start:end]
+        literals = ESCAPE.split(raw)
+        escapes = ESCAPE.findall(raw)
+        said = list(map(_Meanings().__getitem__, escapes))
+        self.text = b"".join(chain.from_iterable(zip_longest(literals, said, fillvalue=b"")))
+        # Run n is literal text, at inner byte _inner[n] and outer bytes _outer[n] to _stop[n]. An escape follows it.
+        lengths = array("q", map(len, literals))
+        self._inner: array[int] = array("q", accumulate(map(add, lengths, map(len, said)), initial=0))
+        self._outer: array[int] = array("q", accumulate(map(add, lengths, map(len, escapes)), initial=start))
+        self._stop: array[int] = array("q", map(add, self._outer, lengths))
 
     def outer(self, offset: int, *, is_end: bool = False) -> int:
         """The outer byte of an inner one; an offset inside an escape goes to its start, or to its end as an end."""
