@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.importers._rebuilt import History, RebuiltSession, Said, Turn, extend
+from workbench.importers._rebuilt import History, Made, RebuiltSession, Said, Turn, extend
 from workbench.ir import JsonValue
 from workbench.wire.exchange import Exchange, Origin
 from workbench.wire.jsontext import dumps, loads
@@ -59,6 +59,23 @@ def test_branches_share_what_came_before() -> None:
 def test_the_size_is_known_without_making_the_messages(entries: list[Said]) -> None:
     found = history(*entries)
     assert (found.size if found else 0) == len(found.messages() if found else b"")
+
+
+ENTRIES = st.lists(st.sampled_from([RESULT, PROMPT, NOTE, ANSWER, CALL, EMPTY]), min_size=1, max_size=12)
+
+
+@given(ENTRIES, ENTRIES)
+def test_what_was_made_before_is_only_a_short_cut(first: list[Said], more: list[Said]) -> None:
+    known, other = history(*first), history(*first, *more)
+    for start in (known, other):
+        if start and known and other:
+            assert other.messages(Made(start, start.messages())) == other.messages()
+            assert known.messages(Made(start, start.messages())) == known.messages()
+    longer = known
+    for said in more:
+        longer = extend(longer, said)
+    if longer and known:
+        assert longer.messages(Made(known, known.messages())) == longer.messages()
 
 
 def test_bodies_are_made_on_demand_and_listed_without() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import NamedTuple
 
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, Summary, summarize
 from workbench.wire.jsontext import dumps
@@ -63,14 +64,23 @@ class History:
         content = len(self.said.text) if is_plain else len("[]") + self.blocks
         return self.settled + len(_message(self.said.role, b"")) + content
 
-    def messages(self) -> bytes:
-        """The elements of the ``messages`` array, as compact JSON."""
+    def messages(self, made: Made | None = None) -> bytes:
+        """The elements of the ``messages`` array, as compact JSON; ``made`` may hold the first of them."""
         held: list[Said] = []
         node: History | None = self
         while node:
             held.append(node.said)
+            if made and node.is_alone and node.before is made.history:
+                return b",".join((made.messages, *_encoded(reversed(held))))
             node = node.before
         return b",".join(_encoded(reversed(held)))
+
+
+class Made(NamedTuple):
+    """Messages that were asked for before: the next turn's begin with them."""
+
+    history: History
+    messages: bytes
 
 
 def extend(history: History | None, said: Said) -> History | None:
@@ -125,9 +135,9 @@ class Turn:
         """Bytes of ``request_body()``, without making it."""
         return len(self._before()) + (self.history.size if self.history else 0) + len("]}")
 
-    def request_body(self) -> bytes:
+    def request_body(self, messages: bytes) -> bytes:
         """The request as far as the transcript knows it: model and messages."""
-        return self._before() + (self.history.messages() if self.history else b"") + b"]}"
+        return b"".join((self._before(), messages, b"]}"))
 
     def _before(self) -> bytes:
         model = b'"model":' + dumps(self.model) + b"," if self.model else b""
@@ -144,6 +154,7 @@ class RebuiltSession:
         self._url = url
         self._turns = tuple(turns)
         self._summaries: tuple[Summary, ...] = ()
+        self._made: Made | None = None
 
     def __len__(self) -> int:
         return len(self._turns)
@@ -160,7 +171,10 @@ class RebuiltSession:
 
     def exchange(self, index: int) -> Exchange:
         turn = self._turns[index]
-        return self._exchange(turn, turn.request_body())
+        messages = turn.history.messages(self._made) if turn.history else b""
+        if turn.history:
+            self._made = Made(turn.history, messages)
+        return self._exchange(turn, turn.request_body(messages))
 
     def _exchange(self, turn: Turn, request: bytes) -> Exchange:
         answer = None if turn.response is None else HttpResponse(status=turn.status, body=_not_wire(turn.response))
