@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from workbench.chain._fingerprint import ANSWERING
 from workbench.chain.closure import NodeRef
-from workbench.chain.received import Received, read
+from workbench.chain.received import Answer, Received
 from workbench.chain.terms import ReasoningTerms, Scope
 from workbench.ir import Message, ModelRequest, Reasoning, ToolResultIR
 
@@ -65,7 +65,7 @@ class Turn:
 def turns(request: ModelRequest, received: Received) -> list[Turn]:
     """The assistant turns of a request, matched with what was received."""
     places = [n for n, m in enumerate(request.messages) if m.role in ANSWERING]
-    positions = received.match([read(request.messages[n]) for n in places])
+    positions = received.match([Answer(request.messages[n]) for n in places])
     users = [n for n, m in enumerate(request.messages) if _is_said(m)]
     found: list[Turn] = []
     loops: defaultdict[int, Loop] = defaultdict(Loop)

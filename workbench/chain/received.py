@@ -6,47 +6,45 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from workbench.chain._fingerprint import call_digest, looks_unique, visible_text
 from workbench.chain._replayed import content
-from workbench.ir import Message, ModelResponse, Reasoning
+from workbench.ir import Message, ModelResponse
 
-_NEIGHBOURS = 16
+_NEIGHBOURS = 8
 """Answers with one call id or one text that are compared, nearest first: counters repeat in every turn."""
 
 
-@dataclass(frozen=True, slots=True)
 class Answer:
-    """One message of an answer, or one of a history.
+    """What matters of one message of an answer, or of a history.
 
     Attributes:
         exchange: where it was received, -1 for a message of a history.
-        text: what people read of it.
-        ids: call ids, as sent.
-        calls: fingerprints of names and arguments.
-        blocks: its reasoning; ``contents`` is what has to stay the same in it.
+        ids: call ids, as sent, where there are any.
+        blocks: its reasoning.
     """
 
-    exchange: int
-    text: str
-    ids: tuple[str, ...]
-    calls: tuple[int, ...]
-    blocks: tuple[Reasoning, ...]
-    contents: tuple[tuple[str, str, int], ...]
+    def __init__(self, message: Message, exchange: int = -1) -> None:
+        self.exchange = exchange
+        self.ids = tuple(c.id for _, c in message.tool_calls() if c.id)
+        self.blocks = tuple(r for _, r in message.reasoning())
+        self._message = message
 
+    @cached_property
+    def text(self) -> str:
+        """What people read of it."""
+        return visible_text(self._message)
 
-def read(message: Message, exchange: int = -1) -> Answer:
-    """What matters of a message."""
-    calls = [c for _, c in message.tool_calls()]
-    blocks = tuple(r for _, r in message.reasoning())
-    return Answer(
-        exchange,
-        visible_text(message),
-        tuple(c.id for c in calls if c.id),
-        tuple(call_digest(c) for c in calls),
-        blocks,
-        tuple(content(b) for b in blocks),
-    )
+    @cached_property
+    def calls(self) -> tuple[int, ...]:
+        """Fingerprints of names and arguments of its calls."""
+        return tuple(call_digest(c) for _, c in self._message.tool_calls())
+
+    @cached_property
+    def contents(self) -> tuple[tuple[str, str, int], ...]:
+        """What has to stay the same in its reasoning."""
+        return tuple(content(b) for b in self.blocks)
 
 
 @dataclass(slots=True)
@@ -69,10 +67,10 @@ class Received:
     def add(self, exchange: int, response: ModelResponse) -> None:
         """Append an answer: every choice of it."""
         for message in response.messages:
-            answer = read(message, exchange)
+            answer = Answer(message, exchange)
             for call_id in dict.fromkeys(answer.ids):
                 self._by_id[call_id].append(len(self.answers))
-            if answer.text:
+            if not answer.ids and answer.text:
                 self._by_text[answer.text].append(len(self.answers))
             self.answers.append(answer)
 
@@ -99,18 +97,19 @@ class Received:
         return found
 
     def _find(self, shown: Answer, later: int) -> int | None:
-        near = [p for i in dict.fromkeys(shown.ids) for p in self._near(self._by_id.get(i, ()), later)]
-        candidates = [p for p in dict.fromkeys(near) if _same_calls(shown, self.answers[p], is_earlier=p < later)]
-        if not candidates and shown.text and not shown.ids:
-            near = list(self._near(self._by_text.get(shown.text, ()), later))
-            candidates = [p for p in near if p < later and not self.answers[p].ids]
+        near = {p for i in shown.ids for p in self._near(self._by_id.get(i, ()), later)}
+        candidates = [p for p in near if _same_calls(shown, self.answers[p], is_earlier=p < later)]
+        if not candidates and not shown.ids and shown.text:
+            candidates = [p for p in self._near(self._by_text.get(shown.text, ()), later) if p < later]
+        if len(candidates) < 2:
+            return candidates[0] if candidates else None
 
         def rank(position: int) -> tuple[bool, bool, bool, int]:
             answer = self.answers[position]
             same = (answer.contents == shown.contents, answer.calls == shown.calls, answer.text == shown.text)
             return (*same, position)
 
-        return max(candidates, key=rank, default=None)
+        return max(candidates, key=rank)
 
     def _near(self, positions: Sequence[int], later: int) -> Sequence[int]:
         """The candidates just before and just after the answer of the next turn."""
