@@ -26,3 +26,11 @@ def shared() -> Path:
 def recordings(shared: Path) -> Path:
     """Real traffic recorded by others; read where it is, never copied."""
     return shared / "recordings"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say the scores that tests recorded, whatever process they ran in."""
+    for report in terminalreporter.stats.get("passed", []) + terminalreporter.stats.get("failed", []):
+        for name, value in report.user_properties:
+            if name == "score":
+                terminalreporter.write_line(value)
