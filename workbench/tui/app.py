@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from textual.app import App, SystemCommand
 from textual.screen import Screen
 
-from workbench.wire.session import Session
+if TYPE_CHECKING:
+    from workbench.wire.session import Session
 
 
 class WorkbenchApp(App[None]):

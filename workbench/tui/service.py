@@ -6,23 +6,29 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Condition
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from workbench.errors import WorkbenchError
-from workbench.inspection import Inspected, Inspector
-from workbench.tui.selection import Opened, open_detail
-from workbench.wire.session import Session
 
-BATCH_SECONDS = 0.05
+if TYPE_CHECKING:
+    from workbench.inspection import Inspected, Inspector
+    from workbench.tui.opened import Opened
+    from workbench.wire.session import Session
+
+BATCH_SECONDS = 0.1
 """Rows are handed over this often: more would repaint for nothing."""
 
 
 @dataclass
 class RowsCame(Message):
-    """Exchanges were inspected."""
+    """Exchanges were inspected. ``rows`` are all rows so far: earlier ones may have changed."""
 
     rows: tuple[Inspected, ...]
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, RowsCame)
 
 
 @dataclass
@@ -40,14 +46,17 @@ class Trouble(Message):
     index: int | None = None
 
 
+Post = Callable[[Message], object]
+
+
 class Inspecting:
     """Runs in a thread of its own; ``ask`` and ``stop`` may be called from any other.
 
-    Only the exchange asked for last is opened. Exchanges before it are inspected first, and the rows handed over.
+    Only the exchange asked for last is opened. Exchanges before it are inspected first, and their rows handed over.
     """
 
     def __init__(self, session: Session, provider: str | None, protocol: str | None) -> None:
-        self._inspector = Inspector(session, provider, protocol)
+        self._arguments = (session, provider, protocol)
         self._length = len(session)
         self._changed = Condition()
         self._wanted: int | None = None
@@ -65,40 +74,41 @@ class Inspecting:
             self._is_stopped = True
             self._changed.notify()
 
-    def run(self, post: Callable[[Message], object]) -> None:
+    def run(self, post: Post) -> None:
         """Inspect everything and answer questions until stopped."""
-        inspected = 0
+        from workbench.inspection import Inspector  # the first paint does not wait for the core
+
+        inspector = Inspector(*self._arguments)
+        is_done = self._length == 0
         while not self._is_stopped:
             wanted = self._wanted
-            if wanted is not None and (wanted < inspected or inspected >= self._length):
-                self._open(wanted, post)
-            elif inspected < self._length:
-                inspected = self._inspect(inspected, post)
+            if wanted is not None and (is_done or wanted < len(inspector.rows)):
+                self._open(inspector, wanted, post)
+            elif not is_done:
+                is_done = self._inspect(inspector, post)
             else:
                 self._wait()
 
-    def _inspect(self, inspected: int, post: Callable[[Message], object]) -> int:
-        """A batch of steps. The number of exchanges that are done with."""
-        rows: list[Inspected] = []
+    def _inspect(self, inspector: Inspector, post: Post) -> bool:
+        """A batch of steps. True when there are no more."""
         until = time.monotonic() + BATCH_SECONDS
         try:
-            for row in self._inspector.steps():
-                rows.append(row)
+            for row in inspector.steps():
                 is_wanted = self._wanted is not None and self._wanted <= row.index
                 if is_wanted or self._is_stopped or time.monotonic() > until:
                     break
-            else:
-                inspected = self._length - len(rows)
         except Exception as error:
-            post(RowsCame(tuple(rows)))
-            post(Trouble(f"inspection stopped at exchange {inspected + len(rows) + 1}: {_words(error)}"))
-            return self._length
-        post(RowsCame(tuple(rows)))
-        return inspected + len(rows)
+            post(Trouble(f"inspection stopped at exchange {len(inspector.rows) + 1}: {_words(error)}"))
+            return True
+        finally:
+            post(RowsCame(tuple(inspector.rows)))
+        return len(inspector.rows) >= self._length
 
-    def _open(self, index: int, post: Callable[[Message], object]) -> None:
+    def _open(self, inspector: Inspector, index: int, post: Post) -> None:
+        from workbench.tui.opened import Opened
+
         try:
-            message: Message = ExchangeOpened(open_detail(self._inspector.detail(index)))
+            message: Message = ExchangeOpened(Opened(inspector.detail(index)))
         except Exception as error:
             message = Trouble(f"exchange {index + 1} cannot be shown: {_words(error)}", index)
         with self._changed:

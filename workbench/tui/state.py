@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from workbench.inspection import Inspected
-from workbench.rules import Finding
 from workbench.tui.models import findings, timeline
-from workbench.wire.exchange import Summary
+
+if TYPE_CHECKING:
+    from workbench.inspection import Inspected
+    from workbench.rules import Finding
+    from workbench.wire.exchange import Summary
 
 
 class SessionState:
@@ -25,7 +28,7 @@ class SessionState:
     def __init__(self, name: str, summaries: Sequence[Summary], damage: Sequence[str] = ()) -> None:
         self.name = name
         self.summaries = summaries
-        self.rows: list[Inspected] = []
+        self.rows: Sequence[Inspected] = ()
         self.findings: list[Finding] = []
         self.damage = tuple(damage)
         self.trouble = ""
@@ -37,14 +40,17 @@ class SessionState:
         """Every exchange is inspected, or it is known that some cannot be."""
         return bool(self.trouble) or len(self.rows) >= len(self.summaries)
 
-    def add(self, rows: Sequence[Inspected]) -> None:
-        """Take further rows, in order."""
+    def update(self, rows: Sequence[Inspected]) -> None:
+        """Take the rows so far."""
+        self.rows = rows
+        self.findings = []
+        self._numbers = {}
         for row in rows:
-            self.rows.append(row)
-            first = len(self.findings)
-            self.findings.extend(row.findings)
-            self._numbers[row.index] = range(first, len(self.findings))
-        self._lanes = timeline.lanes([r.conversation for r in self.rows])
+            if row.findings:
+                first = len(self.findings)
+                self.findings.extend(row.findings)
+                self._numbers[row.index] = range(first, len(self.findings))
+        self._lanes = timeline.lanes([r.conversation for r in rows])
 
     def row(self, index: int) -> Inspected | None:
         """The inspected row of an exchange, None while it is not inspected."""

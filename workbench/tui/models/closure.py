@@ -1,11 +1,16 @@
-"""Lines of the closure pane: every call with what became of it."""
+"""The closure pane: every call with what became of it."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench.chain.closure import CallLine, CallState, Closure, NodeRef
-from workbench.decode import RESPONSE
 from workbench.tui.lines import Line, Span, line, wrap
-from workbench.tui.models.words import count
+from workbench.tui.models.view import Items, View
+from workbench.tui.selection import RESPONSE, Lights, Selection
+
+if TYPE_CHECKING:
+    from workbench.tui.opened import Opened
 
 LOOK: dict[CallState, tuple[str, str]] = {
     CallState.CLOSED: ("●", "ok"),
@@ -17,6 +22,33 @@ LOOK: dict[CallState, tuple[str, str]] = {
     CallState.ORPHAN: ("✗", "error"),
 }
 """State → glyph and style; the word of the state stands beside them."""
+
+
+class ClosureView(View):
+    """Calls and their results."""
+
+    def __init__(self, opened: Opened) -> None:
+        self.opened = opened
+        self.lines = opened.detail.closure.lines
+        self.facts = (summary(opened.detail.closure),)
+
+    def count(self) -> int:
+        return len(self.lines)
+
+    def head(self, item: int) -> Line:
+        return call_line(self.lines[item])
+
+    def body(self, item: int, width: int) -> list[Line]:
+        return call_body(self.lines[item], width)
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap("no calls: neither the history nor the answer calls a tool", width, "muted")
+
+    def selection(self, item: int) -> Selection:
+        return self.opened.at_call(self.lines[item])
+
+    def lit(self, lights: Lights) -> tuple[Items, Items]:
+        return lights.calls, frozenset()
 
 
 def call_line(call: CallLine) -> Line:
@@ -38,13 +70,8 @@ def call_body(call: CallLine, width: int) -> list[Line]:
 
 
 def summary(closure: Closure) -> str:
-    """``1 of 2 closed``."""
-    return f"{closure.closed} of {count(closure.calls, 'call')} closed"
-
-
-def nothing(width: int) -> list[Line]:
-    """Why there are no lines."""
-    return wrap("no calls: neither the history nor the answer calls a tool", width, "muted")
+    """``closed 1 of 2``."""
+    return f"closed {closure.closed} of {closure.calls}" if closure.lines else ""
 
 
 def _id(call: CallLine) -> str:

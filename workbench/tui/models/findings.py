@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from workbench.rules import Finding, Severity
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.words import SEVERITY_GLYPH, byte_range, count, event_range
+
+if TYPE_CHECKING:
+    from workbench.rules import Finding
 
 
 def finding_line(finding: Finding, *, is_open: bool) -> Line:
@@ -42,13 +45,13 @@ def where(finding: Finding) -> str:
 
 def tally(findings: Sequence[Finding]) -> str:
     """``2 errors, 1 warning``."""
-    numbers = [(sum(f.severity is s for f in findings), s.value) for s in Severity]
+    numbers = [(sum(f.severity == word for f in findings), word) for word in SEVERITY_GLYPH]
     return ", ".join(f"{n} info" if word == "info" else count(n, word) for n, word in numbers if n)
 
 
 def is_break(finding: Finding) -> bool:
     """An error or warning: what one wants to jump to."""
-    return finding.severity is not Severity.INFO
+    return finding.severity != "info"
 
 
 def next_break(findings: Sequence[Finding], current: int | None, exchange: int, step: int) -> int | None:
@@ -76,8 +79,3 @@ def first_break(findings: Sequence[Finding]) -> int | None:
     """What to open a session at: the first error, else the first warning."""
     ranked = [(f.severity.rank, n) for n, f in enumerate(findings) if is_break(f)]
     return min(ranked)[1] if ranked else None
-
-
-def nothing(state: str, width: int) -> list[Line]:
-    """Why there are no findings."""
-    return wrap(state, width, "muted")

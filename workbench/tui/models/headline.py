@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from workbench.inspection import Inspected
+from typing import TYPE_CHECKING
+
 from workbench.tui.lines import Line, Span, line
 from workbench.tui.safetext import cells
+
+if TYPE_CHECKING:
+    from workbench.inspection import Inspected
 
 PROMISE = "replay · no key · tools are never executed"
 """What the program does with what is open: it only reads."""

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from workbench.inspection import Inspection
-from workbench.rules import Severity
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import findings
 from workbench.tui.models.words import SEVERITY_GLYPH, count
 
+if TYPE_CHECKING:
+    from workbench.inspection import Inspection
+
 NAME_WIDTH = 34
+_VERDICT_WIDTH = 28
+_ROOMY = 110
 
 WELCOME: tuple[Line, ...] = (
     line(Span(" Workbench", "accent strong"), Span("   see where a chain of tool calls breaks")),
@@ -30,7 +34,7 @@ class Story:
         facts: exchanges, protocol, provider, model.
     """
 
-    severity: Severity | None
+    severity: str | None
     verdict: str
     text: str
     facts: str = ""
@@ -48,14 +52,24 @@ def tell(inspection: Inspection) -> Story:
     return Story(finding.severity, finding.rule, f"exchange {finding.exchange + 1}: {finding.message}", facts)
 
 
-def story_line(path: Path, story: Story | None) -> Line:
+HINTS: tuple[Line, ...] = (
+    line(Span(" Your own traffic", "strong")),
+    line(Span("  o", "accent strong", 23), "open a file: session, HAR, cassette, body, event stream"),
+    line(Span("  workbench open FILE", "accent", 23), "the same from the shell"),
+    line(Span("  workbench check FILE", "accent", 23), "the findings as text or JSON, for scripts and CI"),
+    line(Span("  workbench explain", "accent", 23), "which rule a pasted error text belongs to"),
+)
+
+
+def story_line(path: Path, story: Story | None, width: int) -> Line:
     """A session in one line."""
     name = Span(path.stem, "strong", NAME_WIDTH)
     if story is None:
         return line(name, Span(" … inspecting", "muted"))
     if story.severity is None:
         return line(name, Span(f" ✓ {story.verdict}", "ok"))
-    return line(name, Span(f" {SEVERITY_GLYPH[story.severity]} {story.verdict}", story.severity.value))
+    verdict = Span(f" {SEVERITY_GLYPH[story.severity]} {story.verdict}", story.severity, _VERDICT_WIDTH)
+    return line(name, verdict, Span(story.text, "muted")) if width >= _ROOMY else line(name, verdict)
 
 
 def story_body(story: Story | None, width: int) -> list[Line]:

@@ -1,18 +1,60 @@
-"""Lines of the IR pane."""
+"""The IR pane: what the bytes say, as an outline."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench.ir import Media, Opaque, Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.rules import Severity
+from workbench.rules import Finding, Severity
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.outline import Node
+from workbench.tui.models.view import Items, View
 from workbench.tui.models.words import SEVERITY_GLYPH
+from workbench.tui.selection import Lights, Selection
+
+if TYPE_CHECKING:
+    from workbench.tui.opened import Opened
 
 PREVIEW = 600
 """Characters of a text that one line could show."""
 
+_EMPTY: Line = (Span('""', "muted"),)
 _WORD = 9
 """Columns of the word that says what a part is."""
+
+
+class IrView(View):
+    """Nodes of the outline, each with the worst finding on it."""
+
+    def __init__(self, opened: Opened) -> None:
+        self.opened = opened
+        self.nodes = opened.outline.nodes
+        self._worst: dict[int, Severity] = {}
+        for finding in opened.row.findings:
+            self._note(finding)
+
+    def _note(self, finding: Finding) -> None:
+        number = self.opened.node_of(finding.side, finding.pointer, finding.events)
+        if number is not None and (number not in self._worst or finding.severity.rank < self._worst[number].rank):
+            self._worst[number] = finding.severity
+
+    def count(self) -> int:
+        return len(self.nodes)
+
+    def head(self, item: int) -> Line:
+        return node_line(self.nodes[item], self._worst.get(item))
+
+    def body(self, item: int, width: int) -> list[Line]:
+        return node_body(self.nodes[item], width)
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap(f"nothing to decode: {self.opened.decoded.protocol_from}", width, "muted")
+
+    def selection(self, item: int) -> Selection:
+        return self.opened.at_node(item)
+
+    def lit(self, lights: Lights) -> tuple[Items, Items]:
+        return frozenset(() if lights.node is None else (lights.node,)), lights.nodes
 
 
 def node_line(node: Node, severity: Severity | None = None) -> Line:
@@ -32,11 +74,11 @@ def node_line(node: Node, severity: Severity | None = None) -> Line:
         case "problem":
             return line(Span("✗ cannot be read  ", "error"), node.text)
         case "error":
-            return line(Span("✗ error    ", "error"), Span(node.text[:PREVIEW], "error"))
+            return line(Span("✗ error    ", "error"), *preview(node.text, "error"))
         case "tools":
-            return line(margin, Span("  tools    ", "role"), node.text[:PREVIEW])
+            return line(margin, Span("  tools    ", "role"), *preview(node.text))
         case "system":
-            return line(margin, Span("  system   ", "role"), node.text[:PREVIEW])
+            return line(margin, Span("  system   ", "role"), *preview(node.text))
     return line(margin, sign, *_part_spans(node, style))
 
 
@@ -63,6 +105,15 @@ def _glyph(node: Node) -> tuple[str, str]:
     return " ", ""
 
 
+def preview(text: str, style: str = "") -> Line:
+    """The beginning of a text on one line; its line ends are signs."""
+    spans: list[Span] = []
+    for part in text[:PREVIEW].splitlines():
+        spans += [Span(" ⏎ ", "muted")] if spans else []
+        spans.append(Span(part, style))
+    return tuple(spans)
+
+
 def _role(node: Node) -> Line:
     message, ref = node.message, node.ref
     if message is None or ref is None:
@@ -71,25 +122,25 @@ def _role(node: Node) -> Line:
 
 
 def _part_spans(node: Node, style: str) -> Line:
-    text = Span(node.text[:PREVIEW])
+    text = preview(node.text)
     match node.part:
         case ToolCallIR(id=call_id, name=name, is_server=is_server):
             word = "server call" if is_server else "call"
-            return line(Span(word, style, _WORD), " ", Span(_said(name), "strong"), " ", text, *_id(call_id))
+            return line(Span(word, style, _WORD), " ", Span(_said(name), "strong"), " ", *text, *_id(call_id))
         case ToolResultIR(tool_call_id=call_id, is_error=is_error):
             word = "failed" if is_error else "result"
-            return line(Span(word, "error" if is_error else style, _WORD), " ", text, *_id(call_id))
+            return line(Span(word, "error" if is_error else style, _WORD), " ", *text, *_id(call_id))
         case Reasoning(text=said, data=data):
             hidden = said is None and data is not None
-            shown = Span("hidden from the reader", "muted") if hidden else text
-            return line(Span("reasoning", style, _WORD), " ", Span('""', "muted") if said == "" else shown)
+            shown = line(Span("hidden from the reader", "muted")) if hidden else text
+            return line(Span("reasoning", style, _WORD), " ", *(_EMPTY if said == "" else shown))
         case Media(kind=kind, media_type=media_type):
-            return line(Span(kind, style, _WORD), " ", Span(f"{media_type or ''} ", "muted"), text)
+            return line(Span(kind, style, _WORD), " ", Span(f"{media_type or ''} ", "muted"), *text)
         case Opaque(type=kind):
-            return line(Span(kind or "unknown", style, max(_WORD, min(24, len(kind)))), " ", text)
+            return line(Span(kind or "unknown", style, max(_WORD, min(24, len(kind)))), " ", *text)
         case Text(text=""):
-            return line(Span("text", style or "muted", _WORD), " ", Span('""', "muted"))
-    return line(Span("text", style or "muted", _WORD), " ", text)
+            text = _EMPTY
+    return line(Span("text", style or "muted", _WORD), " ", *text)
 
 
 def _said(name: str | None) -> str:

@@ -20,6 +20,7 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
+from workbench.tui.models.words import count
 from workbench.wire.jsontext import dumps
 
 WHOLE = -1
@@ -109,7 +110,7 @@ class Outline:
         response = decoded.response
         if response is None:
             return
-        facts = [f"stream of {len(decoded.events)} events" if decoded.events else ""]
+        facts = [f"stream of {count(len(decoded.events), 'event')}" if decoded.events else ""]
         facts += [f"finished: {response.finish_reason}" if response.finish_reason else ""]
         facts += ["" if response.is_complete else "cut off", "reasoning only" if response.is_reasoning_only else ""]
         yield Node("side", RESPONSE, "", text=" · ".join(f for f in facts if f))
@@ -162,7 +163,7 @@ def _problems(decoded: Decoded) -> Iterator[Node]:
 
 
 def _asks(request: ModelRequest) -> str:
-    facts = [request.model or "", f"{len(request.messages)} messages", "stream" if request.stream else ""]
+    facts = [request.model or "", count(len(request.messages), "message"), "stream" if request.stream else ""]
     facts += [f"thinking {request.thinking}" if request.thinking else ""]
     choice = request.tool_choice
     facts += [f"tool choice {choice.mode}" + (f" {choice.name}" if choice.name else "") if choice else ""]

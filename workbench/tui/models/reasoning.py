@@ -1,10 +1,17 @@
-"""Lines of the reasoning pane: the ledger of one request, and what its answer brought in."""
+"""The reasoning pane: the ledger of one request, and what its answer brought in."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench.chain.ledger import Entry, Ledger, Sent
 from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models.view import Items, View
 from workbench.tui.models.words import count, event_range
+from workbench.tui.selection import Lights, Selection
+
+if TYPE_CHECKING:
+    from workbench.tui.opened import Opened
 
 LOOK: dict[Sent, tuple[str, str]] = {
     Sent.SENT: ("✓", "ok"),
@@ -16,8 +23,37 @@ LOOK: dict[Sent, tuple[str, str]] = {
 """What a request did with reasoning → glyph and style; the word stands beside them."""
 
 
+class ReasoningView(View):
+    """What came in, who owes it, and what was sent."""
+
+    def __init__(self, opened: Opened) -> None:
+        self.opened = opened
+        self.ledger = opened.detail.ledger
+        self.facts = (summary(self.ledger), came_in(self.ledger))
+
+    def count(self) -> int:
+        return len(self.ledger.entries)
+
+    def head(self, item: int) -> Line:
+        return entry_line(self.ledger.entries[item])
+
+    def body(self, item: int, width: int) -> list[Line]:
+        return entry_body(self.ledger.entries[item], width)
+
+    def nothing(self, width: int) -> list[Line]:
+        contract = self.opened.detail.contract.label
+        words = f"the history holds no answer of a model: nothing is owed under contract {contract}"
+        return wrap(came_in(self.ledger), width, "reasoning") + wrap(words, width, "muted")
+
+    def selection(self, item: int) -> Selection:
+        return self.opened.at_entry(self.ledger.entries[item])
+
+    def lit(self, lights: Lights) -> tuple[Items, Items]:
+        return lights.entries, lights.turn
+
+
 def entry_line(entry: Entry) -> Line:
-    """One turn: what happened, whether it is owed, and where it came in."""
+    """One turn: what happened, and whether it is owed."""
     glyph, style = LOOK[entry.sent]
     if not entry.owed and entry.sent not in (Sent.SENT, Sent.NOT_OWED):
         glyph, style = "!", "warning"
@@ -25,31 +61,29 @@ def entry_line(entry: Entry) -> Line:
         Span(f"{glyph} ", style),
         Span(str(entry.sent), style, 9),
         Span(f"turn {entry.turn + 1}", "strong", 8),
-        Span("owed" if entry.owed else "not owed", "" if entry.owed else "muted", 9),
-        Span(_received(entry), "muted"),
+        Span("owed" if entry.owed else "not owed", "" if entry.owed else "muted"),
     )
 
 
 def entry_body(entry: Entry, width: int) -> list[Line]:
-    """Why it is owed, in which carrier it travels, and how it begins."""
+    """Why it is owed, where it came from, in which carrier it travels, and how it begins."""
     made: list[Line] = []
     if entry.why:
         made += wrap(entry.why, width, indent=2)
-    where = "not in this request" if entry.message is None else f"message {entry.message + 1}"
-    carrier = f"carrier {entry.carrier}" if entry.carrier else "no reasoning known"
-    made += wrap(f"{where} · {carrier}", width, "muted", indent=2)
+    where = "its turn is not in this request" if entry.message is None else f"message {entry.message + 1}"
+    facts = [where, entry.carrier, _received(entry)] if entry.carrier else [where, "no reasoning known"]
+    made += wrap(" · ".join(facts), width, "muted", indent=2)
     if entry.text:
         made += wrap(entry.text[: 4 * width], width, "reasoning", indent=2, most=3)
     return made
 
 
 def summary(ledger: Ledger) -> str:
-    """``1 owed, 1 not sent``."""
+    """``sent 0 of 1``."""
     owed = [e for e in ledger.entries if e.owed]
-    lost = sum(e.sent is not Sent.SENT for e in owed)
     if not owed:
         return "nothing owed" if ledger.entries else ""
-    return f"{len(owed)} owed, {f'{lost} broken' if lost else 'all sent'}"
+    return f"sent {sum(e.sent is Sent.SENT for e in owed)} of {len(owed)}"
 
 
 def came_in(ledger: Ledger) -> str:
@@ -57,16 +91,9 @@ def came_in(ledger: Ledger) -> str:
     return f"the answer brought {count(len(ledger.came_in), 'piece')} of reasoning" if ledger.came_in else ""
 
 
-def nothing(ledger: Ledger | None, contract: str, width: int) -> list[Line]:
-    """Why there are no lines."""
-    brought = came_in(ledger) if ledger else ""
-    first = wrap(brought, width, "reasoning") if brought else []
-    return [*first, *wrap(f"no turn of this history owes reasoning under contract {contract}", width, "muted")]
-
-
 def _received(entry: Entry) -> str:
     if entry.received_in is None:
-        return "known from the history only"
+        return "received before this session"
     size = f", {count(len(entry.text), 'character')}" if entry.text else ""
     events = f", {event_range(entry.received_events)}" if entry.received_events else ""
     return f"from exchange {entry.received_in + 1}{events}{size}"

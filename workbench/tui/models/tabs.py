@@ -18,6 +18,14 @@ PANES: tuple[tuple[str, str], ...] = (
 """Id and name of every pane, in the order of their digits."""
 
 
+TOO_SMALL: tuple[Line, ...] = (
+    (),
+    (Span(" Workbench needs 60 columns and 15 lines.", "strong"),),
+    (Span(" Make the window larger; q leaves."),),
+)
+"""What stands in place of a screen for which there is no room."""
+
+
 def tab_line(focused: str, seen: Sequence[str]) -> Line:
     """Every pane with its digit; the focused one stands out, the others that are seen are named in full strength."""
     spans: list[Span] = [Span(" ")]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from workbench.inspection import Inspected
-from workbench.rules import Severity
 from workbench.tui.lines import Line, Span, joined, line
 from workbench.tui.models.words import count, duration, size
-from workbench.wire.exchange import State, Summary
+
+if TYPE_CHECKING:
+    from workbench.inspection import Inspected
+    from workbench.wire.exchange import Summary
 
 MAX_LANES = 6
 """Columns of lanes; further conversations share the last one."""
@@ -53,14 +55,14 @@ def row_line(summary: Summary, row: Inspected | None, lane: str, width: int, dig
         Span(duration(summary.duration), "muted", -6),
         "  ",
     )
-    return (*head, *joined(_marks(summary, row, is_roomy=width >= _ROOMY), Span("  ")))
+    return (*head, *joined(_marks(summary, row, is_roomy=width >= _ROOMY), Span("  " if width >= _ROOMY else " ")))
 
 
 def _marks(summary: Summary, row: Inspected | None, *, is_roomy: bool) -> list[Line]:
     if row is None:
         return [line(Span("…", "muted"))]
     marks = [_verdict(row)]
-    if summary.state is not State.COMPLETE:
+    if summary.state != "complete":
         marks.append(line(Span(f"⊘ {summary.state}", "warning")))
     if row.problems:
         marks.append(line(Span("? unreadable", "warning")))
@@ -80,8 +82,8 @@ def _marks(summary: Summary, row: Inspected | None, *, is_roomy: bool) -> list[L
 
 
 def _verdict(row: Inspected) -> Line:
-    errors = sum(f.severity is Severity.ERROR for f in row.findings)
-    warnings = sum(f.severity is Severity.WARNING for f in row.findings)
+    errors = sum(f.severity == "error" for f in row.findings)
+    warnings = sum(f.severity == "warning" for f in row.findings)
     if errors:
         return line(Span("✗ break" if errors == 1 else f"✗ {errors} breaks", "error"))
     return line(Span(f"! {count(warnings, 'warning')}", "warning")) if warnings else ()

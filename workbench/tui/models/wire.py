@@ -7,14 +7,17 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from workbench.decode import REQUEST, Decoded
 from workbench.tui.lines import Line, Span, line
 from workbench.tui.models.rows import CONTINUES, IN_STRING, Rows
 from workbench.tui.models.words import count, size
 from workbench.tui.safetext import from_bytes
-from workbench.wire.exchange import Body, HttpRequest, HttpResponse
+from workbench.tui.selection import REQUEST
+
+if TYPE_CHECKING:
+    from workbench.decode import Decoded
+    from workbench.wire.exchange import Body, HttpRequest, HttpResponse
 
 _REST_OF_STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"?')
 _JSON: Final = re.compile(
@@ -110,6 +113,8 @@ def head_lines(decoded: Decoded, side: str, *, with_headers: bool) -> list[Line]
 
 
 def _first_line(http: HttpRequest | HttpResponse) -> Line:
+    from workbench.wire.exchange import HttpRequest
+
     if isinstance(http, HttpRequest):
         return line(Span(f"{http.method} ", "strong"), http.url, Span(f" {http.http_version}".rstrip(), "muted"))
     style = "error" if http.status >= 400 else "ok"

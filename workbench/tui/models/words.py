@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.rules import Severity
-
-SEVERITY_GLYPH = {Severity.ERROR: "✗", Severity.WARNING: "!", Severity.INFO: "i"}
+SEVERITY_GLYPH = {"error": "✗", "warning": "!", "info": "i"}
 """A glyph for each severity; its word stands beside it wherever there is room."""
 
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench.tui.lines import Line, wrap
 from workbench.tui.models import findings
 from workbench.tui.panes.pane import Pane
-from workbench.tui.selection import Lights, Opened, Selection
+from workbench.tui.selection import Lights, Selection
 from workbench.tui.state import SessionState
+
+if TYPE_CHECKING:
+    from workbench.rules import Finding
+    from workbench.tui.opened import Opened
 
 
 class FindingsPane(Pane):
     """What is wrong, in order of the session."""
 
-    DIGIT, NAME = "6", "Findings"
-    ACCORDION = True
+    is_accordion = True
 
-    def __init__(self, state: SessionState, *, id: str, classes: str) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, state: SessionState, *, id: str) -> None:
+        super().__init__(id=id)
         self.state = state
+        self._current: Finding | None = None
 
     def on_mount(self) -> None:
         self.grew()
@@ -27,19 +33,25 @@ class FindingsPane(Pane):
         self.opened = opened
 
     def light(self, selection: Selection, lights: Lights, *, is_source: bool) -> None:
-        assert self.opened
-        outline, found = self.opened.outline, self.state.findings
-        lit = frozenset(
-            n
-            for n in self.state.numbers_of(selection.exchange)
-            if lights.node is not None and outline.by_pointer(found[n].side, found[n].pointer) == lights.node
-        )
+        found = self.state.findings
+        numbers = self.state.numbers_of(selection.exchange)
+        lit = frozenset(n for n in numbers if self._node(found[n]) == lights.node is not None)
         self.light_items(lit, frozenset(), is_source=is_source)
 
     def grew(self) -> None:
-        """More is known."""
+        """More is known; what was found before may stand elsewhere in the list now."""
+        current = self._current
+        found = self.state.findings
+        self.cursor = next((n for n, f in enumerate(found) if f is current), min(self.cursor, max(0, len(found) - 1)))
         self.entitle(self.state.tally())
         self.reload()
+
+    def move_to(self, item: int, *, center: bool = False) -> None:
+        super().move_to(item, center=center)
+        self._current = self.state.findings[self.cursor] if self.state.findings else None
+
+    def _node(self, finding: Finding) -> int | None:
+        return self.opened.node_of(finding.side, finding.pointer, finding.events) if self.opened else None
 
     def count(self) -> int:
         return len(self.state.findings)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import ClassVar
 
 from textual import events
 from textual.geometry import Size
@@ -28,8 +27,8 @@ class LineView(Painted, ScrollView, can_focus=True):
     """Lines with a cursor."""
 
     BINDINGS = keys.bindings(keys.PANE)
-    ACCORDION: ClassVar[bool] = False
-    """The item under the cursor is open, and only that."""
+    is_accordion = False
+    """The item under the cursor is always open."""
 
     @dataclass
     class Moved(Message):
@@ -74,6 +73,12 @@ class LineView(Painted, ScrollView, can_focus=True):
 
     # What others do with it.
 
+    def toggle(self) -> None:
+        """Open the item under the cursor, or close it."""
+        self.opened_items ^= {self.cursor}
+        self.reload()
+        self.show_item(self.cursor)
+
     def title(self, line: Line) -> None:
         """The words on the upper border."""
         self.border_title = paint.content(line)
@@ -81,7 +86,7 @@ class LineView(Painted, ScrollView, can_focus=True):
     def reload(self) -> None:
         """Items were added, removed or opened: measure and paint again."""
         width = self.text_width
-        is_open = self.opened_items | ({self.cursor} if self.ACCORDION else set())
+        is_open = self.opened_items | ({self.cursor} if self.is_accordion else set())
         self._further = {n: self.further(n, width) for n in sorted(is_open) if n < self.count()}
         self._open_items = list(self._further)
         self._lines_before = [0, *accumulate(len(lines) for lines in self._further.values())]
@@ -102,7 +107,7 @@ class LineView(Painted, ScrollView, can_focus=True):
         item = max(0, min(item, self.count() - 1))
         if item != self.cursor:
             self.cursor = item
-            if self.ACCORDION:
+            if self.is_accordion:
                 self.reload()
         self.show_item(item, center=center)
         self.refresh()

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from workbench.tui.lines import Line, Span
+from typing import TYPE_CHECKING
+
+from workbench.tui.lines import Span
+from workbench.tui.models.tabs import PANES
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.selection import Lights, Opened, Selection
+from workbench.tui.selection import Lights, Selection
+
+if TYPE_CHECKING:
+    from workbench.tui.opened import Opened
 
 
 class Pane(LineView):
-    """A view of one exchange."""
-
-    DIGIT = ""
-    NAME = ""
+    """A view of one exchange. Its id is a name of ``tabs.PANES``."""
 
     opened: Opened | None = None
 
@@ -33,10 +36,9 @@ class Pane(LineView):
         """Show what belongs to the selection, and bring it into sight unless it was made here."""
 
     def entitle(self, *facts: str) -> None:
-        """The pane's key, name and facts on its border."""
-        words = "".join(f" · {fact}" for fact in facts if fact)
-        line: Line = (Span(f"{self.DIGIT} {self.NAME}{words}"),)
-        self.title(line)
+        """The pane's digit, name and facts on its border."""
+        digit, name = next((n, words) for n, (key, words) in enumerate(PANES, 1) if key == self.id)
+        self.title((Span(" · ".join((f"{digit} {name}", *(fact for fact in facts if fact)))),))
 
     def light_items(self, lit: frozenset[int], related: frozenset[int], *, is_source: bool) -> None:
         """Light items and put the cursor on the first lit one."""

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench.tui.lines import Line, wrap
 from workbench.tui.models.timeline import row_line
 from workbench.tui.models.words import count
 from workbench.tui.panes.pane import Pane
-from workbench.tui.selection import Opened
 from workbench.tui.state import SessionState
+
+if TYPE_CHECKING:
+    from workbench.tui.opened import Opened
 
 
 class TimelinePane(Pane):
     """Rows appear as they are inspected; the cursor opens an exchange."""
 
-    DIGIT, NAME = "1", "Exchanges"
-
-    def __init__(self, state: SessionState, *, id: str, classes: str) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, state: SessionState, *, id: str) -> None:
+        super().__init__(id=id)
         self.state = state
 
     def on_mount(self) -> None:

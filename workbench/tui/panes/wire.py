@@ -9,19 +9,22 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual import events, work
 from textual.message import Message
 from textual.worker import get_current_worker
 
-from workbench.decode import REQUEST, RESPONSE
 from workbench.tui import keys
 from workbench.tui.lines import Line, Span, wrap
 from workbench.tui.models import wire
 from workbench.tui.models.rows import CONTINUES, Rows
-from workbench.tui.models.words import byte_range, size
+from workbench.tui.models.words import byte_range, event_range, size
 from workbench.tui.panes.pane import Pane
-from workbench.tui.selection import Lights, Opened, Selection, Spans, at_offset
+from workbench.tui.selection import REQUEST, RESPONSE, Lights, Selection, Spans
+
+if TYPE_CHECKING:
+    from workbench.tui.opened import Opened
 
 AT_ONCE = 64 * 1024
 """Bytes that are laid out on the screen's thread: under 10 ms; more is left to a worker."""
@@ -37,7 +40,6 @@ SIGNS = (("broken", "✗"), ("lit", "▌"), ("related", "┆"))
 class WirePane(Pane):
     """Request or response as it was sent."""
 
-    DIGIT, NAME = "2", "Wire"
     BINDINGS = keys.bindings(keys.WIRE)
 
     @dataclass
@@ -53,13 +55,14 @@ class WirePane(Pane):
     byte = 0
     """The byte the cursor stands on."""
 
-    def __init__(self, *, id: str, classes: str) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
         self._rows: Rows | None = None
         self._top: list[Line] = []
         self._with_headers = False
         self._json = False
         self._lit: Spans = ()
+        self._events: tuple[int, ...] = ()
         self._marks: tuple[wire.Marked, ...] = ()
         self._match: Spans = ()
         self._awaited: int | None = None
@@ -67,7 +70,7 @@ class WirePane(Pane):
     # The body and its rows.
 
     def open(self, opened: Opened | None) -> None:
-        self._lit, self._match, self._marks = (), (), ()
+        self._lit, self._match, self._marks, self._events = (), (), (), ()
         self.byte = 0
         self._lay_out(opened)
         super().open(opened)
@@ -167,21 +170,22 @@ class WirePane(Pane):
         rows = self._rows
         length = len(rows.body) if rows else 0
         progress = f"laying out {rows.reached * 100 // max(1, length)} %" if rows and not rows.is_done else ""
-        selected = byte_range(self._lit)
-        super().entitle(f"{self.side} {self.opened.index + 1}", size(length), selected, progress)
+        selected = event_range(self._events) if self._events else byte_range(self._lit)
+        super().entitle(f"{self.side} {self.opened.index + 1}", selected, progress, size(length))
 
     # The selection.
 
     def selection(self) -> Selection | None:
         if self.opened is None or self._rows is None or self.cursor < len(self._top):
             return None
-        return at_offset(self.opened, self.side, self.byte)
+        return self.opened.at_byte(self.side, self.byte)
 
     def light(self, selection: Selection, lights: Lights, *, is_source: bool) -> None:
         if not is_source and selection.spans:
             self.show_side(selection.side)
         is_here = selection.side == self.side
         self._lit = selection.spans if is_here else ()
+        self._events = selection.events if is_here else ()
         self._mark(lights.spans.get(self.side, ()))
         if self._lit and not is_source:
             self._reveal(self._lit[0][0])
@@ -190,7 +194,7 @@ class WirePane(Pane):
 
     def _mark(self, related: Spans) -> None:
         assert self.opened
-        broken = sorted(f.span for f in self.opened.detail.row.findings if f.side == self.side and f.span)
+        broken = sorted(f.span for f in self.opened.row.findings if f.side == self.side and f.span)
         self._marks = tuple(
             wire.Marked(style, spans)
             for style, spans in (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -18,15 +18,17 @@ from workbench.tui import keys
 from workbench.tui.bars import Bar
 from workbench.tui.lines import Line, Span, line
 from workbench.tui.models import home
-from workbench.tui.models.tabs import key_line
+from workbench.tui.models.tabs import TOO_SMALL, key_line
 from workbench.tui.panes.lineview import LineView
-from workbench.wire.session import Session
+
+if TYPE_CHECKING:
+    from workbench.wire.session import Session
 
 
 class HomePane(LineView):
     """The example sessions."""
 
-    ACCORDION = True
+    is_accordion = True
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -42,7 +44,7 @@ class HomePane(LineView):
         return len(self.paths)
 
     def head(self, item: int, width: int) -> Line:
-        return home.story_line(self.paths[item], self.stories.get(self.paths[item]))
+        return home.story_line(self.paths[item], self.stories.get(self.paths[item]), width)
 
     def further(self, item: int, width: int) -> list[Line]:
         return home.story_body(self.stories.get(self.paths[item]), width)
@@ -83,17 +85,17 @@ class HomeScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Bar(id="welcome")
         yield HomePane(resources.folder("sessions"))
+        yield Bar(id="hints")
         yield Bar(id="status")
         yield Bar(id="keys")
         yield Bar(id="too-small")
 
     def on_mount(self) -> None:
-        from workbench.tui.screens.session import TOO_SMALL
-
         self.query_one("#welcome", Bar).show(home.WELCOME)
+        self.query_one("#hints", Bar).show(home.HINTS)
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.query_one(HomePane).focus()
-        self._tell(self.query_one(HomePane).paths)
+        self.call_after_refresh(self._tell, self.query_one(HomePane).paths)
 
     def on_resize(self) -> None:
         hints = [keys.OPEN_EXAMPLE, *keys.hints(keys.HOME)]

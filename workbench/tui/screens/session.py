@@ -2,44 +2,35 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, work
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 
-from workbench.decode import REQUEST, RESPONSE
-from workbench.rules import Severity
 from workbench.tui import keys
 from workbench.tui.bars import Bar
-from workbench.tui.lines import Span, line
 from workbench.tui.models import findings as walk
 from workbench.tui.models.headline import headline
-from workbench.tui.models.tabs import PANES, key_line, tab_line
-from workbench.tui.panes.closure import ClosurePane
+from workbench.tui.models.tabs import PANES, TOO_SMALL, key_line, tab_line
+from workbench.tui.panes.exchange import ExchangePane
 from workbench.tui.panes.findings import FindingsPane
-from workbench.tui.panes.ir import IrPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.pane import Pane
-from workbench.tui.panes.reasoning import ReasoningPane
 from workbench.tui.panes.timeline import TimelinePane
 from workbench.tui.panes.wire import WirePane
 from workbench.tui.safetext import visible
-from workbench.tui.selection import Opened, Selection, at_finding, at_start, lights
+from workbench.tui.selection import REQUEST, RESPONSE, Selection
 from workbench.tui.service import ExchangeOpened, Inspecting, RowsCame, Trouble
 from workbench.tui.state import SessionState
-from workbench.wire.session import Session
+
+if TYPE_CHECKING:
+    from workbench.tui.opened import Opened
+    from workbench.wire.session import Session
 
 SIDE_PANES = ("ir", "reasoning", "closure")
 """Panes that share a place while there is no room for all."""
-
-
-TOO_SMALL = (
-    line(),
-    line(Span(" Workbench needs 60 columns and 15 lines.", "strong")),
-    line(" Make the window larger; q leaves."),
-)
 
 
 class SessionScreen(Screen[None]):
@@ -83,12 +74,12 @@ class SessionScreen(Screen[None]):
         yield Bar(id="headline")
         yield Bar(id="tabs")
         with Container(id="body"):
-            yield TimelinePane(self.state, id="exchanges", classes="")
-            yield WirePane(id="wire", classes="")
-            yield IrPane(id="ir", classes="side")
-            yield ReasoningPane(id="reasoning", classes="side")
-            yield ClosurePane(id="closure", classes="side")
-        yield FindingsPane(self.state, id="findings", classes="")
+            yield TimelinePane(self.state, id="exchanges")
+            yield WirePane(id="wire")
+            yield ExchangePane(id="ir", is_accordion=False)
+            yield ExchangePane(id="reasoning", is_accordion=True)
+            yield ExchangePane(id="closure", is_accordion=True)
+        yield FindingsPane(self.state, id="findings")
         yield Bar(id="keys")
         yield Bar(id="too-small")
 
@@ -98,7 +89,7 @@ class SessionScreen(Screen[None]):
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.query_one("#keys", Bar).show([key_line(keys.hints(keys.SESSION), self.size.width)])
         self.focus_pane("wire" if self._wanted is not None else "exchanges")
-        self._inspect()
+        self.call_after_refresh(self._inspect)
         if self._wanted is not None:
             self.open_exchange(self._wanted)
 
@@ -112,7 +103,7 @@ class SessionScreen(Screen[None]):
     # What the inspection says.
 
     def on_rows_came(self, message: RowsCame) -> None:
-        self.state.add(message.rows)
+        self.state.update(message.rows)
         self._refresh_lists()
         if self._wanted is None:
             self._go_to_first_break()
@@ -128,10 +119,10 @@ class SessionScreen(Screen[None]):
         numbers = self.state.numbers_of(opened.index)
         number = self._wanted_finding if self._wanted_finding in numbers else numbers[0] if numbers else None
         if number is None:
-            self.select(at_start(opened))
+            self.select(opened.at_start())
         else:
             self.findings.move_to(number)
-            self.select(at_finding(opened, self.state.findings[number]), source=self.findings)
+            self.select(opened.at_finding(self.state.findings[number]), source=self.findings)
 
     def on_trouble(self, message: Trouble) -> None:
         if message.index is None:
@@ -142,12 +133,13 @@ class SessionScreen(Screen[None]):
     def _refresh_lists(self) -> None:
         self.exchanges.grew()
         self.findings.grew()
+        self.set_class(not self.state.findings, "-calm")
 
     def _go_to_first_break(self) -> None:
         """Once, unless the user has gone somewhere: to the first error, at the end to the first warning."""
         state = self.state
         number = walk.first_break(state.findings)
-        if number is not None and (state.is_done or state.findings[number].severity is Severity.ERROR):
+        if number is not None and (state.is_done or state.findings[number].severity == "error"):
             self.go_to_finding(number)
             self.focus_pane("findings")
         elif self.opened is None and state.rows:
@@ -170,7 +162,7 @@ class SessionScreen(Screen[None]):
             self._front = "wire"
             self._arrange()
         if self.opened and self.opened.index == finding.exchange == self._wanted:
-            self.select(at_finding(self.opened, finding), source=self.findings)
+            self.select(self.opened.at_finding(finding), source=self.findings)
         else:
             self.open_exchange(finding.exchange, number)
 
@@ -178,7 +170,7 @@ class SessionScreen(Screen[None]):
         """Light up in every pane what belongs to a place of the open exchange."""
         assert self.opened
         self.selection = selection
-        found = lights(self.opened, selection)
+        found = self.opened.lights(selection)
         for pane in self.query(Pane):
             pane.light(selection, found, is_source=pane is source)
 
@@ -192,7 +184,7 @@ class SessionScreen(Screen[None]):
             self.select(selection, source=view)
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
-        if isinstance(message.view, IrPane):
+        if message.view.id == "ir":
             message.view.toggle()
         elif message.view is self.wire:
             self.focus_pane("ir")
@@ -233,7 +225,7 @@ class SessionScreen(Screen[None]):
         self.query_one("#tabs", Bar).show([tab_line(self._focused, seen)])
 
     def _show_headline(self) -> None:
-        row = self.opened.detail.row if self.opened else None
+        row = self.opened.row if self.opened else None
         lines = headline(self.state.name, row, self.size.width)
         bar = self.query_one("#headline", Bar)
         bar.styles.height = len(lines)

@@ -1,0 +1,42 @@
+"""What a pane asks of the thing it shows."""
+
+from __future__ import annotations
+
+from workbench.tui.lines import Line
+from workbench.tui.selection import Lights, Selection
+
+Items = frozenset[int]
+
+
+class View:
+    """Items of one exchange, each one line and further ones while it is open.
+
+    Attributes:
+        facts: what stands beside the pane's name, in words.
+    """
+
+    facts: tuple[str, ...] = ()
+
+    def count(self) -> int:
+        """How many items there are."""
+        raise NotImplementedError
+
+    def head(self, item: int) -> Line:
+        """The line of an item."""
+        raise NotImplementedError
+
+    def body(self, item: int, width: int) -> list[Line]:
+        """Its further lines."""
+        raise NotImplementedError
+
+    def nothing(self, width: int) -> list[Line]:
+        """Why there are no items."""
+        raise NotImplementedError
+
+    def selection(self, item: int) -> Selection:
+        """What an item stands for."""
+        raise NotImplementedError
+
+    def lit(self, lights: Lights) -> tuple[Items, Items]:
+        """Items that are the selection, and items that belong to it."""
+        raise NotImplementedError

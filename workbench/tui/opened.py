@@ -1,0 +1,155 @@
+"""An exchange prepared for the screen, and every way to select something in it.
+
+A node of the IR, a byte, a call, a ledger entry, a finding: each makes the same ``Selection``; ``lights`` finds what of
+every view belongs to it. Nothing here knows a widget. It is made in the thread that inspects.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+
+from workbench.chain.closure import CallLine, NodeRef
+from workbench.chain.ledger import Entry
+from workbench.decode import Place
+from workbench.inspection import Detail
+from workbench.rules import Finding
+from workbench.tui.models.closure import ClosureView
+from workbench.tui.models.ir import IrView
+from workbench.tui.models.outline import WHOLE, Node, Outline
+from workbench.tui.models.reasoning import ReasoningView
+from workbench.tui.models.view import View
+from workbench.tui.selection import REQUEST, RESPONSE, Lights, Selection, Spans
+
+
+class Opened:
+    """One exchange. Making it takes as long as its history is."""
+
+    def __init__(self, detail: Detail) -> None:
+        self.detail = detail
+        self.row = detail.row
+        self.index = detail.row.index
+        self.decoded = detail.decoded
+        self.outline = Outline(detail.decoded, detail.ledger)
+        self.views: Mapping[str, View] = {
+            "ir": IrView(self),
+            "reasoning": ReasoningView(self),
+            "closure": ClosureView(self),
+        }
+
+    # Ways to select.
+
+    def at_start(self) -> Selection:
+        """Where to look first without findings: the beginning of the answer, else the newest message."""
+        nodes = self.outline.nodes
+        answers = (n for n, node in enumerate(nodes) if node.side == RESPONSE and node.kind in ("part", "error"))
+        messages = (n for n in range(len(nodes) - 1, -1, -1) if nodes[n].kind == "message")
+        found = next(answers, next(messages, None))
+        return Selection(self.index) if found is None else self.at_node(found)
+
+    def at_node(self, number: int) -> Selection:
+        """A node of the outline."""
+        node = self.outline.nodes[number]
+        place = self._place(node)
+        return Selection(self.index, node.side, node.pointer, place.events, place.spans)
+
+    def at_byte(self, side: str, offset: int) -> Selection:
+        """What a byte belongs to: the deepest value of a JSON body, the node a stream event went into."""
+        if side == RESPONSE and self.decoded.events:
+            return self._at_event(offset)
+        index = self.decoded.request_index if side == REQUEST else self.decoded.response_index
+        pointer = index.pointer_at(offset)
+        place = self.decoded.place(side, pointer)
+        return Selection(self.index, side, pointer, place.events, place.spans)
+
+    def at_finding(self, finding: Finding) -> Selection:
+        """A finding of this exchange."""
+        place = self.decoded.place(finding.side, finding.pointer)
+        if finding.events:
+            place = _overlap(place, self.decoded.place_events(finding.events))
+        spans = place.spans or ((finding.span,) if finding.span else ())
+        events = finding.events or place.events
+        return Selection(finding.exchange, finding.side, finding.pointer, events, spans, finding.related)
+
+    def at_call(self, line: CallLine) -> Selection:
+        """A line of the closure: its call, or its result where there is no call."""
+        refs = [r for r in (line.call, *line.results) if r is not None]
+        return self._at_ref(refs[0]) if refs else Selection(self.index)
+
+    def at_entry(self, entry: Entry) -> Selection:
+        """An entry of the ledger: its reasoning in this request, or the turn where it ought to be."""
+        if entry.sent_part:
+            return self._at_ref(entry.sent_part)
+        if entry.message is None:
+            return Selection(self.index)
+        return self._at_ref(NodeRef(REQUEST, entry.message, WHOLE))
+
+    def _at_ref(self, ref: NodeRef) -> Selection:
+        number = self.outline.by_ref(ref)
+        return Selection(self.index) if number is None else self.at_node(number)
+
+    def _at_event(self, offset: int) -> Selection:
+        event = max(0, bisect_right(self.decoded.events, offset, key=lambda e: e.start) - 1)
+        number = self.outline.by_event(event)
+        if number is not None:
+            whole = self.at_node(number)
+            if event in whole.events:
+                return whole
+        pointer = "" if number is None else self.outline.nodes[number].pointer
+        return Selection(self.index, RESPONSE, pointer, (event,), self.decoded.place_events((event,)).spans)
+
+    def _place(self, node: Node) -> Place:
+        if node.part is not None and node.message is not None:
+            return self.decoded.place_of(node.side, node.message, node.part)
+        if node.side == RESPONSE and self.decoded.events:
+            parts = node.message.parts if node.message else ()
+            return self.decoded.place_events(tuple(sorted({e for p in parts for e in p.source.events})))
+        return self.decoded.place(node.side, node.pointer)
+
+    # What belongs to a selection.
+
+    def lights(self, selection: Selection) -> Lights:
+        """What of every view belongs to a selection of this exchange."""
+        number = self.node_of(selection.side, selection.pointer, selection.events)
+        ref = self.outline.nodes[number].ref if number is not None else None
+        lines, entries = self.detail.closure.lines, self.detail.ledger.entries
+        calls = frozenset(n for n, line in enumerate(lines) if ref and (line.call == ref or ref in line.results))
+        refs = {r for n in calls for r in (lines[n].call, *lines[n].results, lines[n].twin, lines[n].stands_for) if r}
+        found = {self.outline.by_ref(r) for r in refs if r != ref}
+        found |= {self.outline.by_pointer(selection.side, p) for p in selection.related}
+        nodes = frozenset(n for n in found if n is not None and n != number)
+        stands = frozenset(n for n, e in enumerate(entries) if ref and _stands_at(e, ref))
+        turn = frozenset(n for n, e in enumerate(entries) if ref and ref.side == REQUEST and e.message == ref.message)
+        return Lights(number, nodes, calls, stands, turn - stands, self._spans(nodes))
+
+    def node_of(self, side: str, pointer: str, events: tuple[int, ...] = ()) -> int | None:
+        """The outline's node for a place: by its pointer, else by its stream events."""
+        found = self.outline.by_pointer(side, pointer)
+        if events and (found is None or self.outline.nodes[found].kind == "side"):
+            by_event = self.outline.by_event(events[0])
+            return found if by_event is None else by_event
+        return found
+
+    def _spans(self, nodes: Iterable[int]) -> dict[str, Spans]:
+        spans: dict[str, list[tuple[int, int]]] = {}
+        for number in nodes:
+            node = self.outline.nodes[number]
+            spans.setdefault(node.side, []).extend(self._place(node).spans)
+        return {side: tuple(sorted(found)) for side, found in spans.items()}
+
+
+def _overlap(exact: Place, events: Place) -> Place:
+    """The exact pieces that lie in the events named, or the events whole where none does."""
+    blocks = sorted(events.spans)
+    kept = []
+    for start, end in exact.spans:
+        at = bisect_right(blocks, (start, end)) - 1
+        if any(a <= start and end <= b for a, b in blocks[max(at, 0) : at + 2]):
+            kept.append((start, end))
+    return Place(tuple(kept), events.events) if kept else events
+
+
+def _stands_at(entry: Entry, ref: NodeRef) -> bool:
+    if entry.sent_part:
+        return entry.sent_part == ref
+    return entry.message is not None and ref == NodeRef(REQUEST, entry.message, WHOLE)

@@ -1,0 +1,55 @@
+"""The panes that show one view of the open exchange: IR, reasoning, closure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.tui.lines import Line, wrap
+from workbench.tui.panes.pane import Pane
+from workbench.tui.selection import Lights, Selection
+
+if TYPE_CHECKING:
+    from workbench.tui.models.view import View
+    from workbench.tui.opened import Opened
+
+
+class ExchangePane(Pane):
+    """Shows the view of its name.
+
+    Args:
+        id: ``"ir"``, ``"reasoning"`` or ``"closure"``.
+        is_accordion: what the cursor stands on is open; else enter opens it.
+    """
+
+    view: View | None = None
+
+    def __init__(self, *, id: str, is_accordion: bool) -> None:
+        super().__init__(id=id, classes="side")
+        self.is_accordion = is_accordion
+
+    def open(self, opened: Opened | None) -> None:
+        self.view = opened.views[self.id or ""] if opened else None
+        super().open(opened)
+        if self.view:
+            self.entitle(*self.view.facts)
+
+    def count(self) -> int:
+        return self.view.count() if self.view else 0
+
+    def head(self, item: int, width: int) -> Line:
+        assert self.view
+        return self.view.head(item)
+
+    def further(self, item: int, width: int) -> list[Line]:
+        assert self.view
+        return self.view.body(item, width)
+
+    def nothing(self, width: int) -> list[Line]:
+        return self.view.nothing(width) if self.view else wrap("no exchange is open", width, "muted")
+
+    def selection(self) -> Selection | None:
+        return self.view.selection(self.cursor) if self.view and self.view.count() else None
+
+    def light(self, selection: Selection, lights: Lights, *, is_source: bool) -> None:
+        assert self.view
+        self.light_items(*self.view.lit(lights), is_source=is_source)
