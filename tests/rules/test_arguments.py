@@ -44,18 +44,29 @@ CHAT = [
     ("not finished, no limit reached", answer(CUT), [("args.invalid-json", "error", "/arguments")]),
     ("cut, and says so", answer(CUT, reason="length"), [("args.truncated", "error", "/arguments")]),
     ("cut, and does not say so", answer(CUT, used=64), [("args.truncated", "error", "/arguments")]),
-    ("limit reached, but broken before", answer('{"path": a"}', used=64), [("args.invalid-json", "error", "/arguments")]),
+    (
+        "limit reached, but broken before",
+        answer('{"path": a"}', used=64),
+        [("args.invalid-json", "error", "/arguments")],
+    ),
     ("empty, nothing required", answer("", name="now"), [("args.empty", "warning", "/arguments")]),
     ("empty, something required", answer(" "), [("args.empty", "error", "/arguments")]),
     ("encoded twice", answer(json.dumps('{"path": "a"}')), [("args.double-encoded", "error", "/arguments")]),
     ("array", answer('["a"]'), [("args.not-object", "error", "/arguments")]),
     ("number as string", answer('{"path":"a","limit":"5"}'), [("args.schema", "warning", "/arguments/limit")]),
-    ("array as string", answer('{"path":"a","tags":"[\\"x\\"]"}'), [("args.double-encoded", "error", "/arguments/tags")]),
+    (
+        "array as string",
+        answer('{"path":"a","tags":"[\\"x\\"]"}'),
+        [("args.double-encoded", "error", "/arguments/tags")],
+    ),
     ("missing", answer('{"limit":1}'), [("args.schema", "error", "/arguments")]),
-    ("wrong in two places", answer('{"path":[],"limit":{}}'), [
-        ("args.schema", "error", "/arguments/path"), ("args.schema", "error", "/arguments/limit")]),
+    (
+        "wrong in two places",
+        answer('{"path":[],"limit":{}}'),
+        [("args.schema", "error", "/arguments/path"), ("args.schema", "error", "/arguments/limit")],
+    ),
     ("unknown tool", answer("{}", name="readread"), [("call.unknown-tool", "error", "/name")]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("response", "expected"), [r[1:] for r in CHAT], ids=[r[0] for r in CHAT])
@@ -78,11 +89,17 @@ def block(**more):
 ANTHROPIC = [
     ("fits", block(input={"path": "a"}), []),
     ("missing", block(input={}), [("args.schema", "error", "/content/0/input")]),
-    ("array as string", block(input={"path": "a", "tags": '["x"]'}), [
-        ("args.double-encoded", "error", "/content/0/input/tags")]),
-    ("cut by the limit", {**block(input={}), "stop_reason": "max_tokens"}, [
-        ("args.truncated", "error", "/content/0/input")]),
-]  # fmt: skip
+    (
+        "array as string",
+        block(input={"path": "a", "tags": '["x"]'}),
+        [("args.double-encoded", "error", "/content/0/input/tags")],
+    ),
+    (
+        "cut by the limit",
+        {**block(input={}), "stop_reason": "max_tokens"},
+        [("args.truncated", "error", "/content/0/input")],
+    ),
+]
 
 
 @pytest.mark.parametrize(("response", "expected"), [r[1:] for r in ANTHROPIC], ids=[r[0] for r in ANTHROPIC])

@@ -14,18 +14,34 @@ OLD, NEW = "claude-sonnet-4-5", "claude-sonnet-4-6"
 ANTHROPIC = [
     ("prefill of an old model", OLD, [GO, assistant("{")], []),
     ("prefill of a new model", NEW, [GO, assistant("{")], [("content.assistant-last", "error", "/messages/1")]),
-    ("white space at the end", OLD, [GO, assistant("a ")], [("content.trailing-whitespace", "error", "/messages/1/content/0/text")]),
+    (
+        "white space at the end",
+        OLD,
+        [GO, assistant("a ")],
+        [("content.trailing-whitespace", "error", "/messages/1/content/0/text")],
+    ),
     ("white space, refused anyway", NEW, [GO, assistant("a ")], [("content.assistant-last", "error", "/messages/1")]),
     ("white space before the end", OLD, [GO, assistant("a "), GO], []),
     ("empty block", OLD, [GO, assistant("", "a"), GO], [("content.empty", "error", "/messages/1/content/0")]),
     ("blank block", OLD, [GO, assistant("a", " \n"), GO], [("content.empty", "error", "/messages/1/content/1")]),
     ("empty message", OLD, [GO, {"role": "assistant", "content": ""}, GO], [("content.empty", "error", "/messages/1")]),
-    ("empty list", OLD, [{"role": "user", "content": []}, assistant("a"), GO], [("content.empty", "error", "/messages/0")]),
+    (
+        "empty list",
+        OLD,
+        [{"role": "user", "content": []}, assistant("a"), GO],
+        [("content.empty", "error", "/messages/0")],
+    ),
     ("empty message at the end", OLD, [GO, {"role": "assistant", "content": []}], []),
     (
         "paused by a server tool",
         NEW,
-        [GO, {"role": "assistant", "content": [{"type": "server_tool_use", "id": "srvtoolu_1", "name": "s", "input": {}}]}],
+        [
+            GO,
+            {
+                "role": "assistant",
+                "content": [{"type": "server_tool_use", "id": "srvtoolu_1", "name": "s", "input": {}}],
+            },
+        ],
         [],
     ),
     (
@@ -35,7 +51,7 @@ ANTHROPIC = [
         [("content.system-position", "error", "/messages/1")],
     ),
     ("system message at the end", NEW, [GO, {"role": "system", "content": "x"}], []),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("model", "messages", "expected"), [r[1:] for r in ANTHROPIC], ids=[r[0] for r in ANTHROPIC])
@@ -50,14 +66,22 @@ def test_without_a_provider_nothing_of_it_matters(anthropic):
 CALL = {"id": "a", "type": "function", "function": {"name": "run", "arguments": "{}"}}
 
 CHAT = [
-    ("null without calls", [GO, {"role": "assistant", "content": None}, GO], [("content.empty", "error", "/messages/1")]),
+    (
+        "null without calls",
+        [GO, {"role": "assistant", "content": None}, GO],
+        [("content.empty", "error", "/messages/1")],
+    ),
     (
         "null beside calls",
-        [GO, {"role": "assistant", "content": None, "tool_calls": [CALL]}, {"role": "tool", "tool_call_id": "a", "content": ""}],
+        [
+            GO,
+            {"role": "assistant", "content": None, "tool_calls": [CALL]},
+            {"role": "tool", "tool_call_id": "a", "content": ""},
+        ],
         [],
     ),
     ("empty string", [GO, {"role": "assistant", "content": ""}, GO], []),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("messages", "expected"), [r[1:] for r in CHAT], ids=[r[0] for r in CHAT])

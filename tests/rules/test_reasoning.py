@@ -33,7 +33,12 @@ DEEPSEEK = [
         [GO, calls("One."), tool(), calls(call_id="c2"), tool("c2"), GO],
         [("reasoning.missing", "error", "/messages/3")],
     ),
-    ("empty, refused by this model", PRO, [GO, calls(""), tool()], [("reasoning.empty", "error", "/messages/1/reasoning_content")]),
+    (
+        "empty, refused by this model",
+        PRO,
+        [GO, calls(""), tool()],
+        [("reasoning.empty", "error", "/messages/1/reasoning_content")],
+    ),
     (
         "one placeholder on every turn",
         V4,
@@ -49,7 +54,7 @@ DEEPSEEK = [
         [GO, calls("(reasoning omitted)"), tool()],
         [("reasoning.fabricated", "warning", "/messages/1/reasoning_content")],
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("model", "messages", "expected"), [r[1:] for r in DEEPSEEK], ids=[r[0] for r in DEEPSEEK])
@@ -134,17 +139,38 @@ ANTHROPIC = [
     ("adaptive, all of it left out", ADAPTIVE, [GO, assistant(use()), result()], []),
     ("thinking off", None, [GO, assistant(use()), result()], []),
     ("omitted text with its signature", MANUAL, [GO, assistant(think(""), use()), result()], []),
-    ("hex signature", MANUAL, [GO, assistant(think(signature="0123456789abcdef" * 2), use()), result()], [
-        ("reasoning.foreign", "error", FIRST + "/signature")]),
-    ("uuid signature", MANUAL, [GO, assistant(think(signature="8f14e45f-ceea-467a-9a36-dedd4bea2543"), use()), result()], [
-        ("reasoning.foreign", "error", FIRST + "/signature")]),
-    ("url-safe signature", MANUAL, [GO, assistant(think(signature="Eq_BCkYIARgCKkD1-igA"), use()), result()], [
-        ("reasoning.foreign", "error", FIRST + "/signature")]),
-    ("not leading", MANUAL, [GO, assistant(SAY, think(), use()), result()], [
-        ("reasoning.order", "error", "/messages/1/content/1")]),
+    (
+        "hex signature",
+        MANUAL,
+        [GO, assistant(think(signature="0123456789abcdef" * 2), use()), result()],
+        [("reasoning.foreign", "error", FIRST + "/signature")],
+    ),
+    (
+        "uuid signature",
+        MANUAL,
+        [GO, assistant(think(signature="8f14e45f-ceea-467a-9a36-dedd4bea2543"), use()), result()],
+        [("reasoning.foreign", "error", FIRST + "/signature")],
+    ),
+    (
+        "url-safe signature",
+        MANUAL,
+        [GO, assistant(think(signature="Eq_BCkYIARgCKkD1-igA"), use()), result()],
+        [("reasoning.foreign", "error", FIRST + "/signature")],
+    ),
+    (
+        "not leading",
+        MANUAL,
+        [GO, assistant(SAY, think(), use()), result()],
+        [("reasoning.order", "error", "/messages/1/content/1")],
+    ),
     ("leading, in two messages", MANUAL, [GO, assistant(think()), assistant(SAY, use()), result()], []),
-    ("last block", ADAPTIVE, [GO, assistant(SAY, think()), GO], [("reasoning.order", "error", "/messages/1/content/1")]),
-]  # fmt: skip
+    (
+        "last block",
+        ADAPTIVE,
+        [GO, assistant(SAY, think()), GO],
+        [("reasoning.order", "error", "/messages/1/content/1")],
+    ),
+]
 
 
 @pytest.mark.parametrize(
@@ -156,12 +182,12 @@ def test_anthropic(anthropic, thinking, messages, expected):
     assert [(f.rule, f.severity, f.pointer) for f in found] == expected
 
 
-def replay(*sent, model="claude-opus-4-8", received=(think("I need it.\n"), use())):
+def replay(*sent, model="claude-opus-4-8", received=()):
     body = {
         "type": "message",
         "role": "assistant",
         "model": model,
-        "content": list(received),
+        "content": list(received) or [think("I need it.\n"), use()],
         "stop_reason": "tool_use",
     }
     request = {"model": model, "max_tokens": 9, "thinking": ADAPTIVE, "messages": [GO]}
@@ -171,9 +197,13 @@ def replay(*sent, model="claude-opus-4-8", received=(think("I need it.\n"), use(
 REPLAYS = [
     ("as received", [think("I need it.\n"), use()], []),
     ("trimmed", [think(), use()], [("reasoning.altered", "error", FIRST + "/thinking")]),
-    ("another signature", [think("I need it.\n", "EqQBCkYIARgCKkD1sigB"), use()], [("reasoning.altered", "error", FIRST + "/signature")]),
+    (
+        "another signature",
+        [think("I need it.\n", "EqQBCkYIARgCKkD1sigB"), use()],
+        [("reasoning.altered", "error", FIRST + "/signature")],
+    ),
     ("empty signature", [think("I need it.\n", ""), use()], [("reasoning.empty", "error", FIRST + "/signature")]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("sent", "expected"), [r[1:] for r in REPLAYS], ids=[r[0] for r in REPLAYS])

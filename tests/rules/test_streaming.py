@@ -37,12 +37,20 @@ CHAT = [
     ("call, tool_calls", sse(MADE, chunk(reason="tool_calls")), []),
     ("text, stop", sse(SAID, chunk(reason="stop")), []),
     ("call, stop", sse(MADE, chunk(reason="stop")), [("stream.finish-reason", "error", (1,))]),
-    ("call and reason in one chunk", sse(chunk({"tool_calls": [call()]}, "stop")), [("stream.finish-reason", "error", (0,))]),
+    (
+        "call and reason in one chunk",
+        sse(chunk({"tool_calls": [call()]}, "stop")),
+        [("stream.finish-reason", "error", (0,))],
+    ),
     ("text, tool_calls", sse(SAID, chunk(reason="tool_calls")), [("stream.finish-reason", "error", (1,))]),
     ("call, length", sse(MADE, chunk(reason="length")), []),
     ("usage", sse(SAID, chunk(reason="stop"), USAGE), [("stream.empty-choices", "warning", (2,))]),
-    ("damaged text", sse(SAID, chunk({"content": "\ufffd\ufffd"}), chunk(reason="stop")), [("stream.encoding", "error", (1,))]),
-]  # fmt: skip
+    (
+        "damaged text",
+        sse(SAID, chunk({"content": "\ufffd\ufffd"}), chunk(reason="stop")),
+        [("stream.encoding", "error", (1,))],
+    ),
+]
 
 
 @pytest.mark.parametrize(("response", "expected"), [r[1:] for r in CHAT], ids=[r[0] for r in CHAT])

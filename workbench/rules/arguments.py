@@ -175,31 +175,30 @@ def _schema_fault(case: Case, ref: NodeRef, fault: Fault) -> Finding:
 
 
 def _unknown(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
-    if (
-        case.request is None
-        or case.decoded.exchange.origin is Origin.RECONSTRUCTED
-        or _may_come_from_elsewhere(case, call)
-    ):
+    is_rebuilt = case.decoded.exchange.origin is Origin.RECONSTRUCTED
+    if case.request is None or is_rebuilt or _may_come_from_elsewhere(case.request, call):
         return
-    known = sorted(case.tools)
     if not call.name:
         yield case.at(UNKNOWN_TOOL, ref, "a call without a tool name", name="name")
         return
-    near = difflib.get_close_matches(call.name[:200], known, n=1)
-    declared = (
-        f"declared: {', '.join(map(repr, known[:8]))}{' …' if len(known) > 8 else ''}" if known else "none declared"
-    )
-    evidence = f"{declared}; nearest: {near[0]!r}" if near else declared
-    yield case.at(
-        UNKNOWN_TOOL, ref, f"no tool named {quote(call.name)} is declared", name="name", evidence=quote(evidence)[1:-1]
-    )
+    rule = (
+        UNKNOWN_TOOL if case.tools else weaker(UNKNOWN_TOOL)
+    )  # no model calls out of nowhere: the tools were left out
+    message = f"no tool named {quote(call.name)} is declared"
+    yield case.at(rule, ref, message, name="name", evidence=_declared(call.name, sorted(case.tools)))
 
 
-def _may_come_from_elsewhere(case: Case, call: ToolCallIR) -> bool:
+def _declared(name: str, known: list[str]) -> str:
+    if not known:
+        return "no tool is declared"
+    near = difflib.get_close_matches(name[:200], known, n=1)
+    names = ", ".join(quote(k, 60) for k in known[:8]) + (" …" if len(known) > 8 else "")
+    return f"declared: {names}" + (f"; nearest: {quote(near[0], 60)}" if near else "")
+
+
+def _may_come_from_elsewhere(request: ModelRequest, call: ToolCallIR) -> bool:
     """Tools that a declaration brings without their names, or that arrive in the middle of the conversation."""
-    request = case.request
-    assert request is not None
-    if "toolset_name" in call.extra or request.previous_id or request.params.get("functions"):
+    if "toolset_name" in call.extra or request.previous_id:
         return True
     parts = (part for message in request.messages for part in message.parts)
     return any(isinstance(p, Opaque) and p.type == "tool_addition" for p in parts)

@@ -10,7 +10,7 @@ from workbench.decode import REQUEST, RESPONSE
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._words import quote, weaker, with_related
+from workbench.rules._words import as_warning, quote, weaker, with_related
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
@@ -37,7 +37,7 @@ def check(case: Case) -> Iterator[Finding]:
     """Findings from the closure of the request's history, the form of its ids, and the calls of the answer."""
     answered_by_place = {line.stands_for for line in case.closure.lines if line.stands_for}
     foreign = [m for m in case.decoded.messages(REQUEST) if _is_foreign_result(case, m)]
-    answered_elsewhere = {m.extra.get("tool_call_id") for m in foreign} - {None}
+    answered_elsewhere = {i for m in foreign if isinstance(i := m.extra.get("tool_call_id"), str)}
     seen: set[tuple[str, str]] = set()
     for line in case.closure.lines:
         if line.call in answered_by_place or line.id in answered_elsewhere:
@@ -116,7 +116,8 @@ def _flaw(case: Case, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
             yield case.finding(WRONG_ROLE, ref.side, f"{holder.pointer}/role", message, evidence=note, when="result")
     elif flaw is Flaw.DUPLICATE_ID and line.call:
         message = f"the id {quote(line.id)} is that of an earlier call already"
-        yield case.at(DUPLICATE_ID, line.call, message, name="id", evidence=note)
+        finding = case.at(DUPLICATE_ID, line.call, message, name="id", evidence=note)
+        yield finding if _is_one_turn(case, line) else as_warning(finding)
     elif flaw is Flaw.DUPLICATE_RESULT:
         for ref in line.results[1:]:
             message = f"one more result for {quote(line.id)}, which has one already"
@@ -130,6 +131,18 @@ def _flaw(case: Case, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
     elif flaw is Flaw.RESULT_NOT_FIRST and line.before:
         message = f"this stands before the result of {_call(line)}: results come first in their message"
         yield case.at(NOT_FIRST, line.before, message, evidence=note)
+
+
+def _is_one_turn(case: Case, line: CallLine) -> bool:
+    """Nobody else speaks between the two calls.
+
+    An id that comes again in a later turn is still told apart by its place: requests like that are reported as refused,
+    and recorded as accepted.
+    """
+    if line.twin is None or line.call is None or line.twin.side != line.call.side:
+        return False
+    between = case.decoded.messages(line.call.side)[line.twin.message : line.call.message + 1]
+    return all(m.role == case.contract.closure.call_role for m in between)
 
 
 def _mismatch(case: Case, line: CallLine) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST, RESPONSE
@@ -10,7 +11,7 @@ from workbench.ir import Media, Message, Reasoning, Text, ToolCallIR, ToolResult
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Enforced
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._words import from_anomalies, quote
+from workbench.rules._words import as_warning, from_anomalies, quote
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
@@ -82,7 +83,10 @@ def _media(case: Case, number: int, message: Message) -> Iterator[Finding]:
             if isinstance(part, Media) and part.kind not in allowed:
                 text = f"the result holds {part.kind}, results of this provider hold {', '.join(allowed)}"
                 pointer = message.absolute(part)
-                yield case.finding(MEDIA, REQUEST, pointer, text, when=part.kind, evidence=_call_of(case, number, k))
+                finding = case.finding(
+                    MEDIA, REQUEST, pointer, text, when=part.kind, evidence=_call_of(case, number, k)
+                )
+                yield finding if _refused(case, MEDIA, part.kind) else replace(as_warning(finding), refusal="")
 
 
 def _call_of(case: Case, number: int, part: int) -> str:

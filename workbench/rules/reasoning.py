@@ -13,6 +13,7 @@ from workbench.ir import Carrier, Message, Reasoning
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._words import as_warning, quote, with_related
+from workbench.wire.exchange import Origin
 
 WARNING = Severity.WARNING
 
@@ -50,6 +51,8 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _entry(case: Case, entry: Entry) -> Iterator[Finding]:
     if entry.sent is Sent.MISSING and entry.message is not None:
+        if case.request and case.request.thinking is None and _is_rebuilt(case):
+            return  # a transcript does not say whether thinking was on
         yield _missing(case, entry, entry.message)
     elif entry.sent is Sent.EMPTY and entry.sent_part and _was_something(entry):
         what = "signature" if entry.differs == "signature" else "text"
@@ -57,6 +60,10 @@ def _entry(case: Case, entry: Entry) -> Iterator[Finding]:
         yield case.at(EMPTY, entry.sent_part, message, name=what, evidence=_history(entry), when=f"no-{what}")
     elif entry.sent is Sent.ALTERED and not _is_placeholder(entry.sent_text):
         yield from _altered(case, entry)
+
+
+def _is_rebuilt(case: Case) -> bool:
+    return case.decoded.exchange.origin is Origin.RECONSTRUCTED
 
 
 def _was_something(entry: Entry) -> bool:
@@ -240,7 +247,7 @@ def _order(case: Case) -> Iterator[Finding]:
         if blocks[0] != turn[0] and case.request and case.request.thinking == "on":
             message = "the turn holds thinking blocks and does not begin with one"
             yield case.at(ORDER, blocks[0], message, when="not-leading")
-        elif blocks[-1] == turn[-1]:
+        elif blocks[-1] == turn[-1] and not _is_rebuilt(case):
             yield case.at(ORDER, blocks[-1], "the last block of the turn is a thinking block", when="last-block")
 
 

@@ -39,9 +39,8 @@ def check(case: Case) -> Iterator[Finding]:
     for noticed in case.response.anomalies if case.response else ():
         rule = _BY_SLUG.get(noticed.slug)
         if rule and not _is_explained(case, noticed):
-            if noticed.slug == ENCODING.slug and _was_sent(case):
-                rule = weaker(rule)
-            yield case.finding(rule, RESPONSE, noticed.pointer, noticed.message, events=noticed.events)
+            shown = weaker(rule) if _is_mild(case, noticed) else rule
+            yield case.finding(shown, RESPONSE, noticed.pointer, noticed.message, events=noticed.events)
 
 
 def _is_explained(case: Case, noticed: Anomaly) -> bool:
@@ -51,9 +50,23 @@ def _is_explained(case: Case, noticed: Anomaly) -> bool:
         return isinstance(options, dict) and options.get("include_usage") is True
     if noticed.slug == FINISH.slug and case.request and case.request.tool_choice:
         return case.request.tool_choice.mode == "tool"  # some providers then say "stop", although the call is there
-    http = case.decoded.exchange.response
-    rebuilt = case.decoded.exchange.origin is Origin.RECONSTRUCTED or (http is not None and not http.body.is_raw)
-    return rebuilt and noticed.slug in (FRAMING.slug, NO_TERMINATOR.slug)
+    return _is_synthesised(case) and (noticed.slug == FRAMING.slug or _is_unterminated_answer(case, noticed))
+
+
+def _is_synthesised(case: Case) -> bool:
+    """The framing is the importer's: what it lacks is no fault of the provider."""
+    exchange = case.decoded.exchange
+    return exchange.origin is Origin.RECONSTRUCTED or exchange.meta.get("framing") == "synthesised"
+
+
+def _is_unterminated_answer(case: Case, noticed: Anomaly) -> bool:
+    """The terminal event alone is missing: the answer came to its end."""
+    return noticed.slug == NO_TERMINATOR.slug and case.response is not None and case.response.finish_reason is not None
+
+
+def _is_mild(case: Case, noticed: Anomaly) -> bool:
+    """The fault is there and does no harm: the answer is whole, or repeats what it was sent."""
+    return _is_unterminated_answer(case, noticed) or (noticed.slug == ENCODING.slug and _was_sent(case))
 
 
 def _was_sent(case: Case) -> bool:
