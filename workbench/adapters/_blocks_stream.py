@@ -4,8 +4,8 @@
     block  := content_block_start content_block_delta* content_block_stop     one index each, never overlapping
 
 (``types/raw_message_stream_event.py`` of the ``anthropic`` SDK; the provider's page on streaming says that unknown
-events have to be tolerated.) What a stream does otherwise is an anomaly; its content is kept, and text, reasoning and arguments are
-never mixed up.
+events have to be tolerated.) What a stream does otherwise is an anomaly; its content is kept, and text, reasoning and
+arguments are never mixed up.
 """
 
 from __future__ import annotations
@@ -102,8 +102,7 @@ class BlockStreamDecoder:
         self._body = dict(message)
         content = message.get("content")
         for n, block in enumerate(content if isinstance(content, list) else ()):
-            start = block if isinstance(block, dict) else {}
-            self._latest[n] = opened = StreamedBlock(start, number, f"/message/content/{n}")
+            self._latest[n] = opened = StreamedBlock(block, number, f"/message/content/{n}")
             self._blocks.append(opened)
 
     def _abandon(self, number: int) -> None:
@@ -116,7 +115,8 @@ class BlockStreamDecoder:
             by_index.clear()
 
     def _block_start(self, number: int, value: dict[str, JsonValue]) -> None:
-        block = StreamedBlock(self._object(number, value, "content_block"), number)
+        self._object(number, value, "content_block")
+        block = StreamedBlock(value.get("content_block", {}), number)
         index = self._index(number, value, len(self._blocks))
         if index in self._latest:
             self._reused.append(block)
@@ -137,8 +137,7 @@ class BlockStreamDecoder:
         if type(piece) is not str:
             self._odd_delta(number, value)
             return
-        track.pieces.append(piece)
-        track.events.append(number)
+        track.pieces.add(piece, number, track.pointer)
 
     def _odd_delta(self, number: int, value: dict[str, JsonValue]) -> None:
         """The first delta of its type in a block, and every delta that brings no string or is out of place."""
@@ -147,7 +146,7 @@ class BlockStreamDecoder:
         block = self._open.get(index) or self._stopped(number, index)
         kind = delta.get("type")
         if not isinstance(kind, str):
-            self._fault("content.shape", "a delta without a type", number)
+            self._fault("content.shape", f"a delta of block {index} without a type", number)
             self._unknown.append(value)
             return
         if kind not in DELTAS:
@@ -161,8 +160,7 @@ class BlockStreamDecoder:
             track = self._stray(number, index, kind)
         piece = delta.get(track.key)
         if isinstance(piece, str):
-            track.pieces.append(piece)
-            track.events.append(number)
+            track.pieces.add(piece, number, track.pointer)
         else:
             self._fault("content.shape", f"a {kind} whose {track.key!r} is {kind_of(piece)}", number)
             self._unknown.append(value)
@@ -290,7 +288,7 @@ class BlockStreamDecoder:
                 yield Anomaly("stream.block-order", f"block {index} never stops", places[id(block)], events)
             else:
                 message = f"the stream stops inside block {index}"
-                yield Anomaly("stream.truncated", message, places[id(block)], (*events, last))
+                yield Anomaly("stream.truncated", message, places[id(block)], tuple(sorted({*events, last})))
         if self._is_cut and not self._open:
             yield Anomaly("stream.truncated", "the stream stops inside an event", events=(last,))
         elif not self._is_complete and not self._open:

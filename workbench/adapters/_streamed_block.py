@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import repeat
 
 from workbench.adapters._blocks import Notes, read_block
+from workbench.adapters._pieces import Pieces
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Part, Segment, Source, ToolCallIR, ToolResultIR
 from workbench.wire.jsontext import loads
@@ -23,70 +23,50 @@ DELTAS: Mapping[str, tuple[str, str, str]] = {
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _KNOWN = ("text", "thinking", "redacted_thinking", "tool_use")
 _SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_DAMAGED = re.compile("\ufffd\ufffd|[\udc80-\udcff]")
+_DAMAGED = re.compile("\ufffd\ufffd|[\ud800-\udfff]")
 """A character that was cut, and its halves decoded alone, leaves two replacement characters or more; bytes that are no
-UTF-8 at all are read as U+DC80 … U+DCFF. One replacement character alone may be what the model wrote."""
+UTF-8 at all are read as lone surrogates. One replacement character alone may be what the model wrote."""
 
 
 class Track:
-    """A string of a block that grows.
+    """A string of a block that grows: ``key`` is where a delta holds its next piece, ``name`` its key in the block."""
 
-    Attributes:
-        key: where a delta holds the next piece.
-        name: the key of the block it stands under.
-        pieces, events: each piece, and the event it came in.
-        started: the first piece came with the start of the block.
-    """
-
-    __slots__ = ("events", "key", "name", "pieces", "started")
+    __slots__ = ("key", "name", "pieces", "pointer")
 
     def __init__(self, key: str, name: str) -> None:
         self.key = key
         self.name = name
-        self.pieces: list[str] = []
-        self.events: list[int] = []
-        self.started = False
+        self.pointer = f"/delta/{key}"
+        self.pieces = Pieces()
 
     def text(self) -> str:
         """What it adds up to. A surrogate pair split between two pieces becomes the character it stands for."""
-        joined = "".join(self.pieces)
+        joined = self.pieces.text
         if not joined.isascii() and _SPLIT_PAIR.search(joined):
             return joined.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
         return joined
-
-    def segments(self, origin: str) -> tuple[Segment, ...]:
-        """Where each piece stands; ``origin`` is the pointer of the block in its start event."""
-        rest = self.events[1:] if self.started else self.events
-        first = [Segment(self.events[0], f"{origin}/{self.name}")] if self.started else []
-        return (*first, *map(Segment, rest, repeat(f"/delta/{self.key}")))
-
-    def damaged(self) -> tuple[int, ...]:
-        """The events that brought damaged characters."""
-        if not _DAMAGED.search("".join(self.pieces)):
-            return ()
-        pieces = zip(self.events, self.pieces, strict=True)
-        return tuple(n for n, piece in pieces if "\ufffd" in piece or _DAMAGED.search(piece))
 
 
 class StreamedBlock:
     """A block from its start to its stop.
 
     Args:
-        start: the block as it was opened.
+        start: the block as it was opened; an object, unless the stream is wrong.
         event: number of the event that opened it.
         origin: pointer of the block in that event.
     """
 
-    __slots__ = ("_start", "_value", "events", "is_whole", "kind", "origin", "tracks")
+    __slots__ = ("_start", "_value", "_wrong", "events", "is_whole", "kind", "origin", "tracks")
 
-    def __init__(self, start: Mapping[str, JsonValue], event: int, origin: str = "/content_block") -> None:
-        self.kind = start.get("type")
+    def __init__(self, start: JsonValue, event: int, origin: str = "/content_block") -> None:
+        self.kind = start.get("type") if isinstance(start, dict) else None
         self.origin = origin
         self.tracks: dict[str, Track] = {}  # by type of delta
         self.events = [event]  # all but those in the tracks
         self.is_whole = True  # nothing was added but strings that grew
         self._start = event
-        self._value = dict(start)
+        self._wrong = None if isinstance(start, dict) else (start,)
+        self._value = dict(start) if isinstance(start, dict) else {}
 
     def open_track(self, delta: str) -> Track | None:
         """The string that this type of delta makes grow; None where the block is of another type."""
@@ -96,9 +76,7 @@ class StreamedBlock:
         track = self.tracks[delta] = Track(key, name)
         first = self._value.get(name)
         if isinstance(first, str) and first:
-            track.pieces.append(first)
-            track.events.append(self._start)
-            track.started = True
+            track.pieces.add(first, self._start, f"{self.origin}/{name}")
         return track
 
     def take(self, delta: Mapping[str, JsonValue], event: int) -> bool:
@@ -130,10 +108,12 @@ class StreamedBlock:
 
     def all_events(self) -> tuple[int, ...]:
         """Every event that took part, in order."""
-        return tuple(sorted({*self.events, *(n for t in self.tracks.values() for n in t.events)}))
+        return tuple(sorted({*self.events, *(n for t in self.tracks.values() for n in t.pieces.events)}))
 
-    def value(self) -> dict[str, JsonValue]:
+    def value(self) -> JsonValue:
         """The block as it would stand in a body, strings joined; arguments as the text they are."""
+        if self._wrong and self.is_whole and not self.tracks:
+            return self._wrong[0]
         value = {k: v.copy() if isinstance(v, list) else v for k, v in self._value.items()}
         value.update((t.name, t.text()) for t in self.tracks.values())
         return value
@@ -151,10 +131,16 @@ class StreamedBlock:
         if raw and isinstance(part, ToolCallIR):
             part = replace(part, input=None if error else part.input, raw=raw, error=error)
         for track in self.tracks.values():
-            if damaged := track.damaged():
-                mine.add("stream.encoding", "characters were damaged on their way", f"{at}/{track.name}", damaged)
+            if _DAMAGED.search(track.text()):
+                damaged = track.pieces.damaged()
+                mine.add(
+                    "stream.encoding",
+                    "characters were damaged on their way: replacement characters in a row, or no UTF-8",
+                    f"{at}/{track.name}",
+                    damaged,
+                )
         notes.anomalies += (a if a.events else replace(a, events=events) for a in mine.anomalies)
-        grown = {f"/{t.name}": t.segments(self.origin) for t in self.tracks.values() if any(t.pieces)}
+        grown = {f"/{t.name}": t.pieces.segments() for t in self.tracks.values() if self._grew(t)}
         return self._placed(part, at, grown, events)
 
     def _placed(self, part: Part, at: str, grown: Mapping[str, tuple[Segment, ...]], events: tuple[int, ...]) -> Part:
@@ -163,9 +149,7 @@ class StreamedBlock:
         segments = dict(self._segments(part, below, grown))
         fields = {name: part.source.fields[name] for name in segments}
         if isinstance(part, ToolCallIR) and part.raw is not None:
-            segments["raw"] = segments["input"]
-            if part.error is not None:
-                fields["raw"] = fields.pop("input")
+            segments["raw"], fields["raw"] = segments["input"], fields["input"]
         source = Source(part.source.pointer, fields, segments, events)
         if isinstance(part, ToolResultIR):
             content = tuple(self._placed(inner, at, grown, events) for inner in part.content)
@@ -180,8 +164,12 @@ class StreamedBlock:
             key = below + suffix
             if key in grown:
                 yield name, grown[key]
-            elif name != "extra" and (key or (self.is_whole and not grown)) and self._stood(key):
+            elif name != "extra" and (key or (self.is_whole and not self.tracks)) and self._stood(key):
                 yield name, (Segment(self._start, self.origin + key),)
+
+    def _grew(self, track: Track) -> bool:
+        """The pieces say more than the start: empty ones do not, where the start has the key."""
+        return any(track.pieces.texts) or (bool(track.pieces) and track.name not in (*self._value, "input"))
 
     def _stood(self, key: str) -> bool:
         """The start of the block had this key (one added by us is not on the wire)."""

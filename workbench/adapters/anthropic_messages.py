@@ -74,7 +74,7 @@ class AnthropicMessages:
             return 0.0
         tools = [t for t in _list(value.get("tools")) if isinstance(t, dict)]
         if any("input_schema" in tool for tool in tools) or "anthropic_version" in value:
-            return 0.95
+            return 0.97
         is_chat = any("function" in tool for tool in tools) or any(key in value for key in _CHAT_KEYS)
         if any(_is_ours(block) for block in _blocks(value["messages"])):
             return 0.5 if is_chat else 0.9
@@ -164,9 +164,10 @@ def _request_nodes(request: ModelRequest) -> tuple[Message, ...]:
 
 
 def _choice_json(choice: ToolChoice) -> JsonValue:
-    if not isinstance(choice.value, dict) or choice.mode == "other":
+    if choice.mode == "other":
         return choice.value
-    return choice.value | {"type": choice.mode} | ({} if choice.name is None else {"name": choice.name})
+    sent = choice.value if isinstance(choice.value, dict) else {}
+    return sent | {"type": choice.mode} | ({} if choice.name is None else {"name": choice.name})
 
 
 def _tool_json(tool: ToolDef) -> dict[str, JsonValue]:
