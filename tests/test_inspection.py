@@ -180,8 +180,8 @@ def test_a_rebuilt_transcript_is_not_blamed_for_what_it_does_not_hold():
     assert {f.severity for f in inspect(rebuilt).run().findings} <= {"info", "warning"}
 
 
-NAMES = """role content type text id tool_use_id tool_call_id tool_calls function name arguments input thinking signature
-    reasoning_content reasoning_details source data is_error"""
+NAMES = """role content type text id tool_use_id tool_call_id tool_calls function name arguments input thinking
+    signature reasoning_content reasoning_details source data is_error"""
 KEYS = st.sampled_from(NAMES.split())
 JSON = st.recursive(
     st.none()
