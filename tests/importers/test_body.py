@@ -6,6 +6,7 @@ import pytest
 
 from workbench.errors import UnreadableInput
 from workbench.importers import body
+from workbench.wire.session import store
 
 
 def test_a_request_is_kept_byte_for_byte_and_has_no_answer(data: Path) -> None:
@@ -59,3 +60,15 @@ def test_what_is_no_body_is_refused(raw: bytes) -> None:
 )
 def test_sniff(head: bytes, score: float) -> None:
     assert body.sniff(head) == score
+
+
+@pytest.mark.parametrize("form", ["a.sqlite", "a.jsonl"])
+def test_a_status_that_nobody_recorded_is_listed_as_unknown(tmp_path: Path, form: str) -> None:
+    session = body.read(b'{"error": {"message": "x"}}', "x")
+    store.save(session.exchanges, tmp_path / form)
+    written = store.open_session(tmp_path / form)
+    for held in (session, written):
+        response = held.exchange(0).response
+        assert response and response.status == 0
+        assert held.summaries()[0].status is None
+    written.close()

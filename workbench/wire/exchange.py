@@ -120,7 +120,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """One response."""
+    """One response. ``status`` 0: it was not recorded."""
 
     status: int = 200
     headers: Headers = Headers()
@@ -210,7 +210,7 @@ def summarize(index: int, exchange: Exchange, model: str | None = None) -> Summa
         id=exchange.id,
         method=request.method if request else "",
         url=request.url if request else "",
-        status=response.status if response else None,
+        status=(response.status or None) if response else None,
         state=exchange.state,
         kind=exchange.kind,
         origin=exchange.origin,

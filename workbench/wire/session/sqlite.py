@@ -268,7 +268,7 @@ def _summary(index: int, row: Sequence[JsonValue] | None) -> Summary:
     if row is not None:
         with suppress(ValueError):  # a row of a torn page holds anything
             kinds = State(row[5]), Kind(row[6]), Origin(row[7])
-            return Summary(index, row[1], row[2], row[3], row[4], *kinds, *row[8:18])
+            return Summary(index, row[1], row[2], row[3], row[4] or None, *kinds, *row[8:18])
     torn = _torn(index, "its row cannot be read")
     return Summary(index, torn.id, "", "", None, State.INCOMPLETE, torn.kind, torn.origin, 0, 0, note=torn.note)
 
