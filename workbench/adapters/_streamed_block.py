@@ -130,18 +130,16 @@ class StreamedBlock:
         part = read_block(value, at, mine)
         if raw and isinstance(part, ToolCallIR):
             part = replace(part, input=None if error else part.input, raw=raw, error=error)
-        for track in self.tracks.values():
-            if _DAMAGED.search(track.text()):
-                damaged = track.pieces.damaged()
-                mine.add(
-                    "stream.encoding",
-                    "characters were damaged on their way: replacement characters in a row, or no UTF-8",
-                    f"{at}/{track.name}",
-                    damaged,
-                )
+        self._note_damage(at, mine)
         notes.anomalies += (a if a.events else replace(a, events=events) for a in mine.anomalies)
         grown = {f"/{t.name}": t.pieces.segments() for t in self.tracks.values() if self._grew(t)}
         return self._placed(part, at, grown, events)
+
+    def _note_damage(self, at: str, notes: Notes) -> None:
+        message = "characters were damaged on their way: replacement characters in a row, or no UTF-8"
+        for track in self.tracks.values():
+            if _DAMAGED.search(track.text()):
+                notes.add("stream.encoding", message, f"{at}/{track.name}", track.pieces.damaged())
 
     def _placed(self, part: Part, at: str, grown: Mapping[str, tuple[Segment, ...]], events: tuple[int, ...]) -> Part:
         """The part, each of its fields with the pieces of the stream it came in."""
