@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from workbench.errors import UnreadableInput
-from workbench.importers._claude_entries import SAYING, entries_of
+from workbench.importers._claude_entries import entries_of
 from workbench.importers._claude_turns import URL, turns_of
 from workbench.importers._lines import Damage, first_objects, objects
 from workbench.importers._rebuilt import RebuiltSession
@@ -20,26 +20,17 @@ _LOGLINES = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"loglines"\s*:\s*\[')
 _LONG_LINE = re.compile(
     rb'\s*\{[^\n]{0,1000}"(?:parentUuid|sessionId)"\s*:[^\n]{0,2000}"type"\s*:\s*"(?:user|assistant)"'
 )
-_OTHERS = (
-    "system",
-    "summary",
-    "file-history-snapshot",
-    "queue-operation",
-    "progress",
-    "attachment",
-    "last-prompt",
-)
 _MARKS = frozenset({"parentUuid", "leafUuid", "messageId", "sessionId"})
 
 
 def sniff(head: bytes) -> float:
-    """Lines of its kinds; an entry of a conversation has a ``message`` with ``content``."""
+    """Lines with a type and its marks; what a conversation says has a ``message`` with ``content``."""
     if _LOGLINES.match(head):
         return 0.95
     first = first_objects(head)
     if not first:
         return 0.9 if _LONG_LINE.match(head) else 0.0
-    known = [v for v in first if v.get("type") in (*SAYING, *_OTHERS) and not _MARKS.isdisjoint(v)]
+    known = [v for v in first if isinstance(v.get("type"), str) and not _MARKS.isdisjoint(v)]
     foreign = any(isinstance(v.get("message"), dict) and "content" not in v["message"] for v in known)
     return 0.95 if 2 * len(known) > len(first) and not foreign else 0.0
 
