@@ -29,24 +29,34 @@ def _blocks(end: bytes) -> re.Pattern[bytes]:
     return re.compile(rb"(?:" + usual + rb"|" + other + rb")(?:" + end + rb")++")
 
 
-def plain_events(body: bytes) -> tuple[list[SseEvent], int]:
-    """Blocks from the start of a body, and the offset at which the careful reader has to go on (0: from the start)."""
+def plain_events(body: bytes, *, number: int = 0, base: int = 0) -> tuple[list[SseEvent], int]:
+    """Blocks from the start of a piece of a body that begins between blocks.
+
+    Args:
+        body: the body, or what follows ``base`` bytes of it.
+        number: of the first block.
+        base: offset of the piece in the body.
+
+    Returns:
+        The blocks, and how much of the piece they take: where the careful reader has to go on (0: from its start).
+    """
     line_end = _line_end(body)
     last = body.rfind(line_end * 2) if line_end and len(body) <= MAX_SSE_LINE else -1
-    at = len(BOM) if body.startswith(BOM) else 0
+    at = len(BOM) if base == 0 and body.startswith(BOM) else 0
     while line_end and body.startswith(line_end, at):
         at += len(line_end)
     if last < at:
         return [], 0
     events: list[SseEvent] = []
     add, new, names = events.append, tuple.__new__, _Names({None: None})
-    for number, found in enumerate(_blocks(line_end).finditer(body, at, last + 2 * len(line_end))):
+    for n, found in enumerate(_blocks(line_end).finditer(body, at, last + 2 * len(line_end)), number):
         name, data, other = found.groups()
         if other is None:
-            span = found.span(2)
-            add(new(SseEvent, (number, names[name], data, found.start(), span[1], (span,), None, None, (), True)))
+            start, end = found.span(2)
+            span = (base + start, base + end)
+            add(new(SseEvent, (n, names[name], data, base + found.start(), span[1], (span,), None, None, (), True)))
         else:
-            add(_careful(body, found.span(3), line_end).event(number, terminated=True))
+            add(_careful(body, found.span(3), line_end, base).event(n, terminated=True))
     return events, last + 2 * len(line_end)
 
 
@@ -58,11 +68,11 @@ def _line_end(body: bytes) -> bytes:
     return b"\r\n" if returns == body.count(b"\n") == body.count(b"\r\n") else b""
 
 
-def _careful(body: bytes, span: tuple[int, int], line_end: bytes) -> Block:
+def _careful(body: bytes, span: tuple[int, int], line_end: bytes, base: int) -> Block:
     at, stop = span
-    block = Block(at)
+    block = Block(base + at)
     while at < stop:
         end = body.index(line_end, at)
-        block.add(body[at:end], at, end)
+        block.add(body[at:end], base + at, base + end)
         at = end + len(line_end)
     return block
