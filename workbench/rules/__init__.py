@@ -13,6 +13,7 @@ from types import ModuleType
 
 from workbench import plugins
 from workbench.rules import _contracts as contracts
+from workbench.rules import _errortext as errortext
 from workbench.rules import _pages as pages
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Contract, Enforced, Fact
@@ -30,6 +31,7 @@ __all__ = [
     "Severity",
     "check",
     "contracts",
+    "errortext",
     "every_rule",
     "pages",
 ]

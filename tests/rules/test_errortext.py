@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.rules import contracts, pages
+from workbench.rules._errortext import MOST, explain
+
+SAMPLE = {
+    "id": "toolu_01A", "ids": "toolu_01A, toolu_02B", "path": "messages.3.cache", "name": "read_file", "block": "x",
+    "role": "tool", "found": "text", "docs": "https://docs.example/x", "model": "gpt-5.6-luna", "pattern": "{1,64}$",
+    "context": "('properties', 'p')", "key": "city", "field": "function", "content": "gAAAAB=", "kind": "function_call",
+    "reasoning": "rs_1", "before": "user",
+}  # fmt: skip
+
+
+def filled(template: str) -> tuple[str, dict[str, str]]:
+    """A message of the template, and the values in it."""
+    values, text = {}, template
+    for name in {part.partition("}")[0] for part in template.split("{")[1:]}:
+        values[name] = SAMPLE.get(name, "7")
+        text = text.replace("{" + name + "}", values[name])
+    return text, values
+
+
+EVERY = [
+    *((name, check.rule, check.template) for name in contracts.names() for _, check in contracts.read(name).checks),
+    *((refusal.provider, slug, refusal.message) for slug in pages.slugs() for refusal in pages.others(slug)),
+]
+TEXTS = [entry for entry in EVERY if entry[2]]
+
+WRAPS = {
+    "bare": lambda m: m,
+    "body": lambda m: json.dumps({"type": "error", "error": {"type": "invalid_request_error", "message": m}}),
+    "ascii log": lambda m: "API Error: 400 " + json.dumps({"error": {"message": m.replace("`", "\u0060")}}),
+    "twice": lambda m: json.dumps({"error": {"message": "Provider returned error", "raw": json.dumps({"m": m})}}),
+    "three times": lambda m: json.dumps(json.dumps(json.dumps({"message": m, "code": 400}))),
+    "repr": lambda m: f"Error code: 400 - { ({'error': {'message': m, 'param': None}})!r}",
+    "no quotes": lambda m: m.replace("`", "").replace("'", "").replace('"', ""),
+    "wrapped lines": lambda m: "400 " + m.replace(" ", "\n    "),
+    "prefix and tail": lambda m: f"litellm.BadRequestError: Exception - {m} No fallback model group found.",
+    "shouted": lambda m: m.upper(),
+}
+
+
+@pytest.mark.parametrize("wrap", WRAPS.values(), ids=WRAPS)
+def test_every_known_text_is_recognised_however_wrapped(wrap):
+    missed = []
+    for provider, rule, template in TEXTS:
+        message, _ = filled(template)
+        found = {(m.provider.partition(":")[0], m.rule) for m in explain(wrap(message))}
+        if (provider, rule) not in found:
+            missed.append((provider, rule, template, found))
+    assert not missed
+
+
+def test_the_values_in_a_message_are_captured():
+    for provider, rule, template in TEXTS:
+        message, values = filled(template)
+        match = next(m for m in explain(message) if (m.provider.partition(":")[0], m.rule) == (provider, rule))
+        if match.template == template:
+            assert {k: v for k, v in match.captured.items() if k in values} == values, template
+
+
+PUBLISHED = [
+    ("anthropic closure.missing-result", "`tool_use` ids were found without `tool_result` blocks immediately after"),
+    (
+        "anthropic closure.missing-result",
+        "tool_use ids were found without tool_result blocks immediately after: toolu_1",
+    ),
+    (
+        "openai closure.orphan-result",
+        "Invalid parameter: messages with role 'tool' must be a response to a preceding one",
+    ),
+    ("deepseek:v4 reasoning.missing", "The reasoning content in the thinking mode must be passed back to the API."),
+    (
+        "deepseek:v3.2 reasoning.missing",
+        "Missing `reasoning_content` field in the assistant message at message index 112",
+    ),
+    ("deepseek reasoning.missing", "The `content[].thinking` in the thinking mode must be passed back to the API."),
+    ("anthropic reasoning.missing", "Expected `thinking` or `redacted_thinking`, but found `tool_use`"),
+    ("anthropic closure.wrong-role", "`tool_use` blocks can only be in `assistant` messages"),
+    ("anthropic args.not-object", "Input should be a valid dictionary"),
+    ("openai closure.id-format", "Invalid 'messages[3].tool_calls[0].id': string too long."),
+    ("anthropic schema.name", "tools.7.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'"),
+]
+
+
+@pytest.mark.parametrize(("rule", "text"), PUBLISHED)
+def test_parts_and_spellings(rule, text):
+    best = explain(text)[0]
+    assert f"{best.provider} {best.rule}" == rule
+
+
+UNRELATED = [
+    "",
+    "   ",
+    "connection refused",
+    "Overloaded",
+    "rate limit exceeded: please retry after 30 seconds",
+    "Field required",
+    "messages.0.content.0.text: Field required",
+    "Invalid 'user': string too long. Expected a string with maximum length 64, but got a string with length 80.",
+    "the tool_use of the messages and its tool_result must be unique in the content of an assistant",
+    "prompt is too long: 212164 tokens > 199999 maximum",
+    '{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}',
+    "def test_messages(): assert tool_calls == []",
+    "Please consult our documentation at https://docs.example",
+    "Failed to deserialize the JSON body into the target type: messages[3]: missing field `content`",
+    "This model does not support image input",
+]
+
+
+@pytest.mark.parametrize("text", UNRELATED)
+def test_other_texts_belong_to_no_rule(text):
+    assert explain(text) == []
+
+
+def test_one_text_for_several_rules():
+    message, _ = filled(next(t for p, r, t in TEXTS if (p, r) == ("anthropic", "closure.missing-result")))
+    assert [m.rule for m in explain(message)] == [
+        "closure.missing-result",
+        "closure.not-adjacent",
+        "closure.result-not-first",
+    ]
+
+
+def test_one_text_of_several_providers_goes_to_the_one_that_is_named():
+    text = "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
+    matches = explain(text)
+    assert {"openai", "deepseek", "kimi"} <= {m.provider for m in matches}
+    assert {"deepseek", "kimi"} <= set(next(m for m in matches if m.provider == "openai").also)
+    for name in ("OpenAI", "DeepSeek", "Moonshot"):
+        best = explain(f"Error from provider ({name}): {text}")[0]
+        assert best.provider == {"Moonshot": "kimi"}.get(name, name.lower())
+
+
+def test_the_longer_text_wins_over_its_beginning():
+    start = "messages.1.content.0: Invalid `signature` in `thinking` block"
+    bound = f"{start}. The block is bound to a different conversation."
+    assert explain(start)[0].rule == "reasoning.foreign"
+    assert [m.rule for m in explain(bound)] == ["reasoning.unbound"]
+
+
+def test_a_match_says_what_to_do():
+    text = "messages.22: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1, toolu_2."
+    match = explain(f"API Error: 400 {text}")[0]
+    assert match.captured == {"message": "22", "path": "messages.22", "ids": "toolu_1, toolu_2"}
+    assert match.index.startswith("messages.N counts turns after neighbouring messages of one role have been merged")
+    assert match.look_for == pages.page("closure.missing-result").look_for
+    assert "workbench check FILE" in match.record
+    assert "github.com/anthropics/claude-code" in match.source
+    assert (match.status, match.date[:4]) == (400, "2026")
+    assert (
+        "two exchanges"
+        in explain("The `reasoning_content` in the thinking mode must be passed back to the API.")[0].record
+    )
+
+
+HOSTILE = [
+    "\\" * 300_000,
+    "\\u005c" * 50_000,
+    "messages." * 50_000,
+    "'" * 300_000,
+    "tool_use ids were found without " * 20_000,
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda t: t[:10])
+def test_hostile_text_is_answered(text):
+    assert isinstance(explain(text), list)
+
+
+def test_an_error_at_the_end_of_a_long_log_is_found():
+    assert explain("noise\n" * MOST + "messages: text content blocks must be non-empty")[0].rule == "content.empty"
+
+
+@given(st.text(max_size=300) | st.lists(st.sampled_from([t[2] for t in TEXTS])).map("".join))
+@settings(max_examples=60, deadline=None)
+def test_any_text_is_answered(text):
+    for match in explain(text):
+        assert match.message in " ".join(text.split()) or "\\" in text

@@ -1,0 +1,214 @@
+"""Finding a provider's message template in a pasted text, whatever has been done to the text on its way.
+
+Both are brought into one plain form: small letters, no quotes and backslashes, white space and underscores alike, no
+letter twice in a row (providers write "preceeding", people correct it). The literal pieces of the template are then
+looked for with ``str.find``, outward from the longest one that is there: no regular expression runs over the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+_ESCAPE = re.compile(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|[nrt])")
+_DROPPED = frozenset("\"'`\\‘’“”")
+_PIECE = re.compile(r"\S.{0,39}\S*")
+_VALUE_END = re.compile(r"[\"'`\\\n\r<>;]|[.!](?:\s|$)")
+_FIELD = re.compile(r"\{([a-z]+)\}")
+_SENTENCE = re.compile(r"(?<=[.!:]) ")
+
+NUMBERS = frozenset(("message", "part", "call", "tool", "first", "item", "line", "column", "char", "limit", "length"))
+"""Variables that hold a number; what is no number in their place is not taken."""
+
+LONGEST_VALUE = 400
+"""Characters a variable may take: a list of ten ids."""
+
+BETWEEN = 4
+"""Characters of punctuation that may stand between two pieces."""
+
+SHORTEST = 10
+"""Characters of the piece that the search begins with."""
+
+OCCURRENCES = 8
+"""Places where the longest piece is tried."""
+
+_PUNCTUATION = " .,:;\t\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A text in plain form; character ``n`` of it was character ``origin[n]`` of ``text``."""
+
+    text: str
+    plain: str
+    origin: tuple[int, ...]
+
+    def place(self, at: int) -> int:
+        """Where a character of the plain form stands in the text; its end for what comes after the last."""
+        return self.origin[at] if at < len(self.origin) else len(self.text)
+
+    def slice(self, start: int, end: int) -> str:
+        """The original of a range of the plain form, with what was dropped behind it."""
+        return self.text[self.place(start) : self.place(end)]
+
+
+def plain(text: str) -> Plain:
+    """The plain form of a text; escapes of JSON are resolved first, however often it was wrapped."""
+    text = _ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else " ", text)
+    letters, origin, last = [], [], ""
+    for n, char in enumerate(text):
+        if char in _DROPPED:
+            continue
+        letter = " " if char == "_" or char.isspace() else char.lower()[:1]
+        if letter != last or not (letter.isalpha() or letter == " "):
+            letters.append(letter)
+            origin.append(n)
+            last = letter
+    return Plain(text, "".join(letters), tuple(origin))
+
+
+class Piece(NamedTuple):
+    """A literal of a template in plain form.
+
+    Attributes:
+        before: the variable that stands before it, "" for none.
+        is_path: it is part of the path a message begins with, which is often left out.
+    """
+
+    before: str
+    text: str
+    is_path: bool
+
+
+class Found(NamedTuple):
+    """A template in a text.
+
+    Attributes:
+        weight: literal characters that were found.
+        whole: literal characters there are.
+        pieces: the literals that were found.
+        leads: the template was found from its beginning, but for the path it begins with.
+        start, end: range in the plain form.
+        values: variable → its value.
+    """
+
+    weight: int
+    whole: int
+    pieces: tuple[str, ...]
+    leads: bool
+    start: int
+    end: int
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Template:
+    """A message with ``{name}`` for what varies."""
+
+    message: str
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        parts = _FIELD.split(self.message)
+        found: list[Piece] = []
+        in_path = True
+        for n in range(0, len(parts), 2):
+            before = parts[n - 1] if n else ""
+            for literal in _cut(parts[n]):
+                in_path = in_path and " " not in literal.strip()
+                if text := plain(literal).plain.strip(_PUNCTUATION):
+                    found.append(Piece(before, text, in_path))
+                    before = ""
+        return tuple(found)
+
+    @cached_property
+    def last(self) -> str:
+        """The variable at the very end, "" where a literal ends it."""
+        parts = _FIELD.split(self.message)
+        return parts[-2] if len(parts) > 1 and not plain(parts[-1]).plain.strip(_PUNCTUATION) else ""
+
+    @cached_property
+    def whole(self) -> int:
+        return sum(len(p.text) for p in self.pieces)
+
+    def find(self, text: Plain) -> Found | None:
+        """The best place of this template in a text, None where no piece of ten characters is there."""
+        for anchor in sorted(range(len(self.pieces)), key=lambda n: -len(self.pieces[n].text)):
+            if len(self.pieces[anchor].text) < SHORTEST:
+                return None
+            places = [self._around(text, anchor, at) for at in _places(text.plain, self.pieces[anchor].text)]
+            if places:
+                return max(places, key=lambda found: found.weight)
+        return None
+
+    def _around(self, text: Plain, anchor: int, at: int) -> Found:
+        values: dict[str, str] = {}
+        first, start = self._leftward(text, anchor, at, values)
+        last, end = self._rightward(text, anchor, at + len(self.pieces[anchor].text), values)
+        found = tuple(piece.text for piece in self.pieces[first : last + 1])
+        leads = all(piece.is_path for piece in self.pieces[:first])
+        return Found(sum(map(len, found)), self.whole, found, leads, start, end, values)
+
+    def _leftward(self, text: Plain, anchor: int, start: int, values: dict[str, str]) -> tuple[int, int]:
+        """(first piece that follows on to the left, where it starts)."""
+        for n in range(anchor, 0, -1):
+            before, piece = self.pieces[n].before, self.pieces[n - 1].text
+            found = text.plain.rfind(piece, max(0, start - len(piece) - _reach(before)), start)
+            if found < 0:
+                _take(values, before, _word_before(text, start))
+                return n, start
+            _take(values, before, text.slice(found + len(piece), start))
+            start = found
+        _take(values, self.pieces[0].before, _word_before(text, start))
+        return 0, start
+
+    def _rightward(self, text: Plain, anchor: int, end: int, values: dict[str, str]) -> tuple[int, int]:
+        """(last piece that follows on to the right, where it ends)."""
+        for n, piece in enumerate(self.pieces[anchor + 1 :], anchor + 1):
+            found = text.plain.find(piece.text, end, end + len(piece.text) + _reach(piece.before))
+            if found < 0:
+                _take(values, piece.before, _words_after(text, end))
+                return n - 1, end
+            _take(values, piece.before, text.slice(end, found))
+            end = found + len(piece.text)
+        _take(values, self.last, _words_after(text, end))
+        return len(self.pieces) - 1, end
+
+
+def _cut(literal: str) -> list[str]:
+    """Sentences, and long ones in pieces: a pasted text may stop anywhere."""
+    return [piece for sentence in _SENTENCE.split(literal) for piece in _PIECE.findall(sentence)]
+
+
+def _reach(variable: str) -> int:
+    return LONGEST_VALUE if variable else BETWEEN
+
+
+def _take(values: dict[str, str], name: str, value: str) -> None:
+    value = " ".join(value.strip(_PUNCTUATION + "'\"`\\").split())
+    if name and value and (name not in NUMBERS or value.isdigit()):
+        values[name] = value
+
+
+def _places(text: str, piece: str) -> list[int]:
+    places, at = list[int](), text.find(piece)
+    while at >= 0 and len(places) < OCCURRENCES:
+        places.append(at)
+        at = text.find(piece, at + 1)
+    return places
+
+
+def _word_before(text: Plain, start: int) -> str:
+    at = text.place(start)
+    before = text.text[max(0, at - LONGEST_VALUE) : at]
+    return re.split(r"[^\w.\-\[\]]", before.rstrip(_PUNCTUATION + "'\"`\\"))[-1]
+
+
+def _words_after(text: Plain, end: int) -> str:
+    """What follows, up to a quote, a line break or the end of the sentence."""
+    at = text.place(end)
+    after = text.text[at : at + LONGEST_VALUE].lstrip(_PUNCTUATION + "'\"`\\")
+    return _VALUE_END.split(after, maxsplit=1)[0]
