@@ -108,7 +108,7 @@ class StreamedBlock:
 
     def all_events(self) -> tuple[int, ...]:
         """Every event that took part, in order."""
-        return tuple(sorted({*self.events, *(n for t in self.tracks.values() for n in t.pieces.events)}))
+        return tuple(sorted(set(self.events).union(*(t.pieces.events for t in self.tracks.values()))))
 
     def value(self) -> JsonValue:
         """The block as it would stand in a body, strings joined; arguments as the text they are."""
