@@ -257,6 +257,14 @@ STORIES = {
         """,
         ["a missing", "None orphan", "None orphan"],
     ),
+    "a result without an id beside a call without one": (
+        ANYWHERE,
+        """
+        assistant: +a:read | +?:ls
+        tool: =?
+        """,
+        ["a missing", "None closed"],
+    ),
     "a fresh id for the result": (
         ANYWHERE,
         """
@@ -304,6 +312,11 @@ def test_what_stands_between_is_pointed_at() -> None:
 def test_a_late_result_points_at_the_message_after_the_calls() -> None:
     found = line(TURNS, STORIES["a result one turn late"][1], "a")
     assert (found.flaws, found.between) == ((Flaw.NOT_ADJACENT,), 1)
+
+
+def test_results_of_other_calls_do_not_stand_between() -> None:
+    found = line(TURNS, "assistant: +a:ls | +b:ls\nuser: =a\nassistant: waiting\nuser: =b", "b")
+    assert (found.state, found.between) == (CallState.MISPLACED, 2)
 
 
 def test_what_stands_before_the_results_is_pointed_at() -> None:
@@ -390,7 +403,9 @@ def test_the_server_holds_the_calls() -> None:
 
 
 def test_an_unrecorded_answer_is_trusted() -> None:
-    assert states(derive(request("user: =a", previous_id="msg_0"), None, TURNS)) == ["a closed"]
+    (found,) = derive(request("user: =a", previous_id="msg_0"), None, TURNS).lines
+    assert (found.state, found.is_remembered) == (CallState.CLOSED, True)
+    assert found.note == "answers a call of an earlier answer that only the server holds"
 
 
 def test_nothing_recorded() -> None:

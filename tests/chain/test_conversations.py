@@ -104,6 +104,21 @@ PLAYBOOKS: dict[str, tuple[list[tuple[ModelRequest, ModelResponse | None]], list
         ],
         [0, 1, 0],
     ),
+    "the same question to two models, then to the first again": (
+        [
+            (asks("S", "user: hi", model="m1"), answer("hello")),
+            (asks("S", "user: hi", model="m2"), answer("hello")),
+            (asks("S", "user: hi", model="m1"), answer("hello again")),
+        ],
+        [0, 1, 0],
+    ),
+    "another model takes over": (
+        [
+            (asks("S", "user: hi", model="m1"), answer("hello")),
+            (asks("S", "user: hi\nassistant: hello\nuser: a", model="m2"), answer("A")),
+        ],
+        [0, 0],
+    ),
     "a fallback to another model": (
         [
             (asks("S", "user: hi", model="m1"), FAILED),
@@ -205,6 +220,67 @@ PLAYBOOKS: dict[str, tuple[list[tuple[ModelRequest, ModelResponse | None]], list
             (asks("S", "user: hi\nassistant: hello\nuser: so\nassistant: A\nuser: on\nassistant: B"), answer("C")),
         ],
         [0, 0, 0, 0],
+    ),
+    "the first words change, the answer is held": (
+        [
+            (asks("S", "user: hi [step 1]"), answer("hello")),
+            (asks("S", "user: hi [step 2]\nassistant: hello\nuser: so"), answer("A")),
+        ],
+        [0, 0],
+    ),
+    "a summary, then the tail, and no calls": (
+        [
+            (asks("S", "user: a"), answer("A")),
+            (asks("S", "user: a\nassistant: A\nuser: b"), answer("B")),
+            (asks("S", "user: what was: ...\nuser: b\nassistant: B\nuser: c"), answer("C")),
+        ],
+        [0, 0, 0],
+    ),
+    "a call that tells by its id alone": (
+        [
+            (asks("S", "user: hi [step 1]"), answer("let me see | +toolu_01ABCDEFGHIJKL:ls")),
+            (asks("T", "user: [step 2]\nassistant: +toolu_01ABCDEFGHIJKL:ls\nuser: =toolu_01ABCDEFGHIJKL"), None),
+        ],
+        [0, 0],
+    ),
+    "a counter and the words before it": (
+        [
+            (asks("S at noon", "user: hi"), answer("let me see | +call_0:ls")),
+            (asks("S at one", "user: hi\nassistant: +call_0:ls\nuser: =call_0"), None),
+        ],
+        [0, 0],
+    ),
+    "a question with something beside it is another question": (
+        [
+            (asks("S", "user: what is this?"), answer("what is what?")),
+            (asks("S", "user: what is this? | =c1:a picture"), answer("a cat")),
+        ],
+        [0, 1],
+    ),
+    "agents that end alike, with a clock in their instructions": (
+        [
+            (asks("S 1", "user: north\nassistant: +call_0:ls\ntool: =call_0"), answer("done")),
+            (asks("S 2", "user: south\nassistant: +call_0:ls\ntool: =call_0"), answer("done")),
+            (
+                asks("S 3", "user: north\nassistant: +call_0:ls\ntool: =call_0\nassistant: done\nuser: x"),
+                answer("x"),
+            ),
+        ],
+        [0, 1, 0],
+    ),
+    "a retry with another note among the messages": (
+        [
+            (asks("S", "user: hi\nsystem: it is noon"), FAILED),
+            (asks("S", "user: hi\nsystem: it is one"), answer("hello")),
+        ],
+        [0, 0],
+    ),
+    "a retry with another short instruction beside the long one": (
+        [
+            (request("user: hi", system=(Text("id 1"), Text("You are a helper."))), FAILED),
+            (request("user: hi", system=(Text("id 2"), Text("You are a helper."))), answer("hello")),
+        ],
+        [0, 0],
     ),
     "the server holds the history": (
         [

@@ -171,6 +171,7 @@ REPLAYS: dict[str, tuple[str, str, Sent, str, int]] = {
     "the second of two changed": ("~a/s1 | ~b!/s2 | +c1:ls", "~a/s1 | hm | ~b/s2 | +c1:ls", Sent.ALTERED, "text", 2),
     "made up": ("+c1:ls", "~invented | +c1:ls", Sent.ALTERED, "count", 0),
     "an empty field where none came": ("+c1:ls", "~ | +c1:ls", Sent.EMPTY, "", 0),
+    "signed blocks joined to one": ("~a/s1 | ~b/ | +c1:ls", "~ab/s1 | +c1:ls", Sent.ALTERED, "count", 0),
     "cut into other pieces": ("~a | ~b | +c1:ls", "~ab | +c1:ls", Sent.SENT, "", 0),
 }
 

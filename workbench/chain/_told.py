@@ -75,12 +75,10 @@ class Told:
         """The state after the last message."""
         return State(self.hop, self.base, self.plain[-1], self.exact[-1])
 
-    def whole(self, n: int) -> tuple[int, int, int, int]:
-        """Keys of the first n items, strongest first: as they are, whatever model, call ids, instructions."""
+    def whole(self, n: int) -> tuple[int, int]:
+        """Keys of the first n items, the stronger first: as they are; under other instructions, ids, to any model."""
         return (
-            hash(("asked", self.model, self.hop, self.base, self.exact[n])),
-            hash(("exact", self.hop, self.base, self.exact[n])),
-            hash(("plain", self.hop, self.base, self.plain[n])),
+            hash(("whole", self.model, self.hop, self.base, self.exact[n])),
             hash(("any", self.hop, self.plain[n])),
         )
 

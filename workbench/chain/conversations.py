@@ -202,7 +202,7 @@ def _answer_keys(told: Told) -> Iterator[int]:
     """Keys of every answer that a history may hold: strongest kind first, latest answer first."""
     runs = list(told.runs())
     after = [n for start, stop in runs for n in range(stop, start, -1)]
-    for strength in range(4):
+    for strength in range(2):
         yield from (told.whole(n)[strength] for n in after)
     yield from (told.call(i) for i in reversed(told.items) if i.is_answer and i.call_id and looks_unique(i.call_id))
     for start, stop in runs:
