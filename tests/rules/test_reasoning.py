@@ -112,6 +112,54 @@ def test_what_was_received_twice_alike_is_not_invented(inspect):
     assert not inspect(pairs, protocol="openai-chat", provider="deepseek")
 
 
+MISPLACED = [
+    (
+        "inside the call",
+        {"id": "a", "type": "function", "function": {"name": "ls", "arguments": "{}"}, "reasoning_content": "x"},
+        {},
+        "/messages/1/tool_calls/0/reasoning_content",
+    ),
+    (
+        "beside the name",
+        {"id": "a", "type": "function", "function": {"name": "ls", "arguments": "{}", "reasoning_content": "x"}},
+        {},
+        "/messages/1/tool_calls/0/function/reasoning_content",
+    ),
+    (
+        "on the result",
+        {"id": "a", "type": "function", "function": {"name": "ls", "arguments": "{}"}},
+        {"reasoning_content": "x"},
+        "/messages/2/reasoning_content",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "more", "pointer"), [r[1:] for r in MISPLACED], ids=[r[0] for r in MISPLACED])
+def test_a_field_in_the_wrong_object(chat, call, more, pointer):
+    turn = {"role": "assistant", "content": None, "tool_calls": [call]}
+    found = chat([GO, turn, {**tool("a"), **more}], provider="deepseek", model=V4, thinking=ON)
+    assert [(f.rule, f.pointer) for f in found] == [
+        ("reasoning.missing", "/messages/1"),
+        ("reasoning.misplaced", pointer),
+    ]
+    assert found[1].span
+
+
+def test_a_final_answer_that_leaves_its_reasoning_out_is_a_warning(inspect):
+    tools = [{"type": "function", "function": {"name": "ls"}}]
+    final = {"role": "assistant", "content": "Two files.", "reasoning_content": "Say it."}
+    request = {"model": V4, "thinking": ON, "tools": tools, "messages": [GO]}
+    body = {"choices": [{"message": final, "finish_reason": "stop"}]}
+    bare = {"role": "assistant", "content": "Two files."}
+    for sent, expected in ((final, []), (bare, [("reasoning.missing", "warning", "/messages/1")])):
+        found = inspect(
+            [(request, body), ({**request, "messages": [GO, sent, GO]}, None)],
+            protocol="openai-chat",
+            provider="deepseek",
+        )
+        assert [(f.rule, f.severity, f.pointer) for f in found] == expected
+
+
 def think(text="I need it.", signature=PROOF):
     return {"type": "thinking", "thinking": text, "signature": signature}
 

@@ -113,3 +113,9 @@ def test_damaged_arguments(anthropic):
 
 def test_an_error_answer_is_no_fault_of_the_stream(chat):
     assert not chat(GO, {"error": {"message": "slow down", "type": "rate_limit_error"}}, status=429)
+
+
+def test_one_body_in_place_of_a_stream(inspect):
+    body = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}]}
+    (finding,) = inspect({"model": "m", "stream": True, "messages": GO}, body, protocol="openai-chat")
+    assert (finding.rule, finding.severity) == ("stream.framing", "warning")

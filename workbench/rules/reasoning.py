@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry, Sent
 from workbench.decode import REQUEST
-from workbench.ir import Carrier, Message, Reasoning
+from workbench.ir import Carrier, JsonValue, Message, Reasoning
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._words import as_warning, quote, with_related
@@ -30,8 +30,9 @@ ORDER = Rule("reasoning.order", WARNING, "The reasoning block is not at the plac
 STALE = Rule(
     "reasoning.stale", WARNING, "Reasoning is replayed although its debt has ended and the provider wants it gone."
 )
+MISPLACED = Rule("reasoning.misplaced", WARNING, "The reasoning field is in the wrong object.")
 
-RULES = (MISSING, EMPTY, FABRICATED, ALTERED, FOREIGN, ORDER, STALE)
+RULES = (MISSING, EMPTY, FABRICATED, ALTERED, FOREIGN, ORDER, STALE, MISPLACED)
 
 BLOCKS = (Carrier.THINKING, Carrier.REDACTED_THINKING)
 """Carriers that are blocks of the content, in an order that counts."""
@@ -47,6 +48,8 @@ def check(case: Case) -> Iterator[Finding]:
     yield from _fabricated(case)
     yield from _order(case)
     yield from _stale(case)
+    yield from _without_calls(case)
+    yield from _misplaced(case)
 
 
 def _entry(case: Case, entry: Entry) -> Iterator[Finding]:
@@ -275,3 +278,48 @@ def _stale(case: Case) -> Iterator[Finding]:
         part = case.part(ref)
         if isinstance(part, Reasoning) and part.carrier in BLOCKS:
             yield as_warning(case.at(STALE, ref, "thinking is off, and the last turn still carries its thinking block"))
+
+
+def _without_calls(case: Case) -> Iterator[Finding]:
+    """Turns without calls that leave their reasoning out, where sources disagree whether the provider asks for it."""
+    request = case.request
+    if request is None or not request.tools or case.contract.term("reasoning.without-calls") != "warning":
+        return
+    if request.thinking == "off" or (request.thinking is None and not case.contract.reasoning.thinking_default):
+        return
+    bare = [e for e in case.ledger.entries if e.sent is Sent.NOT_OWED and e.message is not None and e.text]
+    places = [case.decoded.messages(REQUEST)[e.message].pointer for e in bare if e.message is not None]
+    if bare:
+        message = f"{len(bare)} turn{'s' * (len(bare) > 1)} without calls left out the {_field(case, bare[0])}"
+        evidence = f"{_received(bare[0])} · the documentation exempts such turns, clients report refusals"
+        yield with_related(as_warning(case.finding(MISSING, REQUEST, places[0], message, evidence=evidence)), places)
+
+
+_FIELDS = (Carrier.REASONING_CONTENT, Carrier.REASONING_DETAILS)
+"""Carriers whose field names mean nothing else in any object of the wire."""
+
+
+def _misplaced(case: Case) -> Iterator[Finding]:
+    """Reasoning fields on objects that are no assistant message."""
+    request = case.request
+    if request is None:
+        return
+    objects: list[tuple[str, Mapping[str, JsonValue]]] = [("", request.params)]
+    for message in request.messages:
+        if message.role != case.contract.closure.call_role:
+            objects.append((message.pointer, message.extra))
+            objects += [(message.absolute(r), {r.carrier: r.text}) for _, r in message.reasoning()]
+        objects += [(message.absolute(part), part.extra) for _, part in message.tool_calls()]
+        objects += [(message.absolute(part), part.extra) for _, part in message.tool_results()]
+    for pointer, held in objects:
+        for name in _FIELDS:
+            yield from _strays(case, pointer, held, name)
+
+
+def _strays(case: Case, pointer: str, held: Mapping[str, JsonValue], name: str) -> Iterator[Finding]:
+    inner = held.get("function")
+    for at, keys in ((pointer, held), (f"{pointer}/function", inner if isinstance(inner, Mapping) else {})):
+        if name in keys:
+            place = at if at.endswith(f"/{name}") else f"{at}/{name}"
+            message = f"{name} stands on an object that is no assistant message: nobody looks for it here"
+            yield case.finding(MISPLACED, REQUEST, place, message)

@@ -36,7 +36,13 @@ _BY_SLUG = {rule.slug: rule for rule in RULES}
 
 def check(case: Case) -> Iterator[Finding]:
     """Findings on the answer as a stream, and on its final reason."""
-    for noticed in case.response.anomalies if case.response else ():
+    answer = case.response
+    if answer is None:
+        return
+    if case.request and case.request.stream and not answer.is_stream and not answer.error and not _is_synthesised(case):
+        message = "the request asked for a stream, the answer is one body: clients that read only streams stop here"
+        yield case.finding(weaker(FRAMING), RESPONSE, "", message)
+    for noticed in answer.anomalies:
         rule = _BY_SLUG.get(noticed.slug)
         if rule and not _is_explained(case, noticed):
             shown = weaker(rule) if _is_mild(case, noticed) else rule
