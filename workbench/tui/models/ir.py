@@ -108,7 +108,7 @@ def _glyph(node: Node) -> tuple[str, str]:
 def preview(text: str, style: str = "") -> Line:
     """The beginning of a text on one line; its line ends are signs."""
     spans: list[Span] = []
-    for part in text[:PREVIEW].splitlines():
+    for part in text[:PREVIEW].split("\n"):
         spans += [Span(" ⏎ ", "muted")] if spans else []
         spans.append(Span(part, style))
     return tuple(spans)

@@ -115,7 +115,9 @@ class Outline:
         facts += ["" if response.is_complete else "cut off", "reasoning only" if response.is_reasoning_only else ""]
         yield Node("side", RESPONSE, "", text=" · ".join(f for f in facts if f))
         if response.error:
-            yield Node("error", RESPONSE, "", 1, text=response.error.message)
+            yield Node(
+                "error", RESPONSE, _error_pointer(decoded, response.error.message), 1, text=response.error.message
+            )
         yield from self._messages(RESPONSE, response.messages)
 
     def _messages(self, side: str, messages: tuple[Message, ...]) -> Iterator[Node]:
@@ -160,6 +162,13 @@ def _problems(decoded: Decoded) -> Iterator[Node]:
     for problem in decoded.problems:
         side = RESPONSE if problem.message.startswith(RESPONSE) else REQUEST
         yield Node("problem", side, problem.pointer, text=problem.message)
+
+
+def _error_pointer(decoded: Decoded, message: str) -> str:
+    """Where an error says its message; "" for a stream, and where it is wrapped beyond finding."""
+    text = dumps(message)[1:-1]
+    at = decoded.response_text.find(text) if text and not decoded.events else -1
+    return decoded.response_index.pointer_at(at) if at >= 0 else ""
 
 
 def _asks(request: ModelRequest) -> str:

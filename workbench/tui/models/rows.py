@@ -22,6 +22,8 @@ CONTINUES: Final = 1
 """Flag of a row that begins inside a token of the row before."""
 IN_STRING: Final = 2
 """Flag of a row that begins inside a JSON string."""
+HANG: Final = 2
+"""Columns by which the rest of a line that is too long is set in."""
 MAX_DEPTH: Final = 48
 """Containers below this depth are not laid out, only wrapped: nobody reads them by their indent."""
 
@@ -194,10 +196,11 @@ class Rows:
         if self._fits(start, end, room):
             return
         strings = _Strings(self.body, start, end)
-        at = start
-        while (at := self._cut(at, end, room)) < end:
-            self._add(at, indent, CONTINUES | (IN_STRING if strings.holds(at) else 0))
+        at = self._cut(start, end, room)
+        while at < end:
+            self._add(at, indent + HANG, CONTINUES | (IN_STRING if strings.holds(at) else 0))
             yield
+            at = self._cut(at, end, room - HANG)
 
     def _add(self, start: int, indent: int, flags: int) -> None:
         self.starts.append(start)

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+
+from workbench.rules import Finding, Repair, Severity
+from workbench.tui.lines import plain
+from workbench.tui.models import findings
+
+E, W, N = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+
+def finding(exchange: int = 0, severity: Severity = E, **more: object) -> Finding:
+    return Finding("closure.missing-result", severity, exchange, "request", "/messages/1", "no result", **more)  # type: ignore[arg-type]
+
+
+WALK = [finding(0, N), finding(1, W), finding(1, E), finding(4, E)]
+
+
+@pytest.mark.parametrize(
+    ("current", "exchange", "step", "expected"),
+    [
+        (None, 0, 1, 1),  # info is no break
+        (1, 1, 1, 2),
+        (2, 1, 1, 3),
+        (3, 4, 1, None),
+        (3, 4, -1, 2),
+        (1, 1, -1, None),
+        (None, 2, 1, 3),
+        (None, 2, -1, 2),
+        (None, 4, 1, 3),  # the exchange one has come to counts as ahead
+    ],
+)
+def test_walk_from_break_to_break(current: int | None, exchange: int, step: int, expected: int | None) -> None:
+    assert findings.next_break(WALK, current, exchange, step) == expected
+
+
+def test_first_break_is_the_first_error() -> None:
+    assert findings.first_break(WALK) == 2
+    assert findings.first_break(WALK[:2]) == 1
+    assert findings.first_break(WALK[:1]) is None
+
+
+def test_tally_names_what_there_is() -> None:
+    assert findings.tally(WALK) == "2 errors, 1 warning, 1 info"
+    assert findings.tally(WALK[:1]) == "1 info"
+
+
+def test_a_finding_is_explained_when_open() -> None:
+    made = finding(
+        1,
+        span=(187, 301),
+        events=(3, 4),
+        evidence="received in exchange 1",
+        refusal="must be passed back",
+        source="docs",
+        repairs=(Repair("put it back", True, ()),),
+    )
+    assert plain(findings.finding_line(made, is_open=False)).endswith("request 2  no result")
+    assert "/messages/1 · bytes 187–301 · events 3–4" in plain(findings.finding_line(made, is_open=True))
+    told = "\n".join(plain(x) for x in findings.finding_body(made, 60))
+    for word in ("no result", "received in exchange 1", "must be passed back", "docs", "put it back"):
+        assert word in told

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.models.test_timeline import row
+from workbench.tui.lines import plain
+from workbench.tui.models.headline import PROMISE, headline
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 160, 240])
+def test_what_is_open_and_that_nothing_runs_is_always_said(width: int) -> None:
+    lines = headline("a-session", row(), width)
+    text = "\n".join(plain(x) for x in lines)
+    assert PROMISE in text
+    assert "a-session" in text
+    assert "openai-chat · gpt · contract openai (by its host)" in text
+    assert len(lines) == (1 if width >= 160 else 2)
+
+
+def test_a_long_name_gives_way() -> None:
+    first, _ = headline("n" * 200, row(), 80)
+    assert sum(abs(s.width) or len(s.text) for s in first) == 80
+
+
+def test_before_anything_is_inspected() -> None:
+    assert "inspecting" in "".join(plain(x) for x in headline("s", None, 80))
+
+
+def test_what_is_no_model_exchange_says_why() -> None:
+    line = plain(headline("s", row(protocol=None, protocol_from="no protocol claims it"), 60)[1])
+    assert "exchange 2: no protocol claims it" in line

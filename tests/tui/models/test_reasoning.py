@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.tui import samples
+from workbench.chain.ledger import Entry, Sent
+from workbench.tui.lines import plain
+from workbench.tui.models.reasoning import LOOK, came_in, entry_body, entry_line, summary
+
+
+def entry(sent: Sent, *, owed: bool = True) -> Entry:
+    return Entry(0, 1, 0, (3, 4), "reasoning_content", "I think so.", None, None, owed, sent, "owed for good")
+
+
+@pytest.mark.parametrize("sent", list(Sent))
+def test_every_outcome_has_a_sign_and_its_word(sent: Sent) -> None:
+    assert plain(entry_line(entry(sent))).startswith(f"{LOOK[sent][0]} {sent}")
+
+
+def test_what_nobody_asks_for_is_no_error() -> None:
+    assert plain(entry_line(entry(Sent.ALTERED, owed=False))).startswith("! altered")
+
+
+def test_an_open_entry_tells_where_it_came_from() -> None:
+    told = " ".join(plain(x) for x in entry_body(entry(Sent.MISSING), 100))
+    for words in (
+        "owed for good",
+        "message 2",
+        "reasoning_content",
+        "from exchange 1, events 3–4, 11 characters",
+        "I think so.",
+    ):
+        assert words in told
+
+
+def test_a_lost_debt_is_counted() -> None:
+    ledger = samples.opened(samples.LOST_REASONING, 1).detail.ledger
+    assert summary(ledger) == "sent 0 of 1"
+
+
+def test_what_came_in_is_said_even_when_nothing_is_owed() -> None:
+    opened = samples.opened(samples.LOST_REASONING, 0)
+    assert came_in(opened.detail.ledger) == "the answer brought 1 piece of reasoning"
+    view = opened.views["reasoning"]
+    assert view.count() == 0
+    assert "nothing is owed" in " ".join(plain(x) for x in view.nothing(200))

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.tui import samples
+from workbench.decode import Decoded
+from workbench.tui.lines import plain
+from workbench.tui.models import wire
+from workbench.tui.models.rows import Rows
+from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
+
+
+def rows_of(body: bytes, width: int = 60) -> Rows:
+    rows = Rows(body, width, is_json=wire.is_json(body))
+    while not rows.extend(100):
+        pass
+    return rows
+
+
+def styles(body: bytes, *marks: wire.Marked, row: int = 0) -> dict[str, str]:
+    made = wire.row_line(rows_of(body), row, marks, json=wire.is_json(body))
+    return {span.text: span.style for span in made if span.text.strip()}
+
+
+def test_json_is_coloured_by_what_it_is() -> None:
+    assert styles(b'{"a": "b", "c": -1.5, "d": null}') == {
+        "{": "", '"a"': "key", ": ": "", '"b"': "string", ", ": "", '"c"': "key", "-1.5": "number",
+        '"d"': "key", "null": "word", "}": "",
+    }  # fmt: skip
+
+
+def test_event_fields_are_coloured_and_their_json_too() -> None:
+    assert styles(b'data: {"a": 1}\n') == {"data:": "role", " {": "", '"a"': "key", ": ": "", "1": "number", "}": ""}
+
+
+def test_marks_cut_what_they_cover() -> None:
+    made = styles(b'{"a": "b"}', wire.Marked("lit", ((7, 9),)))
+    assert (made['"'], made['b"'], made["}"]) == ("string", "string lit", "")
+
+
+def test_a_row_that_begins_in_a_string_is_a_string() -> None:
+    body = json.dumps(["word " * 30]).encode()
+    assert set(styles(body, row=1).values()) == {"string"}
+
+
+@pytest.mark.parametrize(("start", "end", "found"), [(0, 5, []), (12, 13, [(10, 20)]), (19, 31, [(10, 20), (30, 40)])])
+def test_marks_are_found_by_place(start: int, end: int, found: list[tuple[int, int]]) -> None:
+    assert list(wire.Marked("lit", ((10, 20), (30, 40))).within(start, end)) == found
+
+
+def test_no_byte_of_a_row_is_lost_in_painting() -> None:
+    body = '{"a": "日本\\u00e9", "b": [1, 2]}'.encode() + b"\xff\xfe"
+    rows = rows_of(body, 24)
+    marks = (wire.Marked("lit", ((7, 9), (11, 12))),)
+    text = "".join(plain(wire.row_line(rows, n, marks, json=True)) for n in range(len(rows)))
+    assert text.encode("utf-8", "surrogateescape").replace(b" ", b"") == body.replace(b" ", b"")
+
+
+def test_headers_are_counted_or_shown() -> None:
+    decoded = Decoded(0, samples.exchange({"a": 1}, {"b": 2}, status=429))
+    request = [plain(x) for x in wire.head_lines(decoded, "request", with_headers=False)]
+    assert request == [f"POST {samples.CHAT}", "1 header (H shows them)"]
+    response = [plain(x) for x in wire.head_lines(decoded, "response", with_headers=True)]
+    assert response == ["HTTP 429", "content-type: application/json"]
+
+
+def test_what_was_done_to_a_body_is_said() -> None:
+    body = Body(b"\x1f\x8b", "gzip", is_raw=False, note="it held a secret")
+    decoded = Decoded(0, Exchange("1", HttpRequest("POST", "/x", Headers(), body)))
+    text = " ".join(plain(x) for x in wire.head_lines(decoded, "request", with_headers=False))
+    assert "gzip, shown decoded" in text
+    assert "not kept: it held a secret" in text
+
+
+@pytest.mark.parametrize(
+    ("exchange", "words"),
+    [
+        (Exchange("1", None, None, State.ABORTED), "no response was recorded: the exchange is aborted"),
+        (Exchange("1", None, HttpResponse(204)), "the response has no body"),
+    ],
+)
+def test_why_there_are_no_bytes(exchange: Exchange, words: str) -> None:
+    assert wire.nothing(Decoded(0, exchange), "response") == words
+
+
+def test_bytes_that_do_not_decode_are_shown_as_they_came() -> None:
+    raw = b"\x1f\x8b not gzip"
+    decoded = Decoded(0, Exchange("1", HttpRequest("POST", "/x", Headers(), Body(raw, "gzip"))))
+    assert wire.body_of(decoded, "request") == raw or decoded.request_text

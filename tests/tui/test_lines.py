@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.tui.lines import Span, joined, line, plain, wrap
+from workbench.tui.safetext import cells
+
+
+@given(st.text(alphabet="ab \n日\x1b", max_size=200), st.integers(12, 40))
+def test_wrapped_lines_fit_and_lose_only_blanks(text: str, width: int) -> None:
+    lines = [plain(made) for made in wrap(text, width, indent=2)]
+    assert all(cells(made) <= width for made in lines)
+    assert "".join(lines).replace(" ", "") == text.replace("\n", "").replace(" ", "")
+
+
+def test_wrap_breaks_at_spaces_and_line_ends() -> None:
+    assert [plain(made) for made in wrap("one two three\nfour", 12)] == ["one two", "three", "four"]
+
+
+def test_wrap_says_what_it_leaves_out() -> None:
+    made = wrap("x" * 1000, 20, most=3)
+    assert plain(made[-1]) == "… 940 more characters"
+    assert len(made) == 4
+
+
+def test_joined_puts_something_between_what_is_there() -> None:
+    parts = [line("a"), (), line("b", "c")]
+    assert plain(joined(parts, Span(" · "))) == "a · bc"

@@ -1,0 +1,110 @@
+"""One selection, whatever it was made from."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui import samples
+from workbench.tui.opened import Opened
+from workbench.tui.selection import Selection
+
+
+@pytest.fixture(scope="module")
+def lost() -> Opened:
+    return samples.opened(samples.LOST_RESULT, 2)
+
+
+@pytest.fixture(scope="module")
+def streamed() -> Opened:
+    return samples.opened(samples.TOOL_LOOP, 0)
+
+
+def texts(opened: Opened, selection: Selection) -> list[bytes]:
+    body = opened.decoded.request_text if selection.side == "request" else opened.decoded.response_text
+    return [body[a:b] for a, b in selection.spans]
+
+
+def node(opened: Opened, kind: str, word: str) -> int:
+    view = opened.views["ir"]
+    return next(
+        n
+        for n, x in enumerate(opened.outline.nodes)
+        if x.kind == kind and word in "".join(s.text for s in view.head(n))
+    )
+
+
+def test_a_call_leads_to_its_bytes_its_result_and_its_line(lost: Opened) -> None:
+    selection = lost.at_node(node(lost, "part", "read_file"))
+    (text,) = texts(lost, selection)
+    assert text.startswith(b"{") and b"toolu_01Parser" in text and b"tool_result" not in text
+    lights = lost.lights(selection)
+    assert [lost.outline.nodes[n].pointer for n in lights.nodes] == ["/messages/2/content/0"]
+    assert lights.calls == {0}
+    (related,) = lights.spans["request"]
+    assert b"tool_result" in lost.decoded.request_text[slice(*related)]
+
+
+def test_a_byte_leads_to_the_deepest_value_and_its_node(lost: Opened) -> None:
+    offset = lost.decoded.request_text.index(b"src/parser.py")
+    selection = lost.at_byte("request", offset)
+    assert selection.pointer == "/messages/1/content/1/input/path"
+    assert texts(lost, selection) == [b'"src/parser.py"']
+    number = lost.lights(selection).node
+    assert number == node(lost, "part", "read_file")
+
+
+def test_a_closure_line_leads_to_its_call(lost: Opened) -> None:
+    missing = lost.detail.closure.lines[1]
+    selection = lost.at_call(missing)
+    assert selection.pointer == "/messages/1/content/2"
+    assert lost.lights(selection).calls == {1}
+
+
+def test_a_finding_leads_to_its_node(lost: Opened) -> None:
+    (finding,) = (f for f in lost.row.findings if f.rule == "closure.missing-result")
+    selection = lost.at_finding(finding)
+    assert selection.spans == (finding.span,)
+    assert lost.lights(selection).node == node(lost, "part", "run_tests")
+
+
+def test_a_ledger_entry_without_reasoning_leads_to_its_turn() -> None:
+    opened = samples.opened(samples.LOST_REASONING, 1)
+    selection = opened.at_entry(opened.detail.ledger.entries[0])
+    assert selection.pointer == "/messages/1"
+    lights = opened.lights(selection)
+    assert lights.entries == {0}
+    call = opened.at_node(node(opened, "part", "list_dir"))
+    assert opened.lights(call).turn == {0}
+
+
+def test_a_streamed_part_leads_to_its_events_and_back(streamed: Opened) -> None:
+    number = node(streamed, "part", "read_file")
+    selection = streamed.at_node(number)
+    assert selection.side == "response"
+    assert selection.events
+    assert all(b"content_block" in text for text in texts(streamed, selection))
+    for start, _ in selection.spans:
+        assert streamed.lights(streamed.at_byte("response", start + 5)).node == number
+
+
+def test_an_event_that_went_into_nothing_is_selected_alone(streamed: Opened) -> None:
+    last = streamed.decoded.events[-1]
+    selection = streamed.at_byte("response", last.start)
+    assert selection.events == (last.number,)
+    assert selection.spans == ((last.start, last.end),)
+
+
+def test_every_node_and_every_byte_can_be_selected(lost: Opened, streamed: Opened) -> None:
+    for opened in (lost, streamed):
+        for number in range(len(opened.outline)):
+            opened.lights(opened.at_node(number))
+        for side, body in (("request", opened.decoded.request_text), ("response", opened.decoded.response_text)):
+            for offset in range(0, len(body) + 20, 7):
+                selection = opened.at_byte(side, offset)
+                assert selection.side == side
+                opened.lights(selection)
+
+
+def test_where_to_look_first(lost: Opened, streamed: Opened) -> None:
+    assert streamed.at_start().side == "response"
+    assert lost.outline.nodes[lost.lights(lost.at_start()).node or 0].kind == "error"

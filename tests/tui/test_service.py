@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from textual.message import Message
+
+from tests.tui import samples
+from workbench.inspection import Inspector
+from workbench.tui.service import ExchangeOpened, Inspecting, RowsCame, Trouble
+from workbench.wire.session import Session
+
+
+def run(session: Session, *asked: int, until: type[Message] | None = None) -> list[Message]:
+    """Every message of a run that is stopped after the answers, or when all is inspected."""
+    service = Inspecting(session, None, None)
+    came: list[Message] = []
+    waiting = list(asked)
+
+    def post(message: Message) -> None:
+        came.append(message)
+        is_all = isinstance(message, RowsCame) and len(message.rows) == len(session)
+        if isinstance(message, ExchangeOpened | Trouble) or (is_all and not asked):
+            if waiting:
+                service.ask(waiting.pop(0))
+            else:
+                service.stop()
+
+    if waiting:
+        service.ask(waiting.pop(0))
+    service.run(post)
+    return came
+
+
+def test_it_goes_through_the_session() -> None:
+    (last,) = run(samples.example(samples.LOST_RESULT))[-1:]
+    assert isinstance(last, RowsCame)
+    assert [row.index for row in last.rows] == [0, 1, 2]
+
+
+def test_an_exchange_is_opened_when_those_before_it_are_inspected() -> None:
+    came = run(samples.example(samples.LOST_RESULT), 1, 0)
+    kinds = [type(m) for m in came]
+    assert kinds.index(RowsCame) < kinds.index(ExchangeOpened)
+    assert [m.opened.index for m in came if isinstance(m, ExchangeOpened)] == [1, 0]
+
+
+def test_what_cannot_be_shown_is_said_and_the_rest_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = Inspector.detail
+
+    def broken(self: Inspector, index: int) -> object:
+        if index == 1:
+            raise RuntimeError("torn \x1b[2J")
+        return honest(self, index)
+
+    monkeypatch.setattr(Inspector, "detail", broken)
+    came = run(samples.example(samples.LOST_RESULT), 1, 2)
+    (trouble,) = (m for m in came if isinstance(m, Trouble))
+    assert (trouble.index, trouble.text) == (1, "exchange 2 cannot be shown: RuntimeError: torn \x1b[2J")
+    assert [m.opened.index for m in came if isinstance(m, ExchangeOpened)] == [2]
+
+
+def test_inspection_that_breaks_off_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    def steps(self: Inspector) -> Iterator[object]:
+        raise OSError("disk gone")
+        yield
+
+    monkeypatch.setattr(Inspector, "steps", steps)
+    (trouble,) = (m for m in run(samples.example(samples.LOST_RESULT)) if isinstance(m, Trouble))
+    assert trouble.text == "inspection stopped at exchange 1: disk gone"
+
+
+def test_an_empty_session_waits_for_nothing() -> None:
+    service = Inspecting(samples.session(), None, None)
+    service.stop()
+    service.run(pytest.fail)

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from tests.tui import samples
+from workbench.inspection import Inspector
+from workbench.tui.state import SessionState
+
+
+def state(name: str) -> SessionState:
+    session = samples.example(name)
+    made = SessionState(session.name, session.summaries())
+    made.update(Inspector(session).run().rows)
+    return made
+
+
+def test_rows_come_piece_by_piece() -> None:
+    session = samples.example(samples.LOST_RESULT)
+    made = SessionState(session.name, session.summaries())
+    assert made.verdict() == "inspecting: 0 of 3 exchanges, no breaks so far"
+    assert made.tally() == "none so far"
+    assert (made.row(0), made.lane(0)) == (None, " ")
+    rows = Inspector(session).run().rows
+    made.update(rows[:1])
+    assert not made.is_done
+    assert made.row(0) is rows[0]
+    made.update(rows)
+    assert made.is_done
+    assert made.tally() == "1 error in 1 of 3 exchanges"
+    assert list(made.numbers_of(2)) == [0]
+    assert list(made.numbers_of(0)) == []
+
+
+def test_no_findings_say_under_which_contract_and_why_that() -> None:
+    assert state(samples.TOOL_LOOP).verdict() == (
+        "no breaks found under contract anthropic (by its host api.anthropic.com)"
+    )
+
+
+def test_nothing_to_check_says_why() -> None:
+    assert "holds no exchange" in SessionState("x", ()).verdict()
+    page = samples.session(samples.exchange(b"", b"<html>", url="https://example.org/index.html"))
+    made = SessionState(page.name, page.summaries())
+    made.update(Inspector(page).run().rows)
+    assert made.verdict().startswith("nothing to check: no exchange here")
+
+
+def test_trouble_is_the_verdict() -> None:
+    made = SessionState("x", samples.example(samples.TOOL_LOOP).summaries())
+    made.trouble = "inspection stopped at exchange 1: torn"
+    assert made.is_done
+    assert made.verdict() == made.trouble
