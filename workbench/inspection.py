@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from workbench.chain import closure, ledger
 from workbench.chain.closure import Closure
 from workbench.chain.conversations import Conversation, Conversations
-from workbench.chain.ledger import Ledger, Received
+from workbench.chain.ledger import Ledger
 from workbench.decode import Decoded
 from workbench.errors import SessionFormatError
 from workbench.ir import ToolDef
@@ -94,7 +94,6 @@ class Inspector:
     protocol: str | None = None
     rows: list[Inspected] = field(default_factory=list)
     _conversations: Conversations = field(default_factory=Conversations, repr=False)
-    _received: dict[int, Received] = field(default_factory=dict, repr=False)
     _providers: dict[int, str] = field(default_factory=dict, repr=False)
     _tools: dict[int, Mapping[str, ToolDef]] = field(default_factory=dict, repr=False)
     _held_tools: dict[int, Mapping[str, ToolDef]] = field(default_factory=dict, repr=False)
@@ -195,9 +194,7 @@ class Inspector:
     def _remember(self, decoded: Decoded, contract: Contract, conversation: Conversation) -> None:
         """Note what later exchanges need, and that earlier answers are no longer the end of their conversation."""
         self._providers[decoded.index] = contract.name
-        if decoded.response:
-            self._received.setdefault(conversation.id, Received()).add(decoded.index, decoded.response)
-        for earlier in conversation.exchanges:
+        for earlier in conversation.exchanges[-2:-1]:  # those before it were settled when it came
             row = self.rows[earlier] if earlier < len(self.rows) else None
             if row and any(f.rule == PENDING for f in row.findings):
                 self.rows[earlier] = replace(row, findings=tuple(f for f in row.findings if f.rule != PENDING))
@@ -211,17 +208,13 @@ class Inspector:
         """What the rules see: the exchange, and what its conversation held before it."""
         request, index = decoded.request, decoded.index
         lane = self._conversations.all[conversation] if conversation is not None else Conversation(-1)
-        received = self._received.get(lane.id, Received()).before(index)
-        earlier = Conversation(
-            lane.id, [n for n in lane.exchanges if n < index], [a for a in lane.answers if a[0] < index], lane.label
-        )
-        wanted = request.previous_id if request else None
-        remembered = next((a.messages for _, a in reversed(earlier.answers) if wanted and a.id == wanted), ())
+        earlier = lane.before(index)
+        remembered = earlier.answer(request.previous_id) if request else ()
         return Case(
             decoded=decoded,
             contract=contract,
             closure=closure.derive(request, decoded.response, contract.closure, remembered=remembered),
-            ledger=ledger.derive(request, decoded.response, received, contract.reasoning),
+            ledger=ledger.derive(request, decoded.response, earlier.received, contract.reasoning),
             earlier=earlier,
             tools=by_name(request.tools) if request and request.tools else self._held_tools.get(index, {}),
             providers=self._providers,
