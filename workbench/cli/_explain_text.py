@@ -58,7 +58,7 @@ def _lines(matches: list[Match]) -> Iterator[str]:
     yield ""
     for name, value in best.captured.items():
         yield from _wrap(f"{name}: {value}", "  ")
-    for line in (best.index, best.note):
+    for line in (best.index, *({best.note} - set(best.look_for))):
         yield from _wrap(line, "  ")
     if best.look_for:
         yield "Look for"
