@@ -53,7 +53,8 @@ class Choice:
             pieces = self._texts.get(name)
             if pieces is not None and type(value) is str:
                 pieces.texts.append(value)
-                pieces.places.append((event, self._pointers[name]))
+                pieces.events.append(event)
+                pieces.pointers.append(self._pointers[name])
             elif name == "tool_calls" and type(value) is list:
                 self.calls.feed(value, event, self._pointers[name])
             else:

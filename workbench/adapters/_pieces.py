@@ -14,49 +14,51 @@ _DAMAGED = re.compile("[\ufffd\ud800-\udfff]")
 
 
 class Pieces:
-    """One streamed string: its texts, and the (event, pointer) of each. Joined only when somebody asks."""
+    """One streamed string: its texts, and the event and pointer of each. Joined only when somebody asks.
 
-    __slots__ = ("_begins", "places", "texts")
+    Three lists and not one of tuples: what holds a piece must not be a thing that the garbage collector walks through.
+    """
+
+    __slots__ = ("_begins", "events", "pointers", "texts")
 
     def __init__(self) -> None:
         self._begins: list[int] = []
         self.texts: list[str] = []
-        self.places: list[tuple[int, str]] = []
+        self.events: list[int] = []
+        self.pointers: list[str] = []
 
     def add(self, text: str, event: int, pointer: str) -> None:
         """Take the next piece."""
         self.texts.append(text)
-        self.places.append((event, pointer))
+        self.events.append(event)
+        self.pointers.append(pointer)
 
     def __bool__(self) -> bool:
-        return bool(self.places)
+        return bool(self.events)
 
     @property
     def text(self) -> str:
         return "".join(self.texts)
 
-    @property
-    def events(self) -> list[int]:
-        return [event for event, _ in self.places]
-
-    def segments(self) -> tuple[Segment, ...]:
-        return tuple(map(tuple.__new__, repeat(Segment), self.places))  # ``Segment._make``, without a Python call each
+    def segments(self, first: int = 0, last: int | None = None) -> tuple[Segment, ...]:
+        """Where the pieces stand, or those from ``first`` to before ``last``."""
+        places = zip(self.events[first:last], self.pointers[first:last], strict=True)
+        return tuple(map(tuple.__new__, repeat(Segment), places))  # ``Segment._make``, without a Python call each
 
     def cut_out(self, start: int, end: int) -> tuple[tuple[Segment, ...], tuple[int, int]]:
         """The segments that hold characters ``start`` to ``end``, and where these are in the text of those segments."""
         if len(self._begins) <= len(self.texts):
             self._begins = list(accumulate(map(len, self.texts), initial=0))
         begins = self._begins
-        first = min(bisect_right(begins, start) - 1, len(self.places) - 1)
+        first = min(bisect_right(begins, start) - 1, len(self.events) - 1)
         last = max(bisect_left(begins, end), first + 1)
-        segments = tuple(map(Segment._make, self.places[first:last]))
-        return segments, (start - begins[first], end - begins[first])
+        return self.segments(first, last), (start - begins[first], end - begins[first])
 
     def damaged(self) -> tuple[int, ...]:
         """Events whose text holds a character that did not survive: U+FFFD, or half of a surrogate pair."""
         if self.text.isascii():
             return ()
-        return tuple(event for text, (event, _) in zip(self.texts, self.places, strict=True) if _DAMAGED.search(text))
+        return tuple(event for text, event in zip(self.texts, self.events, strict=True) if _DAMAGED.search(text))
 
 
 Node = Mapping[str, Pieces]
