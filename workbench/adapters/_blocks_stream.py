@@ -137,7 +137,10 @@ class BlockStreamDecoder:
         if type(piece) is not str:
             self._odd_delta(number, value)
             return
-        track.pieces.add(piece, number, track.pointer)
+        pieces = track.pieces  # nearly every event passes here: a call saved is a tenth of its time
+        pieces.texts.append(piece)
+        pieces.events.append(number)
+        pieces.pointers.append(track.pointer)
 
     def _odd_delta(self, number: int, value: dict[str, JsonValue]) -> None:
         """The first delta of its type in a block, and every delta that brings no string or is out of place."""

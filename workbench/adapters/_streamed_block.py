@@ -138,7 +138,8 @@ class StreamedBlock:
     def _note_damage(self, at: str, notes: Notes) -> None:
         message = "characters were damaged on their way: replacement characters in a row, or no UTF-8"
         for track in self.tracks.values():
-            if _DAMAGED.search(track.text()):
+            text = track.text()
+            if not text.isascii() and _DAMAGED.search(text):
                 notes.add("stream.encoding", message, f"{at}/{track.name}", track.pieces.damaged())
 
     def _placed(self, part: Part, at: str, grown: Mapping[str, tuple[Segment, ...]], events: tuple[int, ...]) -> Part:
