@@ -96,6 +96,11 @@ ANTHROPIC = [
         [("closure.wrong-role", "error", "/messages/2/role")],
     ),
     (
+        "result in the turn of its call",
+        [GO, assistant(use("a"), result("a")), user("next")],
+        [("closure.wrong-role", "error", "/messages/1/content/1")],
+    ),
+    (
         "characters that ids may not have",
         [GO, assistant(use("f.run:0")), user(result("f.run:0"))],
         [
@@ -175,6 +180,11 @@ CHAT = [
         "result without an id",
         [GO, calls("a"), {"role": "tool", "content": "ok"}],
         [("closure.id-format", "error", "/messages/2")],
+    ),
+    (
+        "result as a block of another protocol",
+        [GO, calls("a"), {"role": "user", "content": [result("a")]}],
+        [("closure.wrong-role", "error", "/messages/2/content/0")],
     ),
     (
         "another id in the result",

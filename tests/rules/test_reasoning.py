@@ -244,6 +244,9 @@ def replay(*sent, model="claude-opus-4-8", received=()):
 
 REPLAYS = [
     ("as received", [think("I need it.\n"), use()], []),
+    ("all of it left out, adaptive", [use()], [("reasoning.missing", "warning", FIRST)]),
+    ("behind the call", [use(), think("I need it.\n")], [("reasoning.order", "error", "/messages/1/content/1")]),
+    ("behind a new text", [SAY, think("I need it.\n"), use()], [("reasoning.order", "error", "/messages/1/content/1")]),
     ("trimmed", [think(), use()], [("reasoning.altered", "error", FIRST + "/thinking")]),
     (
         "another signature",

@@ -94,7 +94,7 @@ def _made(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
         if not isinstance(call.input, dict):
             return
     if not (call.raw or "").strip() and not isinstance(call.input, dict):
-        yield from _no_arguments(case, ref, call, tool)
+        yield from _no_arguments(case, ref, tool)
     elif _is_last_of_torn_stream(case, ref):
         return  # the stream's own finding says it: nobody would run this call
     else:
@@ -110,10 +110,12 @@ def _is_last_of_torn_stream(case: Case, ref: NodeRef) -> bool:
     return not any(n > ref.part for n, _ in message.tool_calls())
 
 
-def _no_arguments(case: Case, ref: NodeRef, call: ToolCallIR, tool: ToolDef | None) -> Iterator[Finding]:
+def _no_arguments(case: Case, ref: NodeRef, tool: ToolDef | None) -> Iterator[Finding]:
     schema = tool.schema if tool else None
     required = schema.get("required") if isinstance(schema, dict) else None
-    if required and isinstance(required, list):
+    if _at_limit(case, ref):
+        yield case.at(TRUNCATED, ref, "the output limit was reached before the arguments of this call", name="input")
+    elif required and isinstance(required, list):
         names = ", ".join(quote(name) for name in required)
         yield case.at(EMPTY, ref, f"the argument text is empty, but {names} is required", name="input")
     else:
@@ -145,7 +147,19 @@ def _unreadable(case: Case, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> F
         return case.at(TRUNCATED, ref, message, name="input", evidence=seen)
     if Rung.REPAIRED in ladder.rungs:
         seen += f"; most likely meant: {quote(dumps(ladder.value).decode('utf-8', 'replace'))}"
-    return case.at(INVALID_JSON, ref, f"the arguments do not parse: {ladder.error}", name="input", evidence=seen)
+    cause = next((said for said, form in _CAUSES if form.match(call.raw or "")), ladder.error)
+    return case.at(INVALID_JSON, ref, f"the arguments do not parse: {cause}", name="input", evidence=seen)
+
+
+_CAUSES = tuple(
+    (said, re.compile(form, re.DOTALL))
+    for said, form in (
+        ("they are wrapped in a Markdown fence", r"\s*```"),
+        ("they are wrapped in markup", r"\s*<"),
+        ("they are a Python literal", r"\s*[{\[]\s*'"),
+    )
+)
+"""What a model has written in place of JSON, by how it begins."""
 
 
 def _at_limit(case: Case, ref: NodeRef) -> bool:

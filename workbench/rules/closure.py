@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from workbench.chain.closure import CallLine, CallState, Flaw, NodeRef
 from workbench.decode import REQUEST, RESPONSE
-from workbench.ir import Message, ToolCallIR, ToolResultIR
+from workbench.ir import Opaque, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._words import as_warning, quote, weaker, with_related
@@ -36,8 +37,8 @@ LEGACY_ROLE = "function"
 def check(case: Case) -> Iterator[Finding]:
     """Findings from the closure of the request's history, the form of its ids, and the calls of the answer."""
     answered_by_place = {line.stands_for for line in case.closure.lines if line.stands_for}
-    foreign = [m for m in case.decoded.messages(REQUEST) if _is_foreign_result(case, m)]
-    answered_elsewhere = {i for m in foreign if isinstance(i := m.extra.get("tool_call_id"), str)}
+    foreign = list(_foreign_results(case))
+    answered_elsewhere = {result.call_id for result in foreign}
     seen: set[tuple[str, str]] = set()
     for line in case.closure.lines:
         if line.call in answered_by_place or line.id in answered_elsewhere:
@@ -46,16 +47,31 @@ def check(case: Case) -> Iterator[Finding]:
             if (finding.rule, finding.pointer) not in seen:
                 seen.add((finding.rule, finding.pointer))
                 yield finding
-    for message in foreign:
-        text = f"a result stands in a message of role {quote(message.role)}, which this protocol does not have"
-        yield case.finding(WRONG_ROLE, REQUEST, f"{message.pointer}/role", text, when="foreign-role")
+    for result in foreign:
+        text = f"a result stands in {result.holder}, which is another protocol's form"
+        yield case.finding(WRONG_ROLE, REQUEST, result.pointer, text, when="foreign-role")
     yield from _id_forms(case)
 
 
-def _is_foreign_result(case: Case, message: Message) -> bool:
-    """A message of the role that results have on another wire."""
+class _Foreign(NamedTuple):
+    """A result in the form of another protocol: where it stands, and in what."""
+
+    pointer: str
+    holder: str
+    call_id: str
+
+
+def _foreign_results(case: Case) -> Iterator[_Foreign]:
+    """Messages of the role, and blocks of the type, that results have on another wire."""
     wanted = case.contract.closure.result_role
-    return bool(wanted) and message.role in ("tool", "function") and wanted not in ("tool", "function")
+    for message in case.decoded.messages(REQUEST):
+        if wanted and message.role in ("tool", LEGACY_ROLE) and wanted not in ("tool", LEGACY_ROLE):
+            call_id = message.extra.get("tool_call_id")
+            yield _Foreign(f"{message.pointer}/role", f"a message of role {quote(message.role)}", str(call_id))
+        for part in message.parts:
+            if isinstance(part, Opaque) and part.type == "tool_result" and isinstance(part.value, dict):
+                call_id = part.value.get("tool_use_id")
+                yield _Foreign(message.absolute(part), "a 'tool_result' block", str(call_id))
 
 
 def _line(case: Case, line: CallLine) -> Iterator[Finding]:
@@ -109,11 +125,11 @@ def _flaw(case: Case, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
         )
     elif flaw is Flaw.RESULT_ROLE:
         for ref in line.results:
-            holder = case.message(ref)
-            if holder.role == LEGACY_ROLE and case.contract.closure.result_role == "tool":
+            role = case.message(ref).role
+            if role == LEGACY_ROLE and case.contract.closure.result_role == "tool":
                 continue
-            message = f"a result for {quote(line.id)} stands in a message of role {quote(holder.role)}"
-            yield case.finding(WRONG_ROLE, ref.side, f"{holder.pointer}/role", message, evidence=note, when="result")
+            message = f"a result for {quote(line.id)} stands in a message of role {quote(role)}"
+            yield case.at(WRONG_ROLE, ref, message, evidence=note, when="result")
     elif flaw is Flaw.DUPLICATE_ID and line.call:
         message = f"the id {quote(line.id)} is that of an earlier call already"
         finding = case.at(DUPLICATE_ID, line.call, message, name="id", evidence=note)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry, Sent
 from workbench.decode import REQUEST
-from workbench.ir import Carrier, JsonValue, Message, Reasoning
+from workbench.ir import Carrier, JsonValue, Message, Part, Reasoning, Text, ToolCallIR
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._words import as_warning, quote, with_related
@@ -56,13 +56,20 @@ def _entry(case: Case, entry: Entry) -> Iterator[Finding]:
     if entry.sent is Sent.MISSING and entry.message is not None:
         if case.request and case.request.thinking is None and _is_rebuilt(case):
             return  # a transcript does not say whether thinking was on
-        yield _missing(case, entry, entry.message)
+        finding = _missing(case, entry, entry.message)
+        yield finding if _is_required(case) else as_warning(finding)
     elif entry.sent is Sent.EMPTY and entry.sent_part and _was_something(entry):
         what = "signature" if entry.differs == "signature" else "text"
         message = f"the {_field(case, entry)} is there but its {what} is empty"
         yield case.at(EMPTY, entry.sent_part, message, name=what, evidence=_history(entry), when=f"no-{what}")
     elif entry.sent is Sent.ALTERED and not _is_placeholder(entry.sent_text):
         yield from _altered(case, entry)
+
+
+def _is_required(case: Case) -> bool:
+    """The provider insists; in other modes it goes on without, and the model without its thread."""
+    when, thinking = case.contract.reasoning.required_when, case.request.thinking if case.request else None
+    return when in ("", thinking)
 
 
 def _is_rebuilt(case: Case) -> bool:
@@ -241,17 +248,47 @@ def _order(case: Case) -> Iterator[Finding]:
     """Blocks have to lead their turn and may not end it; neighbours of one role are one turn."""
     if not case.contract.reasoning.leading:
         return
-    known = {e.message for e in case.ledger.entries if e.received_in is not None and e.sent is Sent.SENT}
+    known = {e.sent_part: e for e in case.ledger.entries if e.received_in is not None and e.sent is Sent.SENT}
     for turn in _assistant_turns(case):
         parts = [(ref, case.part(ref)) for ref in turn]
         blocks = [ref for ref, part in parts if isinstance(part, Reasoning) and part.carrier in BLOCKS]
-        if not blocks or any(ref.message in known for ref in turn):
+        entry = next((known[ref] for ref in blocks if ref in known), None)
+        if entry:
+            yield from _moved(case, entry, turn)
+        elif not blocks:
             continue
-        if blocks[0] != turn[0] and case.request and case.request.thinking == "on":
+        elif blocks[0] != turn[0] and case.request and case.request.thinking == "on":
             message = "the turn holds thinking blocks and does not begin with one"
             yield case.at(ORDER, blocks[0], message, when="not-leading")
         elif blocks[-1] == turn[-1] and not _is_rebuilt(case):
             yield case.at(ORDER, blocks[-1], "the last block of the turn is a thinking block", when="last-block")
+
+
+def _moved(case: Case, entry: Entry, turn: list[NodeRef]) -> Iterator[Finding]:
+    """A block that came in before a call, or before any text, and is sent behind it."""
+    received = [p for n, a in case.earlier.answers if n == entry.received_in for m in a.messages for p in m.parts]
+    came = _before_blocks(received)
+    for ref, ahead in zip(turn, _ahead([case.part(r) for r in turn]), strict=True):
+        part = case.part(ref)
+        key = (part.text, part.signature) if isinstance(part, Reasoning) else None
+        if key in came and ahead - came[key]:
+            yield case.at(ORDER, ref, "the block came in before what it now stands behind", evidence=_received(entry))
+
+
+def _before_blocks(parts: list[Part]) -> dict[tuple[str | None, str | None] | None, frozenset[str]]:
+    pairs = zip(parts, _ahead(parts), strict=True)
+    return {(p.text, p.signature): ahead for p, ahead in pairs if isinstance(p, Reasoning)}
+
+
+def _ahead(parts: list[Part]) -> Iterator[frozenset[str]]:
+    """For each part, the ids of the calls before it, and "" where text stands before it."""
+    seen: frozenset[str] = frozenset()
+    for part in parts:
+        yield seen
+        if isinstance(part, ToolCallIR) and part.id:
+            seen |= {part.id}
+        elif isinstance(part, Text) and part.text.strip():
+            seen |= {""}
 
 
 def _assistant_turns(case: Case) -> Iterator[list[NodeRef]]:

@@ -67,7 +67,7 @@ def climb(raw: str | None, value: JsonValue, schema: JsonValue) -> Ladder:
         try:
             value = loads(raw)
         except WireError as error:
-            return _repair(raw, schema, str(error))
+            return _repair(raw, schema, f"{error.what} ({error.where})" if error.where else error.what)
         if isinstance(value, str):
             value, rungs = _unwrap(value, rungs)
     return _validate(tuple(rungs), value, schema)
