@@ -63,7 +63,7 @@ class Subject:
             return pieces[0]
         below = leaf.pointer[len(message.absolute(leaf.part, leaf.name)) :]
         whole = "".join(pieces) if isinstance(pieces[0], str) else pieces[0]
-        if leaf.name == "input" and isinstance(whole, str):
+        if leaf.name == "input" and isinstance(whole, str) and not isinstance(getattr(leaf.part, "input", ""), str):
             whole = loads(whole)
         return at(whole, below)
 

@@ -27,15 +27,31 @@ _KNOWN_INSIDE = frozenset({"name", "arguments", "input"})
 class Call:
     """One call as it grows. ``key`` (``function``, ``custom``) is what the object in it is called on the wire."""
 
-    __slots__ = ("at", "events", "extra", "has_empty_id", "id", "inner", "key", "kind", "name", "object", "text")
+    __slots__ = (
+        "at",
+        "events",
+        "extra",
+        "has_empty_id",
+        "id",
+        "inner",
+        "key",
+        "kind",
+        "name",
+        "name_length",
+        "object",
+        "text",
+        "whole",
+    )
 
     def __init__(self, at: str, key: str) -> None:
         self.at = at
         self.key = key
         self.kind: JsonValue = None
         self.id, self.name, self.text = Pieces(), Pieces(), Pieces()
+        self.name_length = 0
         self.has_empty_id = False
         self.object: JsonValue = None
+        self.whole = Pieces()  # the place of the object
         self.extra: dict[str, JsonValue] = {}
         self.inner: dict[str, JsonValue] = {}
         self.events: list[int] = []
@@ -43,6 +59,15 @@ class Call:
     @property
     def argument_key(self) -> str:
         return "input" if self.key == "custom" else "arguments"
+
+    def is_named(self, name: str) -> bool:
+        """The name so far is this; a name of thousands of pieces is not joined to find that it is not."""
+        return len(name) == self.name_length and name == self.name.text
+
+    @property
+    def arguments(self) -> Pieces:
+        """What the arguments were made of: text, or in its absence an object."""
+        return self.whole if self.object is not None and not any(self.text.texts) else self.text
 
     def is_between_arguments(self) -> bool:
         """Some argument text has come, and its end has not: what comes next belongs to it."""
@@ -54,8 +79,8 @@ class Call:
         inner = dict(self.inner)
         if self.name:
             inner["name"] = self.name.text
-        if self.text:
-            inner[self.argument_key] = self.text.text or ("" if self.object is None else self.object)
+        if self.arguments:
+            inner[self.argument_key] = self.text.text if self.arguments is self.text else self.object
         call: dict[str, JsonValue] = {**self.extra, self.key: inner}
         if self.id or self.has_empty_id:
             call["id"] = self.id.text
@@ -65,7 +90,7 @@ class Call:
 
     def node(self) -> Node:
         """Where its strings came from."""
-        places = {"/id": self.id, f"/{self.key}/name": self.name, f"/{self.key}/{self.argument_key}": self.text}
+        places = {"/id": self.id, f"/{self.key}/name": self.name, f"/{self.key}/{self.argument_key}": self.arguments}
         return {suffix: pieces for suffix, pieces in places.items() if pieces}
 
 
@@ -130,12 +155,13 @@ class Calls:
             call.kind = delta.get("type")
         if isinstance(name, str) and name:
             if call.name:
-                is_same = name == call.name.text
+                is_same = call.is_named(name)
                 how = "repeated" if is_same else "split over deltas"
                 self._note("stream.name", f"the name of a call is {how}", f"{call.at}/{call.key}/name", event)
                 if is_same:
                     return
             call.name.add(name, event, f"{base}/{call.key}/name")
+            call.name_length += len(name)
         elif name is not None and name != "":
             call.inner["name"] = name
 
@@ -158,7 +184,7 @@ class Calls:
             call.text.add(arguments, event, f"{base}/{call.key}/{call.argument_key}")
         elif arguments is not None and call.object is None:
             call.object = arguments
-            call.text.add("", event, f"{base}/{call.key}/{call.argument_key}")
+            call.whole.add("", event, f"{base}/{call.key}/{call.argument_key}")
         call.events.append(event)
         if not delta.keys() <= _KNOWN:
             call.extra.update((k, v) for k, v in delta.items() if k not in _KNOWN and v is not None)
@@ -170,7 +196,7 @@ def _is_another(call: Call, call_id: JsonValue, name: JsonValue) -> bool:
     """A delta at the index of ``call`` begins another call."""
     if not isinstance(name, str) or not name:
         return False
-    is_renamed = bool(call.name) and name != call.name.text
+    is_renamed = bool(call.name) and not call.is_named(name)
     if call_id and call.id and call_id != call.id.text:
         return is_renamed or not call.is_between_arguments()
     return is_renamed and any(call.text.texts)
