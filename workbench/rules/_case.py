@@ -12,6 +12,7 @@ from workbench.decode import REQUEST, Decoded, Place
 from workbench.ir import Message, ModelRequest, ModelResponse, Part, ToolDef
 from workbench.rules._contract import Contract
 from workbench.rules._finding import Finding, Repair, Severity
+from workbench.rules._refusal import filled
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Case:
                 where a contract knows several.
         """
         place = self.decoded.place_of(ref.side, self.message(ref), self.part(ref), name)
-        return self._finding(rule, ref.side, self.pointer(ref, name), place, message, **more)
+        return self._finding(rule, ref.side, self.pointer(ref, name), place, message, self.part(ref), **more)
 
     def finding(
         self, rule: Rule, side: str, pointer: str, message: str, *, events: Iterable[int] = (), **more: str
@@ -71,8 +72,11 @@ class Case:
         place = self.decoded.place_events(blocks) if blocks else self.decoded.place(side, pointer)
         return self._finding(rule, side, pointer, place, message, **more)
 
-    def _finding(self, rule: Rule, side: str, pointer: str, place: Place, message: str, **more: str) -> Finding:
+    def _finding(
+        self, rule: Rule, side: str, pointer: str, place: Place, message: str, part: Part | None = None, **more: str
+    ) -> Finding:
         enforced = self.contract.enforced(rule.slug, more.get("when", "")) if side == REQUEST else None
+        refusal = filled(enforced.template, pointer, self.request, self.contract, part) if enforced else ""
         return Finding(
             rule=rule.slug,
             severity=Severity.ERROR if enforced else rule.severity,
@@ -84,7 +88,7 @@ class Case:
             span=place.span,
             evidence=more.get("evidence", ""),
             source=more.get("source", "") or (enforced.source if enforced else ""),
-            refusal=more.get("refusal", "") or (enforced.template if enforced else ""),
+            refusal=more.get("refusal", "") or refusal,
         )
 
 
