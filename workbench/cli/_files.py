@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from workbench.errors import UsageError, WorkbenchError
-from workbench.inspection import Inspector
-from workbench.wire.session import Session
+
+if TYPE_CHECKING:
+    from workbench.inspection import Inspector
+    from workbench.wire.session import Session
 
 FILE_HELP = "any format an importer knows, a bare request, response, event stream or model text; - for standard input"
 
@@ -33,6 +36,7 @@ def open_file(path: str) -> Session:
 def inspector(session: Session, args: argparse.Namespace) -> Inspector:
     """An inspector with the contract and protocol asked for. Raises UsageError for names that do not exist."""
     from workbench import adapters
+    from workbench.inspection import Inspector
     from workbench.rules import contracts
 
     if args.provider:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench import resources
 from workbench.cli._output import emit, number
 from workbench.errors import WorkbenchError
-from workbench.inspection import Inspection, Inspector
+
+if TYPE_CHECKING:
+    from workbench.inspection import Inspection
 
 
 def run() -> int:
@@ -26,6 +29,7 @@ def run() -> int:
 def overview(folder: Path) -> Iterator[str]:
     """The example sessions, each with its first break in words."""
     from workbench.importers import open_input
+    from workbench.inspection import Inspector
 
     yield "Workbench: see where the chain of tool calls breaks"
     yield ""

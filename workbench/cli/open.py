@@ -7,8 +7,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from workbench.cli import _files
+from workbench.errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from workbench.wire.session import Session
 
 NAME = "open"
 HELP = "the app on a file"
@@ -27,12 +32,26 @@ def run(args: argparse.Namespace) -> int:
         from workbench.cli import check
 
         return check.run(argparse.Namespace(**vars(args), files=[args.file], fail_on="error", format="text"))
-    session = _files.open_file(args.file)
-    try:
-        _files.inspector(session, args)  # complain about unknown names before the screen opens
-        wanted = None if args.exchange is None else _files.chosen(session, args.exchange)
-        from workbench.tui.app import run as run_app
+    from workbench.tui.app import run as run_app
 
+    wanted = None if args.exchange is None else args.exchange - 1
+    if args.file != "-":
+        return run_app(lambda: _opened(args), provider=args.provider, protocol=args.protocol, exchange=wanted)
+    session = _opened(args)  # before the app takes the keyboard
+    try:
         return run_app(session, provider=args.provider, protocol=args.protocol, exchange=wanted)
     finally:
         session.close()
+
+
+def _opened(args: argparse.Namespace) -> Session:
+    """The session, once it is clear that the exchange and the names asked for exist."""
+    session = _files.open_file(args.file)
+    try:
+        _files.inspector(session, args)
+        if args.exchange is not None:
+            _files.chosen(session, args.exchange)
+    except WorkbenchError:
+        session.close()
+        raise
+    return session

@@ -9,6 +9,10 @@ from textual.app import App, SystemCommand
 from textual.screen import Screen
 
 if TYPE_CHECKING:
+    from workbench.errors import WorkbenchError
+    from workbench.tui.screens.home import HomeScreen
+    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.service import Opener
     from workbench.wire.session import Session
 
 
@@ -16,45 +20,49 @@ class WorkbenchApp(App[None]):
     """The workbench on a session, or on its home screen.
 
     Args:
-        session: what to open; None for the home screen.
+        source: a session, or how to open one (then the first paint does not wait for it); None for the home screen.
         provider: contract to use, None to choose one for each exchange.
         protocol: protocol to use, None to find it for each exchange.
         exchange: index of the exchange to open at, from zero; None for the first break.
     """
 
     TITLE = "Workbench"
-    CSS_PATH = "app.tcss"
-    ENABLE_COMMAND_PALETTE = True
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-wide"), (160, "-huge")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (15, "-short"), (32, "-tall")]  # noqa: RUF012
 
     def __init__(
         self,
-        session: Session | None = None,
+        source: Session | Opener | None = None,
         *,
         provider: str | None = None,
         protocol: str | None = None,
         exchange: int | None = None,
     ) -> None:
-        super().__init__()
-        self.session = session
+        start = "home" if source is None else "session"
+        super().__init__(css_path=["app.tcss", f"screens/{start}.tcss"])  # the first screen's own is not read otherwise
+        self.source = source
         self.provider = provider
         self.protocol = protocol
         self.exchange = exchange
+        self.failure: WorkbenchError | OSError | None = None
 
-    def on_mount(self) -> None:
-        if self.session is None:
+    def get_default_screen(self) -> HomeScreen | SessionScreen:
+        if self.source is None:
             from workbench.tui.screens.home import HomeScreen
 
-            self.push_screen(HomeScreen())
-        else:
-            self.open_session(self.session, exchange=self.exchange)
+            return HomeScreen()
+        return self.session_screen(self.source, self.exchange)
 
-    def open_session(self, session: Session, *, exchange: int | None = None) -> None:
-        """Show a session above what is shown now."""
+    def session_screen(self, source: Session | Opener, exchange: int | None = None) -> SessionScreen:
+        """A screen for a session, under the contract and protocol asked for."""
         from workbench.tui.screens.session import SessionScreen
 
-        self.push_screen(SessionScreen(session, self.provider, self.protocol, exchange))
+        return SessionScreen(source, self.provider, self.protocol, exchange)
+
+    def leave(self, failure: WorkbenchError | OSError | None = None) -> None:
+        """End the app from its last screen."""
+        self.failure = failure
+        self.exit()
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The commands of the screen, from the table of keys, and the themes."""
@@ -69,13 +77,19 @@ class WorkbenchApp(App[None]):
 
 
 def run(
-    session: Session | None,
+    source: Session | Opener | None,
     *,
     provider: str | None = None,
     protocol: str | None = None,
     exchange: int | None = None,
 ) -> int:
-    """Show the app until the user leaves. The exit code."""
-    app = WorkbenchApp(session, provider=provider, protocol=protocol, exchange=exchange)
+    """Show the app until the user leaves. The exit code.
+
+    Raises:
+        WorkbenchError, OSError: the source could not be opened.
+    """
+    app = WorkbenchApp(source, provider=provider, protocol=protocol, exchange=exchange)
     app.run()
+    if app.failure:
+        raise app.failure
     return app.return_code or 0

@@ -3,46 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from workbench.tui import paint
-from workbench.tui.lines import STYLES, Line
+from workbench.tui import looks, paint
+from workbench.tui.lines import Line
 
 
 class Painted(Widget):
     """A widget that paints lines in the named styles."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"line--{name}" for name in STYLES}
-
+    _styles_for: object = None
     _known_styles: dict[str, Style]
 
     def style(self, names: str) -> Style:
-        """The style of names joined by spaces, over the widget's own; later names win."""
-        try:
-            return self._known_styles[names]
-        except AttributeError:
-            self._known_styles = {}
-        except KeyError:
-            pass
-        _, _, background, front = self.colors
-        made = Style()
-        for name in names.split():
-            styles = self.get_component_styles(f"line--{name}")
-            if styles.has_rule("background"):
-                background += styles.background
-            if styles.has_rule("color"):
-                front = background.get_contrast_text(styles.color.a) if styles.auto_color else styles.color
-            made += styles.text_style
-        made += Style.from_color((background + front).rich_color, background.rich_color)
-        self._known_styles[names] = made
-        return made
+        """The style of names joined by spaces, over the widget's own."""
+        variables = self.app.theme_variables
+        if self._styles_for is not variables:
+            self._styles_for, self._known_styles = variables, {}
+        if names not in self._known_styles:
+            _, _, back, front = self.colors
+            self._known_styles[names] = looks.style(names, variables, front, back)
+        return self._known_styles[names]
 
     def notify_style_update(self) -> None:
-        self._known_styles = {}
+        self._styles_for = None
         super().notify_style_update()
 
 

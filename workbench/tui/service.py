@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Condition
 from typing import TYPE_CHECKING
@@ -15,10 +15,27 @@ from workbench.errors import WorkbenchError
 if TYPE_CHECKING:
     from workbench.inspection import Inspected, Inspector
     from workbench.tui.opened import Opened
+    from workbench.wire.exchange import Summary
     from workbench.wire.session import Session
 
 BATCH_SECONDS = 0.1
 """Rows are handed over this often: more would repaint for nothing."""
+
+
+@dataclass
+class Listed(Message):
+    """The session is open; its list is read."""
+
+    name: str
+    summaries: Sequence[Summary]
+    damage: tuple[str, ...]
+
+
+@dataclass
+class NotOpened(Message):
+    """The session cannot be opened."""
+
+    error: WorkbenchError | OSError
 
 
 @dataclass
@@ -47,6 +64,8 @@ class Trouble(Message):
 
 
 Post = Callable[[Message], object]
+Opener = Callable[[], "Session"]
+"""Opens a session; raises WorkbenchError or OSError where it cannot. What it opens is closed at the end."""
 
 
 class Inspecting:
@@ -55,9 +74,9 @@ class Inspecting:
     Only the exchange asked for last is opened. Exchanges before it are inspected first, and their rows handed over.
     """
 
-    def __init__(self, session: Session, provider: str | None, protocol: str | None) -> None:
-        self._arguments = (session, provider, protocol)
-        self._length = len(session)
+    def __init__(self, source: Session | Opener, provider: str | None, protocol: str | None) -> None:
+        self._source = source
+        self._provider, self._protocol = provider, protocol
         self._changed = Condition()
         self._wanted: int | None = None
         self._is_stopped = False
@@ -75,11 +94,26 @@ class Inspecting:
             self._changed.notify()
 
     def run(self, post: Post) -> None:
-        """Inspect everything and answer questions until stopped."""
-        from workbench.inspection import Inspector  # the first paint does not wait for the core
+        """Open the session, inspect all of it and answer questions until stopped."""
+        if not callable(self._source):
+            self._go_through(self._source, post)
+            return
+        try:
+            session = self._source()
+        except (WorkbenchError, OSError) as error:
+            post(NotOpened(error))
+            return
+        try:
+            self._go_through(session, post)
+        finally:
+            session.close()
 
-        inspector = Inspector(*self._arguments)
-        is_done = self._length == 0
+    def _go_through(self, session: Session, post: Post) -> None:
+        post(Listed(session.name, session.summaries(), tuple(session.damage)))
+        from workbench.inspection import Inspector  # the list does not wait for the core
+
+        inspector = Inspector(session, self._provider, self._protocol)
+        is_done = len(session) == 0
         while not self._is_stopped:
             wanted = self._wanted
             if wanted is not None and (is_done or wanted < len(inspector.rows)):
@@ -102,7 +136,7 @@ class Inspecting:
             return True
         finally:
             post(RowsCame(tuple(inspector.rows)))
-        return len(inspector.rows) >= self._length
+        return len(inspector.rows) >= len(inspector.session)
 
     def _open(self, inspector: Inspector, index: int, post: Post) -> None:
         from workbench.tui.opened import Opened

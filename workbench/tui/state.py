@@ -23,22 +23,29 @@ class SessionState:
         findings: of these rows, in order.
         damage: what could not be read, one line each.
         trouble: why inspection stopped early, "" where it did not.
+        is_listed: the session is open, and its list is read.
     """
 
-    def __init__(self, name: str, summaries: Sequence[Summary], damage: Sequence[str] = ()) -> None:
+    def __init__(self, name: str = "") -> None:
         self.name = name
-        self.summaries = summaries
+        self.summaries: Sequence[Summary] = ()
         self.rows: Sequence[Inspected] = ()
         self.findings: list[Finding] = []
-        self.damage = tuple(damage)
+        self.damage: tuple[str, ...] = ()
         self.trouble = ""
+        self.is_listed = False
         self._lanes: list[str] = []
         self._numbers: dict[int, range] = {}
+
+    def list(self, name: str, summaries: Sequence[Summary], damage: tuple[str, ...] = ()) -> None:
+        """The session is open."""
+        self.name, self.summaries, self.damage = name, summaries, damage
+        self.is_listed = True
 
     @property
     def is_done(self) -> bool:
         """Every exchange is inspected, or it is known that some cannot be."""
-        return bool(self.trouble) or len(self.rows) >= len(self.summaries)
+        return bool(self.trouble) or (self.is_listed and len(self.rows) >= len(self.summaries))
 
     def update(self, rows: Sequence[Inspected]) -> None:
         """Take the rows so far."""
@@ -76,6 +83,8 @@ class SessionState:
         """Why there are no findings, in a sentence."""
         if self.trouble:
             return self.trouble
+        if not self.is_listed:
+            return "opening …"
         if not self.summaries:
             return "nothing to check: the session holds no exchange"
         if not self.is_done:

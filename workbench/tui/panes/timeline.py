@@ -35,7 +35,8 @@ class TimelinePane(Pane):
         state = self.state
         total = f"{len(state.summaries):,}"
         damage = count(len(state.damage), "damaged place") if state.damage else ""
-        self.entitle(total if state.is_done else f"inspecting {len(state.rows):,} of {total}", damage)
+        progress = total if state.is_done else f"inspecting {len(state.rows):,} of {total}"
+        self.entitle(progress if state.is_listed else "", damage)
         self.reload()
 
     def count(self) -> int:
@@ -47,4 +48,4 @@ class TimelinePane(Pane):
         return row_line(state.summaries[item], state.row(item), state.lane(item), width, digits)
 
     def nothing(self, width: int) -> list[Line]:
-        return wrap("the session holds no exchange", width, "muted")
+        return wrap("the session holds no exchange" if self.state.is_listed else "opening …", width, "muted")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
 from textual.app import ComposeResult
@@ -22,6 +22,7 @@ from workbench.tui.models.tabs import TOO_SMALL, key_line
 from workbench.tui.panes.lineview import LineView
 
 if TYPE_CHECKING:
+    from workbench.tui.app import WorkbenchApp
     from workbench.wire.session import Session
 
 
@@ -59,20 +60,6 @@ class Told(Message):
 
     path: Path
     story: home.Story
-
-
-@dataclass
-class FileOpened(Message):
-    """A file was read."""
-
-    session: Session
-
-
-@dataclass
-class FileRefused(Message):
-    """A file could not be read; ``text`` says why, in one line."""
-
-    text: str
 
 
 class HomeScreen(Screen[None]):
@@ -140,30 +127,18 @@ class HomeScreen(Screen[None]):
             self.open_path(path)
 
     def open_path(self, path: str) -> None:
-        """Read a file in a thread and show it."""
-        self._say(line(Span(f" opening {path} …", "muted")))
-        self._open(path)
+        """Show the session in a file, or say why it cannot be shown."""
 
-    @work(thread=True, exclusive=True, group="open", exit_on_error=False)
-    def _open(self, path: str) -> None:
-        from workbench.importers import open_input
+        def opener() -> Session:
+            from workbench.importers import open_input
 
-        try:
-            session = open_input(str(Path(path).expanduser()))
-        except (WorkbenchError, OSError) as error:
-            self.post_message(FileRefused(str(error)))
-        else:
-            self.post_message(FileOpened(session))
-
-    def on_file_refused(self, message: FileRefused) -> None:
-        self._say(line(Span(f" ✗ {message.text}", "error")))
-
-    def on_file_opened(self, message: FileOpened) -> None:
-        from workbench.tui.screens.session import SessionScreen
+            return open_input(str(Path(path).expanduser()))
 
         self._say(line())
-        screen = SessionScreen(message.session)
-        self.app.push_screen(screen, lambda _: message.session.close())
+        self.app.push_screen(cast("WorkbenchApp", self.app).session_screen(opener), self._returned)
+
+    def _returned(self, error: object) -> None:
+        self._say(line(Span(f" ✗ {error}", "error")) if error else line())
 
     def _say(self, words: Line) -> None:
         self.query_one("#status", Bar).show([words])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events, getters, work
 from textual.app import ComposeResult
@@ -22,10 +22,12 @@ from workbench.tui.panes.timeline import TimelinePane
 from workbench.tui.panes.wire import WirePane
 from workbench.tui.safetext import visible
 from workbench.tui.selection import REQUEST, RESPONSE, Selection
-from workbench.tui.service import ExchangeOpened, Inspecting, RowsCame, Trouble
+from workbench.tui.service import ExchangeOpened, Inspecting, Listed, NotOpened, Opener, RowsCame, Trouble
 from workbench.tui.state import SessionState
 
 if TYPE_CHECKING:
+    from workbench.errors import WorkbenchError
+    from workbench.tui.app import WorkbenchApp
     from workbench.tui.opened import Opened
     from workbench.wire.session import Session
 
@@ -33,18 +35,18 @@ SIDE_PANES = ("ir", "reasoning", "closure")
 """Panes that share a place while there is no room for all."""
 
 
-class SessionScreen(Screen[None]):
-    """One session.
+class SessionScreen(Screen["WorkbenchError | OSError | None"]):
+    """One session. It is dismissed with the error where the session cannot be opened.
 
     Args:
-        session: what to show; the caller closes it.
+        source: a session, or how to open one; then it is opened, and closed, in a thread.
         provider: contract to use, None to choose one for each exchange.
         protocol: protocol to use, None to find it for each exchange.
         exchange: index of the exchange to open at; None for the first break.
     """
 
     CSS_PATH = "session.tcss"
-    KEYS: ClassVar[tuple[keys.Key, ...]] = (*keys.SESSION,)
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.SESSION
     BINDINGS = keys.bindings(keys.SESSION)
 
     exchanges = getters.query_one("#exchanges", TimelinePane)
@@ -53,15 +55,14 @@ class SessionScreen(Screen[None]):
 
     def __init__(
         self,
-        session: Session,
+        source: Session | Opener,
         provider: str | None = None,
         protocol: str | None = None,
         exchange: int | None = None,
     ) -> None:
         super().__init__()
-        self.session = session
-        self.state = SessionState(session.name, session.summaries(), session.damage)
-        self.inspecting = Inspecting(session, provider, protocol)
+        self.state = SessionState()
+        self.inspecting = Inspecting(source, provider, protocol)
         self.opened: Opened | None = None
         self.selection: Selection | None = None
         self._wanted = exchange
@@ -101,6 +102,14 @@ class SessionScreen(Screen[None]):
         self.inspecting.run(self.post_message)
 
     # What the inspection says.
+
+    def on_not_opened(self, message: NotOpened) -> None:
+        self._leave(message.error)
+
+    def on_listed(self, message: Listed) -> None:
+        self.state.list(message.name, message.summaries, message.damage)
+        self._refresh_lists()
+        self._show_headline()
 
     def on_rows_came(self, message: RowsCame) -> None:
         self.state.update(message.rows)
@@ -312,7 +321,11 @@ class SessionScreen(Screen[None]):
             self.focus_pane("findings")
 
     def action_back(self) -> None:
-        if len(self.app.screen_stack) > 2:
-            self.dismiss()
+        self._leave()
+
+    def _leave(self, error: WorkbenchError | OSError | None = None) -> None:
+        """Back to the screen below, or out of the program."""
+        if len(self.app.screen_stack) > 1:
+            self.dismiss(error)
         else:
-            self.app.exit()
+            cast("WorkbenchApp", self.app).leave(error)
