@@ -101,14 +101,6 @@ ANTHROPIC = [
         [("closure.wrong-role", "error", "/messages/1/content/1")],
     ),
     (
-        "characters that ids may not have",
-        [GO, assistant(use("f.run:0")), user(result("f.run:0"))],
-        [
-            ("closure.id-format", "error", "/messages/1/content/0/id"),
-            ("closure.id-format", "error", "/messages/2/content/0/tool_use_id"),
-        ],
-    ),
-    (
         "another id in the result",
         [GO, assistant(use("a")), user(result("b"))],
         [("closure.id-mismatch", "error", "/messages/2/content/0/tool_use_id")],
@@ -136,8 +128,6 @@ def calls(*ids):
 def tool(call_id, content="ok"):
     return {"role": "tool", "tool_call_id": call_id, "content": content}
 
-
-LONG = "call_" + "x" * 70
 
 CHAT = [
     ("closed", [GO, calls("a", "b"), tool("b"), tool("a"), user("next")], []),
@@ -169,19 +159,6 @@ CHAT = [
         [("closure.duplicate-result", "error", "/messages/3/tool_call_id")],
     ),
     (
-        "too long",
-        [GO, calls(LONG), tool(LONG)],
-        [
-            ("closure.id-format", "error", "/messages/1/tool_calls/0/id"),
-            ("closure.id-format", "error", "/messages/2/tool_call_id"),
-        ],
-    ),
-    (
-        "result without an id",
-        [GO, calls("a"), {"role": "tool", "content": "ok"}],
-        [("closure.id-format", "error", "/messages/2")],
-    ),
-    (
         "result as a block of another protocol",
         [GO, calls("a"), {"role": "user", "content": [result("a")]}],
         [("closure.wrong-role", "error", "/messages/2/content/0")],
@@ -190,15 +167,6 @@ CHAT = [
         "another id in the result",
         [GO, calls("a", "b"), tool("a"), tool("c")],
         [("closure.id-mismatch", "error", "/messages/3/tool_call_id")],
-    ),
-    (
-        "the deprecated single call has no id",
-        [
-            GO,
-            {"role": "assistant", "content": None, "function_call": {"name": "run", "arguments": "{}"}},
-            {"role": "function", "name": "run", "content": "ok"},
-        ],
-        [],
     ),
 ]
 
@@ -241,13 +209,6 @@ def test_an_open_call_is_pending_until_the_conversation_goes_on(inspect):
     then = {**first, "messages": [GO, assistant(use("toolu_one")), user(result("toolu_one"))]}
     assert [f.rule for f in inspect(first, answer, protocol="anthropic-messages")] == ["closure.pending"]
     assert not inspect([(first, answer), (then, None)], protocol="anthropic-messages")
-
-
-def test_a_call_without_an_id_in_an_answer_is_a_warning(chat):
-    call = {"type": "function", "function": {"name": "run", "arguments": "{}"}}
-    answer = {"choices": [{"message": {"role": "assistant", "tool_calls": [call]}, "finish_reason": "tool_calls"}]}
-    found = [(f.rule, f.severity) for f in chat(None, answer) if f.rule == "closure.id-format"]
-    assert found == [("closure.id-format", "warning")]
 
 
 def test_the_call_is_related_to_its_second_result(chat):

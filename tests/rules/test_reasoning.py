@@ -39,21 +39,6 @@ DEEPSEEK = [
         [GO, calls(""), tool()],
         [("reasoning.empty", "error", "/messages/1/reasoning_content")],
     ),
-    (
-        "one placeholder on every turn",
-        V4,
-        [GO, calls("x y z"), tool(), {"role": "assistant", "content": "A", "reasoning_content": "x y z"}, GO],
-        [
-            ("reasoning.fabricated", "warning", "/messages/1/reasoning_content"),
-            ("reasoning.fabricated", "warning", "/messages/3/reasoning_content"),
-        ],
-    ),
-    (
-        "an obvious placeholder",
-        V4,
-        [GO, calls("(reasoning omitted)"), tool()],
-        [("reasoning.fabricated", "warning", "/messages/1/reasoning_content")],
-    ),
 ]
 
 
@@ -100,51 +85,6 @@ def test_evidence_says_where_it_came_in(inspect):
     assert "must be passed back" in finding.refusal
 
 
-def test_what_was_received_twice_alike_is_not_invented(inspect):
-    request = {"model": V4, "thinking": ON, "messages": [GO]}
-    first, second = calls("Again.", call_id="c1"), calls("Again.", call_id="c2")
-    history = [GO, first, tool("c1")]
-    pairs = [
-        (request, answer(first)),
-        ({**request, "messages": history}, answer(second)),
-        ({**request, "messages": [*history, second, tool("c2")]}, None),
-    ]
-    assert not inspect(pairs, protocol="openai-chat", provider="deepseek")
-
-
-MISPLACED = [
-    (
-        "inside the call",
-        {"id": "a", "type": "function", "function": {"name": "ls", "arguments": "{}"}, "reasoning_content": "x"},
-        {},
-        "/messages/1/tool_calls/0/reasoning_content",
-    ),
-    (
-        "beside the name",
-        {"id": "a", "type": "function", "function": {"name": "ls", "arguments": "{}", "reasoning_content": "x"}},
-        {},
-        "/messages/1/tool_calls/0/function/reasoning_content",
-    ),
-    (
-        "on the result",
-        {"id": "a", "type": "function", "function": {"name": "ls", "arguments": "{}"}},
-        {"reasoning_content": "x"},
-        "/messages/2/reasoning_content",
-    ),
-]
-
-
-@pytest.mark.parametrize(("call", "more", "pointer"), [r[1:] for r in MISPLACED], ids=[r[0] for r in MISPLACED])
-def test_a_field_in_the_wrong_object(chat, call, more, pointer):
-    turn = {"role": "assistant", "content": None, "tool_calls": [call]}
-    found = chat([GO, turn, {**tool("a"), **more}], provider="deepseek", model=V4, thinking=ON)
-    assert [(f.rule, f.pointer) for f in found] == [
-        ("reasoning.missing", "/messages/1"),
-        ("reasoning.misplaced", pointer),
-    ]
-    assert found[1].span
-
-
 def test_a_final_answer_that_leaves_its_reasoning_out_is_a_warning(inspect):
     tools = [{"type": "function", "function": {"name": "ls"}}]
     final = {"role": "assistant", "content": "Two files.", "reasoning_content": "Say it."}
@@ -187,37 +127,6 @@ ANTHROPIC = [
     ("adaptive, all of it left out", ADAPTIVE, [GO, assistant(use()), result()], []),
     ("thinking off", None, [GO, assistant(use()), result()], []),
     ("omitted text with its signature", MANUAL, [GO, assistant(think(""), use()), result()], []),
-    (
-        "hex signature",
-        MANUAL,
-        [GO, assistant(think(signature="0123456789abcdef" * 2), use()), result()],
-        [("reasoning.foreign", "error", FIRST + "/signature")],
-    ),
-    (
-        "uuid signature",
-        MANUAL,
-        [GO, assistant(think(signature="8f14e45f-ceea-467a-9a36-dedd4bea2543"), use()), result()],
-        [("reasoning.foreign", "error", FIRST + "/signature")],
-    ),
-    (
-        "url-safe signature",
-        MANUAL,
-        [GO, assistant(think(signature="Eq_BCkYIARgCKkD1-igA"), use()), result()],
-        [("reasoning.foreign", "error", FIRST + "/signature")],
-    ),
-    (
-        "not leading",
-        MANUAL,
-        [GO, assistant(SAY, think(), use()), result()],
-        [("reasoning.order", "error", "/messages/1/content/1")],
-    ),
-    ("leading, in two messages", MANUAL, [GO, assistant(think()), assistant(SAY, use()), result()], []),
-    (
-        "last block",
-        ADAPTIVE,
-        [GO, assistant(SAY, think()), GO],
-        [("reasoning.order", "error", "/messages/1/content/1")],
-    ),
 ]
 
 
@@ -230,12 +139,12 @@ def test_anthropic(anthropic, thinking, messages, expected):
     assert [(f.rule, f.severity, f.pointer) for f in found] == expected
 
 
-def replay(*sent, model="claude-opus-4-8", received=()):
+def replay(*sent, model="claude-opus-4-8"):
     body = {
         "type": "message",
         "role": "assistant",
         "model": model,
-        "content": list(received) or [think("I need it.\n"), use()],
+        "content": [think("I need it.\n"), use()],
         "stop_reason": "tool_use",
     }
     request = {"model": model, "max_tokens": 9, "thinking": ADAPTIVE, "messages": [GO]}
@@ -245,8 +154,6 @@ def replay(*sent, model="claude-opus-4-8", received=()):
 REPLAYS = [
     ("as received", [think("I need it.\n"), use()], []),
     ("all of it left out, adaptive", [use()], [("reasoning.missing", "warning", FIRST)]),
-    ("behind the call", [use(), think("I need it.\n")], [("reasoning.order", "error", "/messages/1/content/1")]),
-    ("behind a new text", [SAY, think("I need it.\n"), use()], [("reasoning.order", "error", "/messages/1/content/1")]),
     ("trimmed", [think(), use()], [("reasoning.altered", "error", FIRST + "/thinking")]),
     (
         "another signature",
@@ -261,33 +168,3 @@ REPLAYS = [
 def test_anthropic_across_exchanges(inspect, sent, expected):
     found = inspect(replay(*sent), protocol="anthropic-messages", provider="anthropic")
     assert [(f.rule, f.severity, f.pointer) for f in found] == expected
-
-
-def test_a_signature_that_this_session_received_is_genuine_whatever_its_form(inspect):
-    odd = think("I need it.", "0123456789abcdef" * 2)
-    pairs = replay(odd, use(), received=(odd, use()))
-    assert not inspect(pairs, protocol="anthropic-messages", provider="anthropic")
-
-
-@pytest.mark.parametrize(
-    ("text", "filler"),
-    [
-        ("[reasoning omitted]", True),
-        ("(thinking was removed)", True),
-        (".", True),
-        (" ", True),
-        ("…", True),
-        ("N/A", True),
-        ("tool call", True),
-        ("no reasoning available", False),
-        ("placeholder", True),
-        ("missing file, look again", False),
-        ("I removed the file.", False),
-        ("Open a.", False),
-        ("They lost the match.", False),
-    ],
-)
-def test_placeholders(text, filler):
-    from workbench.rules.reasoning import _is_placeholder
-
-    assert _is_placeholder(text) is filler

@@ -9,6 +9,11 @@ from workbench import limits
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 
+MOST_RELATED = 16
+
+LEGACY_ROLE = "function"
+"""Role of the results of the deprecated single call, where other results have the role ``tool``."""
+
 
 def quote(value: object, most: int = limits.SNIPPET) -> str:
     """Untrusted text as ``repr`` gives it, cut: no control character and no line break comes through."""
@@ -17,9 +22,9 @@ def quote(value: object, most: int = limits.SNIPPET) -> str:
 
 
 def with_related(finding: Finding, pointers: Iterable[str]) -> Finding:
-    """The finding with the nodes that belong to it."""
+    """The finding with the nodes that belong to it, a handful of them."""
     others = dict.fromkeys(p for p in pointers if p != finding.pointer)
-    return replace(finding, related=tuple(others))
+    return replace(finding, related=tuple(others)[:MOST_RELATED])
 
 
 def as_warning(finding: Finding) -> Finding:

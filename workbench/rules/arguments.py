@@ -1,20 +1,18 @@
-"""The arguments of calls: one JSON value of the declared shape, for a tool that was declared."""
+"""The arguments of calls: one JSON value of the declared shape."""
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 
 from workbench import adapters
 from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST, RESPONSE
-from workbench.ir import ModelRequest, ModelResponse, Opaque, ToolCallIR, ToolDef
+from workbench.ir import ModelRequest, ModelResponse, ToolCallIR, ToolDef
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._words import quote, weaker
 from workbench.textcalls.arguments import COERCIBLE, DOUBLE_ENCODED, Fault, Ladder, Rung, climb, is_cut
-from workbench.wire.exchange import Origin
 from workbench.wire.jsontext import dumps
 
 ERROR = Severity.ERROR
@@ -27,15 +25,12 @@ SCHEMA = Rule("args.schema", ERROR, "The arguments break the declared schema: mi
 NOT_OBJECT = Rule(
     "args.not-object", ERROR, "The arguments are not of the container type of this wire (object or string)."
 )
-ENCODING = Rule("args.encoding", ERROR, "The text is not well-formed Unicode.")
-UNKNOWN_TOOL = Rule("call.unknown-tool", ERROR, "The called name is not among the declared tools.")
 
-RULES = (INVALID_JSON, DOUBLE, EMPTY, TRUNCATED, SCHEMA, NOT_OBJECT, ENCODING, UNKNOWN_TOOL)
+RULES = (INVALID_JSON, DOUBLE, EMPTY, TRUNCATED, SCHEMA, NOT_OBJECT)
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Findings on the calls of the answer, on replayed calls as far as a provider cares, and on the request's text."""
-    yield from _encoding(case)
+    """Findings on the calls of the answer, and on replayed calls as far as a provider cares."""
     for n, message in enumerate(case.decoded.messages(REQUEST)):
         for k, call in message.tool_calls():
             yield from _replayed(case, NodeRef(REQUEST, n, k), call)
@@ -85,8 +80,6 @@ def _kind(value: object) -> str:
 def _made(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
     """A call that the model has just made."""
     tool = case.tools.get(call.name or "")
-    if tool is None:
-        yield from _unknown(case, ref, call)
     if call.format in FREE_TEXT:
         return
     if _is_wrong_container(case, call):
@@ -186,66 +179,3 @@ def _schema_fault(case: Case, ref: NodeRef, fault: Fault) -> Finding:
     if fault.kind == DOUBLE_ENCODED:
         message += ": it is JSON inside a JSON string"
     return case.finding(rule, ref.side, pointer, message, evidence=f"schema keyword {fault.keyword}")
-
-
-def _unknown(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
-    is_rebuilt = case.decoded.exchange.origin is Origin.RECONSTRUCTED
-    if case.request is None or is_rebuilt or _may_come_from_elsewhere(case.request, call):
-        return
-    if not call.name:
-        yield case.at(UNKNOWN_TOOL, ref, "a call without a tool name", name="name")
-        return
-    rule = (
-        UNKNOWN_TOOL if case.tools else weaker(UNKNOWN_TOOL)
-    )  # no model calls out of nowhere: the tools were left out
-    message = f"no tool named {quote(call.name)} is declared"
-    yield case.at(rule, ref, message, name="name", evidence=_declared(call.name, sorted(case.tools)))
-
-
-def _declared(name: str, known: list[str]) -> str:
-    if not known:
-        return "no tool is declared"
-    near = difflib.get_close_matches(name[:200], known, n=1)
-    names = ", ".join(quote(k, 60) for k in known[:8]) + (" …" if len(known) > 8 else "")
-    return f"declared: {names}" + (f"; nearest: {quote(near[0], 60)}" if near else "")
-
-
-def _may_come_from_elsewhere(request: ModelRequest, call: ToolCallIR) -> bool:
-    """Tools that a declaration brings without their names, or that arrive in the middle of the conversation."""
-    if "toolset_name" in call.extra or request.previous_id:
-        return True
-    parts = (part for message in request.messages for part in message.parts)
-    return any(isinstance(p, Opaque) and p.type == "tool_addition" for p in parts)
-
-
-_ESCAPE = re.compile(
-    rb"\\(?:u([dD][89abAB][0-9a-fA-F]{2})(\\u[dD][c-fC-F][0-9a-fA-F]{2})?|u([dD][c-fC-F][0-9a-fA-F]{2})|.)", re.DOTALL
-)
-_MAYBE = re.compile(rb"\\u[dD][89a-fA-F]")
-
-
-def _encoding(case: Case) -> Iterator[Finding]:
-    """Half characters in the request: lone surrogate escapes, and bytes that are no UTF-8."""
-    text = case.decoded.request_text
-    if case.request is None and case.decoded.protocol is None:
-        return
-    reported: set[str] = set()
-    for offset, what in _damaged(text):
-        pointer = case.decoded.request_index.pointer_at(offset)
-        if pointer not in reported:
-            reported.add(pointer)
-            message = f"the text holds {what}, which is no character: bodies like this are refused as invalid JSON"
-            around = text[max(0, offset - 30) : offset + 12].decode("utf-8", "replace")
-            yield case.finding(ENCODING, REQUEST, pointer, message, evidence=f"at byte {offset}: {quote(around)}")
-
-
-def _damaged(text: bytes) -> Iterator[tuple[int, str]]:
-    if _MAYBE.search(text):
-        for match in _ESCAPE.finditer(text):
-            high, low, lone = match.groups()
-            if (high and not low) or lone:
-                yield match.start(), f"half of a surrogate pair (\\u{(high or lone).decode()})"
-    try:
-        text.decode("utf-8")
-    except UnicodeDecodeError as error:
-        yield error.start, f"bytes that are not UTF-8 ({text[error.start : error.end].hex(' ')})"

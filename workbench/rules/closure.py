@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from workbench.chain.closure import CallLine, CallState, Flaw, NodeRef
-from workbench.decode import REQUEST, RESPONSE
-from workbench.ir import Opaque, ToolCallIR, ToolResultIR
+from workbench.decode import REQUEST
+from workbench.ir import Opaque, ToolCallIR
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._words import as_warning, quote, weaker, with_related
+from workbench.rules._words import LEGACY_ROLE, as_warning, quote, with_related
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
@@ -23,19 +22,15 @@ NOT_ADJACENT = Rule("closure.not-adjacent", WARNING, "Something else stands betw
 NOT_FIRST = Rule("closure.result-not-first", WARNING, "Other content stands before or between the results of a turn.")
 WRONG_ROLE = Rule("closure.wrong-role", ERROR, "A call or a result is in a message of the wrong role.")
 MISMATCH = Rule("closure.id-mismatch", ERROR, "A result answers the call by position but names a different id.")
-ID_FORMAT = Rule("closure.id-format", ERROR, "An id is empty, missing, too long or uses a form the provider refuses.")
 PENDING = Rule("closure.pending", INFO, "A call is still open at the end of the conversation (info, not a fault).")
 
 RULES = (
-    MISSING, ORPHAN, DUPLICATE_ID, DUPLICATE_RESULT, NOT_ADJACENT, NOT_FIRST, WRONG_ROLE, MISMATCH, ID_FORMAT, PENDING
+    MISSING, ORPHAN, DUPLICATE_ID, DUPLICATE_RESULT, NOT_ADJACENT, NOT_FIRST, WRONG_ROLE, MISMATCH, PENDING
 )  # fmt: skip
-
-LEGACY_ROLE = "function"
-"""Role of the results of the deprecated single call, where other results have the role ``tool``."""
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Findings from the closure of the request's history, the form of its ids, and the calls of the answer."""
+    """Findings from the closure of the request's history and of the calls of the answer."""
     answered_by_place = {line.stands_for for line in case.closure.lines if line.stands_for}
     foreign = list(_foreign_results(case))
     answered_elsewhere = {result.call_id for result in foreign}
@@ -50,7 +45,6 @@ def check(case: Case) -> Iterator[Finding]:
     for result in foreign:
         text = f"a result stands in {result.holder}, which is another protocol's form"
         yield case.finding(WRONG_ROLE, REQUEST, result.pointer, text, when="foreign-role")
-    yield from _id_forms(case)
 
 
 class _Foreign(NamedTuple):
@@ -193,41 +187,3 @@ def _call(line: CallLine) -> str:
 def _status(case: Case) -> int | None:
     http = case.decoded.exchange.response
     return http.status if http else None
-
-
-def _id_forms(case: Case) -> Iterator[Finding]:
-    """Ids that are absent, empty, too long or of another form than the provider takes."""
-    for side in (REQUEST, RESPONSE):
-        for n, message in enumerate(case.decoded.messages(side)):
-            for k, part in enumerate(message.parts):
-                if isinstance(part, ToolCallIR) and not part.is_server:
-                    yield from _id_form(case, NodeRef(side, n, k), "id", part.id)
-                elif isinstance(part, ToolResultIR) and not part.is_server:
-                    yield from _id_form(case, NodeRef(side, n, k), "tool_call_id", part.tool_call_id)
-
-
-def _has_no_ids(case: Case, ref: NodeRef) -> bool:
-    """The deprecated single call of a message: call and result are paired by their names."""
-    part = case.part(ref)
-    return case.message(ref).role == LEGACY_ROLE or (
-        isinstance(part, ToolCallIR) and part.format == "openai-function-call"
-    )
-
-
-def _id_form(case: Case, ref: NodeRef, name: str, value: str | None) -> Iterator[Finding]:
-    terms = case.contract.closure
-    what, pattern = ("the call", "pattern") if name == "id" else ("the result", "result-pattern")
-    if not value and _has_no_ids(case, ref):
-        return
-    if not value:
-        rule = ID_FORMAT if ref.side == REQUEST else weaker(ID_FORMAT)
-        message = f"{what} has {'no' if value is None else 'an empty'} {name}"
-        yield case.at(rule, ref, message, name=name, when="missing")
-    elif ref.side == RESPONSE:  # whoever issued it takes it back
-        return
-    elif terms.id_max_length is not None and len(value) > terms.id_max_length:
-        message = f"the id of {what} has {len(value)} characters, at most {terms.id_max_length} are taken"
-        yield case.at(ID_FORMAT, ref, message, name=name, evidence=quote(value), when="too-long")
-    elif terms.id_pattern and not re.fullmatch(terms.id_pattern, value):
-        message = f"the id of {what} does not match {terms.id_pattern}"
-        yield case.at(ID_FORMAT, ref, message, name=name, evidence=quote(value), when=pattern)

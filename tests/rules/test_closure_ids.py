@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+
+GO = {"role": "user", "content": "go"}
+
+
+def anthropic_turns(call_id, result_id):
+    use = {"type": "tool_use", "id": call_id, "name": "run", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": result_id, "content": "ok"}
+    return [GO, {"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+
+
+def chat_turns(call_id, result):
+    call = {"id": call_id, "type": "function", "function": {"name": "run", "arguments": "{}"}}
+    return [
+        GO,
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "content": "ok", **result},
+    ]
+
+
+ID, RESULT = "/messages/1/content/0/id", "/messages/2/content/0/tool_use_id"
+
+ANTHROPIC = [
+    ("letters, digits, underscore, hyphen", "toolu_01-a", "toolu_01-a", []),
+    ("dots and colons", "f.run:0", "f.run:0", [ID, RESULT]),
+    ("empty", "", "", [ID, RESULT]),
+    ("null", None, None, [ID, RESULT]),
+]
+
+
+@pytest.mark.parametrize(
+    ("call_id", "result_id", "expected"), [r[1:] for r in ANTHROPIC], ids=[r[0] for r in ANTHROPIC]
+)
+def test_anthropic(anthropic, call_id, result_id, expected):
+    found = [f for f in anthropic(anthropic_turns(call_id, result_id)) if f.severity == "error"]
+    assert [(f.rule, f.pointer) for f in found] == [("closure.id-format", pointer) for pointer in expected]
+    assert all(f.refusal for f in found)
+
+
+LONG = "call_" + "x" * 70
+CALL = "/messages/1/tool_calls/0/id"
+
+CHAT = [
+    ("any characters", "f.run:0", {"tool_call_id": "f.run:0"}, []),
+    ("too long", LONG, {"tool_call_id": LONG}, [CALL, "/messages/2/tool_call_id"]),
+    ("result without an id", "a", {}, ["/messages/2"]),
+    ("result with an empty id", "a", {"tool_call_id": ""}, ["/messages/2/tool_call_id"]),
+]
+
+
+@pytest.mark.parametrize(("call_id", "result", "expected"), [r[1:] for r in CHAT], ids=[r[0] for r in CHAT])
+def test_chat(chat, call_id, result, expected):
+    found = [f for f in chat(chat_turns(call_id, result)) if f.severity == "error"]
+    assert [(f.rule, f.pointer) for f in found] == [("closure.id-format", pointer) for pointer in expected]
+
+
+def test_the_deprecated_single_call_has_no_id(chat):
+    call = {"role": "assistant", "content": None, "function_call": {"name": "run", "arguments": "{}"}}
+    assert not chat([GO, call, {"role": "function", "name": "run", "content": "ok"}])
+
+
+def test_a_call_without_an_id_in_an_answer_is_a_warning(chat):
+    call = {"type": "function", "function": {"name": "run", "arguments": "{}"}}
+    answer = {"choices": [{"message": {"role": "assistant", "tool_calls": [call]}, "finish_reason": "tool_calls"}]}
+    found = [(f.rule, f.severity) for f in chat(None, answer) if f.rule == "closure.id-format"]
+    assert found == [("closure.id-format", "warning")]

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import pytest
+
+from workbench.rules._reasoning import is_placeholder
+
+GO = {"role": "user", "content": "go"}
+USE = {"type": "tool_use", "id": "toolu_1", "name": "ls", "input": {}}
+RESULT = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "a"}]}
+MANUAL = {"type": "enabled", "budget_tokens": 1024}
+HEX = "0123456789abcdef" * 2
+
+
+def think(signature):
+    return {"type": "thinking", "thinking": "I need it.", "signature": signature}
+
+
+PROOFS = [
+    ("base64", "EqQBCkYIARgCKkD1sigA", False),
+    ("base64, padded", "EqQBCkYIARgCKkD1sig=", False),
+    ("hex digits", HEX, True),
+    ("uuid", "8f14e45f-ceea-467a-9a36-dedd4bea2543", True),
+    ("url-safe alphabet", "Eq_BCkYIARgCKkD1-igA", True),
+    ("encrypted token", "gAAAAABo2xYzAbCdEfGh", True),
+    ("words", "not a signature", True),
+]
+
+
+@pytest.mark.parametrize(("signature", "is_foreign"), [r[1:] for r in PROOFS], ids=[r[0] for r in PROOFS])
+def test_the_form_of_a_signature(anthropic, signature, is_foreign):
+    turn = {"role": "assistant", "content": [think(signature), USE]}
+    found = anthropic([GO, turn, RESULT], thinking=MANUAL)
+    expected = [("reasoning.foreign", "error", "/messages/1/content/0/signature")] * is_foreign
+    assert [(f.rule, f.severity, f.pointer) for f in found] == expected
+
+
+def test_redacted_data_has_a_form_too(anthropic):
+    turn = {"role": "assistant", "content": [{"type": "redacted_thinking", "data": HEX}, USE]}
+    (finding,) = anthropic([GO, turn, RESULT], thinking=MANUAL)
+    assert (finding.rule, finding.pointer) == ("reasoning.foreign", "/messages/1/content/0/data")
+
+
+def test_a_signature_that_this_session_received_is_genuine_whatever_its_form(inspect):
+    content = [think(HEX), {**USE, "id": "toolu_abcdefgh12345678"}]
+    body = {"type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": "tool_use"}
+    request = {"model": "claude-opus-4-8", "max_tokens": 9, "thinking": {"type": "adaptive"}, "messages": [GO]}
+    reply = {"type": "tool_result", "tool_use_id": "toolu_abcdefgh12345678", "content": "a"}
+    history = [GO, {"role": "assistant", "content": content}, {"role": "user", "content": [reply]}]
+    pairs = [(request, body), ({**request, "messages": history}, None)]
+    assert not inspect(pairs, protocol="anthropic-messages", provider="anthropic")
+
+
+def test_a_field_that_the_provider_does_not_speak(chat):
+    turn = {"role": "assistant", "content": "hi", "reasoning": "greet"}
+    found = chat([GO, turn, GO], provider="deepseek", model="deepseek-v4-flash")
+    assert [(f.rule, f.severity, f.pointer) for f in found] == [
+        ("reasoning.foreign", "warning", "/messages/1/reasoning")
+    ]
+
+
+ON = {"type": "enabled"}
+
+
+def call(number, reasoning, field="reasoning_content"):
+    made = {"id": f"c{number}", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": f"c{number}", "content": "a"}
+    return [{"role": "assistant", "content": None, field: reasoning, "tool_calls": [made]}, result]
+
+
+def history(*thoughts):
+    return [GO, *(message for n, thought in enumerate(thoughts) for message in call(n, thought))]
+
+
+FABRICATED = [
+    ("different thoughts", ["Open a.", "Now b."], []),
+    ("one text on every turn", ["x y z", "x y z"], ["/messages/1/reasoning_content"]),
+    ("the same thought twice among others", ["Look.", "Look.", "Done."], []),
+    ("one text on many turns", ["Look.", "Look.", "Look.", "Done."], ["/messages/1/reasoning_content"]),
+    ("an obvious placeholder", ["Open a.", "[reasoning omitted]"], ["/messages/3/reasoning_content"]),
+]
+
+
+@pytest.mark.parametrize(("thoughts", "expected"), [r[1:] for r in FABRICATED], ids=[r[0] for r in FABRICATED])
+def test_invented_reasoning(chat, thoughts, expected):
+    found = chat(history(*thoughts), provider="deepseek", model="deepseek-v4-flash", thinking=ON)
+    assert [(f.rule, f.severity, f.pointer) for f in found] == [
+        ("reasoning.fabricated", "warning", pointer) for pointer in expected
+    ]
+
+
+def test_every_place_of_an_invented_text_is_related(chat):
+    (finding,) = chat(history("x", "x", "x"), provider="deepseek", model="deepseek-v4-flash", thinking=ON)
+    assert finding.related == ("/messages/3/reasoning_content", "/messages/5/reasoning_content")
+
+
+def test_one_text_in_two_carriers_of_a_turn_is_said_once(chat):
+    turn, result = call(0, "Look here.")
+    turn["reasoning"] = "Look here."
+    assert not chat([GO, turn, result], provider="generic")
+
+
+def test_what_was_received_twice_alike_is_not_invented(inspect):
+    messages = history("Again.", "Again.")
+    request = {"model": "deepseek-v4-flash", "thinking": ON}
+    pairs = [
+        ({**request, "messages": messages[: 2 * n + 1]}, {"choices": [{"message": messages[2 * n + 1]}]})
+        for n in range(2)
+    ]
+    found = inspect([*pairs, ({**request, "messages": messages}, None)], protocol="openai-chat", provider="deepseek")
+    assert not found
+
+
+@pytest.mark.parametrize("text", ["[reasoning omitted]", "(thinking was removed)", ".", " ", "…", "N/A", "tool call"])
+def test_placeholders(text):
+    assert is_placeholder(text)
+
+
+@pytest.mark.parametrize("text", ["", "missing file, look again", "I removed the file.", "Open a.", "They lost it."])
+def test_thoughts(text):
+    assert not is_placeholder(text)

@@ -1,0 +1,76 @@
+"""What the rules about reasoning share: which of it is sent, what is genuine, and where it came in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workbench.chain.closure import NodeRef
+from workbench.chain.ledger import Entry, Sent
+from workbench.decode import REQUEST
+from workbench.ir import Carrier, Reasoning
+from workbench.rules._case import Case
+from workbench.wire.exchange import Origin
+
+BLOCKS = (Carrier.THINKING, Carrier.REDACTED_THINKING)
+"""Carriers that are blocks of the content, in an order that counts."""
+
+
+def sent(case: Case) -> Iterator[tuple[NodeRef, Reasoning]]:
+    """Every piece of reasoning in the history."""
+    for n, message in enumerate(case.decoded.messages(REQUEST)):
+        for k, part in message.reasoning():
+            yield NodeRef(REQUEST, n, k), part
+
+
+def genuine(case: Case) -> dict[NodeRef, Entry]:
+    """Reasoning that stands as it was received in this session."""
+    known = (e for e in case.ledger.entries if e.received_in is not None and e.sent is Sent.SENT)
+    return {e.sent_part: e for e in known if e.sent_part}
+
+
+def assistant_turns(case: Case) -> Iterator[list[NodeRef]]:
+    """The parts of each run of assistant messages: neighbours of one role are one turn."""
+    turn: list[NodeRef] = []
+    for n, message in enumerate(case.decoded.messages(REQUEST)):
+        if message.role == case.contract.closure.call_role:
+            turn += [NodeRef(REQUEST, n, k) for k in range(len(message.parts))]
+        elif turn:
+            yield turn
+            turn = []
+    if turn:
+        yield turn
+
+
+def received(entry: Entry) -> str:
+    """Where the reasoning of a turn came in, in words; "" where nobody saw it."""
+    if entry.received_in is None:
+        return ""
+    length = f", {len(entry.text)} characters" if entry.text else ""
+    events = entry.received_events
+    blocks = f" (stream events {events[0]}–{events[-1]})" if events else ""
+    return f"received in exchange {entry.received_in + 1}{blocks}{length}"
+
+
+def is_off(case: Case) -> bool:
+    """Thinking is off in this request, by its word or by the provider's default."""
+    said = case.request.thinking if case.request else None
+    return said == "off" or (said is None and not case.contract.reasoning.thinking_default)
+
+
+def is_rebuilt(case: Case) -> bool:
+    """There was no wire to see: a client's transcript does not hold the settings of a request."""
+    return case.decoded.exchange.origin is Origin.RECONSTRUCTED
+
+
+_FILLER = re.compile(
+    r"\W*(?:(?:(?:the|no)\s+)?(?:reasoning(?:[ _]content)?|thinking|thoughts?|content)?\W*(?:was|is|were|has been)?\s*"
+    r"(?:omitted|redacted|removed|stripped|(?:un|not )available|placeholder|missing|lost|none|null|n/?a)"
+    r"(?:\s+(?:from|by|for|due to)\s.{0,20})?|tool[ _]calls?)?\W*",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def is_placeholder(text: str | None) -> bool:
+    """Nobody thinks this: it stands where reasoning was lost."""
+    return bool(text) and len(text or "") <= 60 and _FILLER.fullmatch(text or "") is not None

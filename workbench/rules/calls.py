@@ -1,0 +1,54 @@
+"""The model calls tools that were declared."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+
+from workbench.chain.closure import NodeRef
+from workbench.decode import RESPONSE
+from workbench.ir import ModelRequest, Opaque, ToolCallIR
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._words import quote, weaker
+from workbench.wire.exchange import Origin
+
+UNKNOWN_TOOL = Rule("call.unknown-tool", Severity.ERROR, "The called name is not among the declared tools.")
+
+RULES = (UNKNOWN_TOOL,)
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on the names of the calls that the model has just made."""
+    if case.request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
+        return
+    for n, message in enumerate(case.decoded.messages(RESPONSE)):
+        for k, call in message.tool_calls():
+            if call.name not in case.tools and not _may_come_from_elsewhere(case.request, call):
+                yield _unknown(case, NodeRef(RESPONSE, n, k), call)
+
+
+def _unknown(case: Case, ref: NodeRef, call: ToolCallIR) -> Finding:
+    if not call.name:
+        return case.at(UNKNOWN_TOOL, ref, "a call without a tool name", name="name")
+    rule = (
+        UNKNOWN_TOOL if case.tools else weaker(UNKNOWN_TOOL)
+    )  # no model calls out of nowhere: the tools were left out
+    message = f"no tool named {quote(call.name)} is declared"
+    return case.at(rule, ref, message, name="name", evidence=_declared(call.name, sorted(case.tools)))
+
+
+def _declared(name: str, known: list[str]) -> str:
+    if not known:
+        return "no tool is declared"
+    near = difflib.get_close_matches(name[:200], known, n=1)
+    names = ", ".join(quote(k, 60) for k in known[:8]) + (" …" if len(known) > 8 else "")
+    return f"declared: {names}" + (f"; nearest: {quote(near[0], 60)}" if near else "")
+
+
+def _may_come_from_elsewhere(request: ModelRequest, call: ToolCallIR) -> bool:
+    """Tools that a declaration brings without their names, or that arrive in the middle of the conversation."""
+    if "toolset_name" in call.extra or request.previous_id:
+        return True
+    parts = (part for message in request.messages for part in message.parts)
+    return any(isinstance(p, Opaque) and p.type == "tool_addition" for p in parts)

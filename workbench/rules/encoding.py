@@ -1,0 +1,47 @@
+"""The text of a request is well-formed Unicode."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workbench.decode import REQUEST
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._words import quote
+
+ENCODING = Rule("args.encoding", Severity.ERROR, "The text is not well-formed Unicode.")
+
+RULES = (ENCODING,)
+
+_ESCAPE = re.compile(
+    rb"\\(?:u([dD][89abAB][0-9a-fA-F]{2})(\\u[dD][c-fC-F][0-9a-fA-F]{2})?|u([dD][c-fC-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+_MAYBE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Half characters in the request: lone surrogate escapes, and bytes that are no UTF-8."""
+    text = case.decoded.request_text
+    if case.request is None and case.decoded.protocol is None:
+        return
+    reported: set[str] = set()
+    for offset, what in _damaged(text):
+        pointer = case.decoded.request_index.pointer_at(offset)
+        if pointer not in reported:
+            reported.add(pointer)
+            message = f"the text holds {what}, which is no character: bodies like this are refused as invalid JSON"
+            around = text[max(0, offset - 30) : offset + 12].decode("utf-8", "replace")
+            yield case.finding(ENCODING, REQUEST, pointer, message, evidence=f"at byte {offset}: {quote(around)}")
+
+
+def _damaged(text: bytes) -> Iterator[tuple[int, str]]:
+    if _MAYBE.search(text):
+        for match in _ESCAPE.finditer(text):
+            high, low, lone = match.groups()
+            if (high and not low) or lone:
+                yield match.start(), f"half of a surrogate pair (\\u{(high or lone).decode()})"
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        yield error.start, f"bytes that are not UTF-8 ({text[error.start : error.end].hex(' ')})"

@@ -1,0 +1,104 @@
+"""Reasoning is whose it says it is: issued by this provider, and thought by a model."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from workbench.chain.closure import NodeRef
+from workbench.ir import Carrier, Reasoning
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._reasoning import BLOCKS, genuine, is_placeholder, sent
+from workbench.rules._words import quote, with_related
+
+WARNING = Severity.WARNING
+
+FABRICATED = Rule("reasoning.fabricated", WARNING, "An invented value stands in place of the recorded reasoning.")
+FOREIGN = Rule(
+    "reasoning.foreign",
+    WARNING,
+    "Reasoning state of another provider, account or model, or sent to a provider that refuses it.",
+)
+
+RULES = (FABRICATED, FOREIGN)
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on reasoning that cannot be this provider's, and on values that stand in for it."""
+    if case.request is not None:
+        known = frozenset(genuine(case))
+        yield from _foreign(case, known)
+        yield from _fabricated(case, known)
+
+
+def _foreign(case: Case, known: frozenset[NodeRef]) -> Iterator[Finding]:
+    contract, carriers = case.contract, case.contract.reasoning.carriers
+    speaks = bool(carriers) or contract.enforced(FOREIGN.slug) is not None
+    issuers = _issuers(case)
+    for ref, part in sent(case):
+        issuer = issuers.get(part.signature or "")
+        if part.carrier not in carriers:
+            if speaks and part.carrier is not Carrier.THINK_TEXT:
+                message = f"{contract.title} has no {part.carrier}: the field is not its own"
+                yield case.at(FOREIGN, ref, message, name="text")
+        elif issuer and issuer != contract.name:
+            message = f"the signature was issued by {issuer}, this request goes to {contract.name}"
+            yield case.at(FOREIGN, ref, message, name="signature", evidence=quote(part.signature, 60))
+        elif part.carrier in BLOCKS and ref not in known and not issuer:
+            yield from _bad_proof(case, ref, part)
+
+
+def _issuers(case: Case) -> Mapping[str, str]:
+    """Signature → name of the contract under which it was received."""
+    return {
+        part.signature: case.providers[index]
+        for index, answer in case.earlier.answers
+        if case.providers.get(index, "generic") != "generic"
+        for message in answer.messages
+        for _, part in message.reasoning()
+        if part.signature
+    }
+
+
+_HEX_OR_UUID = re.compile(r"[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?:-\d+)?")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+
+
+def _bad_proof(case: Case, ref: NodeRef, part: Reasoning) -> Iterator[Finding]:
+    """A signature, or redacted data, that this kind of provider cannot have issued: by its form alone."""
+    if case.contract.term("reasoning.signature") != "verified-everywhere":
+        return
+    name, proof = ("signature", part.signature) if part.carrier is Carrier.THINKING else ("data", part.data)
+    if not isinstance(proof, str) or not proof:
+        return
+    if _HEX_OR_UUID.fullmatch(proof):
+        reason = "hexadecimal digits, as other vendors issue them"
+    elif not _BASE64.fullmatch(proof) or len(proof.rstrip("=")) % 4 == 1:
+        reason = "no base64"
+    elif proof.startswith("gAAAAA"):
+        reason = "an encrypted token of another vendor"
+    else:
+        return
+    message = f"the {name} of this block was not issued by {case.contract.title}: it is {reason}"
+    yield case.at(FOREIGN, ref, message, name=name, evidence=quote(proof, 60))
+
+
+def _fabricated(case: Case, known: frozenset[NodeRef]) -> Iterator[Finding]:
+    """One finding for each text that stands in for what was thought, however often it stands there."""
+    places: defaultdict[str, list[NodeRef]] = defaultdict(list)
+    for ref, part in sent(case):
+        is_blank_tag = part.carrier is Carrier.THINK_TEXT and not (part.text or "").strip()  # some models write those
+        if part.text and not part.signature and not is_blank_tag and ref not in known:
+            places[part.text].append(ref)
+    for text, refs in places.items():
+        times = len({ref.message for ref in refs})
+        if is_placeholder(text):
+            message = "this is a placeholder, not what the model thought"
+        elif times > 2 or (times == 2 and len(places) == 1):
+            message = f"the same text stands in {times} turns: it was put there, the model did not think it"
+        else:
+            continue
+        finding = case.at(FABRICATED, refs[0], message, name="text", evidence=quote(text))
+        yield with_related(finding, [case.pointer(ref, "text") for ref in refs])

@@ -1,0 +1,94 @@
+"""Reasoning stands where it stood, and where the provider looks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from workbench.chain.closure import NodeRef
+from workbench.chain.ledger import Entry
+from workbench.decode import REQUEST
+from workbench.ir import Carrier, JsonValue, ModelRequest, Part, Reasoning, Text, ToolCallIR
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._reasoning import BLOCKS, assistant_turns, genuine, is_rebuilt, received
+
+WARNING = Severity.WARNING
+
+ORDER = Rule("reasoning.order", WARNING, "The reasoning block is not at the place it was received in.")
+MISPLACED = Rule("reasoning.misplaced", WARNING, "The reasoning field is in the wrong object.")
+
+RULES = (ORDER, MISPLACED)
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on the order of blocks, and on reasoning fields of objects that are no assistant message."""
+    if case.request is not None:
+        if case.contract.reasoning.leading:
+            yield from _order(case, case.request)
+        yield from _misplaced(case, case.request)
+
+
+def _order(case: Case, request: ModelRequest) -> Iterator[Finding]:
+    """Blocks have to lead their turn and may not end it."""
+    known, answers = genuine(case), dict(case.earlier.answers)
+    for turn in assistant_turns(case):
+        parts = [case.part(ref) for ref in turn]
+        blocks = [ref for ref, p in zip(turn, parts, strict=True) if isinstance(p, Reasoning) and p.carrier in BLOCKS]
+        entry = next((known[ref] for ref in blocks if ref in known), None)
+        if entry and entry.received_in in answers:
+            came = [p for m in answers[entry.received_in].messages for p in m.parts]
+            yield from _moved(case, entry, turn, came)
+        elif not blocks or entry:
+            continue
+        elif blocks[0] != turn[0] and request.thinking == "on":
+            message = "the turn holds thinking blocks and does not begin with one"
+            yield case.at(ORDER, blocks[0], message, when="not-leading")
+        elif blocks[-1] == turn[-1] and not is_rebuilt(case):
+            yield case.at(ORDER, blocks[-1], "the last block of the turn is a thinking block", when="last-block")
+
+
+def _moved(case: Case, entry: Entry, turn: Sequence[NodeRef], came: Sequence[Part]) -> Iterator[Finding]:
+    """A block that came in before a call, or before any text, and is sent behind it."""
+    pairs = zip(came, _ahead(came), strict=True)
+    before = {(p.text, p.signature): ahead for p, ahead in pairs if isinstance(p, Reasoning)}
+    parts = [case.part(ref) for ref in turn]
+    for ref, part, ahead in zip(turn, parts, _ahead(parts), strict=True):
+        if isinstance(part, Reasoning) and ahead - before.get((part.text, part.signature), ahead):
+            yield case.at(ORDER, ref, "the block came in before what it now stands behind", evidence=received(entry))
+
+
+def _ahead(parts: Sequence[Part]) -> Iterator[frozenset[str]]:
+    """For each part, the ids of the calls before it, and "" where text stands before it."""
+    seen: frozenset[str] = frozenset()
+    for part in parts:
+        yield seen
+        if isinstance(part, ToolCallIR) and part.id:
+            seen |= {part.id}
+        elif isinstance(part, Text) and part.text.strip():
+            seen |= {""}
+
+
+_FIELDS = (Carrier.REASONING_CONTENT, Carrier.REASONING_DETAILS)
+"""Carriers whose field names mean nothing else in any object of the wire."""
+
+
+def _misplaced(case: Case, request: ModelRequest) -> Iterator[Finding]:
+    objects: list[tuple[str, Mapping[str, JsonValue]]] = [("", request.params)]
+    for message in request.messages:
+        if message.role != case.contract.closure.call_role:
+            objects.append((message.pointer, message.extra))
+            objects += [(message.absolute(r), {r.carrier: r.text}) for _, r in message.reasoning()]
+        objects += [(message.absolute(part), part.extra) for _, part in message.tool_calls()]
+        objects += [(message.absolute(part), part.extra) for _, part in message.tool_results()]
+    for pointer, held in objects:
+        for name in _FIELDS:
+            yield from _strays(case, pointer, held, name)
+
+
+def _strays(case: Case, pointer: str, held: Mapping[str, JsonValue], name: str) -> Iterator[Finding]:
+    inner = held.get("function")
+    for at, keys in ((pointer, held), (f"{pointer}/function", inner if isinstance(inner, Mapping) else {})):
+        if name in keys:
+            place = at if at.endswith(f"/{name}") else f"{at}/{name}"
+            message = f"{name} stands on an object that is no assistant message: nobody looks for it here"
+            yield case.finding(MISPLACED, REQUEST, place, message)
