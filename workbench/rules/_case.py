@@ -70,10 +70,10 @@ class Case:
         """A finding on a pointer of one side, or on blocks of its stream."""
         blocks = tuple(events)
         place = self.decoded.place_events(blocks) if blocks else self.decoded.place(side, pointer)
-        return self._finding(rule, side, pointer, place, message, **more)
+        return self._finding(rule, side, pointer, place, message, None, **more)
 
     def _finding(
-        self, rule: Rule, side: str, pointer: str, place: Place, message: str, part: Part | None = None, **more: str
+        self, rule: Rule, side: str, pointer: str, place: Place, message: str, part: Part | None, **more: str
     ) -> Finding:
         enforced = self.contract.enforced(rule.slug, more.get("when", "")) if side == REQUEST else None
         refusal = filled(enforced.template, pointer, self.request, self.contract, part) if enforced else ""

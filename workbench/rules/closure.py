@@ -160,18 +160,11 @@ def _mismatch(case: Case, line: CallLine) -> Iterator[Finding]:
         return
     call = case.part(line.stands_for)
     wanted = call.id if isinstance(call, ToolCallIR) else None
-    check = case.contract.enforced(MISSING.slug)
+    check = None if case.contract.enforced(MISMATCH.slug) else case.contract.enforced(MISSING.slug)
+    words = {"source": check.source, "refusal": check.template} if check else {}
     for ref in line.results:
         message = f"the result names {quote(line.id)}, the call that it answers by position is {quote(wanted)}"
-        finding = case.at(
-            MISMATCH,
-            ref,
-            message,
-            name="tool_call_id",
-            evidence=line.note,
-            source=check.source if check else "",
-            refusal=check.template if check else "",
-        )
+        finding = case.at(MISMATCH, ref, message, name="tool_call_id", evidence=line.note, **words)
         yield with_related(finding, [case.pointer(line.stands_for, "id")])
 
 
