@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from workbench.inspection import Inspector
 from workbench.rules._reasoning import is_placeholder
+from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
+from workbench.wire.session import MemorySession
 
 GO = {"role": "user", "content": "go"}
 USE = {"type": "tool_use", "id": "toolu_1", "name": "ls", "input": {}}
@@ -118,3 +123,24 @@ def test_placeholders(text):
 @pytest.mark.parametrize("text", ["", "missing file, look again", "I removed the file.", "Open a.", "They lost it."])
 def test_thoughts(text):
     assert not is_placeholder(text)
+
+
+def test_a_signature_of_another_provider_of_the_session():
+    call_id = "toolu_abcdefgh12345678"
+    content = [think("EqQBCkYIARgCKkD1sigA"), {**USE, "id": call_id}]
+    reply = {"type": "tool_result", "tool_use_id": call_id, "content": "a"}
+    body = {"type": "message", "role": "assistant", "model": "deepseek-v4-pro", "content": content}
+    request = {"max_tokens": 9, "thinking": {"type": "adaptive"}, "messages": [GO]}
+    history = [GO, {"role": "assistant", "content": content}, {"role": "user", "content": [reply]}]
+    exchanges = (
+        exchange("https://api.deepseek.com/anthropic/v1/messages", {**request, "model": "deepseek-v4-pro"}, body),
+        exchange("https://api.anthropic.com/v1/messages", {**request, "model": "claude-opus-4-8", "messages": history}),
+    )
+    findings = Inspector(MemorySession("switch", exchanges)).run().findings
+    assert [(f.exchange, f.rule, f.severity) for f in findings] == [(1, "reasoning.foreign", "error")]
+    assert "deepseek" in findings[0].message
+
+
+def exchange(url, request, response=None):
+    answer = HttpResponse(200, Headers(), Body(json.dumps(response).encode())) if response else None
+    return Exchange(url, HttpRequest(url=url, body=Body(json.dumps(request).encode())), answer)

@@ -28,6 +28,9 @@ RULES = (
     MISSING, ORPHAN, DUPLICATE_ID, DUPLICATE_RESULT, NOT_ADJACENT, NOT_FIRST, WRONG_ROLE, MISMATCH, PENDING
 )  # fmt: skip
 
+MOST_RESULTS = 256
+"""Messages of results in a row that are looked through for the turn before them; no provider takes as many calls."""
+
 
 def check(case: Case) -> Iterator[Finding]:
     """Findings from the closure of the request's history and of the calls of the answer."""
@@ -83,8 +86,10 @@ def _line(case: Case, line: CallLine) -> Iterator[Finding]:
 
 
 def _orphan(case: Case, line: CallLine, ref: NodeRef) -> Finding:
-    before = [m for m in case.decoded.messages(REQUEST)[: ref.message] if not any(m.tool_results())]
-    after_calls = bool(before) and any(before[-1].tool_calls())
+    messages = case.decoded.messages(REQUEST)
+    nearest = range(ref.message - 1, max(-1, ref.message - MOST_RESULTS), -1)
+    other = next((messages[n] for n in nearest if not any(messages[n].tool_results())), None)
+    after_calls = other is not None and any(other.tool_calls())
     message = f"a result for {quote(line.id)}, which no call in the turn before it has"
     return case.at(ORPHAN, ref, message, evidence=line.note, when="unknown-id" if after_calls else "")
 

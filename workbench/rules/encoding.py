@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from workbench.decode import REQUEST
 from workbench.rules._case import Case, Rule
@@ -13,6 +14,9 @@ from workbench.rules._words import quote
 ENCODING = Rule("args.encoding", Severity.ERROR, "The text is not well-formed Unicode.")
 
 RULES = (ENCODING,)
+
+MOST = 100
+"""Damaged characters looked at in one body."""
 
 _ESCAPE = re.compile(
     rb"\\(?:u([dD][89abAB][0-9a-fA-F]{2})(\\u[dD][c-fC-F][0-9a-fA-F]{2})?|u([dD][c-fC-F][0-9a-fA-F]{2})|.)", re.DOTALL
@@ -26,7 +30,7 @@ def check(case: Case) -> Iterator[Finding]:
     if case.request is None and case.decoded.protocol is None:
         return
     reported: set[str] = set()
-    for offset, what in _damaged(text):
+    for offset, what in islice(_damaged(text), MOST):
         pointer = case.decoded.request_index.pointer_at(offset)
         if pointer not in reported:
             reported.add(pointer)

@@ -29,13 +29,14 @@ RULES = (MISSING, EMPTY, ALTERED, STALE)
 def check(case: Case) -> Iterator[Finding]:
     """Findings on the reasoning that the request sends, and does not send."""
     if case.request is not None:
+        latest = max((e.turn for e in case.ledger.entries), default=-1)
         for entry in case.ledger.entries:
-            yield from _entry(case, entry)
+            yield from _entry(case, entry, is_latest=entry.turn == latest)
         yield from _stale(case)
         yield from _without_calls(case)
 
 
-def _entry(case: Case, entry: Entry) -> Iterator[Finding]:
+def _entry(case: Case, entry: Entry, *, is_latest: bool) -> Iterator[Finding]:
     if entry.sent is Sent.MISSING and entry.message is not None:
         if case.request and case.request.thinking is None and is_rebuilt(case):
             return  # a transcript does not say whether thinking was on
@@ -46,7 +47,9 @@ def _entry(case: Case, entry: Entry) -> Iterator[Finding]:
         message = f"the {_field(case, entry)} is there but its {what} is empty"
         yield case.at(EMPTY, entry.sent_part, message, name=what, evidence=_history(entry), when=f"no-{what}")
     elif entry.sent is Sent.ALTERED and not is_placeholder(entry.sent_text):
-        yield from _altered(case, entry)
+        exact = case.contract.reasoning.exact
+        is_binding = exact == "all" or (exact == "latest" and is_latest)
+        yield from (f if is_binding else as_warning(f) for f in _altered(case, entry))
 
 
 def _is_required(case: Case) -> bool:
@@ -79,17 +82,9 @@ def _altered(case: Case, entry: Entry) -> Iterator[Finding]:
         "order": "stands in another order than it was received in",
         "count": "has lost or gained a block since it was received",
     }.get(entry.differs, "differs from what was received")
-    finding = case.at(
+    yield case.at(
         rule, entry.sent_part, f"the replayed {_field(case, entry)} {how}", name=name, evidence=_difference(entry)
     )
-    yield finding if _is_binding(case, entry) else as_warning(finding)
-
-
-def _is_binding(case: Case, entry: Entry) -> bool:
-    """The provider compares this turn, and not the latest one alone."""
-    exact = case.contract.reasoning.exact
-    latest = max((e.turn for e in case.ledger.entries if e.message is not None), default=-1)
-    return exact == "all" or (exact == "latest" and entry.turn == latest)
 
 
 def _carrier(case: Case, entry: Entry) -> str:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from workbench.chain.closure import NodeRef
+from workbench.chain.ledger import Entry
 from workbench.ir import Carrier, Reasoning
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
@@ -24,42 +25,40 @@ FOREIGN = Rule(
 
 RULES = (FABRICATED, FOREIGN)
 
+GENERIC = "generic"
+"""Contract of an unknown provider: it tells nothing about who issued a signature."""
+
 
 def check(case: Case) -> Iterator[Finding]:
     """Findings on reasoning that cannot be this provider's, and on values that stand in for it."""
     if case.request is not None:
-        known = frozenset(genuine(case))
+        known = genuine(case)
         yield from _foreign(case, known)
         yield from _fabricated(case, known)
 
 
-def _foreign(case: Case, known: frozenset[NodeRef]) -> Iterator[Finding]:
+def _foreign(case: Case, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
     contract, carriers = case.contract, case.contract.reasoning.carriers
     speaks = bool(carriers) or contract.enforced(FOREIGN.slug) is not None
-    issuers = _issuers(case)
     for ref, part in sent(case):
-        issuer = issuers.get(part.signature or "")
+        issuer = _issuer(case, known.get(ref))
         if part.carrier not in carriers:
             if speaks and part.carrier is not Carrier.THINK_TEXT:
                 message = f"{contract.title} has no {part.carrier}: the field is not its own"
                 yield case.at(FOREIGN, ref, message, name="text")
-        elif issuer and issuer != contract.name:
+        elif issuer:
             message = f"the signature was issued by {issuer}, this request goes to {contract.name}"
             yield case.at(FOREIGN, ref, message, name="signature", evidence=quote(part.signature, 60))
-        elif part.carrier in BLOCKS and ref not in known and not issuer:
+        elif part.carrier in BLOCKS and ref not in known:
             yield from _bad_proof(case, ref, part)
 
 
-def _issuers(case: Case) -> Mapping[str, str]:
-    """Signature → name of the contract under which it was received."""
-    return {
-        part.signature: case.providers[index]
-        for index, answer in case.earlier.answers
-        if case.providers.get(index, "generic") != "generic"
-        for message in answer.messages
-        for _, part in message.reasoning()
-        if part.signature
-    }
+def _issuer(case: Case, entry: Entry | None) -> str:
+    """Name of the other provider that signed reasoning was received from; "" where none is known."""
+    if entry is None or entry.received_in is None or not entry.signature:
+        return ""
+    name = case.providers.get(entry.received_in, GENERIC)
+    return "" if name in (GENERIC, case.contract.name) or case.contract.name == GENERIC else name
 
 
 _HEX_OR_UUID = re.compile(r"[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?:-\d+)?")
@@ -85,7 +84,7 @@ def _bad_proof(case: Case, ref: NodeRef, part: Reasoning) -> Iterator[Finding]:
     yield case.at(FOREIGN, ref, message, name=name, evidence=quote(proof, 60))
 
 
-def _fabricated(case: Case, known: frozenset[NodeRef]) -> Iterator[Finding]:
+def _fabricated(case: Case, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
     """One finding for each text that stands in for what was thought, however often it stands there."""
     places: defaultdict[str, list[NodeRef]] = defaultdict(list)
     for ref, part in sent(case):
