@@ -46,6 +46,7 @@ class Turn:
         exchange: where that came in.
         positions: of those answers among what was received.
         ended_by: index of the user message that ended its tool loop, None while it is open.
+        is_signed: some of its reasoning has a signature or opaque data.
         loop: the tool loop it belongs to.
     """
 
@@ -55,9 +56,10 @@ class Turn:
     refs: list[NodeRef] = field(default_factory=list)
     came: list[Reasoning] | None = None
     exchange: int | None = None
-    positions: list[int] = field(default_factory=list)
-    call_ids: tuple[str, ...] = ()
+    positions: set[int] = field(default_factory=set)
+    call_ids: list[str] = field(default_factory=list)
     has_calls: bool = False
+    is_signed: bool = False
     ended_by: int | None = None
     loop: Loop = field(default_factory=Loop)
 
@@ -86,18 +88,19 @@ def _add_message(turn: Turn, index: int, message: Message) -> None:
     calls = [c for _, c in message.tool_calls()]
     if calls and not turn.has_calls:
         turn.has_calls, turn.message = True, index
-    turn.call_ids += tuple(c.id for c in calls if c.id)
+    turn.call_ids += [c.id for c in calls if c.id]
     for part, block in message.reasoning():
         turn.sent.append(block)
+        turn.is_signed |= bool(block.signature or block.data)
         turn.refs.append(NodeRef("request", index, part))
 
 
 def _add_answer(turn: Turn, position: int, received: Received) -> None:
     answer = received.answers[position]
-    turn.positions.append(position)
+    turn.positions.add(position)
     if not turn.came:
-        turn.exchange = answer.exchange
-    turn.came = [*(turn.came or ()), *answer.blocks]
+        turn.came, turn.exchange = [], answer.exchange
+    turn.came += answer.blocks
 
 
 def _is_said(message: Message) -> bool:
@@ -116,7 +119,7 @@ def _end_of_loop(last: int, users: Sequence[int], messages: Sequence[Message]) -
 def _join(turn: Turn, loop: Loop) -> None:
     turn.loop = loop
     loop.has_reasoning |= bool(turn.sent or turn.came)
-    if loop.signed_in is None and any(b.signature or b.data for b in turn.sent):
+    if loop.signed_in is None and turn.is_signed:
         loop.signed_in = turn.message
 
 

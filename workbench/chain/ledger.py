@@ -111,7 +111,7 @@ def _entry(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> Entry:
         sent=replay.sent,
         why="; ".join(filter(None, (debt.why, replay.note))),
         sent_text=_text(turn.sent),
-        call_ids=turn.call_ids,
+        call_ids=tuple(turn.call_ids),
         differs=replay.differs,
     )
 
