@@ -98,6 +98,13 @@ def test_what_is_equal_is_identical() -> None:
     assert _leaves.encode(MESSAGES, copy, BODY) == BODY
 
 
+def test_new_characters_are_written_as_the_body_writes_them() -> None:
+    after = (replace(MESSAGES[0], role="ü"), MESSAGES[1])
+    assert _leaves.encode(MESSAGES, after, BODY) == BODY.replace(b'"assistant"', rb'"\u00fc"')
+    utf8 = BODY.replace(rb"\u4eac", "京".encode())
+    assert _leaves.encode(MESSAGES, after, utf8) == utf8.replace(b'"assistant"', '"ü"'.encode())
+
+
 def test_roles_and_further_keys() -> None:
     changed = (replace(MESSAGES[0], role="model", extra={"x": {"y": [1, 3]}}), MESSAGES[1])
     expected = BODY.replace(b'"assistant"', b'"model"').replace(b"[1, 2]", b"[1, 3]")

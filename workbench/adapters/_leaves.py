@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 from workbench.adapters._changes import Change, changes, differs
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse
-from workbench.wire.jsontext import JsonIndex, dumps, loads, replace, string_slice_span
+from workbench.wire.jsontext import JsonIndex, loads, string_slice_span, writer_like
 from workbench.wire.sse import read_events
 
 _FOLLOWING = ("model", "tools", "tool_choice", "parallel", "stream", "thinking", "previous_id")
@@ -25,11 +25,12 @@ Decode: TypeAlias = Callable[[bytes], ModelRequest]
 
 
 class _Cut(NamedTuple):
-    """Bytes ``start`` to ``end`` of the original become ``new``."""
+    """Bytes ``start`` to ``end`` of the original become ``new``; ``is_inside``: inside a string, without its quotes."""
 
     start: int
     end: int
-    new: bytes
+    new: JsonValue
+    is_inside: bool = False
 
 
 class _Piece(NamedTuple):
@@ -41,7 +42,9 @@ class _Piece(NamedTuple):
 
 def encode(before: Sequence[Message], after: Sequence[Message], original: bytes) -> bytes:
     """The body ``original``, which says ``before``, saying ``after``."""
-    return write(changes(before, after), original)
+    index = JsonIndex(original)
+    found = changes(before, after)
+    return _splice(original, (_cut(change, original, index.span(change.pointer + change.below)) for change in found))
 
 
 def encode_request(before: ModelRequest, after: ModelRequest, original: bytes, decode: Decode) -> bytes:
@@ -75,13 +78,6 @@ def encode_response(before: ModelResponse, after: ModelResponse, original: bytes
 def _top(request: ModelRequest) -> Message:
     """What stands beside the messages, as if it were one."""
     return Message("", request.system, {"model": request.model, **request.params}, "")
-
-
-def write(found: Iterable[Change], original: bytes) -> bytes:
-    """A body with changes written in."""
-    index = JsonIndex(original)
-    cuts = [_cut(change, original, index.span(change.pointer + change.below)) for change in found]
-    return _splice(original, cuts)
 
 
 def encode_stream(before: Sequence[Message], after: Sequence[Message], original: bytes) -> bytes:
@@ -129,7 +125,7 @@ def _cut(change: Change, text: bytes, span: tuple[int, int] | None) -> _Cut:
     if isinstance(change.old, str) and isinstance(change.new, str):
         start, end, new = _narrowed(change.old, change.new, change.slice)
         return _string_cut(text, span, start, end, new)
-    return _Cut(*span, _like(text[span[0] : span[1]], change.new))
+    return _Cut(*span, change.new)
 
 
 def _narrowed(old: str, new: str, piece: tuple[int, int] | None) -> tuple[int, int, str]:
@@ -161,21 +157,17 @@ def _spread(text: bytes, pieces: Sequence[_Piece], start: int, end: int, new: st
 
 def _string_cut(text: bytes, span: tuple[int, int], start: int, end: int, new: str) -> _Cut:
     """Replace characters ``start`` to ``end`` of the JSON string at ``span``."""
-    token = text[span[0] : span[1]]
-    return _Cut(*string_slice_span(text, span, start, end), _like(token, new)[1:-1])
-
-
-def _like(token: bytes, value: JsonValue) -> bytes:
-    """A value as JSON, in the style of what it replaces."""
-    return replace(token, {"": value}) if token.startswith(b'"') else dumps(value)
+    return _Cut(*string_slice_span(text, span, start, end), new, is_inside=True)
 
 
 def _splice(text: bytes, cuts: Iterable[_Cut]) -> bytes:
-    pieces, at = list[bytes](), 0
-    for cut in sorted(cuts):
+    """The text with every cut made, in the style it is written in."""
+    written, pieces, at = writer_like(text), list[bytes](), 0
+    for cut in sorted(cuts, key=lambda c: c[:2]):
         if cut.start < at:
             raise LocalProtocolError("two changes overlap", where=f"byte {cut.start}", hint="make one after the other")
-        pieces += (text[at : cut.start], cut.new)
+        new = written(cut.new)
+        pieces += (text[at : cut.start], new[1:-1] if cut.is_inside else new)
         at = cut.end
     return b"".join((*pieces, text[at:]))
 

@@ -6,7 +6,7 @@ The one place that parses JSON from the wire. ``JsonIndex`` says where in the or
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from workbench.errors import LocalProtocolError
@@ -15,7 +15,7 @@ from workbench.wire._index import JsonIndex, Place, Span
 from workbench.wire._loads import dumps, dumps_ascii, loads
 from workbench.wire._strings import ESCAPE, decode, encode
 
-__all__ = ["JsonIndex", "dumps", "loads", "replace", "string_slice_span"]
+__all__ = ["JsonIndex", "dumps", "loads", "replace", "string_slice_span", "writer_like"]
 
 _UNICODE_ESCAPE: Final = re.compile(rb"(?<!\\)(?:\\\\)*+\\u(?!00[0-7])")
 
@@ -52,15 +52,16 @@ def _target(index: JsonIndex, pointer: str) -> Span:
 def _written(value: JsonValue, text: bytes, place: Place) -> bytes:
     """JSON text of a value for its layer, escaped outward through every string."""
     layers = [text, *(inside.text for inside in place.strings)]
-    new = _in_style(layers.pop(), value)
+    new = writer_like(layers.pop())(value)
     while layers:
-        new = _in_style(layers.pop(), decode(new))[1:-1]
+        new = writer_like(layers.pop())(decode(new))[1:-1]
     return new
 
 
-def _in_style(layer: bytes, value: JsonValue) -> bytes:
-    escapes = layer.isascii() and b"\\u" in layer and _UNICODE_ESCAPE.search(layer)
-    return dumps_ascii(value) if escapes else dumps(value)
+def writer_like(text: bytes) -> Callable[[JsonValue], bytes]:
+    r"""How to write new values into a text: as ``\uXXXX`` where it writes everything outside ASCII so."""
+    escapes = text.isascii() and b"\\u" in text and _UNICODE_ESCAPE.search(text)
+    return dumps_ascii if escapes else dumps
 
 
 def string_slice_span(text: bytes, span: Span, start_char: int, end_char: int) -> Span:
