@@ -190,3 +190,16 @@ def test_replayed_text_that_does_not_parse_is_a_warning(chat):
     ]
     (finding,) = chat(messages, tools=CHAT_TOOLS)
     assert (finding.rule, finding.severity) == ("args.invalid-json", "warning")
+
+
+def test_a_call_that_had_just_begun_when_its_stream_tore(anthropic):
+    torn = stream("{").partition(b"event: content_block_delta")[0]
+    assert not [f for f in anthropic(GO, torn, tools=TOOLS) if f.rule.startswith("args.")]
+
+
+def test_of_many_broken_calls_all_are_found_and_a_few_are_repaired(chat):
+    body = answer("{'path': 'a'}")
+    body["choices"][0]["message"]["tool_calls"] *= 8
+    found = [f for f in chat(GO, body, tools=CHAT_TOOLS) if f.rule == "args.invalid-json"]
+    assert len(found) == 8
+    assert sum("most likely meant" in f.evidence for f in found) == 5

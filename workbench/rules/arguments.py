@@ -34,9 +34,15 @@ def check(case: Case) -> Iterator[Finding]:
     for n, message in enumerate(case.decoded.messages(REQUEST)):
         for k, call in message.tool_calls():
             yield from _replayed(case, NodeRef(REQUEST, n, k), call)
+    broken = 0
     for n, message in enumerate(case.decoded.messages(RESPONSE)):
         for k, call in message.tool_calls():
-            yield from _made(case, NodeRef(RESPONSE, n, k), call)
+            broken += call.error is not None
+            yield from _made(case, NodeRef(RESPONSE, n, k), call, may_repair=broken <= MOST_REPAIRED)
+
+
+MOST_REPAIRED = 5
+"""Broken calls of one answer whose syntax is repaired: each takes a process of its own."""
 
 
 def _replayed(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
@@ -77,7 +83,7 @@ def _kind(value: object) -> str:
     return names.get(type(value), "a number")
 
 
-def _made(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
+def _made(case: Case, ref: NodeRef, call: ToolCallIR, *, may_repair: bool) -> Iterator[Finding]:
     """A call that the model has just made."""
     tool = case.tools.get(call.name or "")
     if call.format in FREE_TEXT:
@@ -86,13 +92,14 @@ def _made(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
         yield _container(case, weaker(NOT_OBJECT), ref, call)
         if not isinstance(call.input, dict):
             return
+    if _is_last_of_torn_stream(case, ref):
+        return  # the stream's own finding says it: nobody would run this call
     if not (call.raw or "").strip() and not isinstance(call.input, dict):
         yield from _no_arguments(case, ref, tool)
-    elif _is_last_of_torn_stream(case, ref):
-        return  # the stream's own finding says it: nobody would run this call
+    elif call.error is not None and not may_repair:
+        yield from _read(case, ref, call, Ladder(error=call.error))
     else:
-        ladder = climb(call.raw, call.input, tool.schema if tool else None)
-        yield from _read(case, ref, call, ladder)
+        yield from _read(case, ref, call, climb(call.raw, call.input, tool.schema if tool else None))
 
 
 def _is_last_of_torn_stream(case: Case, ref: NodeRef) -> bool:
