@@ -78,13 +78,12 @@ def _altered(case: Case, entry: Entry) -> Iterator[Finding]:
         return
     rule = ORDER if entry.differs == "order" else ALTERED
     name = entry.differs if entry.differs in ("text", "signature", "data") else None
-    how = {
-        "order": "stands in another order than it was received in",
-        "count": "has lost or gained a block since it was received",
-    }.get(entry.differs, "differs from what was received")
-    yield case.at(
-        rule, entry.sent_part, f"the replayed {_field(case, entry)} {how}", name=name, evidence=_difference(entry)
-    )
+    field = _field(case, entry)
+    message = {
+        "order": "the thinking blocks of this turn stand in another order than they were received in",
+        "count": f"the turn came in with more or fewer pieces of {field} than it is sent with",
+    }.get(entry.differs, f"the replayed {field} differs from what was received")
+    yield case.at(rule, entry.sent_part, message, name=name, evidence=_difference(entry))
 
 
 def _carrier(case: Case, entry: Entry) -> str:
