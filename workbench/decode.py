@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -159,6 +160,14 @@ class Decoded:
         found = self.place(side, message.absolute(part, name or ("text" if slice_ else None)))
         text = self.request_text if side == REQUEST else self.response_text
         return _sliced(text, found, *slice_) if slice_ else found
+
+    def arrival(self, event: SseEvent) -> float | None:
+        """Seconds from the start of the exchange until the block had arrived; None where the recording has no times."""
+        body = self.exchange.response.body if self.exchange.response else None
+        if body is None or body.encoding or not body.is_raw:
+            return None  # the times are those of other bytes
+        position = bisect_left(body.chunks, event.end, key=lambda chunk: chunk.end)
+        return body.chunks[position].at if position < len(body.chunks) else None
 
     def place_events(self, numbers: tuple[int, ...]) -> Place:
         """The byte ranges of whole blocks of the stream."""

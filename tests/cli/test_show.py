@@ -39,6 +39,14 @@ def test_json_of_every_example(run: Run, path: object, view: str) -> None:
     assert [e["index"] for e in answer["exchanges"]] == list(range(len(answer["exchanges"])))
 
 
+def test_events_say_when_they_arrived(run: Run) -> None:
+    events = json.loads(run("show", STREAM, "--as", "events", "--format", "json", "--exchange", 1).out)
+    times = [e["at"] for e in events["exchanges"][0]["events"]]
+    assert times[0] == pytest.approx(0.7)
+    assert times == sorted(times)
+    assert "0.700 s" in run("show", STREAM, "--as", "events", "--exchange", 1).out
+
+
 @pytest.mark.parametrize("number", [0, 3, -1])
 def test_an_exchange_that_is_not_there(run: Run, number: int) -> None:
     done = run("show", BROKEN, "--exchange", number)

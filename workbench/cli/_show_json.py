@@ -160,6 +160,7 @@ def events(detail: Detail) -> dict[str, JsonValue]:
                 "event": e.name,
                 "data": None if e.data is None else e.data.decode("utf-8", "replace"),
                 "bytes": [e.start, e.end],
+                "at": detail.decoded.arrival(e),
                 "terminated": e.terminated,
             }
             for e in detail.decoded.events

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from workbench.chain.ledger import Entry
-from workbench.cli._output import cut
+from workbench.cli._output import cut, number
 from workbench.cli._show_json import start_line
 from workbench.decode import REQUEST, RESPONSE
 from workbench.inspection import Detail
@@ -22,7 +22,7 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
-from workbench.wire.exchange import HttpRequest, HttpResponse
+from workbench.wire.exchange import HttpRequest, HttpResponse, State
 
 
 def view(name: str, detail: Detail) -> Iterator[str]:
@@ -41,6 +41,8 @@ def view(name: str, detail: Detail) -> Iterator[str]:
 def wire(detail: Detail) -> Iterator[str]:
     """Both sides as sent, bodies content-decoded."""
     exchange = detail.decoded.exchange
+    if exchange.state is not State.COMPLETE:
+        yield f"  {exchange.state}: not all of it is there"
     if exchange.note:
         yield f"  note: {exchange.note}"
     sides = (
@@ -61,6 +63,8 @@ def _http(http: HttpRequest | HttpResponse, body: bytes, arrow: str) -> Iterator
     size = f"{len(body):,} bytes"
     if http.body.encoding:
         size += f" decoded from {len(http.body.raw):,} bytes of {http.body.encoding}"
+    if http.redactions:
+        size += f"; {number(len(http.redactions), 'secret')} replaced"
     yield f"{arrow} [{size}{'; ' + http.body.note if http.body.note else ''}]"
     yield from body.decode("utf-8", "backslashreplace").replace("\r\n", "\n").split("\n")
 
@@ -167,7 +171,8 @@ def events(detail: Detail) -> Iterator[str]:
         data = "" if event.data is None else event.data.decode("utf-8", "replace")
         comments = b"".join(event.comments).decode("utf-8", "replace")
         cut_off = "" if event.terminated else "  (unterminated)"
-        place = f"{event.number:>4}  {event.start:>7}–{event.end:<7}"
+        at = detail.decoded.arrival(event)
+        place = f"{event.number:>4}  {event.start:>7}–{event.end:<7}" + ("" if at is None else f" {at:8.3f} s ")
         yield f"  {place} {event.name or ''}  {cut(data or ': ' + comments)}{cut_off}"
     if not detail.decoded.events:
         yield "  the answer is no event stream"

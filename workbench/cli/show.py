@@ -12,7 +12,7 @@ JSON output is one object: {"path", "as", "exchanges": [VIEW, …]}, one VIEW an
   ir          "request", "response": {"model", "messages": [{"role", "pointer", "parts"}], …}
   closure     "lines": [{"id", "name", "state", "note", "call", "results"}]
   reasoning   "entries": [{"turn", "pointer", "carrier", "received_in", "owed", "sent", "why", …}], "came_in"
-  events      "events": [{"number", "event", "data", "bytes", "terminated"}]
+  events      "events": [{"number", "event", "data", "bytes", "at", "terminated"}]; "at" is seconds since the request
 """
 
 from __future__ import annotations
