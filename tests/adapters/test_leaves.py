@@ -23,6 +23,7 @@ from workbench.ir import (
     Source,
     Text,
     ToolCallIR,
+    ToolChoice,
     ToolDef,
     ToolResultIR,
 )
@@ -174,29 +175,23 @@ def test_nothing_is_too_deep_to_be_compared() -> None:
     assert [pair[1:] for pair in differences(deep, other)] == [(1, 2)]
 
 
-# -- requests
-
-
-def request(**fields: Any) -> ModelRequest:
-    return ModelRequest(
-        "openai-chat", "m", (), params={"n": 1}, tools=(ToolDef("t", None, {"type": "object"}),), **fields
-    )
-
-
-REQUEST = b'{"model": "m", "n": 1, "stream": true}'
-
-
-def test_top_level_values() -> None:
-    before = request()
-    after = replace(before, model="mm", params={"n": 2})
-    assert _leaves.encode_request(before, after, REQUEST, lambda _: after) == b'{"model": "mm", "n": 2, "stream": true}'
-
-
-@pytest.mark.parametrize("fields", [{"stream": True}, {"tools": ()}, {"tools": (ToolDef("t", None, {"type": 1}),)}])
-def test_what_cannot_be_written_is_refused(fields: dict[str, Any]) -> None:
-    before = request()
-    with pytest.raises(LocalProtocolError, match=next(iter(fields))):
-        _leaves.encode_request(before, replace(before, **fields), REQUEST, lambda _: before)
+@pytest.mark.parametrize(
+    ("wanted", "agrees"),
+    [
+        (ModelRequest("p", "m", ()), True),
+        (ModelRequest("p", "n", ()), False),
+        (ModelRequest("p", "m", (), tools=(ToolDef("t", None, {"a": 1}),)), False),
+        (ModelRequest("p", "m", (), tool_choice=ToolChoice("auto")), False),
+        (ModelRequest("p", "m", (), params={"x": 1}), True),
+    ],
+)
+def test_what_did_not_come_out_is_refused(wanted: ModelRequest, agrees: bool) -> None:
+    written, names = ModelRequest("p", "m", ()), ("model", "tools", "tool_choice")
+    if agrees:
+        _leaves.agree(written, wanted, names)
+    else:
+        with pytest.raises(LocalProtocolError, match="cannot be written back"):
+            _leaves.agree(written, wanted, names)
 
 
 # -- streams

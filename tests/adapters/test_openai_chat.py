@@ -466,17 +466,66 @@ def test_what_is_no_request_is_refused(body: bytes) -> None:
         adapter.decode_request(body)
 
 
-def test_top_level_edits() -> None:
-    body = b'{"model": "m", "temperature": 0.50, "messages": [{"role": "user", "content": "a"}], "stream": false}'
-    before = adapter.decode_request(body)
-    after = replace(
-        before, model="n", params={"temperature": 1}, messages=(replace(before.messages[0], role="system"),)
+def test_edits_beside_the_messages() -> None:
+    body = (
+        b'{"model": "m", "temperature": 0.50, "messages": [{"role": "user", "content": "a"}], "stream": false,'
+        b' "tools": [{"type": "function", "function": {"name": "f", "parameters": {"x": 1}}}, {"type": "new"}],'
+        b' "tool_choice": {"type": "function", "function": {"name": "f"}}, "parallel_tool_calls": true}'
     )
-    expected = body.replace(b'"m"', b'"n"').replace(b"0.50", b"1").replace(b"user", b"system")
+    before = adapter.decode_request(body)
+    assert before.tool_choice
+    after = replace(
+        before,
+        model="n",
+        params={"temperature": 1},
+        messages=(replace(before.messages[0], role="system"),),
+        tools=(replace(before.tools[0], schema={"x": 2}), before.tools[1]),
+        tool_choice=replace(before.tool_choice, name="g"),
+        parallel=False,
+    )
+    expected = (
+        body.replace(b'"m"', b'"n"')
+        .replace(b"0.50", b"1")
+        .replace(b'"user"', b'"system"')
+        .replace(b'"x": 1', b'"x": 2')
+    )
+    expected = expected.replace(b'"name": "f"}}, "p', b'"name": "g"}}, "p').replace(b"true", b"false")
     assert adapter.encode_request(after, body) == expected
-    for change in ({"stream": True}, {"thinking": "on"}, {"tools": (ToolDef("f", None, None),)}):
-        with pytest.raises(LocalProtocolError):
-            adapter.encode_request(replace(before, **change), body)
+
+
+@pytest.mark.parametrize(
+    ("choice", "edited", "expected"),
+    [
+        (b'"auto"', ToolChoice("any"), b'"required"'),
+        (b'"any"', ToolChoice("any", value="any"), b'"any"'),
+        (b'"none"', ToolChoice("tool", "f"), b'{"type":"function","function":{"name":"f"}}'),
+        (b'{"name": "f"}', ToolChoice("tool", "g", {"name": "f"}), b'{"name": "g"}'),
+        (b'"new"', ToolChoice("other", value="newer"), b'"newer"'),
+    ],
+)
+def test_edits_of_the_tool_choice(choice: bytes, edited: ToolChoice, expected: bytes) -> None:
+    body = b'{"messages": [], "tool_choice": %s}' % choice
+    before = adapter.decode_request(body)
+    assert adapter.encode_request(replace(before, tool_choice=edited), body) == body.replace(choice, expected)
+
+
+@pytest.mark.parametrize("change", [{"stream": True}, {"thinking": "on"}, {"tools": (ToolDef("f", None, None),)}])
+def test_edits_that_have_no_place_are_refused(change: Json) -> None:
+    body = b'{"messages": [], "functions": [{"name": "f"}, {"name": "g"}]}'
+    before = adapter.decode_request(body)
+    with pytest.raises(LocalProtocolError):
+        adapter.encode_request(replace(before, **change), body)
+
+
+def test_edits_of_an_answer() -> None:
+    body = bodies.dump(
+        {"id": "c", "choices": [{"message": {"content": "a"}, "finish_reason": "stop"}], "usage": {"n": 1}}
+    )
+    before = adapter.decode_response(body)
+    after = replace(before, id="d", finish_reason="length", stop="length")
+    assert adapter.encode_response(after, body) == body.replace(b'"c"', b'"d"').replace(b'"stop"', b'"length"')
+    with pytest.raises(LocalProtocolError):
+        adapter.encode_response(replace(before, model="m"), body)
 
 
 # -- answers
@@ -599,6 +648,7 @@ def test_usage_inside_a_choice() -> None:
         (b'{"error": {"message": "no", "type": "t", "code": "c"}, "choices": []}', 200, "no"),
         (b'{"error": "no"}', 200, "no"),
         (b'{"detail": "no"}', 401, "no"),
+        (b'{"error": {"message": "Provider returned error", "code": 429, "metadata": {"raw": "no"}}}', 429, "no"),
         (b'{"error parsing tool call": "no"}', 500, '{"error parsing tool call":"no"}'),
         (b"Internal Server Error", 500, "Internal Server Error"),
         (b"<html><title>502 Bad Gateway</title></html>", 502, "502 Bad Gateway"),

@@ -29,7 +29,9 @@ _HELD: Mapping[str, type] = {
 }
 """Keys that have a field of the IR to themselves, and the type they have to be of to fit into it."""
 
-_MODES = {"auto": "auto", "none": "none", "required": "any", "any": "any"}
+MODES = {"auto": "auto", "none": "none", "required": "any", "any": "any"}
+"""``tool_choice`` as sent → mode."""
+
 _SWITCH = {"enabled": "on", "disabled": "off", True: "on", False: "off"}
 
 
@@ -128,8 +130,8 @@ def _function(value: JsonValue, at: str, notes: Notes) -> ToolDef:
 def _tool_choice(value: JsonValue, notes: Notes) -> ToolChoice | None:
     if value is None:
         return None
-    if isinstance(value, str) and value in _MODES:
-        return ToolChoice(_MODES[value], value=value)
+    if isinstance(value, str) and value in MODES:
+        return ToolChoice(MODES[value], value=value)
     if isinstance(value, dict):
         kind = value.get("type")
         if kind == "allowed_tools":

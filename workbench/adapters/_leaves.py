@@ -8,20 +8,15 @@ stay as they are. Functions raise as ``changes`` does, and LocalProtocolError fo
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from workbench.adapters._changes import Change, changes, differs
 from workbench.errors import LocalProtocolError
-from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse
+from workbench.ir import JsonValue, Message
 from workbench.wire.jsontext import JsonIndex, loads, string_slice_span, writer_like
 from workbench.wire.sse import read_events
-
-_FOLLOWING = ("model", "tools", "tool_choice", "parallel", "stream", "thinking", "previous_id")
-"""Fields of a request that are read from its keys: after a change they have to be what was asked for."""
-
-Decode: TypeAlias = Callable[[bytes], ModelRequest]
 
 
 class _Cut(NamedTuple):
@@ -47,37 +42,11 @@ def encode(before: Sequence[Message], after: Sequence[Message], original: bytes)
     return _splice(original, (_cut(change, original, index.span(change.pointer + change.below)) for change in found))
 
 
-def encode_request(before: ModelRequest, after: ModelRequest, original: bytes, decode: Decode) -> bytes:
-    """The request ``original``, which says ``before``, saying ``after``: messages, system parts, model and ``params``.
-
-    Raises:
-        LocalProtocolError: something else was changed, too.
-    """
-    encoded = encode((_top(before), *before.messages), (_top(after), *after.messages), original)
-    written = before if encoded == original else decode(encoded)
-    wrong = next((name for name in _FOLLOWING if differs(getattr(written, name), getattr(after, name))), None)
+def agree(written: object, wanted: object, names: Iterable[str]) -> None:
+    """Refuse an edit of what is not a value of its own on the wire: it is read from others, and did not come out."""
+    wrong = next((name for name in names if differs(getattr(written, name), getattr(wanted, name))), None)
     if wrong:
-        raise LocalProtocolError(f"{wrong!r} cannot be changed in place", hint="change it in the body itself")
-    return encoded
-
-
-def encode_response(before: ModelResponse, after: ModelResponse, original: bytes) -> bytes:
-    """The body or stream ``original``, which says ``before``, saying ``after``: its messages.
-
-    Raises:
-        LocalProtocolError: something else was changed, too.
-    """
-    wrong = next(
-        (n for n in ("id", "model", "finish_reason", "error") if getattr(before, n) != getattr(after, n)), None
-    )
-    if wrong:
-        raise LocalProtocolError(f"{wrong!r} cannot be changed in place", hint="change it in the body itself")
-    return (encode_stream if before.is_stream else encode)(before.messages, after.messages, original)
-
-
-def _top(request: ModelRequest) -> Message:
-    """What stands beside the messages, as if it were one."""
-    return Message("", request.system, {"model": request.model, **request.params}, "")
+        raise LocalProtocolError(f"{wrong!r} cannot be written back", hint="edit the key it was read from")
 
 
 def encode_stream(before: Sequence[Message], after: Sequence[Message], original: bytes) -> bytes:

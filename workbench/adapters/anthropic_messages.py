@@ -6,13 +6,12 @@ Besides Anthropic it is spoken by DeepSeek, MiniMax, Moonshot, Z.AI, llama.cpp a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from workbench.adapters import Capabilities, _leaves
 from workbench.adapters._blocks_request import PROTOCOL, read_request
 from workbench.adapters._blocks_response import read_response
 from workbench.adapters._blocks_stream import BlockStreamDecoder
-from workbench.errors import LocalProtocolError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolChoice, ToolDef
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import looks_like_stream, read_events
@@ -116,7 +115,7 @@ class AnthropicMessages:
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""
         encoded = _leaves.encode(_request_nodes(self.decode_request(original)), _request_nodes(request), original)
-        _agree(self.decode_request(encoded), request, ("model", "stream", "parallel", "thinking", "previous_id"))
+        _leaves.agree(self.decode_request(encoded), request, ("model", "stream", "parallel", "thinking", "previous_id"))
         return encoded
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
@@ -124,7 +123,7 @@ class AnthropicMessages:
         before = _read_answer(original)
         encode = _leaves.encode_stream if before.is_stream else _leaves.encode
         encoded = encode(_response_nodes(before), _response_nodes(response), original)
-        _agree(_read_answer(encoded), response, ("id", "model", "finish_reason", "error"))
+        _leaves.agree(_read_answer(encoded), response, ("id", "model", "finish_reason", "error"))
         return encoded
 
 
@@ -181,13 +180,6 @@ def _response_nodes(response: ModelResponse) -> tuple[Message, ...]:
     if response.usage:
         keys["usage"] = response.usage.raw
     return (Message("", (), extra=keys), *response.messages)
-
-
-def _agree(written: object, wanted: object, names: Iterable[str]) -> None:
-    """Refuse an edit of what is not a value of its own on the wire."""
-    for name in names:
-        if getattr(written, name) != getattr(wanted, name):
-            raise LocalProtocolError(f"{name!r} cannot be written back", hint="edit the key it was read from")
 
 
 adapter = AnthropicMessages()

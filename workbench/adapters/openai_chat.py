@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from workbench.adapters import Capabilities, StreamDecoder, _leaves
+from workbench.adapters._chat_nodes import READ, request_nodes, response_nodes
 from workbench.adapters._chat_request import PROTOCOL, read_request
 from workbench.adapters._chat_response import read_response
 from workbench.adapters._chat_stream import ChatStreamDecoder
@@ -127,17 +128,27 @@ class OpenAIChat:
 
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""
-        return _leaves.encode_request(self.decode_request(original), request, original, self.decode_request)
+        before = self.decode_request(original)
+        encoded = _leaves.encode(request_nodes(before), request_nodes(request), original)
+        _leaves.agree(before if encoded == original else self.decode_request(encoded), request, READ)
+        return encoded
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
         """The same for a response body or a stream. Raises LocalProtocolError."""
-        if not looks_like_stream(original, ""):
-            before = self.decode_response(original, status=400 if response.error else 200)
-            return _leaves.encode_response(before, response, original)
+        before = self._answer(original)
+        encode = _leaves.encode_stream if before.is_stream else _leaves.encode
+        encoded = encode(response_nodes(before), response_nodes(response), original)
+        written = before if encoded == original else self._answer(encoded)
+        _leaves.agree(written, response, ("id", "model", "finish_reason", "error"))
+        return encoded
+
+    def _answer(self, body: bytes) -> ModelResponse:
+        if not looks_like_stream(body, ""):
+            return self.decode_response(body, status=400)  # whatever has no choices is an error
         decoder = ChatStreamDecoder()
-        for event in read_events(original):
+        for event in read_events(body):
             decoder.feed(event)
-        return _leaves.encode_response(decoder.result(), response, original)
+        return decoder.result()
 
 
 def _is_ours(message: JsonValue) -> bool:

@@ -1,0 +1,55 @@
+"""What of a request or answer stands beside its messages, in the form of messages without parts.
+
+So it can be compared and written back like any other: ``extra`` holds keys where they stood on the wire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workbench.adapters._chat_request import MODES
+from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, ToolChoice, ToolDef
+
+READ = ("model", "tools", "tool_choice", "parallel", "stream", "thinking")
+"""Fields of a request that are read from its keys."""
+
+
+def request_nodes(request: ModelRequest) -> tuple[Message, ...]:
+    """The keys of a request, its tools, its messages."""
+    own = {"model": request.model, "parallel_tool_calls": request.parallel, "tool_choice": _choice(request.tool_choice)}
+    keys = {k: v for k, v in own.items() if v is not None} | dict(request.params)
+    tools = (Message("", (), _tool(tool), tool.pointer) for tool in request.tools)
+    return (Message("", (), keys), *tools, *request.messages)
+
+
+def response_nodes(response: ModelResponse) -> tuple[Message, ...]:
+    """The keys of an answer, its first finish reason, its messages."""
+    own = {"id": response.id, "model": response.model}
+    keys = {k: v for k, v in own.items() if v is not None} | dict(response.params)
+    if response.usage:
+        keys["usage"] = response.usage.raw
+    reason = {"finish_reason": response.finish_reason} if response.finish_reason is not None else {}
+    return (Message("", (), keys), Message("", (), reason, "/choices/0"), *response.messages)
+
+
+def _choice(choice: ToolChoice | None) -> JsonValue:
+    if choice is None or choice.mode == "other":
+        return choice and choice.value
+    if choice.mode != "tool":
+        same = isinstance(choice.value, str) and MODES.get(choice.value) == choice.mode
+        return choice.value if same else next(sent for sent, mode in MODES.items() if mode == choice.mode)
+    sent = choice.value if isinstance(choice.value, dict) else {"type": "function", "function": {}}
+    key = "custom" if sent.get("type") == "custom" else "function"
+    inner = sent.get(key)
+    return {**sent, key: {**inner, "name": choice.name}} if isinstance(inner, dict) else {**sent, "name": choice.name}
+
+
+def _tool(tool: ToolDef) -> Mapping[str, JsonValue]:
+    own = {"name": tool.name, "description": tool.description, "parameters": tool.schema, "strict": tool.strict}
+    held = {k: v for k, v in own.items() if v is not None}
+    if tool.pointer.startswith("/functions/"):
+        return held | dict(tool.extra)
+    if tool.kind == "server" or "name" in tool.extra:  # kept as it was
+        return tool.extra
+    key = "custom" if tool.kind == "custom" else "function"
+    return {**tool.extra, key: held | dict(tool.extra.get(key) or {})}
