@@ -137,6 +137,21 @@ class Decoded:
         """Byte spans of a response body that is no stream."""
         return JsonIndex(self.response_text)
 
+    @cached_property
+    def merged(self) -> tuple[tuple[int, int], ...]:
+        """For each message of the request: the turn it is in, and the parts of that turn before it.
+
+        Neighbours of one role are one turn, as providers that merge them count (recorded, anthropic SDK snapshots).
+        """
+        places: list[tuple[int, int]] = []
+        turn, parts, role = -1, 0, None
+        for message in self.messages(REQUEST):
+            if message.role != role:
+                turn, parts, role = turn + 1, 0, message.role
+            places.append((turn, parts))
+            parts += len(message.parts)
+        return tuple(places)
+
     def messages(self, side: str) -> tuple[Message, ...]:
         """The messages of one side."""
         decoded = self.request if side == REQUEST else self.response

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from workbench.chain.terms import ClosureTerms, Placement
+from workbench.decode import Decoded
 from workbench.ir import Message, ModelRequest, Text, ToolCallIR
 from workbench.rules import Contract
 from workbench.rules._refusal import filled
+from workbench.wire.exchange import Exchange
 
 CALL = ToolCallIR("toolu_1", "f", {}, "anthropic")
 REQUEST = ModelRequest(
@@ -35,4 +37,6 @@ REQUEST = ModelRequest(
 )
 def test_variables_are_filled(template: str, pointer: str, placement: Placement, expected: str) -> None:
     contract = Contract("c", "C", closure=ClosureTerms(placement=placement))
-    assert filled(template, pointer, REQUEST, contract, CALL) == expected
+    decoded = Decoded(0, Exchange("e"))
+    decoded.request = REQUEST
+    assert filled(template, pointer, decoded, contract, CALL) == expected

@@ -76,7 +76,7 @@ class Case:
         self, rule: Rule, side: str, pointer: str, place: Place, message: str, part: Part | None, **more: str
     ) -> Finding:
         enforced = self.contract.enforced(rule.slug, more.get("when", "")) if side == REQUEST else None
-        refusal = filled(enforced.template, pointer, self.request, self.contract, part) if enforced else ""
+        refusal = filled(enforced.template, pointer, self.decoded, self.contract, part) if enforced else ""
         return Finding(
             rule=rule.slug,
             severity=Severity.ERROR if enforced else rule.severity,
