@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 MAX_JSON_DEPTH = 500
-"""Deeper JSON is refused in one line. Real requests stay under 40; Python cannot compare or write a value 1,000 deep."""
+"""Deeper JSON is refused in one line. Real requests stay under 40; Python cannot compare a value 1,000 deep."""
 
 MAX_DECODED_BODY = 256 * 1024 * 1024
 """Bytes one compressed body may grow to. The largest request a provider takes is 32 MB; more is a bomb."""
@@ -30,12 +30,12 @@ SNIPPET = 200
 """Characters of untrusted text quoted in one finding or error line."""
 
 MAX_SCHEMA_STEPS = 50_000
-"""Schema keywords one validation may apply: references and alternatives multiply. An honest call takes under 1,000; 50,000 take
-half a second."""
+"""Schema keywords one validation may apply: references and alternatives multiply. An honest call takes under 1,000;
+50,000 take half a second."""
 
 MAX_PATTERN_STEPS = 1_000_000
-"""Backtracking steps a schema's pattern may need by its form (text length to the power of its repeats) and still run in this
-process: 50 ms. What may need more runs in a child process."""
+"""Backtracking steps a schema's pattern may need by its form (text length to the power of its repeats) and still run
+in this process: 50 ms. What may need more runs in a child process."""
 
 MAX_SCHEMA_FAULTS = 10
 """Faults reported for the arguments of one call."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from functools import cache
 from typing import NamedTuple
 
 from workbench.errors import LocalProtocolError, WireError
@@ -92,9 +91,10 @@ def _parts(message: Message, before: Sequence[Part], after: Sequence[Part]) -> I
 
 
 def _part(message: Message, old: Part, new: Part) -> Iterator[Change]:
-    found = [change for name in _names(type(old)) for change in _field(message, old, new, name)]
+    names = _names(old)
+    found = [change for name in names for change in _field(message, old, new, name)]
     yield from found
-    loose = (n for n in _names(type(old)) if not _is_written(old, n) and getattr(old, n) != getattr(new, n))
+    loose = (n for n in names if not _is_written(old, n) and getattr(old, n) != getattr(new, n))
     wrong = next((n for n in loose if not (found and n in _DERIVED)), None)
     if wrong:
         raise _unlike(f"{wrong!r} is not on the wire and cannot be set", message.absolute(old))
@@ -106,8 +106,7 @@ def _is_written(part: Part, name: str) -> bool:
     return inside or name in part.source.fields
 
 
-@cache
-def _names(kind: type) -> tuple[str, ...]:
+def _names(kind: Part | type[ToolDef]) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind) if f.name != "source")
 
 

@@ -5,13 +5,13 @@ That message is then read as any other, so that both ways give the same IR; the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from workbench.adapters._blocks import Notes, kind_of
 from workbench.adapters._chat_message import read_message
 from workbench.adapters._chat_streamed_calls import Call, Calls, Note
-from workbench.adapters._chat_streamed_lists import Contents, Details
+from workbench.adapters._chat_streamed_lists import Contents, Details, Item
 from workbench.adapters._pieces import Node, Pieces, locate
 from workbench.ir import Anomaly, JsonValue, Message
 
@@ -88,7 +88,7 @@ class Choice:
     def _value(self) -> JsonValue:
         """The message as it stands in a whole answer."""
         value = {**self._extra, **{name: pieces.text for name, pieces in self._texts.items() if pieces}}
-        lists = {
+        lists: dict[str, Sequence[Item | Call]] = {
             "content": self._contents.items if self._contents else [],
             "reasoning_details": self._details.items,
             "tool_calls": self.calls.calls,
