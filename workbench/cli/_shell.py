@@ -40,7 +40,7 @@ def build(only: str | None = None) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("-V", "--version", action="store_true", help="print the version")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     names = plugins.built_in("workbench.cli")
     for name in [only] if only in names and only else names:
         module = import_module(f"workbench.cli.{name}")
@@ -55,19 +55,24 @@ def build(only: str | None = None) -> argparse.ArgumentParser:
     return top
 
 
+def _run_command(words: list[str]) -> int:
+    first = next((w for w in words if not w.startswith("-")), None)
+    args = build("import_" if first == "import" else first).parse_args(words)
+    return int(args.run(args))
+
+
+def _run_app() -> int:
+    from workbench.cli import _home
+
+    return _home.run()
+
+
 def run(words: list[str]) -> int:
     """Parse and run; every failure is one clear line on stderr."""
     try:
-        first = next((w for w in words if not w.startswith("-")), None)
-        args = build("import_" if first == "import" else first).parse_args(words)
-        if args.command is None:
-            from workbench.cli import _home
-
-            status = _home.run()
-        else:
-            status = args.run(args)
+        status = _run_command(words) if words else _run_app()
         sys.stdout.flush()
-        return int(status)
+        return status
     except SystemExit as stop:  # argparse: usage and --help
         return stop.code if isinstance(stop.code, int) else 2
     except KeyboardInterrupt:
