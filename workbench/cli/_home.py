@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def run() -> int:
     """Open the app at Home, or print the overview."""
     if sys.stdin.isatty() and sys.stdout.isatty():
-        from workbench.tui.app import run as run_app
+        from workbench.tui.start import run as run_app
 
         return run_app(None)
     for line in overview(resources.folder("sessions")):

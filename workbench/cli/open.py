@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
         from workbench.cli import check
 
         return check.run(argparse.Namespace(**vars(args), files=[args.file], fail_on="error", format="text"))
-    from workbench.tui.app import run as run_app
+    from workbench.tui.start import run as run_app
 
     wanted = None if args.exchange is None else args.exchange - 1
     if args.file != "-":

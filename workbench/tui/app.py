@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,10 @@ class WorkbenchApp(App[None]):
         self.protocol = protocol
         self.exchange = exchange
         self.failure: WorkbenchError | OSError | None = None
+
+    def on_ready(self) -> None:
+        gc.freeze()  # what is there now stays
+        gc.enable()
 
     def get_default_screen(self) -> HomeScreen | SessionScreen:
         if self.source is None:

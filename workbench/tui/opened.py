@@ -19,7 +19,8 @@ from workbench.tui.models.ir import IrView
 from workbench.tui.models.outline import WHOLE, Node, Outline
 from workbench.tui.models.reasoning import ReasoningView
 from workbench.tui.models.view import View
-from workbench.tui.selection import REQUEST, RESPONSE, Lights, Selection, Spans
+from workbench.tui.models.words import REQUEST, RESPONSE
+from workbench.tui.selection import Lights, Selection, Spans
 
 
 class Opened:

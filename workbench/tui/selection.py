@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-REQUEST, RESPONSE = "request", "response"
+from workbench.tui.models.words import REQUEST
 
 Spans = tuple[tuple[int, int], ...]
 """Byte ranges of a content-decoded body."""

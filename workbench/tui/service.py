@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from threading import Condition
 from typing import TYPE_CHECKING
 
@@ -22,45 +21,50 @@ BATCH_SECONDS = 0.1
 """Rows are handed over this often: more would repaint for nothing."""
 
 
-@dataclass
 class Listed(Message):
     """The session is open; its list is read."""
 
-    name: str
-    summaries: Sequence[Summary]
-    damage: tuple[str, ...]
+    def __init__(self, name: str, summaries: Sequence[Summary], damage: tuple[str, ...]) -> None:
+        super().__init__()
+        self.name = name
+        self.summaries = summaries
+        self.damage = damage
 
 
-@dataclass
 class NotOpened(Message):
     """The session cannot be opened."""
 
-    error: WorkbenchError | OSError
+    def __init__(self, error: WorkbenchError | OSError) -> None:
+        super().__init__()
+        self.error = error
 
 
-@dataclass
 class RowsCame(Message):
     """Exchanges were inspected. ``rows`` are all rows so far: earlier ones may have changed."""
 
-    rows: tuple[Inspected, ...]
+    def __init__(self, rows: tuple[Inspected, ...]) -> None:
+        super().__init__()
+        self.rows = rows
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, RowsCame)
 
 
-@dataclass
 class ExchangeOpened(Message):
     """An exchange that was asked for is there."""
 
-    opened: Opened
+    def __init__(self, opened: Opened) -> None:
+        super().__init__()
+        self.opened = opened
 
 
-@dataclass
 class Trouble(Message):
     """An exchange could not be read. ``index`` is None when the inspection itself had to stop."""
 
-    text: str
-    index: int | None = None
+    def __init__(self, text: str, index: int | None = None) -> None:
+        super().__init__()
+        self.text = text
+        self.index = index
 
 
 Post = Callable[[Message], object]

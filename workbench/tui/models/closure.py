@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from workbench.chain.closure import CallLine, CallState, Closure, NodeRef
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.view import Items, View
-from workbench.tui.selection import RESPONSE, Lights, Selection
+from workbench.tui.models.words import RESPONSE
+from workbench.tui.selection import Lights, Selection
 
 if TYPE_CHECKING:
     from workbench.tui.opened import Opened

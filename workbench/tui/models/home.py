@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import findings
@@ -23,8 +22,7 @@ WELCOME: tuple[Line, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Story:
+class Story(NamedTuple):
     """What a session shows: its verdict and first break in words.
 
     Attributes:

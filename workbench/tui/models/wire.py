@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from workbench.tui.lines import Line, Span, line
 from workbench.tui.models.rows import CONTINUES, IN_STRING, Rows
-from workbench.tui.models.words import count, size
+from workbench.tui.models.words import REQUEST, count, size
 from workbench.tui.safetext import from_bytes
-from workbench.tui.selection import REQUEST
 
 if TYPE_CHECKING:
     from workbench.decode import Decoded
@@ -27,8 +25,7 @@ _FIELD: Final = re.compile(rb"(?:event|data|id|retry)?:")
 _IS_JSON: Final = re.compile(rb"[\xef\xbb\xbf \t\r\n]*+[{\[]")
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(NamedTuple):
     """Byte ranges in one style, sorted by their start."""
 
     style: str

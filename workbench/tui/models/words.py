@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+REQUEST, RESPONSE = "request", "response"
+
 SEVERITY_GLYPH = {"error": "✗", "warning": "!", "info": "i"}
 """A glyph for each severity; its word stands beside it wherever there is room."""
 

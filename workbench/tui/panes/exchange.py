@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from workbench.tui.lines import Line, wrap
 from workbench.tui.panes.pane import Pane
-from workbench.tui.selection import Lights, Selection
 
 if TYPE_CHECKING:
     from workbench.tui.models.view import View
     from workbench.tui.opened import Opened
+    from workbench.tui.selection import Lights, Selection
 
 
 class ExchangePane(Pane):

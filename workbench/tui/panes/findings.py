@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from workbench.tui.lines import Line, wrap
 from workbench.tui.models import findings
 from workbench.tui.panes.pane import Pane
-from workbench.tui.selection import Lights, Selection
 from workbench.tui.state import SessionState
 
 if TYPE_CHECKING:
     from workbench.rules import Finding
     from workbench.tui.opened import Opened
+    from workbench.tui.selection import Lights, Selection
 
 
 class FindingsPane(Pane):

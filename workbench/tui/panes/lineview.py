@@ -7,7 +7,6 @@ belong to the selection are lit, those that belong to it more loosely are relate
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import accumulate
 
 from textual import events
@@ -30,17 +29,15 @@ class LineView(Painted, ScrollView, can_focus=True):
     is_accordion = False
     """The item under the cursor is always open."""
 
-    @dataclass
     class Moved(Message):
         """The user moved the cursor."""
 
-        view: LineView
+        def __init__(self, view: LineView) -> None:
+            super().__init__()
+            self.view = view
 
-    @dataclass
-    class Entered(Message):
+    class Entered(Moved):
         """The user pressed enter on the cursor, or clicked where it stood already."""
-
-        view: LineView
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)

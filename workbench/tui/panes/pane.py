@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from workbench.tui.lines import Span
 from workbench.tui.models.tabs import PANES
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.selection import Lights, Selection
 
 if TYPE_CHECKING:
     from workbench.tui.opened import Opened
+    from workbench.tui.selection import Lights, Selection
 
 
 class Pane(LineView):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual import events, work
@@ -19,12 +18,12 @@ from workbench.tui import keys
 from workbench.tui.lines import Line, Span, wrap
 from workbench.tui.models import wire
 from workbench.tui.models.rows import CONTINUES, Rows
-from workbench.tui.models.words import byte_range, event_range, size
+from workbench.tui.models.words import REQUEST, RESPONSE, byte_range, event_range, size
 from workbench.tui.panes.pane import Pane
-from workbench.tui.selection import REQUEST, RESPONSE, Lights, Selection, Spans
 
 if TYPE_CHECKING:
     from workbench.tui.opened import Opened
+    from workbench.tui.selection import Lights, Selection, Spans
 
 AT_ONCE = 64 * 1024
 """Bytes that are laid out on the screen's thread: under 10 ms; more is left to a worker."""
@@ -42,11 +41,12 @@ class WirePane(Pane):
 
     BINDINGS = keys.bindings(keys.WIRE)
 
-    @dataclass
     class Grew(Message):
         """More rows of a big body are laid out."""
 
-        rows: Rows
+        def __init__(self, rows: Rows) -> None:
+            super().__init__()
+            self.rows = rows
 
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, WirePane.Grew)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -54,12 +53,13 @@ class HomePane(LineView):
         return home.nothing(self.folder, width)
 
 
-@dataclass
 class Told(Message):
     """The story of a session is known."""
 
-    path: Path
-    story: home.Story
+    def __init__(self, path: Path, story: home.Story) -> None:
+        super().__init__()
+        self.path = path
+        self.story = story
 
 
 class HomeScreen(Screen[None]):

@@ -14,6 +14,7 @@ from workbench.tui.bars import Bar
 from workbench.tui.models import findings as walk
 from workbench.tui.models.headline import headline
 from workbench.tui.models.tabs import PANES, TOO_SMALL, key_line, tab_line
+from workbench.tui.models.words import REQUEST, RESPONSE
 from workbench.tui.panes.exchange import ExchangePane
 from workbench.tui.panes.findings import FindingsPane
 from workbench.tui.panes.lineview import LineView
@@ -21,7 +22,6 @@ from workbench.tui.panes.pane import Pane
 from workbench.tui.panes.timeline import TimelinePane
 from workbench.tui.panes.wire import WirePane
 from workbench.tui.safetext import visible
-from workbench.tui.selection import REQUEST, RESPONSE, Selection
 from workbench.tui.service import ExchangeOpened, Inspecting, Listed, NotOpened, Opener, RowsCame, Trouble
 from workbench.tui.state import SessionState
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from workbench.errors import WorkbenchError
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.opened import Opened
+    from workbench.tui.selection import Selection
     from workbench.wire.session import Session
 
 SIDE_PANES = ("ir", "reasoning", "closure")
