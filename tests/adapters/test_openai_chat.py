@@ -272,7 +272,7 @@ WRONG: list[tuple[str, Any, str, str]] = [
     ("content is a number", {"role": "user", "content": 3}, "content.shape", "/content"),
     ("content is an object", {"role": "user", "content": {"type": "text", "text": "a"}}, "content.shape", "/content"),
     ("no content", {"role": "user"}, "content.shape", ""),
-    ("null content of a result", {"role": "tool", "tool_call_id": "c", "content": None}, "content.shape", "/content"),
+    ("null content of a result", {"role": "tool", "tool_call_id": "c", "content": None}, "content.empty", "/content"),
     ("part is a string", {"role": "user", "content": ["a"]}, "content.shape", "/content/0"),
     ("part without type", {"role": "user", "content": [{"text": "a"}]}, "content.shape", "/content/0"),
     ("text part without text", {"role": "user", "content": [{"type": "text"}]}, "content.shape", "/content/0"),

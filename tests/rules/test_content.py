@@ -81,6 +81,15 @@ CHAT = [
         [],
     ),
     ("empty string", [GO, {"role": "assistant", "content": ""}, GO], []),
+    (
+        "null as a result",
+        [
+            GO,
+            {"role": "assistant", "content": None, "tool_calls": [CALL]},
+            {"role": "tool", "tool_call_id": "a", "content": None},
+        ],
+        [("content.empty", "error", "/messages/2/content")],
+    ),
 ]
 
 
@@ -88,6 +97,11 @@ CHAT = [
 def test_chat(chat, messages, expected):
     found = [f for f in chat(messages) if f.severity == "error"]
     assert [(f.rule, f.severity, f.pointer) for f in found] == expected
+
+
+def test_the_refusal_of_one_shape_is_no_refusal_of_another(chat):
+    found = chat([GO, {"role": "user", "content": None}], provider="deepseek:v3.2", model="deepseek-v3.2")
+    assert [(f.rule, f.severity, f.refusal) for f in found] == [("content.shape", "warning", "")]
 
 
 def message(content, reason="end_turn"):

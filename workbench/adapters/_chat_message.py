@@ -136,7 +136,7 @@ def _result(block: Block) -> Part:
         parts = (Opaque(kind_of(content), content, Source("/content", VERBATIM)),)
     else:
         what = "null" if "content" in block.value else "absent"
-        block.notes.shape(f"the content of a result is {what}", "/content" if what == "null" else "")
+        block.notes.add("content.empty", f"the content of a result is {what}", "/content" if what == "null" else "")
         parts = ()
     return ToolResultIR(
         tool_call_id=block.string("tool_call_id", "tool_call_id"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from workbench import limits
@@ -37,11 +37,9 @@ def weaker(rule: Rule, severity: Severity = Severity.WARNING) -> Rule:
     return replace(rule, severity=severity)
 
 
-def from_anomalies(case: Case, rules: Iterable[Rule]) -> Iterable[Finding]:
-    """What decoders noticed, under the rules given."""
-    by_slug = {rule.slug: rule for rule in rules}
+def from_anomalies(case: Case, rule: Rule, when: str = "") -> Iterator[Finding]:
+    """What decoders noticed, under a rule; ``when`` as for ``Case.at``."""
     for side, message in (("request", case.request), ("response", case.response)):
         for noticed in message.anomalies if message else ():
-            rule = by_slug.get(noticed.slug)
-            if rule:
-                yield case.finding(rule, side, noticed.pointer, noticed.message, events=noticed.events)
+            if noticed.slug == rule.slug:
+                yield case.finding(rule, side, noticed.pointer, noticed.message, events=noticed.events, when=when)

@@ -33,12 +33,20 @@ def check(case: Case) -> Iterator[Finding]:
     yield from _last_message(case)
     yield from _system_messages(case)
     yield from _silent_answer(case)
-    yield from from_anomalies(case, (SHAPE,))
+    yield from _noticed(case)
 
 
 def _refused(case: Case, rule: Rule, when: str) -> Enforced | None:
     """The provider's check of exactly this fault."""
     return next((e for e in case.contract.enforces if e.rule == rule.slug and e.when == when), None)
+
+
+def _noticed(case: Case) -> Iterator[Finding]:
+    """What decoders noticed. A refusal that is known is of one certain shape: it says nothing about any other."""
+    for rule, when in ((SHAPE, ""), (EMPTY, "null")):
+        is_refused = _refused(case, rule, when) is not None
+        for finding in from_anomalies(case, rule, when):
+            yield finding if is_refused else replace(as_warning(finding), refusal="", source="")
 
 
 def _texts(case: Case, number: int, message: Message) -> Iterator[Finding]:
