@@ -13,7 +13,7 @@ from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelRespons
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, Kind
 from workbench.wire.jsontext import JsonIndex, loads, string_slice_span
-from workbench.wire.sse import SseEvent, looks_like_stream, read_events
+from workbench.wire.sse import SseEvent, looks_like_stream, meant, read_events
 
 REQUEST, RESPONSE = "request", "response"
 
@@ -85,7 +85,7 @@ class Decoded:
 
     def _detect_by_body(self, url: str) -> tuple[str | None, str]:
         request, response = _peek(self.request_text), None if self.events else _peek(self.response_text)
-        first = [(e.name, _peek(e.data)) for e in self.events[:8] if e.data is not None]
+        first = [(e.name, _peek(meant(e.data))) for e in self.events[:8] if e.data is not None]
         named = url and _elsewhere.name_url(url)
         if named:
             return named, "by its URL"

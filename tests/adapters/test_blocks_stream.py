@@ -155,7 +155,14 @@ BROKEN: list[tuple[str, Sequence[Json | bytes], list[tuple[str, tuple[int, ...]]
         [("stream.encoding", (2, 3))],
     ),
     ("not UTF-8", [*OK[:2], bodies.frame(OK[2]).replace(b'"a"', b'"\xe6\x9d"'), *OK[3:]], [("stream.encoding", (2,))]),
-    ("one replacement character", [*OK[:2], delta(0, "text_delta", text="\ufffd"), *OK[3:]], []),
+    ("one", [*OK[:2], delta(0, "text_delta", text="\ufffd"), *OK[3:]], [("stream.encoding", (2,))]),
+    ("never begins", OK[1:], [("stream.block-order", (0,))]),
+    ("no reason to stop", [*OK[:4], OK[-1]], [("stream.finish-reason", (4,))]),
+    (
+        "every prefix twice",
+        [b"data: " + bodies.frame(e)[bodies.frame(e).index(b"data:") :] for e in OK],
+        [("stream.framing", tuple(range(6)))],
+    ),
 ]
 
 

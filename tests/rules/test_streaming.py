@@ -50,6 +50,39 @@ CHAT = [
         sse(SAID, chunk({"content": "\ufffd\ufffd"}), chunk(reason="stop")),
         [("stream.encoding", "error", (1,))],
     ),
+    (
+        "one replacement character, which a model may write",
+        sse(SAID, chunk({"content": "caf\ufffd"}), chunk(reason="stop")),
+        [("stream.encoding", "warning", (1,))],
+    ),
+    (
+        "an answer whose id a relay changes",
+        sse(SAID, chunk(reason="stop", id="gen-2")),
+        [("stream.id", "warning", (1,))],
+    ),
+    (
+        "one id for two calls",
+        sse(chunk({"tool_calls": [call(), call(index=1)]}, "tool_calls")),
+        [("stream.id", "warning", (0,))],
+    ),
+    (
+        "another id in mid-call",
+        sse(chunk({"tool_calls": [call("{")]}), chunk({"tool_calls": [call("}", id="c2")]}, "tool_calls")),
+        [("stream.name", "error", (1,)), ("stream.id", "error", (1,))],
+    ),
+    (
+        "whole calls in one chunk, without an index",
+        sse(chunk({"tool_calls": [call(index=None), call(index=None, id="c2")]}, "tool_calls")),
+        [],
+    ),
+    (
+        "whole calls in two chunks, without an index",
+        sse(
+            chunk({"tool_calls": [call(index=None)]}),
+            chunk({"tool_calls": [call(index=None, id="c2")]}, "tool_calls"),
+        ),
+        [("stream.index", "error", (0, 1))],
+    ),
 ]
 
 
@@ -58,6 +91,26 @@ def test_chat_streams(chat, response, expected):
     found = [f for f in chat(GO, response, tools=TOOLS) if f.rule.startswith("stream.")]
     assert [(f.rule, f.severity, f.events) for f in found] == expected
     assert all(f.span for f in found)
+
+
+def test_what_a_call_lacks_went_to_one_that_never_began(chat):
+    begun, stray = call(""), {"index": 1, "function": {"arguments": '{"city": "Oslo"}'}}
+    tools = [{"type": "function", "function": {"name": "now", "parameters": {"type": "object", "required": ["city"]}}}]
+    answer = sse(chunk({"tool_calls": [begun]}), chunk({"tool_calls": [stray]}), chunk(reason="tool_calls"))
+    found = [f for f in chat(GO, answer, tools=tools) if f.severity == "error"]
+    assert [(f.rule, f.pointer, f.events) for f in found] == [("stream.index", "/choices/0/message/tool_calls/1", (1,))]
+
+
+def test_a_prefix_that_stands_twice_hides_nothing_else(chat):
+    answer = sse(SAID, chunk(reason="stop")).replace(b"data: ", b"data: data: ")
+    (finding,) = chat(GO, answer)
+    assert (finding.rule, finding.severity, finding.events) == ("stream.framing", "error", (0, 1, 2))
+
+
+def test_an_answer_that_says_nothing_has_a_place(chat):
+    (finding,) = chat(GO, sse(chunk({"role": "assistant", "reasoning_content": "hm"}), chunk(reason="stop")))
+    assert (finding.rule, finding.events) == ("content.empty", (1,))
+    assert finding.span
 
 
 def test_a_named_choice_ends_with_stop(chat):

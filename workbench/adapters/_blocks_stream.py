@@ -281,8 +281,19 @@ class BlockStreamDecoder:
         contradiction = contradicts(self._body.get("stop_reason"), parts)
         if contradiction:
             yield Anomaly("stream.finish-reason", contradiction, "/stop_reason", self._finish)
+        elif self._is_complete and self._blocks and self._body.get("stop_reason") is None:
+            yield Anomaly(
+                "stream.finish-reason", "no stop reason before message_stop", "/stop_reason", (self._ended or 0,)
+            )
+        if self._blocks and not self._is_started:
+            events = self._blocks[0].all_events()[:1]
+            yield Anomaly("stream.block-order", "the blocks begin without message_start", events=events)
         if self._error is None and self._last is not None:
             yield from self._missing_ends(self._last, places)
+
+    def _is_unreadable(self) -> bool:
+        """Nothing of the stream could be read: how it ends is not known."""
+        return not self._is_started and any(slug == "stream.framing" for slug, _ in self._faults)
 
     def _missing_ends(self, last: int, places: Mapping[int, str]) -> Iterator[Anomaly]:
         for index, block in self._open.items():
@@ -294,5 +305,5 @@ class BlockStreamDecoder:
                 yield Anomaly("stream.truncated", message, places[id(block)], tuple(sorted({*events, last})))
         if self._is_cut and not self._open:
             yield Anomaly("stream.truncated", "the stream stops inside an event", events=(last,))
-        elif not self._is_complete and not self._open:
+        elif not self._is_complete and not self._open and not self._is_unreadable():
             yield Anomaly("stream.no-terminator", "the stream ends without message_stop", events=(last,))

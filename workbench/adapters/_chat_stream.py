@@ -16,7 +16,7 @@ from workbench.adapters._error_body import read_error
 from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse, ToolCallIR
 from workbench.wire.jsontext import loads
-from workbench.wire.sse import SseEvent
+from workbench.wire.sse import SseEvent, meant
 
 _DONE = b"[DONE]"
 _CHUNK_KEYS = ("id", "object", "usage", "model")
@@ -96,7 +96,10 @@ class ChatStreamDecoder:
         self._is_done = True
 
     def _unreadable(self, event: SseEvent, error: WireError) -> None:
-        if event.terminated:
+        if (event.data or b"").lstrip().startswith(b"data:"):
+            self._note("stream.framing", "the prefix 'data:' stands twice", "", event.number)
+            self._is_done |= meant(event.data or b"") == _DONE
+        elif event.terminated:
             self._note("stream.framing", f"the data of a block is {error.what}", "", event.number)
         else:
             self._note("stream.truncated", "the stream stops inside a chunk", "", event.number)

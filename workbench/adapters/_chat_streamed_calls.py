@@ -101,6 +101,7 @@ class Calls:
         self.calls: list[Call] = []
         self._by_index: dict[int, Call] = {}
         self._by_id: dict[str, Call] = {}
+        self._unnumbered: tuple[Call, int] | None = None  # the first call without an index, and where it began
         self._note = note
 
     def feed(self, deltas: list[JsonValue], event: int, base: str) -> None:
@@ -127,6 +128,9 @@ class Calls:
             if call is not None and _is_another(call, call_id, name):
                 self._note("stream.index", f"another call begins at index {index}, which is taken", f"{call.at}", event)
                 call = None
+            if call is None and not call_id and not name and self.calls:
+                call = self._open(delta)
+                self._note("stream.index", f"a delta for the call at index {index}, which never began", call.at, event)
             self._by_index[index] = call = call or self._open(delta)
             return call
         if index is not None:
@@ -134,9 +138,18 @@ class Calls:
         if isinstance(call_id, str) and call_id in self._by_id:
             return self._by_id[call_id]
         if call_id or name or not self.calls:
-            return self._open(delta)
+            return self._open_unnumbered(delta, event)
         call = self.calls[-1]
         self._note("stream.index", "a delta goes on with a call but names neither index nor id", call.at, event)
+        return call
+
+    def _open_unnumbered(self, delta: Delta, event: int) -> Call:
+        """A call without an index: whole ones in one list are told apart by their order, later ones by luck."""
+        call = self._open(delta)
+        first, began = self._unnumbered = self._unnumbered or (call, event)
+        if began != event:
+            for place in (began, event):
+                self._note("stream.index", "calls begin in several chunks and have no index", first.at, place)
         return call
 
     def _open(self, delta: Delta) -> Call:
@@ -170,7 +183,8 @@ class Calls:
             call.has_empty_id = True
         elif not call.id:
             call.id.add(call_id, event, f"{base}/id")
-            self._by_id.setdefault(call_id, call)
+            if self._by_id.setdefault(call_id, call) is not call:
+                self._note("stream.id", f"the id {call_id!r:.80} repeats: another call has it", f"{call.at}/id", event)
         elif call_id != call.id.text:
             message = f"the id of a call changes from {call.id.text!r:.80} to {call_id!r:.80}"
             self._note("stream.id", message, f"{call.at}/id", event)

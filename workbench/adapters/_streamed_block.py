@@ -23,9 +23,8 @@ DELTAS: Mapping[str, tuple[str, str, str]] = {
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _KNOWN = ("text", "thinking", "redacted_thinking", "tool_use")
 _SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_DAMAGED = re.compile("\ufffd\ufffd|[\ud800-\udfff]")
-"""A character that was cut, and its halves decoded alone, leaves two replacement characters or more; bytes that are no
-UTF-8 at all are read as lone surrogates. One replacement character alone may be what the model wrote."""
+_DAMAGED = re.compile("[\ufffd\ud800-\udfff]")
+"""What a character that was cut leaves behind; bytes that are no UTF-8 at all are read as lone surrogates."""
 
 
 class Track:
@@ -136,7 +135,7 @@ class StreamedBlock:
         return self._placed(part, at, grown, events)
 
     def _note_damage(self, at: str, notes: Notes) -> None:
-        message = "characters were damaged on their way: replacement characters in a row, or no UTF-8"
+        message = "characters were damaged on their way: replacement characters, or no UTF-8"
         for track in self.tracks.values():
             text = track.text()
             if not text.isascii() and _DAMAGED.search(text):

@@ -43,3 +43,8 @@ def from_anomalies(case: Case, rule: Rule, when: str = "") -> Iterator[Finding]:
         for noticed in message.anomalies if message else ():
             if noticed.slug == rule.slug:
                 yield case.finding(rule, side, noticed.pointer, noticed.message, events=noticed.events, when=when)
+
+
+def went_astray(case: Case) -> bool:
+    """Deltas of the stream name no call that began: what a call of it lacks may have gone elsewhere."""
+    return case.response is not None and any(a.slug == "stream.index" for a in case.response.anomalies)

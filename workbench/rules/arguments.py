@@ -11,7 +11,7 @@ from workbench.decode import REQUEST, RESPONSE
 from workbench.ir import ModelRequest, ModelResponse, ToolCallIR, ToolDef
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._words import quote, weaker
+from workbench.rules._words import quote, weaker, went_astray
 from workbench.textcalls.arguments import COERCIBLE, DOUBLE_ENCODED, Fault, Ladder, Rung, climb, is_cut
 from workbench.wire.jsontext import dumps
 
@@ -111,6 +111,8 @@ def _is_last_of_torn_stream(case: Case, ref: NodeRef) -> bool:
 
 
 def _no_arguments(case: Case, ref: NodeRef, tool: ToolDef | None) -> Iterator[Finding]:
+    if went_astray(case):
+        return
     schema = tool.schema if tool else None
     required = schema.get("required") if isinstance(schema, dict) else None
     if _at_limit(case, ref):

@@ -10,7 +10,7 @@ from workbench.decode import RESPONSE
 from workbench.ir import ModelRequest, Opaque, ToolCallIR
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._words import quote, weaker
+from workbench.rules._words import quote, weaker, went_astray
 from workbench.wire.exchange import Origin
 
 UNKNOWN_TOOL = Rule("call.unknown-tool", Severity.ERROR, "The called name is not among the declared tools.")
@@ -24,7 +24,8 @@ def check(case: Case) -> Iterator[Finding]:
         return
     for n, message in enumerate(case.decoded.messages(RESPONSE)):
         for k, call in message.tool_calls():
-            if call.name not in case.tools and not _may_come_from_elsewhere(case.request, call):
+            is_known = call.name in case.tools or (not call.name and went_astray(case))
+            if not is_known and not _may_come_from_elsewhere(case.request, call):
                 yield _unknown(case, NodeRef(RESPONSE, n, k), call)
 
 

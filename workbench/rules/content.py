@@ -155,4 +155,5 @@ def _silent_answer(case: Case) -> Iterator[Finding]:
     limit = ": the output limit was reached before it said anything" if answer.stop == "length" else ""
     what = "holds reasoning and nothing else" if said else "is empty"
     reason = f"finish reason {quote(answer.finish_reason)}"
-    yield case.finding(EMPTY, RESPONSE, answer.messages[0].pointer, f"the answer {what}{limit}", evidence=reason)
+    pointer, events = answer.messages[0].pointer, answer.finish_events
+    yield case.finding(EMPTY, RESPONSE, pointer, f"the answer {what}{limit}", events=events, evidence=reason)

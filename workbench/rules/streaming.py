@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from workbench.decode import RESPONSE
-from workbench.ir import Anomaly
+from workbench.ir import Anomaly, leaves
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._words import weaker
@@ -72,7 +73,31 @@ def _is_unterminated_answer(case: Case, noticed: Anomaly) -> bool:
 
 def _is_mild(case: Case, noticed: Anomaly) -> bool:
     """The fault is there and does no harm: the answer is whole, or repeats what it was sent."""
-    return _is_unterminated_answer(case, noticed) or (noticed.slug == ENCODING.slug and _was_sent(case))
+    if noticed.slug == ENCODING.slug:
+        return _was_sent(case) or not _is_cut(case, noticed)
+    if noticed.slug == ID.slug:
+        return noticed.pointer == "/id" or _is_said_of_the_call(case, noticed)  # nothing is joined by an answer's id
+    return _is_unterminated_answer(case, noticed)
+
+
+_CUT = re.compile("\ufffd\ufffd|[\ud800-\udfff]")
+"""Halves of a character, decoded alone: two replacement characters or more. A single one a model may have written."""
+
+
+def _is_cut(case: Case, noticed: Anomaly) -> bool:
+    texts = (
+        leaf.value
+        for message in case.decoded.messages(RESPONSE)
+        for leaf in leaves(message)
+        if leaf.pointer.startswith(noticed.pointer)
+    )
+    return any(isinstance(text, str) and _CUT.search(text) for text in texts)
+
+
+def _is_said_of_the_call(case: Case, noticed: Anomaly) -> bool:
+    """The closure finds the same: two calls with one id."""
+    twins = (line.call for line in case.closure.lines if line.call and line.call.side == RESPONSE and line.twin)
+    return any(case.pointer(call, "id") == noticed.pointer for call in twins)
 
 
 def _was_sent(case: Case) -> bool:

@@ -13,7 +13,7 @@ from workbench.limits import MAX_SSE_LINE
 from workbench.wire._sse_block import Block, SseEvent
 from workbench.wire._sse_plain import BOM, plain_events
 
-__all__ = ["SseEvent", "SseReader", "looks_like_stream", "read_events"]
+__all__ = ["SseEvent", "SseReader", "looks_like_stream", "meant", "read_events"]
 
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 _FIELD: Final = re.compile(rb"(?:(?:id|retry):[^\r\n]*+[\r\n]++)*(?:data|event)?:")
@@ -122,6 +122,11 @@ def read_events(body: bytes) -> tuple[SseEvent, ...]:
     events, read = plain_events(body)
     rest = SseReader(number=len(events), offset=read)
     return (*events, *rest.feed(body[read:]), *rest.close())
+
+
+def meant(data: bytes) -> bytes:
+    """The data of a block as its server meant it: a prefix that stands twice (``data: data: {}``) taken off."""
+    return data.lstrip().removeprefix(b"data:").strip()
 
 
 def looks_like_stream(body: bytes, content_type: str) -> bool:
