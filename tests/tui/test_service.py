@@ -6,9 +6,10 @@ import pytest
 from textual.message import Message
 
 from tests.tui import samples
+from workbench.errors import UnreadableInput
 from workbench.inspection import Inspector
-from workbench.tui.service import ExchangeOpened, Inspecting, RowsCame, Trouble
-from workbench.wire.session import Session
+from workbench.tui.service import ExchangeOpened, Inspecting, Listed, NotOpened, RowsCame, Trouble
+from workbench.wire.session import MemorySession, Session
 
 
 def run(session: Session, *asked: int, until: type[Message] | None = None) -> list[Message]:
@@ -70,7 +71,25 @@ def test_inspection_that_breaks_off_says_where(monkeypatch: pytest.MonkeyPatch) 
     assert trouble.text == "inspection stopped at exchange 1: disk gone"
 
 
-def test_an_empty_session_waits_for_nothing() -> None:
-    service = Inspecting(samples.session(), None, None)
+def test_a_session_it_opened_is_closed_at_the_end() -> None:
+    closed = []
+
+    class Watched(MemorySession):
+        def close(self) -> None:
+            closed.append(self.name)
+
+    service = Inspecting(lambda: Watched("x", ()), None, None)
     service.stop()
-    service.run(pytest.fail)
+    came: list[Message] = []
+    service.run(came.append)
+    assert [type(m) for m in came] == [Listed]
+    assert closed == ["x"]
+
+
+def test_a_session_that_cannot_be_opened_is_said() -> None:
+    def opener() -> Session:
+        raise UnreadableInput("no importer can read it")
+
+    came: list[Message] = []
+    Inspecting(opener, None, None).run(came.append)
+    assert [str(m.error) for m in came if isinstance(m, NotOpened)] == ["no importer can read it"]

@@ -3,18 +3,26 @@ from __future__ import annotations
 from tests.tui import samples
 from workbench.inspection import Inspector
 from workbench.tui.state import SessionState
+from workbench.wire.session import Session
 
 
 def state(name: str) -> SessionState:
     session = samples.example(name)
-    made = SessionState(session.name, session.summaries())
+    made = listed(session)
     made.update(Inspector(session).run().rows)
+    return made
+
+
+def listed(session: Session) -> SessionState:
+    made = SessionState()
+    made.list(session.name, session.summaries())
     return made
 
 
 def test_rows_come_piece_by_piece() -> None:
     session = samples.example(samples.LOST_RESULT)
-    made = SessionState(session.name, session.summaries())
+    assert SessionState().verdict() == "opening …"
+    made = listed(session)
     assert made.verdict() == "inspecting: 0 of 3 exchanges, no breaks so far"
     assert made.tally() == "none so far"
     assert (made.row(0), made.lane(0)) == (None, " ")
@@ -36,15 +44,15 @@ def test_no_findings_say_under_which_contract_and_why_that() -> None:
 
 
 def test_nothing_to_check_says_why() -> None:
-    assert "holds no exchange" in SessionState("x", ()).verdict()
+    assert "holds no exchange" in listed(samples.session()).verdict()
     page = samples.session(samples.exchange(b"", b"<html>", url="https://example.org/index.html"))
-    made = SessionState(page.name, page.summaries())
+    made = listed(page)
     made.update(Inspector(page).run().rows)
     assert made.verdict().startswith("nothing to check: no exchange here")
 
 
 def test_trouble_is_the_verdict() -> None:
-    made = SessionState("x", samples.example(samples.TOOL_LOOP).summaries())
+    made = listed(samples.example(samples.TOOL_LOOP))
     made.trouble = "inspection stopped at exchange 1: torn"
     assert made.is_done
     assert made.verdict() == made.trouble

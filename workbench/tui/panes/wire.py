@@ -119,7 +119,7 @@ class WirePane(Pane):
         if self._rows and self._rows.width != max(16, self.text_width - self._margin(self.opened)):
             self._lay_out(self.opened)
             self.reload()
-            self._reveal(self.byte)
+        self._reveal(self.byte)
 
     def _margin(self, opened: Opened | None) -> int:
         """Columns for the numbers of stream events."""

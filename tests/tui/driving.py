@@ -1,0 +1,77 @@
+"""Driving the app in tests: wait for the thing, never for time."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from textual.pilot import Pilot
+
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.panes.pane import Pane
+from workbench.tui.screens.session import SessionScreen
+from workbench.wire.session import Session
+
+PATIENCE = 600
+
+
+async def until(pilot: Pilot[None], holds: Callable[[], object]) -> None:
+    """Let the app run until something holds."""
+    for _ in range(PATIENCE):
+        if holds():
+            await pilot.pause()
+            return
+        await pilot.pause(0.01)
+    raise AssertionError("it never came to hold")
+
+
+class Driver:
+    """The app on a session, with short ways to look at it."""
+
+    def __init__(self, pilot: Pilot[None]) -> None:
+        self.pilot = pilot
+        self.app = pilot.app
+
+    @property
+    def screen(self) -> SessionScreen:
+        screen = self.app.screen
+        assert isinstance(screen, SessionScreen)
+        return screen
+
+    def pane(self, name: str) -> Pane:
+        return self.screen.query_one(f"#{name}", Pane)
+
+    @property
+    def focused(self) -> str:
+        return (self.app.focused and self.app.focused.id) or ""
+
+    @property
+    def text(self) -> str:
+        return screen_text(self.app)
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def shows(self, exchange: int) -> None:
+        """Until an exchange, counted from zero, is open."""
+        await until(self.pilot, lambda: self.screen.opened and self.screen.opened.index == exchange)
+
+
+def screen_text(app: object) -> str:
+    """What stands on the screen, line by line."""
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())  # type: ignore[attr-defined]
+
+
+@asynccontextmanager
+async def showing(
+    session: Session, size: tuple[int, int] = (160, 50), exchange: int | None = None
+) -> AsyncIterator[Driver]:
+    """The app on a session, once it is inspected and an exchange is open."""
+    app = WorkbenchApp(session, exchange=exchange)
+    async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
+        driver = Driver(pilot)
+        await until(pilot, lambda: driver.screen.state.is_done)
+        if len(session):
+            await until(pilot, lambda: driver.screen.opened)
+        yield driver

@@ -1,0 +1,295 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.tui import samples
+from tests.tui.driving import Driver, showing, until
+from workbench.errors import UnreadableInput
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.panes.wire import WirePane
+from workbench.tui.screens.session import SessionScreen
+from workbench.wire.session import Session
+
+SIZES = [(80, 24), (120, 40), (160, 50)]
+
+
+def lit(driver: Driver, name: str) -> str:
+    """The text of the lit items of a pane."""
+    pane = driver.pane(name)
+    return "\n".join("".join(s.text for s in pane.head(n, 200)) for n in sorted(pane.lit))
+
+
+def lit_bytes(driver: Driver) -> bytes:
+    wire = driver.screen.wire
+    body = wire._rows.body if wire._rows else b""
+    return b"".join(body[a:b] for a, b in wire._lit)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_it_opens_at_the_first_break_with_the_focus_on_it(size: tuple[int, int]) -> None:
+    async with showing(samples.example(samples.LOST_RESULT), size) as driver:
+        await driver.shows(2)
+        assert driver.focused == "findings"
+        text = driver.text
+        assert "closure.missing-result" in text
+        assert '"toolu_01Tests"' in text  # its bytes
+        assert "tools are never executed" in text
+        assert "run_tests" in lit(driver, "ir")
+        assert "missing" in lit(driver, "closure")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_without_breaks_it_says_under_which_contract(size: tuple[int, int]) -> None:
+    async with showing(samples.example(samples.TOOL_LOOP), size) as driver:
+        assert driver.focused == "exchanges"
+        assert "no breaks found under contract anthropic (by its host api.anthropic.com)" in driver.text
+
+
+async def test_an_exchange_can_be_asked_for() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), exchange=1) as driver:
+        await driver.shows(1)
+        assert driver.pane("exchanges").cursor == 1
+        assert driver.focused == "wire"
+
+
+async def test_moving_in_the_ir_drives_the_other_panes() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.shows(2)
+        await driver.press("3", "g")
+        while "read_file" not in lit(driver, "ir") or "call" not in lit(driver, "ir"):
+            await driver.press("j")
+        assert b'"toolu_01Parser"' in lit_bytes(driver)
+        assert lit(driver, "closure").startswith("● closed")
+        related = driver.pane("ir").related
+        assert len(related) == 1  # its result
+        assert any(mark.style == "related" for mark in driver.screen.wire._marks)
+
+
+async def test_moving_on_the_wire_drives_the_other_panes() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.shows(2)
+        await driver.press("2", "G")
+        wire = driver.screen.wire
+        while b"toolu_01Parser" not in wire._rows.body[slice(*wire._rows.bounds(wire.cursor - len(wire._top)))]:  # type: ignore[union-attr]
+            await driver.press("k")
+        await driver.press("l", "l", "l")
+        assert "result" in lit(driver, "ir")
+        assert "read_file" in lit(driver, "closure")
+        assert driver.screen.selection is not None
+        assert driver.screen.selection.pointer.startswith("/messages/2/content/0")
+
+
+async def test_moving_in_the_closure_drives_the_other_panes() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.shows(2)
+        await driver.press("5", "g")
+        assert b"toolu_01Parser" in lit_bytes(driver)
+        await driver.press("j")
+        assert b"toolu_01Tests" in lit_bytes(driver)
+        assert "run_tests" in lit(driver, "ir")
+        assert "closure.missing-result" in lit(driver, "findings")
+
+
+async def test_the_ledger_drives_the_other_panes_and_is_driven_by_them() -> None:
+    async with showing(samples.example(samples.LOST_REASONING)) as driver:
+        await driver.shows(1)
+        assert "missing" in lit(driver, "reasoning")
+        await driver.press("3", "G", "4")
+        assert not driver.pane("reasoning").lit
+        await driver.press("enter")  # shows the bytes of what the cursor stands on
+        assert driver.focused == "wire"
+
+
+async def test_a_streamed_call_lights_its_events() -> None:
+    async with showing(samples.example(samples.TOOL_LOOP)) as driver:
+        await driver.shows(0)
+        await driver.press("3")
+        while "read_file" not in lit(driver, "ir"):
+            await driver.press("j")
+        assert driver.screen.wire.side == "response"
+        assert lit_bytes(driver).count(b"data:") == len(driver.screen.selection.events)  # type: ignore[union-attr]
+        assert "events" in str(driver.screen.wire.border_title)
+        await driver.press("2", "j", "j")
+        assert "read_file" in lit(driver, "ir")  # still an event of the call
+
+
+async def test_breaks_are_walked_across_exchanges() -> None:
+    async with showing(three_breaks()) as driver:
+        await until(driver.pilot, lambda: driver.screen.opened)
+        places = []
+        for key in ("n", "n", "n", "p"):
+            places.append((driver.screen.opened.index, driver.pane("findings").cursor))  # type: ignore[union-attr]
+            await driver.press(key)
+            wanted = driver.screen._wanted
+            await driver.shows(wanted or 0)
+        assert places == [(0, 0), (1, 1), (2, 2), (2, 2)]
+        assert driver.screen.opened.index == 1  # type: ignore[union-attr]
+
+
+def three_breaks() -> Session:
+    def lost(number: int) -> dict[str, object]:
+        call = {"id": f"c{number}", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+        messages: list[dict[str, object]] = [
+            {"role": "user", "content": f"question {number}"},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "user", "content": "go on"},
+        ]
+        tools = [{"type": "function", "function": {"name": "ls", "parameters": {"type": "object"}}}]
+        return {"model": "gpt-4.1", "messages": messages, "tools": tools}
+
+    answer = {"object": "chat.completion", "choices": [{"index": 0, "message": {"role": "assistant", "content": "ok"}}]}
+    return samples.session(*(samples.exchange(lost(n), answer, number=n) for n in range(3)))
+
+
+async def test_the_timeline_opens_exchanges() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.shows(2)
+        await driver.press("1", "g")
+        await driver.shows(0)
+        await driver.press("right_square_bracket")
+        await driver.shows(1)
+        assert driver.pane("exchanges").cursor == 1
+
+
+async def test_panes_are_reached_by_tab_and_by_digit() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
+        seen = []
+        for _ in range(6):
+            await driver.press("tab")
+            seen.append(driver.focused)
+            assert driver.pane(driver.focused).display
+        assert seen == ["exchanges", "wire", "ir", "reasoning", "closure", "findings"]
+        await driver.press("4")
+        assert driver.focused == "reasoning"
+        assert "[4 Reasoning]" in driver.text
+        await driver.press("shift+tab")
+        assert driver.focused == "ir"
+
+
+async def test_a_pane_fills_the_screen_and_comes_back() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.press("2", "z")
+        assert driver.pane("wire").size.width > 150
+        assert not driver.pane("findings").display
+        await driver.press("6")
+        assert driver.pane("findings").size.height > 30
+        await driver.press("escape")
+        assert driver.pane("wire").display
+        assert driver.pane("wire").size.width < 80
+
+
+async def test_both_sides_of_the_wire_are_shown() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.shows(2)
+        assert driver.screen.wire.side == "request"
+        await driver.press("r")
+        assert "HTTP/1.1 400" in driver.text
+        await driver.press("2", "H")
+        assert "content-type: application/json" in driver.text
+
+
+async def test_the_selection_survives_every_size() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
+        await driver.shows(2)
+        selection = driver.screen.selection
+        for size in ((160, 50), (50, 10), (120, 40), (80, 24)):
+            await driver.pilot.resize_terminal(*size)
+            await driver.pilot.pause()
+            assert driver.screen.selection == selection
+            text = driver.text
+            assert ("60 columns" in text) == (size == (50, 10))
+            assert ('"toolu_01Tests"' in text) == (size != (50, 10))
+
+
+@pytest.mark.parametrize("size", [(59, 40), (100, 14), (20, 5), (3, 2)])
+async def test_a_tiny_terminal_gets_a_message(size: tuple[int, int]) -> None:
+    async with showing(samples.example(samples.LOST_RESULT), size) as driver:
+        await driver.press("j", "n", "tab", "z")
+        assert "W" in driver.text
+
+
+async def test_search_walks_through_matches_and_is_left() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.shows(2)
+        await driver.press("2", "g", "slash", *"TOOLU", "enter")
+        wire = driver.screen.wire
+        at = wire.byte
+        assert wire._rows is not None
+        assert wire._rows.body[at : at + 5] == b"toolu"
+        await driver.press("n")
+        assert wire.byte > at
+        await driver.press("N")
+        assert wire.byte == at
+        await driver.press("escape", "n")
+        assert "no further break" in driver.text
+
+
+async def test_what_is_not_found_is_said() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.press("3", "slash", *"zzz", "enter")
+        assert "not found: zzz" in driver.text
+
+
+async def test_help_lists_the_keys_and_closes() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
+        await driver.press("question_mark")
+        assert "next break, across exchanges" in driver.text
+        await driver.press("q")
+        assert isinstance(driver.app.screen, SessionScreen)
+
+
+async def test_the_palette_runs_commands() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.press("colon", *"zoom")
+        await until(driver.pilot, lambda: "the focused pane alone" in driver.text)
+        await driver.press("enter", "enter")
+        await until(driver.pilot, lambda: driver.app.screen.has_class("-zoom"))
+
+
+async def test_enter_opens_a_part_in_full() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.shows(2)
+        await driver.press("3", "enter")
+        assert "tests/test_parser.py" in "".join(
+            driver.pane("ir").render_line(y).text for y in range(driver.pane("ir").size.height)
+        )
+
+
+async def test_an_empty_session_and_a_foreign_one_say_why_there_is_nothing() -> None:
+    async with showing(samples.session()) as driver:
+        assert "the session holds no exchange" in driver.text
+        await driver.press("n", "j", "r", "enter", "z", "q")
+    page = samples.exchange(b"", b"<html>", url="https://example.org/index.html")
+    async with showing(samples.session(page), (120, 40)) as driver:
+        assert "nothing to check" in driver.text
+        assert "nothing to decode" in driver.text
+        await driver.press("3", "j", "4", "j", "5", "j", "6", "n")
+
+
+async def test_a_session_that_cannot_be_opened_leaves_with_its_error() -> None:
+    error = UnreadableInput("no importer can read it", where="x.bin")
+
+    def opener() -> Session:
+        raise error
+
+    app = WorkbenchApp(opener)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.failure)
+    assert app.failure is error
+
+
+async def test_a_big_body_is_laid_out_without_waiting_for_it() -> None:
+    lines = [{"role": "user", "content": f"line {n} " + "x" * 300} for n in range(6000)]
+    request = {"model": "gpt-4.1", "messages": lines}
+    answer = {"object": "chat.completion", "choices": [{"index": 0, "message": {"role": "assistant", "content": "ok"}}]}
+    async with showing(samples.session(samples.exchange(request, answer)), (120, 40)) as driver:
+        wire = driver.screen.wire
+        await driver.press("3")
+        while "2 user" not in lit(driver, "ir"):
+            await driver.press("j" if driver.pane("ir").cursor < 3 else "k")
+        await until(driver.pilot, lambda: wire._rows and wire._rows.is_done)
+        await driver.press("2", "G")
+        assert wire.byte > len(json.dumps(request)) - 100
+        assert isinstance(wire, WirePane)

@@ -1,0 +1,119 @@
+"""Hostile traffic in every displayed field, in every pane, at several sizes: nothing of it reaches the terminal raw."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+
+import pytest
+
+from tests.tui import samples
+from tests.tui.driving import Driver, showing, until
+from workbench.inspection import Inspector
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.models.tabs import PANES
+from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
+from workbench.wire.session import MemorySession
+
+EVIL = (
+    "[/b][@click=app.quit]x[/] \x1b]52;c;aGk=\x07 \x1b]8;;http://x\x1b\\l\x1b[2J \x9b31m \x9d0;t\x9c \x00\x7f\x08\x0b"
+    " \u202egnp\u202c \u2066\u200b\u200d\ufe0f\ufeff \u2028 \U000e0041 日本語 e" + "\u0301" * 40 + " \x1bP unterminated"
+)
+LONE = "half \ud83d"
+
+
+def hostile_request(filler: str) -> bytes:
+    call = {"id": EVIL, "type": "function", "function": {"name": EVIL, "arguments": '{"path": "' + EVIL}}
+    messages = [
+        {"role": "system", "content": EVIL},
+        {"role": EVIL, "content": EVIL + "\n" + LONE},
+        {"role": "assistant", "content": EVIL, "reasoning_content": EVIL, "tool_calls": [call], EVIL: EVIL},
+        {"role": "tool", "tool_call_id": EVIL + "other", "content": [{"type": "text", "text": EVIL}, {"type": EVIL}]},
+        {"role": "user", "content": filler},
+    ]
+    tools = [{"type": "function", "function": {"name": EVIL, "description": EVIL, "parameters": {EVIL: EVIL}}}]
+    return json.dumps({"model": EVIL, "messages": messages, "tools": tools, EVIL: EVIL}, ensure_ascii=False).encode(
+        "utf-8", "surrogatepass"
+    )
+
+
+def hostile_stream() -> bytes:
+    delta = {"content": EVIL, "tool_calls": [{"index": 0, "id": EVIL, "function": {"name": EVIL, "arguments": EVIL}}]}
+    chunk = {"object": "chat.completion.chunk", "model": EVIL, "choices": [{"index": 0, "delta": delta}]}
+    raw = json.dumps(chunk, ensure_ascii=False).replace("\u2028", "\\u2028")
+    return b": \x1b[2J \xff\xfe\n\nevent: " + EVIL.encode()[:60] + b"\n\ndata: " + raw.encode() + b"\n\n\xff\xc3data"
+
+
+def hostile_session(filler: str = EVIL) -> MemorySession:
+    headers = Headers((("content-type", "application/json"), ("x-\x1b[2J", "\x9b2J\x1b]0;t\x07")))
+    stream = Headers((("content-type", "text/event-stream"),))
+    error = json.dumps({"error": {"message": EVIL, "type": EVIL, "code": EVIL}}).encode()
+    request = HttpRequest("P\x1bST", samples.CHAT + "?" + EVIL, headers, Body(hostile_request(filler)))
+    return MemorySession(
+        EVIL,
+        (
+            Exchange("1", request, HttpResponse(400, headers, Body(error), EVIL)),
+            Exchange("2", request, HttpResponse(200, stream, Body(hostile_stream()))),
+            Exchange("3", HttpRequest("GET", EVIL, headers, Body(b"\x1f\x8b\x1b[2J", "gzip")), note=EVIL),
+        ),
+        damage=(EVIL,),
+    )
+
+
+def assert_clean(driver: Driver) -> None:
+    for strip in driver.app.screen._compositor.render_strips():
+        for segment in strip:
+            assert not any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") for c in segment.text), segment
+            assert segment.style is None or segment.style.link is None
+
+
+@pytest.mark.parametrize("size", [(60, 15), (120, 40), (160, 50)])
+async def test_nothing_hostile_reaches_the_terminal(size: tuple[int, int]) -> None:
+    async with showing(hostile_session(), size) as driver:
+        for exchange in range(3):
+            driver.screen.open_exchange(exchange)
+            await driver.shows(exchange)
+            for name, _ in PANES:
+                pane = driver.pane(name)
+                driver.screen.focus_pane(name)
+                for step in (-1, 1):
+                    pane.action_end(step)
+                    await driver.pilot.pause()
+                    assert_clean(driver)
+                pane.toggle()
+                await driver.pilot.pause()
+                assert_clean(driver)
+            await driver.press("2", "r", "H")
+            assert_clean(driver)
+        await driver.press("n", "question_mark")
+        assert_clean(driver)
+        assert driver.app.is_running
+
+
+async def test_trouble_and_notifications_are_clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    def detail(self: Inspector, index: int) -> object:
+        raise RuntimeError(EVIL)
+
+    monkeypatch.setattr(Inspector, "detail", detail)
+    app = WorkbenchApp(hostile_session())
+    async with app.run_test(size=(120, 40), notifications=True, tooltips=True) as pilot:
+        driver = Driver(pilot)
+        await until(pilot, lambda: "cannot be shown" in driver.text)
+        assert_clean(driver)
+
+
+async def test_a_megabyte_on_one_line_is_shown() -> None:
+    async with showing(hostile_session("x" * 1_000_000), (80, 24), exchange=0) as driver:
+        await driver.press("2", "G")
+        await until(driver.pilot, lambda: driver.screen.wire._rows and driver.screen.wire._rows.is_done)
+        await driver.press("G")
+        assert_clean(driver)
+        await driver.press("3", "G", "enter")
+        assert_clean(driver)
+
+
+async def test_deep_json_is_shown() -> None:
+    deep = b'{"model": "m", "messages": ' + b"[" * 10_000 + b"]" * 10_000 + b"}"
+    async with showing(samples.session(samples.exchange(deep, deep)), (80, 24)) as driver:
+        await driver.press("2", "j", "G", "k", "l")
+        assert_clean(driver)

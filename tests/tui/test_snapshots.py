@@ -1,0 +1,43 @@
+"""The screens people look at, as they look. Few, and only of what the other tests cannot say: place and colour."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.tui import samples
+from tests.tui.driving import until
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens.home import HomePane
+from workbench.tui.screens.session import SessionScreen
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    screen = pilot.app.screen
+    if isinstance(screen, SessionScreen):
+        await until(pilot, lambda: screen.state.is_done and screen.opened)
+    else:
+        pane = screen.query_one(HomePane)
+        await until(pilot, lambda: len(pane.stories) == len(pane.paths))
+
+
+def app_on(name: str | None, theme: str = "textual-dark") -> WorkbenchApp:
+    app = WorkbenchApp(samples.example(name) if name else None)
+    app.theme = theme
+    return app
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "theme"),
+    [
+        (samples.LOST_REASONING, (80, 24), "textual-dark"),
+        (samples.LOST_RESULT, (120, 40), "textual-light"),
+        (samples.LOST_RESULT, (160, 50), "textual-dark"),
+        (None, (80, 24), "textual-dark"),
+    ],
+    ids=["narrow", "wide-light", "huge", "home"],
+)
+def test_screens(snap_compare: Any, name: str | None, size: tuple[int, int], theme: str) -> None:
+    assert snap_compare(app_on(name, theme), terminal_size=size, run_before=settled)

@@ -1,0 +1,46 @@
+"""What the first paint waits for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = (
+    "httpx",
+    "jsonschema",
+    "yaml",
+    "json_repair",
+    "pygments",
+    "rich.markdown",
+    "textual.widgets._markdown",
+    "msgspec",
+    "zstandard",
+    "brotli",
+)
+CORE = ("workbench.inspection", "workbench.decode", "workbench.rules", "workbench.adapters", "workbench.importers")
+
+
+@pytest.mark.parametrize("screen", ["session", "home"])
+def test_the_first_screen_is_cheap(screen: str) -> None:
+    code = f"import workbench.tui.app, workbench.tui.screens.{screen}, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert not loaded & set(HEAVY)
+    assert not loaded & set(CORE), "the core is imported by the thread that inspects"
+
+
+def test_garbage_is_looked_for_again_once_the_app_is_there() -> None:
+    code = """
+import gc
+from workbench.tui import app, start
+def show(self):
+    assert not gc.isenabled()
+    self.on_ready()
+    assert gc.isenabled()
+app.WorkbenchApp.run = show
+assert start.run(None) == 0
+assert gc.isenabled()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
