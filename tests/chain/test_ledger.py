@@ -380,3 +380,23 @@ def test_any_history_has_one_entry_a_turn(told: list[Message], received: list[Me
     assert [e.turn for e in found] == list(range(len(starts)))
     assert all(e.owed for e in found if e.sent is Sent.MISSING)
     assert all(not e.owed for e in found if e.sent is Sent.NOT_OWED)
+
+
+def test_a_carrier_that_the_provider_does_not_read_is_missing() -> None:
+    asked = ModelRequest(
+        "test",
+        "m",
+        (
+            Message("assistant", (Reasoning(Carrier.REASONING, "the clock"), *message("assistant: +c1:ls").parts)),
+            *messages("tool: =c1"),
+        ),
+        thinking="on",
+    )
+    (entry,) = derive(asked, None, [], LOOP).entries
+    assert (entry.sent, entry.why) == (
+        Sent.MISSING,
+        "the tool loop is still open; sent as reasoning, which is not read",
+    )
+    spoken = ModelResponse("test", messages=(Message("assistant", asked.messages[0].parts),))
+    (entry,) = derive(asked, None, [(0, spoken)], LOOP).entries
+    assert entry.sent is Sent.SENT

@@ -39,6 +39,12 @@ DEEPSEEK = [
         [GO, calls(""), tool()],
         [("reasoning.empty", "error", "/messages/1/reasoning_content")],
     ),
+    (
+        "under the name that others give it",
+        V4,
+        [GO, {**calls(), "reasoning": "List it."}, tool()],
+        [("reasoning.missing", "error", "/messages/1"), ("reasoning.foreign", "warning", "/messages/1/reasoning")],
+    ),
 ]
 
 
@@ -127,6 +133,12 @@ ANTHROPIC = [
     ("adaptive, all of it left out", ADAPTIVE, [GO, assistant(use()), result()], []),
     ("thinking off", None, [GO, assistant(use()), result()], []),
     ("omitted text with its signature", MANUAL, [GO, assistant(think(""), use()), result()], []),
+    (
+        "no signature",
+        MANUAL,
+        [GO, assistant({"type": "thinking", "thinking": "I need it."}, use()), result()],
+        [("reasoning.empty", "error", FIRST)],
+    ),
 ]
 
 

@@ -23,6 +23,7 @@ def think(signature):
 PROOFS = [
     ("base64", "EqQBCkYIARgCKkD1sigA", False),
     ("base64, padded", "EqQBCkYIARgCKkD1sig=", False),
+    ("base64 of an odd length", "EqQBCkYIARgCKkD1sigAB", False),
     ("hex digits", HEX, True),
     ("uuid", "8f14e45f-ceea-467a-9a36-dedd4bea2543", True),
     ("url-safe alphabet", "Eq_BCkYIARgCKkD1-igA", True),
@@ -37,6 +38,35 @@ def test_the_form_of_a_signature(anthropic, signature, is_foreign):
     found = anthropic([GO, turn, RESULT], thinking=MANUAL)
     expected = [("reasoning.foreign", "error", "/messages/1/content/0/signature")] * is_foreign
     assert [(f.rule, f.severity, f.pointer) for f in found] == expected
+
+
+def test_a_signature_that_was_shortened_for_people_is_a_warning(anthropic):
+    turn = {"role": "assistant", "content": [think("EqQBCkYIARgCKkD1..."), USE]}
+    (finding,) = anthropic([GO, turn, RESULT], thinking=MANUAL)
+    assert (finding.rule, finding.severity) == ("reasoning.foreign", "warning")
+
+
+def test_a_signature_vouches_for_no_placeholder(anthropic):
+    block = {**think("EqQBCkYIARgCKkD1sigA"), "thinking": "(thinking omitted)"}
+    (finding,) = anthropic([GO, {"role": "assistant", "content": [block, USE]}, RESULT], thinking=MANUAL)
+    assert (finding.rule, finding.pointer) == ("reasoning.fabricated", "/messages/1/content/0/thinking")
+
+
+def test_a_provider_without_any_carrier_is_said_to_have_none(chat):
+    (finding,) = chat([GO, {"role": "assistant", "content": "hi", "reasoning_content": "greet"}, GO])
+    assert (finding.rule, finding.severity) == ("reasoning.foreign", "warning")
+    assert finding.pointer == "/messages/1/reasoning_content"
+
+
+def test_one_text_on_every_turn_with_calls(chat):
+    def turn(call_id):
+        call = {"id": call_id, "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+        said = {"role": "assistant", "content": None, "reasoning_content": "Go on.", "tool_calls": [call]}
+        return [said, {"role": "tool", "tool_call_id": call_id, "content": "a"}]
+
+    last = {"role": "assistant", "content": "done", "reasoning_content": "All is read."}
+    found = chat([GO, *turn("a"), *turn("b"), last, GO], provider="deepseek", model="deepseek-v4-flash")
+    assert [(f.rule, f.pointer) for f in found] == [("reasoning.fabricated", "/messages/1/reasoning_content")]
 
 
 def test_redacted_data_has_a_form_too(anthropic):

@@ -95,7 +95,8 @@ def derive(
 
 def _entry(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> Entry:
     debt = owes(turn, request, terms)
-    replay = compare(turn.sent, turn.came) if turn.sent else _absent(debt)
+    unread = _unread(turn, terms) if debt.is_owed else ""
+    replay = Replay(Sent.MISSING, note=unread) if unread else _replay(turn, debt)
     blocks = turn.came or ()
     first = next(iter((*blocks, *turn.sent)), None)
     return Entry(
@@ -116,8 +117,19 @@ def _entry(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> Entry:
     )
 
 
-def _absent(debt: Debt) -> Replay:
+def _replay(turn: Turn, debt: Debt) -> Replay:
+    if turn.sent:
+        return compare(turn.sent, turn.came)
     return Replay(Sent.MISSING if debt.is_owed else Sent.NOT_OWED)
+
+
+def _unread(turn: Turn, terms: ReasoningTerms) -> str:
+    """What is sent stands where this provider does not look for it; "" where it does, or has spoken so itself."""
+    own, came = set(terms.carriers), {block.carrier for block in turn.came or ()}
+    sent = dict.fromkeys(block.carrier for block in turn.sent)
+    if not own or not sent or set(sent) & (own | came) or (turn.came is not None and not own & came):
+        return ""
+    return f"sent as {', '.join(sent)}, which is not read"
 
 
 def _lost(received: Received, shown: set[int], request: ModelRequest) -> Iterator[Entry]:

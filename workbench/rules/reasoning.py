@@ -10,7 +10,7 @@ from workbench.decode import REQUEST
 from workbench.ir import Carrier, Reasoning
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._reasoning import BLOCKS, assistant_turns, is_off, is_placeholder, is_rebuilt, received
+from workbench.rules._reasoning import BLOCKS, assistant_turns, is_off, is_placeholder, is_rebuilt, received, sent
 from workbench.rules._words import as_warning, quote, with_related
 from workbench.rules.reasoning_place import ORDER
 
@@ -32,6 +32,7 @@ def check(case: Case) -> Iterator[Finding]:
         latest = max((e.turn for e in case.ledger.entries), default=-1)
         for entry in case.ledger.entries:
             yield from _entry(case, entry, is_latest=entry.turn == latest)
+        yield from _unsigned(case)
         yield from _stale(case)
         yield from _without_calls(case)
 
@@ -50,6 +51,16 @@ def _entry(case: Case, entry: Entry, *, is_latest: bool) -> Iterator[Finding]:
         exact = case.contract.reasoning.exact
         is_binding = exact == "all" or (exact == "latest" and is_latest)
         yield from (f if is_binding else as_warning(f) for f in _altered(case, entry))
+
+
+def _unsigned(case: Case) -> Iterator[Finding]:
+    """Thinking blocks without the key of their signature, where the provider asks for it in every one."""
+    if not any(check.rule == EMPTY.slug and check.when == "no-signature" for check in case.contract.enforces):
+        return
+    told = {entry.sent_part for entry in case.ledger.entries if entry.sent is Sent.EMPTY}
+    for ref, part in sent(case):
+        if part.carrier is Carrier.THINKING and part.signature is None and ref not in told:
+            yield case.at(EMPTY, ref, "the thinking block has no signature", when="no-signature")
 
 
 def _is_required(case: Case) -> bool:

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping
 
 from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry
+from workbench.decode import REQUEST
 from workbench.ir import Carrier, Reasoning
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._reasoning import BLOCKS, genuine, is_placeholder, sent
-from workbench.rules._words import quote, with_related
+from workbench.rules._words import as_warning, quote, with_related
 
 WARNING = Severity.WARNING
 
@@ -39,7 +40,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _foreign(case: Case, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
     contract, carriers = case.contract, case.contract.reasoning.carriers
-    speaks = bool(carriers) or contract.enforced(FOREIGN.slug) is not None
+    speaks = "reasoning.carriers" in contract.terms or contract.enforced(FOREIGN.slug) is not None
     for ref, part in sent(case):
         issuer = _issuer(case, known.get(ref))
         if part.carrier not in carriers:
@@ -63,6 +64,8 @@ def _issuer(case: Case, entry: Entry | None) -> str:
 
 _HEX_OR_UUID = re.compile(r"[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?:-\d+)?")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+_SHORTENED = re.compile(r"[A-Za-z0-9+/]+(?:\.{3,}|…)[A-Za-z0-9+/]*={0,2}")
+"""Cut by whoever wrote it down for people: what was sent may have been whole."""
 
 
 def _bad_proof(case: Case, ref: NodeRef, part: Reasoning) -> Iterator[Finding]:
@@ -74,14 +77,15 @@ def _bad_proof(case: Case, ref: NodeRef, part: Reasoning) -> Iterator[Finding]:
         return
     if _HEX_OR_UUID.fullmatch(proof):
         reason = "hexadecimal digits, as other vendors issue them"
-    elif not _BASE64.fullmatch(proof) or len(proof.rstrip("=")) % 4 == 1:
+    elif not _BASE64.fullmatch(proof):
         reason = "no base64"
     elif proof.startswith("gAAAAA"):
         reason = "an encrypted token of another vendor"
     else:
         return
     message = f"the {name} of this block was not issued by {case.contract.title}: it is {reason}"
-    yield case.at(FOREIGN, ref, message, name=name, evidence=quote(proof, 60))
+    finding = case.at(FOREIGN, ref, message, name=name, evidence=quote(proof, 60))
+    yield as_warning(finding) if _SHORTENED.fullmatch(proof) else finding
 
 
 def _fabricated(case: Case, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
@@ -89,13 +93,16 @@ def _fabricated(case: Case, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]
     places: defaultdict[str, list[NodeRef]] = defaultdict(list)
     for ref, part in sent(case):
         is_blank_tag = part.carrier is Carrier.THINK_TEXT and not (part.text or "").strip()  # some models write those
-        if part.text and not part.signature and not is_blank_tag and ref not in known:
+        is_vouched_for = part.signature and not is_placeholder(part.text)
+        if part.text and not is_vouched_for and not is_blank_tag and ref not in known:
             places[part.text].append(ref)
+    with_calls = {n for n, message in enumerate(case.decoded.messages(REQUEST)) if any(message.tool_calls())}
     for text, refs in places.items():
-        times = len({ref.message for ref in refs})
+        turns = {ref.message for ref in refs}
+        times = len(turns)
         if is_placeholder(text):
             message = "this is a placeholder, not what the model thought"
-        elif times > 2 or (times == 2 and len(places) == 1):
+        elif times > 2 or (times == 2 and (len(places) == 1 or turns == with_calls)):
             message = f"the same text stands in {times} turns: it was put there, the model did not think it"
         else:
             continue
