@@ -48,7 +48,11 @@ def test_nothing_to_check_says_why() -> None:
     page = samples.session(samples.exchange(b"", b"<html>", url="https://example.org/index.html"))
     made = listed(page)
     made.update(Inspector(page).run().rows)
-    assert made.verdict().startswith("nothing to check: no exchange here")
+    assert made.verdict() == "nothing to check: no model exchange here"
+    other = samples.session(samples.exchange({"contents": []}, {"candidates": []}, url="https://h/x:generateContent"))
+    made = listed(other)
+    made.update(Inspector(other).run().rows)
+    assert made.verdict() == "nothing to check: gemini is recognised, but this version does not decode it"
 
 
 def test_trouble_is_the_verdict() -> None:

@@ -89,8 +89,11 @@ class SessionState:
             return "nothing to check: the session holds no exchange"
         if not self.is_done:
             return f"inspecting: {len(self.rows):,} of {len(self.summaries):,} exchanges, no breaks so far"
-        contracts = dict.fromkeys(f"{r.provider} ({r.provider_from})" for r in self.rows if r.provider)
+        checked = [r for r in self.rows if r.conversation is not None]
+        contracts = dict.fromkeys(f"{r.provider} ({r.provider_from})" for r in checked)
         if not contracts:
-            return "nothing to check: no exchange here is one of a model protocol that this version reads"
+            known = ", ".join(dict.fromkeys(r.protocol for r in self.rows if r.protocol))
+            what = f"{known} is recognised, but this version does not decode it" if known else "no model exchange here"
+            return f"nothing to check: {what}"
         named = ", ".join(list(contracts)[:3]) + (" and others" if len(contracts) > 3 else "")
         return f"no breaks found under contract {named}"

@@ -9,7 +9,7 @@ from workbench.decode import Decoded
 from workbench.tui.lines import plain
 from workbench.tui.models import wire
 from workbench.tui.models.rows import Rows
-from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
+from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
 
 
 def rows_of(body: bytes, width: int = 60) -> Rows:
@@ -89,3 +89,12 @@ def test_bytes_that_do_not_decode_are_shown_as_they_came() -> None:
     raw = b"\x1f\x8b not gzip"
     decoded = Decoded(0, Exchange("1", HttpRequest("POST", "/x", Headers(), Body(raw, "gzip"))))
     assert wire.body_of(decoded, "request") == raw or decoded.request_text
+
+
+def test_websocket_frames_stand_one_to_a_line() -> None:
+    frames = (Frame("sent", "text", b'{"a": 1}'), Frame("received", "text", b"x"), Frame("sent", "text", b"b"))
+    decoded = Decoded(0, Exchange("1", kind=Kind.WEBSOCKET, frames=frames))
+    assert wire.body_of(decoded, "request") == b'{"a": 1}\nb'
+    assert plain(wire.head_lines(decoded, "response", with_headers=True)[0]) == (
+        "1 WebSocket frame received, one to a line"
+    )

@@ -29,6 +29,7 @@ class IrView(View):
     def __init__(self, opened: Opened) -> None:
         self.opened = opened
         self.nodes = opened.outline.nodes
+        self.open_at_first = frozenset(n for n, node in enumerate(self.nodes) if node.kind == "problem")
         self._worst: dict[int, Severity] = {}
         for finding in opened.row.findings:
             self._note(finding)
@@ -72,7 +73,7 @@ def node_line(node: Node, severity: Severity | None = None) -> Line:
         case "missing":
             return line(margin, Span("✗ ", "error"), Span("reasoning", "error", _WORD), Span("  missing", "error"))
         case "problem":
-            return line(Span("✗ cannot be read  ", "error"), node.text)
+            return line(Span("✗ not decoded  ", "error"), Span(node.text, "muted"))
         case "error":
             return line(Span("✗ error    ", "error"), *preview(node.text, "error"))
         case "tools":

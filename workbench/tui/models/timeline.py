@@ -64,6 +64,8 @@ def _marks(summary: Summary, row: Inspected | None, *, is_roomy: bool) -> list[L
     marks = [_verdict(row)]
     if summary.state != "complete":
         marks.append(line(Span(f"⊘ {summary.state}", "warning")))
+    if row.protocol and row.conversation is None:
+        return [*marks, line(Span(f"· {row.protocol}, not decoded", "muted"))]
     if row.problems:
         marks.append(line(Span("? unreadable", "warning")))
     if row.protocol is None:

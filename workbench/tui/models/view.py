@@ -13,9 +13,11 @@ class View:
 
     Attributes:
         facts: what stands beside the pane's name, in words.
+        open_at_first: items whose further lines are shown without being asked for.
     """
 
     facts: tuple[str, ...] = ()
+    open_at_first: Items = frozenset()
 
     def count(self) -> int:
         """How many items there are."""

@@ -15,7 +15,7 @@ from workbench.tui.safetext import from_bytes
 
 if TYPE_CHECKING:
     from workbench.decode import Decoded
-    from workbench.wire.exchange import Body, HttpRequest, HttpResponse
+    from workbench.wire.exchange import Body, Frame, HttpRequest, HttpResponse
 
 _REST_OF_STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"?')
 _JSON: Final = re.compile(
@@ -41,7 +41,9 @@ class Marked(NamedTuple):
 
 
 def body_of(decoded: Decoded, side: str) -> bytes:
-    """The content-decoded bytes of a side; the raw ones where they do not decode."""
+    """The content-decoded bytes of a side; the raw ones where they do not decode; WebSocket frames one to a line."""
+    if decoded.exchange.frames:
+        return b"\n".join(frame.data for frame in _frames(decoded, side))
     text = decoded.request_text if side == REQUEST else decoded.response_text
     http = decoded.exchange.request if side == REQUEST else decoded.exchange.response
     return text or (http.body.raw if http else b"")
@@ -97,6 +99,9 @@ def _ends_in_string(rows: Rows, row: int) -> bool:
 
 def head_lines(decoded: Decoded, side: str, *, with_headers: bool) -> list[Line]:
     """What stands above the body: request or status line, headers or their number, and what was done to the body."""
+    if decoded.exchange.frames:
+        sent = "sent" if side == REQUEST else "received"
+        return [line(Span(f"{count(len(_frames(decoded, side)), 'WebSocket frame')} {sent}, one to a line", "muted"))]
     http = decoded.exchange.request if side == REQUEST else decoded.exchange.response
     if http is None:
         return []
@@ -107,6 +112,11 @@ def head_lines(decoded: Decoded, side: str, *, with_headers: bool) -> list[Line]
         made.append(line(Span(f"{count(len(http.headers), 'header')} (H shows them)", "muted")))
     note = _body_note(http.body)
     return [*made, *([line(Span(note, "muted"))] if note else [])]
+
+
+def _frames(decoded: Decoded, side: str) -> list[Frame]:
+    direction = "sent" if side == REQUEST else "received"
+    return [frame for frame in decoded.exchange.frames if frame.direction == direction]
 
 
 def _first_line(http: HttpRequest | HttpResponse) -> Line:

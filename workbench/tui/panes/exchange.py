@@ -32,6 +32,8 @@ class ExchangePane(Pane):
         super().open(opened)
         if self.view:
             self.entitle(*self.view.facts)
+            self.opened_items |= self.view.open_at_first
+            self.reload()
 
     def count(self) -> int:
         return self.view.count() if self.view else 0
