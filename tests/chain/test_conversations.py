@@ -25,8 +25,9 @@ class Session:
         *,
         protocol: str | None = "test",
         hop: str = "",
+        started: float | None = None,
     ) -> Conversation | None:
-        exchange = SimpleNamespace(hop=hop)
+        exchange = SimpleNamespace(hop=hop, started_at=started, duration=None if started is None else 2.0)
         decoded = SimpleNamespace(
             index=len(self.lanes), protocol=protocol, request=asked, response=got, exchange=exchange
         )
@@ -395,3 +396,13 @@ def test_strangers_in_between_change_nothing(order: list[str]) -> None:
         told[name] += "\nassistant: +call_0:ls\ntool: =call_0"
     assert all(len(found) == 1 for found in lanes.values())
     assert len(session.grouped.all) == len(lanes)
+
+
+@pytest.mark.parametrize(("second", "lanes"), [(1.0, [0, 1, 1, 0]), (3.0, [0, 0, 0, 0]), (None, [0, 0, 0, 0])])
+def test_what_is_asked_twice_at_one_time_are_two_conversations(second: float | None, lanes: list[int]) -> None:
+    session = Session()
+    session.hear(asks("S", "user: hi"), answer("hello"), started=0.0)
+    session.hear(asks("S", "user: hi"), answer("good day"), started=second)
+    session.hear(asks("S", "user: hi\nassistant: good day\nuser: b"), answer("B"), started=5.0)
+    session.hear(asks("S", "user: hi\nassistant: hello\nuser: a"), answer("A"), started=6.0)
+    assert session.lanes == lanes

@@ -10,7 +10,8 @@ An exchange belongs to the conversation that the strongest of these names:
    where that request failed (ladders of changed retries);
 5. an answer with a call whose id is a counter, where something said before it is shared too.
 
-Nothing is decided by position. Of requests only fingerprints are kept.
+Nothing is decided by position. What is asked while the same question is still being answered is a conversation of its
+own. Of requests only fingerprints are kept.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from workbench.chain._told import State, Told, beginning
 from workbench.chain.received import Received
 from workbench.decode import Decoded
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
+from workbench.wire.exchange import Exchange
 
 LABEL_LENGTH = 60
 """Characters of the user's words in a label."""
@@ -86,6 +88,7 @@ class _Attempt:
         asked: protocol and model.
         tools: names of its tools.
         answer: what it got, None for an error, an incomplete answer or nothing.
+        ended: when that was all there (seconds since the epoch), None where the recording has no times.
         is_continued: a later request holds an answer to it.
     """
 
@@ -93,6 +96,7 @@ class _Attempt:
     asked: tuple[str, str | None]
     tools: frozenset[str]
     answer: ModelResponse | None
+    ended: float | None = None
     is_continued: bool = False
 
 
@@ -119,12 +123,12 @@ class Conversations:
         thread = self._threads.get((hop, request.previous_id)) if request and request.previous_id else None
         start = thread.state if thread else beginning(request, hop)
         told = Told.after(start, request.model if request else None).tell(request.messages if request else ())
-        found = self._find(request, told, thread)
+        found = self._find(request, told, thread, decoded.exchange.started_at)
         found.exchanges.append(decoded.index)
         self._said[found.id].update(i.plain for i in told.items)
         owner = _Owner(found.id, told.asked(len(told.items)))
         if request is not None:
-            self._try(owner, request, response)
+            self._try(owner, request, response, _end(decoded.exchange))
             if request.previous_id:
                 self._threads.setdefault((hop, request.previous_id), _Thread(owner, start))
         if response is not None and response.messages:
@@ -133,7 +137,9 @@ class Conversations:
             self._remember(owner, response, told)
         return found
 
-    def _find(self, request: ModelRequest | None, told: Told, thread: _Thread | None) -> Conversation:
+    def _find(
+        self, request: ModelRequest | None, told: Told, thread: _Thread | None, started: float | None
+    ) -> Conversation:
         if request is None:
             return self._begin("")
         owner = thread.owner if thread else self._by_answer(told)
@@ -141,7 +147,7 @@ class Conversations:
             for attempt in self._attempts.get(owner.asked, ()):
                 attempt.is_continued |= attempt.conversation == owner.conversation
             return self.all[owner.conversation]
-        number = self._by_request(request, told)
+        number = self._by_request(request, told, started)
         if number is None:
             number = self._by_counter(told)
         return self._begin(_label(request)) if number is None else self.all[number]
@@ -154,11 +160,11 @@ class Conversations:
     def _by_answer(self, told: Told) -> _Owner | None:
         return next((self._owners[k] for k in _answer_keys(told) if k in self._owners), None)
 
-    def _by_request(self, request: ModelRequest, told: Told) -> int | None:
+    def _by_request(self, request: ModelRequest, told: Told, started: float | None) -> int | None:
         """The conversation of the longest earlier request that this one repeats or extends."""
         for n in range(len(told.items), 0, -1):
             for attempt in reversed(self._attempts.get(told.asked(n), ())):
-                if _goes_on(attempt, request, told, n):
+                if not _is_beside(attempt, started) and _goes_on(attempt, request, told, n):
                     return attempt.conversation
         return None
 
@@ -176,10 +182,10 @@ class Conversations:
                 return number
         return None
 
-    def _try(self, owner: _Owner, request: ModelRequest, response: ModelResponse | None) -> None:
+    def _try(self, owner: _Owner, request: ModelRequest, response: ModelResponse | None, ended: float | None) -> None:
         """Keep a request for its retries."""
         others = [a for a in self._attempts[owner.asked] if a.conversation != owner.conversation]
-        attempt = _Attempt(owner.conversation, _asked(request), _tool_names(request), _good(response))
+        attempt = _Attempt(owner.conversation, _asked(request), _tool_names(request), _good(response), ended)
         self._attempts[owner.asked] = [*others, attempt][-_MAX_TWINS:]
 
     def _remember(self, owner: _Owner, response: ModelResponse, told: Told) -> None:
@@ -225,6 +231,16 @@ def _goes_on(attempt: _Attempt, request: ModelRequest, told: Told, n: int) -> bo
         return False
     following = request.messages[at]
     return following.role not in ANSWERING or attempt.answer is None or _is_of(attempt.answer, following)
+
+
+def _is_beside(attempt: _Attempt, started: float | None) -> bool:
+    """The same was asked before the answer was there, and the answer is good: two agents at work, and no retry."""
+    return bool(attempt.answer) and attempt.ended is not None and started is not None and started < attempt.ended
+
+
+def _end(exchange: Exchange) -> float | None:
+    known = exchange.started_at is not None and exchange.duration is not None
+    return (exchange.started_at or 0.0) + (exchange.duration or 0.0) if known else None
 
 
 def _is_alike(attempt: _Attempt, request: ModelRequest) -> bool:
