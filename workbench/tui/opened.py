@@ -54,10 +54,20 @@ class Opened:
         place = self._place(node)
         return Selection(self.index, node.side, node.pointer, place.events, place.spans)
 
+    def at_event(self, event: int) -> Selection:
+        """What a block of the stream went into; the block alone where it went into nothing."""
+        number = self.outline.by_event(event)
+        if number is not None:
+            whole = self.at_node(number)
+            if event in whole.events:
+                return whole
+        pointer = "" if number is None else self.outline.nodes[number].pointer
+        return Selection(self.index, RESPONSE, pointer, (event,), self.decoded.place_events((event,)).spans)
+
     def at_byte(self, side: str, offset: int) -> Selection:
         """What a byte belongs to: the deepest value of a JSON body, the node a stream event went into."""
         if side == RESPONSE and self.decoded.events:
-            return self._at_event(offset)
+            return self.at_event(max(0, bisect_right(self.decoded.events, offset, key=lambda e: e.start) - 1))
         index = self.decoded.request_index if side == REQUEST else self.decoded.response_index
         pointer = index.pointer_at(offset)
         place = self.decoded.place(side, pointer)
@@ -88,16 +98,6 @@ class Opened:
     def _at_ref(self, ref: NodeRef) -> Selection:
         number = self.outline.by_ref(ref)
         return Selection(self.index) if number is None else self.at_node(number)
-
-    def _at_event(self, offset: int) -> Selection:
-        event = max(0, bisect_right(self.decoded.events, offset, key=lambda e: e.start) - 1)
-        number = self.outline.by_event(event)
-        if number is not None:
-            whole = self.at_node(number)
-            if event in whole.events:
-                return whole
-        pointer = "" if number is None else self.outline.nodes[number].pointer
-        return Selection(self.index, RESPONSE, pointer, (event,), self.decoded.place_events((event,)).spans)
 
     def _place(self, node: Node) -> Place:
         if node.part is not None and node.message is not None:

@@ -98,3 +98,8 @@ def test_websocket_frames_stand_one_to_a_line() -> None:
     assert plain(wire.head_lines(decoded, "response", with_headers=True)[0]) == (
         "1 WebSocket frame received, one to a line"
     )
+
+
+@pytest.mark.parametrize(("column", "byte"), [(-3, 0), (0, 0), (2, 2), (3, 3), (4, 3), (5, 6), (6, 7), (60, 8)])
+def test_a_column_leads_to_its_byte(column: int, byte: int) -> None:
+    assert wire.byte_at(rows_of('["a日b"'.encode()[:8] + b"]"), 0, column) == byte

@@ -7,6 +7,7 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from workbench.errors import UnreadableInput
+from workbench.inspection import Inspector
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.wire import WirePane
 from workbench.tui.screens.session import SessionScreen
@@ -98,8 +99,11 @@ async def test_the_ledger_drives_the_other_panes_and_is_driven_by_them() -> None
         assert "missing" in lit(driver, "reasoning")
         await driver.press("3", "G", "4")
         assert not driver.pane("reasoning").lit
-        await driver.press("enter")  # shows the bytes of what the cursor stands on
+        await driver.press("enter")  # to where the reasoning came in
+        await driver.shows(0)
         assert driver.focused == "wire"
+        assert "reasoning" in lit(driver, "ir")
+        assert b"reasoning_content" in lit_bytes(driver)
 
 
 async def test_a_streamed_call_lights_its_events() -> None:
@@ -255,6 +259,34 @@ async def test_enter_opens_a_part_in_full() -> None:
         assert "tests/test_parser.py" in "".join(
             driver.pane("ir").render_line(y).text for y in range(driver.pane("ir").size.height)
         )
+
+
+async def test_an_exchange_that_cannot_be_shown_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = Inspector.detail
+
+    def detail(self: Inspector, index: int) -> object:
+        if index == 1:
+            raise OSError("torn")
+        return honest(self, index)
+
+    monkeypatch.setattr(Inspector, "detail", detail)
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        driver.screen.open_exchange(1)
+        await until(driver.pilot, lambda: "exchange 2 cannot be shown: torn" in driver.text)
+        assert driver.screen.opened is None
+        await driver.press("2", "j", "3", "enter", "r", "p", "n")
+        await driver.shows(2)
+
+
+async def test_a_click_selects_what_is_under_it() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.shows(2)
+        wire = driver.screen.wire
+        row = next(y for y in range(wire.size.height) if '"toolu_01Tests"' in wire.render_line(y).text)
+        column = wire.render_line(row).text.index("01Tests")
+        await driver.pilot.click(WirePane, offset=(column + 1, row + 1))
+        assert driver.screen.selection is not None
+        assert driver.screen.selection.pointer == "/messages/1/content/2/id"
 
 
 async def test_an_empty_session_and_a_foreign_one_say_why_there_is_nothing() -> None:

@@ -48,6 +48,11 @@ class ReasoningView(View):
     def selection(self, item: int) -> Selection:
         return self.opened.at_entry(self.ledger.entries[item])
 
+    def origin(self, item: int) -> tuple[int, tuple[int, ...]] | None:
+        entry = self.ledger.entries[item]
+        came_in = entry.received_in
+        return None if came_in is None or came_in == self.opened.index else (came_in, entry.received_events)
+
     def lit(self, lights: Lights) -> tuple[Items, Items]:
         return lights.entries, lights.turn
 

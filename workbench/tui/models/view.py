@@ -39,6 +39,10 @@ class View:
         """What an item stands for."""
         raise NotImplementedError
 
+    def origin(self, item: int) -> tuple[int, tuple[int, ...]] | None:
+        """Where an item came from, when that is another exchange: its index, and the stream events of its answer."""
+        return None
+
     def lit(self, lights: Lights) -> tuple[Items, Items]:
         """Items that are the selection, and items that belong to it."""
         raise NotImplementedError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from workbench.tui.lines import Line, Span, line
 from workbench.tui.models.rows import CONTINUES, IN_STRING, Rows
 from workbench.tui.models.words import REQUEST, count, size
-from workbench.tui.safetext import from_bytes
+from workbench.tui.safetext import cells, from_bytes
 
 if TYPE_CHECKING:
     from workbench.decode import Decoded
@@ -93,6 +93,20 @@ def row_line(rows: Rows, row: int, marks: tuple[Marked, ...], *, json: bool) -> 
     return tuple(spans)
 
 
+def byte_at(rows: Rows, row: int, column: int) -> int:
+    """The byte that is shown in a column of a row; the last one of the row beyond its end."""
+    start, end = rows.bounds(row)
+    column -= rows.indents[row]
+    at = start
+    for character in from_bytes(rows.body[start : min(end, start + 4 * max(column, 0) + 4)]):
+        column -= cells(character)
+        size = len(character.encode("utf-8", "surrogateescape"))
+        if column < 0 or at + size >= end:
+            break
+        at += size
+    return at
+
+
 def _ends_in_string(rows: Rows, row: int) -> bool:
     return row + 1 < len(rows) and bool(rows.flags[row + 1] & IN_STRING)
 
@@ -134,10 +148,8 @@ def _body_note(body: Body) -> str:
     return " · ".join(f for f in facts if f)
 
 
-def nothing(decoded: Decoded | None, side: str) -> str:
+def nothing(decoded: Decoded, side: str) -> str:
     """Why there are no bytes."""
-    if decoded is None:
-        return "no exchange is open"
     http = decoded.exchange.request if side == REQUEST else decoded.exchange.response
     if http is not None:
         return f"the {side} has no body"

@@ -27,9 +27,9 @@ class ExchangePane(Pane):
         super().__init__(id=id, classes="side")
         self.is_accordion = is_accordion
 
-    def open(self, opened: Opened | None) -> None:
+    def open(self, opened: Opened | None, why_not: str = "no exchange is open") -> None:
         self.view = opened.views[self.id or ""] if opened else None
-        super().open(opened)
+        super().open(opened, why_not)
         if self.view:
             self.entitle(*self.view.facts)
             self.opened_items |= self.view.open_at_first
@@ -47,7 +47,7 @@ class ExchangePane(Pane):
         return self.view.body(item, width)
 
     def nothing(self, width: int) -> list[Line]:
-        return self.view.nothing(width) if self.view else wrap("no exchange is open", width, "muted")
+        return self.view.nothing(width) if self.view else wrap(self.why_not, width, "muted")
 
     def selection(self) -> Selection | None:
         return self.view.selection(self.cursor) if self.view and self.view.count() else None
@@ -55,3 +55,7 @@ class ExchangePane(Pane):
     def light(self, selection: Selection, lights: Lights, *, is_source: bool) -> None:
         assert self.view
         self.light_items(*self.view.lit(lights), is_source=is_source)
+
+    def origin(self) -> tuple[int, tuple[int, ...]] | None:
+        """The exchange, and the events of its answer, that what the cursor stands on came from."""
+        return self.view.origin(self.cursor) if self.view and self.view.count() else None

@@ -28,7 +28,7 @@ class FindingsPane(Pane):
     def on_mount(self) -> None:
         self.grew()
 
-    def open(self, opened: Opened | None) -> None:
+    def open(self, opened: Opened | None, why_not: str = "") -> None:
         """The list stays: it is that of the session, whatever exchange is open."""
         self.opened = opened
 

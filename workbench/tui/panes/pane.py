@@ -17,10 +17,12 @@ class Pane(LineView):
     """A view of one exchange. Its id is a name of ``tabs.PANES``."""
 
     opened: Opened | None = None
+    why_not = ""
+    """Why no exchange is open."""
 
-    def open(self, opened: Opened | None) -> None:
-        """Show another exchange, or none."""
-        self.opened = opened
+    def open(self, opened: Opened | None, why_not: str = "no exchange is open") -> None:
+        """Show another exchange, or none and why."""
+        self.opened, self.why_not = opened, why_not
         self.cursor = 0
         self.opened_items.clear()
         self.lit = self.related = frozenset()
@@ -37,6 +39,10 @@ class Pane(LineView):
 
     def entitle(self, *facts: str) -> None:
         """The pane's digit, name and facts on its border."""
+        self.say(*facts)
+
+    def say(self, *facts: str) -> None:
+        """The pane's digit and name on its border, and words of the moment."""
         digit, name = next((n, words) for n, (key, words) in enumerate(PANES, 1) if key == self.id)
         self.title((Span(" · ".join((f"{digit} {name}", *(fact for fact in facts if fact)))),))
 

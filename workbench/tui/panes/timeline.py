@@ -24,7 +24,7 @@ class TimelinePane(Pane):
     def on_mount(self) -> None:
         self.grew()
 
-    def open(self, opened: Opened | None) -> None:
+    def open(self, opened: Opened | None, why_not: str = "") -> None:
         """Put the cursor on the exchange."""
         if opened:
             self.move_to(opened.index, center=True)

@@ -19,6 +19,7 @@ from workbench.tui.lines import Line, Span, wrap
 from workbench.tui.models import wire
 from workbench.tui.models.rows import CONTINUES, Rows
 from workbench.tui.models.words import REQUEST, RESPONSE, byte_range, event_range, size
+from workbench.tui.panes.lineview import GUTTER
 from workbench.tui.panes.pane import Pane
 
 if TYPE_CHECKING:
@@ -69,11 +70,11 @@ class WirePane(Pane):
 
     # The body and its rows.
 
-    def open(self, opened: Opened | None) -> None:
+    def open(self, opened: Opened | None, why_not: str = "no exchange is open") -> None:
         self._lit, self._match, self._marks, self._events = (), (), (), ()
         self.byte = 0
         self._lay_out(opened)
-        super().open(opened)
+        super().open(opened, why_not)
 
     def show_side(self, side: str) -> None:
         """Show the request or the response."""
@@ -161,7 +162,8 @@ class WirePane(Pane):
         return (Span(glyph, "error" if glyph == "✗" else "accent"), super().signs(item, inside)[1])
 
     def nothing(self, width: int) -> list[Line]:
-        return wrap(wire.nothing(self.opened.decoded if self.opened else None, self.side), width, "muted")
+        why = wire.nothing(self.opened.decoded, self.side) if self.opened else self.why_not
+        return wrap(why, width, "muted")
 
     def entitle(self, *facts: str) -> None:
         if self.opened is None:
@@ -252,6 +254,17 @@ class WirePane(Pane):
         if beyond:
             self.byte = beyond[0] if step > 0 else beyond[-1]
             self.refresh()
+            self.post_message(self.Moved(self))
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor on the byte under the pointer."""
+        place = event.get_content_offset(self)
+        item = place.y + self.scroll_offset.y if place else self.count()
+        row = item - len(self._top)
+        if place and self._rows and 0 <= row < len(self._rows):
+            event.prevent_default()
+            self.byte = wire.byte_at(self._rows, row, place.x - GUTTER - self._margin(self.opened))
+            self.move_to(item)
             self.post_message(self.Moved(self))
 
     def action_headers(self) -> None:

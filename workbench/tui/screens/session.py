@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from workbench.tui.selection import Selection
     from workbench.wire.session import Session
 
+PATIENCE = 0.2
+"""Seconds after which an exchange that is not open yet is announced."""
+
 SIDE_PANES = ("ir", "reasoning", "closure")
 """Panes that share a place while there is no room for all."""
 
@@ -68,6 +71,7 @@ class SessionScreen(Screen["WorkbenchError | OSError | None"]):
         self.selection: Selection | None = None
         self._wanted = exchange
         self._wanted_finding: int | None = None
+        self._wanted_event: int | None = None
         self._focused = self._front = "exchanges"
         self._kept = "ir"
         self._search = ""
@@ -111,6 +115,8 @@ class SessionScreen(Screen["WorkbenchError | OSError | None"]):
         self.state.list(message.name, message.summaries, message.damage)
         self._refresh_lists()
         self._show_headline()
+        for damage in message.damage[:3]:
+            self.notify(visible(damage), title="damaged", severity="warning", markup=False)
 
     def on_rows_came(self, message: RowsCame) -> None:
         self.state.update(message.rows)
@@ -126,6 +132,9 @@ class SessionScreen(Screen["WorkbenchError | OSError | None"]):
         for pane in self.query(Pane):
             pane.open(opened)
         self._show_headline()
+        if self._wanted_event is not None:
+            self.select(opened.at_event(self._wanted_event))
+            return
         numbers = self.state.numbers_of(opened.index)
         number = self._wanted_finding if self._wanted_finding in numbers else numbers[0] if numbers else None
         if number is None:
@@ -138,6 +147,10 @@ class SessionScreen(Screen["WorkbenchError | OSError | None"]):
         if message.index is None:
             self.state.trouble = message.text
             self._refresh_lists()
+        elif message.index == self._wanted:
+            self.opened = None
+            for pane in self.query(Pane):
+                pane.open(None, message.text)
         self.notify(visible(message.text), severity="error", markup=False)
 
     def _refresh_lists(self) -> None:
@@ -159,10 +172,15 @@ class SessionScreen(Screen["WorkbenchError | OSError | None"]):
 
     # Going somewhere.
 
-    def open_exchange(self, index: int, finding: int | None = None) -> None:
-        """Show an exchange, at one of its findings or at its first one."""
-        self._wanted, self._wanted_finding = index, finding
+    def open_exchange(self, index: int, finding: int | None = None, event: int | None = None) -> None:
+        """Show an exchange: at one of its findings, at an event of its answer, or where there is most to see."""
+        self._wanted, self._wanted_finding, self._wanted_event = index, finding, event
         self.inspecting.ask(index)
+        self.set_timer(PATIENCE, self._say_what_is_awaited)
+
+    def _say_what_is_awaited(self) -> None:
+        if self._wanted is not None and (self.opened is None or self.opened.index != self._wanted):
+            self.wire.say(f"decoding exchange {self._wanted + 1} …")
 
     def go_to_finding(self, number: int) -> None:
         """Show a finding of the session and its bytes."""
@@ -194,9 +212,14 @@ class SessionScreen(Screen["WorkbenchError | OSError | None"]):
             self.select(selection, source=view)
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
-        if message.view.id == "ir":
-            message.view.toggle()
-        elif message.view is self.wire:
+        view = message.view
+        origin = view.origin() if isinstance(view, ExchangePane) else None
+        if origin:
+            self.open_exchange(origin[0], event=origin[1][0] if origin[1] else None)
+            self.focus_pane("wire")
+        elif view.id == "ir":
+            view.toggle()
+        elif view is self.wire:
             self.focus_pane("ir")
         else:
             self.focus_pane("wire")
