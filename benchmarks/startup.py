@@ -61,13 +61,15 @@ def main() -> None:
     from workbench.wire.session import writer
 
     python = sys.executable
+    opened = [python, "-m", "workbench", "open"]
     with tempfile.TemporaryDirectory() as folder:
         big = Path(folder) / "big.wb"
         writer.write(exchanges(5000), big)
         cases = {
             "empty Textual app": lambda: paint([python, "-c", EMPTY], MARKER),
             "workbench (Home)": lambda: paint([python, "-m", "workbench"], "Workbench"),
-            "workbench open, 5,000 exchanges": lambda: paint([python, "-m", "workbench", "open", str(big)], "big"),
+            "workbench open, 5,000 exchanges": lambda: paint([*opened, str(big)], "Workbench"),
+            "  … until they are listed": lambda: paint([*opened, str(big)], "Exchanges"),
             "python -c pass": lambda: command([python, "-c", "pass"]),
             "workbench --version": lambda: command([python, "-m", "workbench", "--version"]),
             "workbench --help": lambda: command([python, "-m", "workbench", "--help"]),
