@@ -81,10 +81,12 @@ def test_a_streamed_part_leads_to_its_events_and_back(streamed: Opened) -> None:
     number = node(streamed, "part", "read_file")
     selection = streamed.at_node(number)
     assert selection.side == "response"
-    assert selection.events
-    assert all(b"content_block" in text for text in texts(streamed, selection))
-    for start, _ in selection.spans:
-        assert streamed.lights(streamed.at_byte("response", start + 5)).node == number
+    pieces = texts(streamed, selection)
+    assert b'"read_file"' in pieces
+    assert all(text.startswith(b'"') for text in pieces)
+    for event in selection.events:
+        block = streamed.decoded.events[event]
+        assert streamed.lights(streamed.at_byte("response", block.start + 5)).node == number
 
 
 def test_an_event_that_went_into_nothing_is_selected_alone(streamed: Opened) -> None:

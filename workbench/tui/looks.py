@@ -43,6 +43,7 @@ LOOKS: Mapping[str, Look] = {
     "cursor": Look(back="primary", strength=0.28),
     "cursor-blurred": Look(back="primary", strength=0.10),
     "related": Look(back="success", strength=0.20),
+    "block": Look(back="primary", strength=0.14),
     "broken": Look(back="error", strength=0.22),
     "lit": Look(back="primary", strength=0.42),
     "match": Look(text="reverse"),

@@ -13,6 +13,7 @@ from workbench.chain.closure import CallLine, NodeRef
 from workbench.chain.ledger import Entry
 from workbench.decode import Place
 from workbench.inspection import Detail
+from workbench.ir import Message, Part
 from workbench.rules import Finding
 from workbench.tui.models.closure import ClosureView
 from workbench.tui.models.ir import IrView
@@ -32,6 +33,10 @@ class Opened:
         self.index = detail.row.index
         self.decoded = detail.decoded
         self.outline = Outline(detail.decoded, detail.ledger)
+        self._streamed: dict[int, Place] = {}  # found once: a part may have come in ten thousand pieces
+        for number, node in enumerate(self.outline.nodes if self.decoded.events else ()):
+            if node.side == RESPONSE and node.part:
+                self._streamed[number] = self._find(node)
         self.views: Mapping[str, View] = {
             "ir": IrView(self),
             "reasoning": ReasoningView(self),
@@ -51,7 +56,7 @@ class Opened:
     def at_node(self, number: int) -> Selection:
         """A node of the outline."""
         node = self.outline.nodes[number]
-        place = self._place(node)
+        place = self._place(number)
         return Selection(self.index, node.side, node.pointer, place.events, place.spans)
 
     def at_event(self, event: int) -> Selection:
@@ -99,13 +104,23 @@ class Opened:
         number = self.outline.by_ref(ref)
         return Selection(self.index) if number is None else self.at_node(number)
 
-    def _place(self, node: Node) -> Place:
+    def _place(self, number: int) -> Place:
+        return self._streamed.get(number) or self._find(self.outline.nodes[number])
+
+    def _find(self, node: Node) -> Place:
         if node.part is not None and node.message is not None:
-            return self.decoded.place_of(node.side, node.message, node.part)
+            return self._place_of_part(node.side, node.message, node.part)
         if node.side == RESPONSE and self.decoded.events:
             parts = node.message.parts if node.message else ()
             return self.decoded.place_events(tuple(sorted({e for p in parts for e in p.source.events})))
         return self.decoded.place(node.side, node.pointer)
+
+    def _place_of_part(self, side: str, message: Message, part: Part) -> Place:
+        """The bytes of a part; of a streamed one the pieces it was joined from, and every block it came in."""
+        whole = self.decoded.place_of(side, message, part)
+        names = part.source.segments
+        pieces = {s for name in names for s in self.decoded.place_of(side, message, part, name).spans}
+        return Place(tuple(sorted(pieces)), whole.events) if pieces else whole
 
     # What belongs to a selection.
 
@@ -134,8 +149,7 @@ class Opened:
     def _spans(self, nodes: Iterable[int]) -> dict[str, Spans]:
         spans: dict[str, list[tuple[int, int]]] = {}
         for number in nodes:
-            node = self.outline.nodes[number]
-            spans.setdefault(node.side, []).extend(self._place(node).spans)
+            spans.setdefault(self.outline.nodes[number].side, []).extend(self._place(number).spans)
         return {side: tuple(sorted(found)) for side, found in spans.items()}
 
 

@@ -25,23 +25,22 @@ def lanes(conversations: Sequence[int | None]) -> list[str]:
     Args:
         conversations: conversation of each exchange, None for what belongs to none.
     """
-    last = {c: n for n, c in enumerate(conversations) if c is not None}
+    ends = {last: c for c, last in {c: n for n, c in enumerate(conversations) if c is not None}.items()}
     column: dict[int, int] = {}
+    running = [0] * MAX_LANES
     rows: list[str] = []
-    used = 1
     for n, own in enumerate(conversations):
         if own is not None and own not in column:
-            taken = set(column.values())
-            column[own] = next((k for k in range(MAX_LANES - 1) if k not in taken), MAX_LANES - 1)
-            used = max(used, column[own] + 1)
-        signs = [" "] * MAX_LANES
-        for c in column:
-            signs[column[c]] = "│"
+            column[own] = next((k for k in range(MAX_LANES - 1) if not running[k]), MAX_LANES - 1)
+            running[column[own]] += 1
+        signs = ["│" if conversation else " " for conversation in running]
         if own is not None:
             signs[column[own]] = "●"
         rows.append("".join(signs))
-        column = {c: k for c, k in column.items() if last[c] > n}
-    return [row[:used] for row in rows]
+        if n in ends:
+            running[column[ends[n]]] -= 1
+    used = max((len(row.rstrip()) for row in rows), default=1)
+    return [row[: max(1, used)] for row in rows]
 
 
 def row_line(summary: Summary, row: Inspected | None, lane: str, width: int, digits: int) -> Line:

@@ -27,7 +27,7 @@ class ExchangePane(Pane):
         super().__init__(id=id, classes="side")
         self.is_accordion = is_accordion
 
-    def open(self, opened: Opened | None, why_not: str = "no exchange is open") -> None:
+    def open(self, opened: Opened | None, why_not: str = "") -> None:
         self.view = opened.views[self.id or ""] if opened else None
         super().open(opened, why_not)
         if self.view:

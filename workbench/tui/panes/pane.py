@@ -20,7 +20,7 @@ class Pane(LineView):
     why_not = ""
     """Why no exchange is open."""
 
-    def open(self, opened: Opened | None, why_not: str = "no exchange is open") -> None:
+    def open(self, opened: Opened | None, why_not: str = "") -> None:
         """Show another exchange, or none and why."""
         self.opened, self.why_not = opened, why_not
         self.cursor = 0

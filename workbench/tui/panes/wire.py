@@ -33,8 +33,8 @@ SLICE = 2000
 """Rows a worker makes before it says so."""
 
 
-SIGNS = (("broken", "✗"), ("lit", "▌"), ("related", "┆"))
-"""What the gutter shows for a mark, the more important first."""
+SIGNS = (("lit", "▌"), ("block", "▌"), ("related", "┆"))
+"""What the gutter shows for a mark, the more important first; a break has its own column."""
 
 
 class WirePane(Pane):
@@ -70,7 +70,7 @@ class WirePane(Pane):
 
     # The body and its rows.
 
-    def open(self, opened: Opened | None, why_not: str = "no exchange is open") -> None:
+    def open(self, opened: Opened | None, why_not: str = "") -> None:
         self._lit, self._match, self._marks, self._events = (), (), (), ()
         self.byte = 0
         self._lay_out(opened)
@@ -158,8 +158,8 @@ class WirePane(Pane):
             return super().signs(item, inside)
         start, end = self._rows.bounds(row)
         touching = {m.style for m in self._marks if any(m.within(start, end))}
-        glyph = next((g for name, g in SIGNS if name in touching), " ")
-        return (Span(glyph, "error" if glyph == "✗" else "accent"), super().signs(item, inside)[1])
+        sign = Span(next((g for name, g in SIGNS if name in touching), " "), "accent")
+        return (sign, Span("✗", "error") if "broken" in touching else super().signs(item, inside)[1])
 
     def nothing(self, width: int) -> list[Line]:
         why = wire.nothing(self.opened.decoded, self.side) if self.opened else self.why_not
@@ -201,6 +201,7 @@ class WirePane(Pane):
             wire.Marked(style, spans)
             for style, spans in (
                 ("related", related),
+                ("block", self.opened.decoded.place_events(self._events).spans if self._events else ()),
                 ("broken", tuple(broken)),
                 ("lit", tuple(sorted(self._lit))),
                 ("match", self._match),

@@ -43,7 +43,7 @@ class HelpPane(LineView):
     def __init__(self, lines: list[Line]) -> None:
         super().__init__()
         self.lines = lines
-        self.title(line(" keys "))
+        self.title(line(" keys · esc closes "))
 
     def count(self) -> int:
         return len(self.lines)

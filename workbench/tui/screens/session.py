@@ -1,45 +1,32 @@
-"""The session screen: timeline, wire, IR, reasoning, closure and findings, driven by one selection."""
+"""The session screen: an inspected session, driven by one selection."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from textual import events, getters, work
-from textual.app import ComposeResult
-from textual.containers import Container
-from textual.screen import Screen
+from textual import work
 
 from workbench.tui import keys
-from workbench.tui.bars import Bar
 from workbench.tui.models import findings as walk
-from workbench.tui.models.headline import headline
-from workbench.tui.models.tabs import PANES, TOO_SMALL, key_line, tab_line
 from workbench.tui.models.words import REQUEST, RESPONSE
 from workbench.tui.panes.exchange import ExchangePane
-from workbench.tui.panes.findings import FindingsPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.pane import Pane
-from workbench.tui.panes.timeline import TimelinePane
-from workbench.tui.panes.wire import WirePane
 from workbench.tui.safetext import visible
+from workbench.tui.screens.desk import Desk
 from workbench.tui.service import ExchangeOpened, Inspecting, Listed, NotOpened, Opener, RowsCame, Trouble
-from workbench.tui.state import SessionState
 
 if TYPE_CHECKING:
     from workbench.errors import WorkbenchError
     from workbench.tui.app import WorkbenchApp
-    from workbench.tui.opened import Opened
     from workbench.tui.selection import Selection
     from workbench.wire.session import Session
 
 PATIENCE = 0.2
 """Seconds after which an exchange that is not open yet is announced."""
 
-SIDE_PANES = ("ir", "reasoning", "closure")
-"""Panes that share a place while there is no room for all."""
 
-
-class SessionScreen(Screen["WorkbenchError | OSError | None"]):
+class SessionScreen(Desk):
     """One session. It is dismissed with the error where the session cannot be opened.
 
     Args:
@@ -49,13 +36,8 @@ class SessionScreen(Screen["WorkbenchError | OSError | None"]):
         exchange: index of the exchange to open at; None for the first break.
     """
 
-    CSS_PATH = "session.tcss"
     KEYS: ClassVar[tuple[keys.Key, ...]] = keys.SESSION
     BINDINGS = keys.bindings(keys.SESSION)
-
-    exchanges = getters.query_one("#exchanges", TimelinePane)
-    wire = getters.query_one("#wire", WirePane)
-    findings = getters.query_one("#findings", FindingsPane)
 
     def __init__(
         self,
@@ -65,39 +47,19 @@ class SessionScreen(Screen["WorkbenchError | OSError | None"]):
         exchange: int | None = None,
     ) -> None:
         super().__init__()
-        self.state = SessionState()
         self.inspecting = Inspecting(source, provider, protocol)
-        self.opened: Opened | None = None
         self.selection: Selection | None = None
-        self._wanted = exchange
+        self.wanted = exchange
         self._wanted_finding: int | None = None
         self._wanted_event: int | None = None
-        self._focused = self._front = "exchanges"
-        self._kept = "ir"
+        self._may_jump = exchange is None
         self._search = ""
 
-    def compose(self) -> ComposeResult:
-        yield Bar(id="headline")
-        yield Bar(id="tabs")
-        with Container(id="body"):
-            yield TimelinePane(self.state, id="exchanges")
-            yield WirePane(id="wire")
-            yield ExchangePane(id="ir", is_accordion=False)
-            yield ExchangePane(id="reasoning", is_accordion=True)
-            yield ExchangePane(id="closure", is_accordion=True)
-        yield FindingsPane(self.state, id="findings")
-        yield Bar(id="keys")
-        yield Bar(id="too-small")
-
     def on_mount(self) -> None:
-        for pane in self.query(Pane):
-            pane.open(None)
-        self.query_one("#too-small", Bar).show(TOO_SMALL)
-        self.query_one("#keys", Bar).show([key_line(keys.hints(keys.SESSION), self.size.width)])
-        self.focus_pane("wire" if self._wanted is not None else "exchanges")
         self.call_after_refresh(self._inspect)
-        if self._wanted is not None:
-            self.open_exchange(self._wanted)
+        if self.wanted is not None:
+            self.open_exchange(self.wanted)
+            self.call_later(self.focus_pane, "wire")
 
     def on_unmount(self) -> None:
         self.inspecting.stop()
@@ -113,31 +75,28 @@ class SessionScreen(Screen["WorkbenchError | OSError | None"]):
 
     def on_listed(self, message: Listed) -> None:
         self.state.list(message.name, message.summaries, message.damage)
-        self._refresh_lists()
-        self._show_headline()
+        self.refresh_lists()
+        if not message.summaries:
+            self.show_exchange(None, "the session holds no exchange")
         for damage in message.damage[:3]:
             self.notify(visible(damage), title="damaged", severity="warning", markup=False)
 
     def on_rows_came(self, message: RowsCame) -> None:
         self.state.update(message.rows)
-        self._refresh_lists()
-        if self._wanted is None:
+        self.refresh_lists()
+        if self._may_jump:
             self._go_to_first_break()
 
     def on_exchange_opened(self, message: ExchangeOpened) -> None:
         opened = message.opened
-        if opened.index != self._wanted:
+        if opened.index != self.wanted:
             return
-        self.opened = opened
-        for pane in self.query(Pane):
-            pane.open(opened)
-        self._show_headline()
-        if self._wanted_event is not None:
-            self.select(opened.at_event(self._wanted_event))
-            return
+        self.show_exchange(opened)
         numbers = self.state.numbers_of(opened.index)
         number = self._wanted_finding if self._wanted_finding in numbers else numbers[0] if numbers else None
-        if number is None:
+        if self._wanted_event is not None:
+            self.select(opened.at_event(self._wanted_event))
+        elif number is None:
             self.select(opened.at_start())
         else:
             self.findings.move_to(number)
@@ -146,50 +105,41 @@ class SessionScreen(Screen["WorkbenchError | OSError | None"]):
     def on_trouble(self, message: Trouble) -> None:
         if message.index is None:
             self.state.trouble = message.text
-            self._refresh_lists()
-        elif message.index == self._wanted:
-            self.opened = None
-            for pane in self.query(Pane):
-                pane.open(None, message.text)
+            self.refresh_lists()
+        elif message.index == self.wanted:
+            self.show_exchange(None, message.text)
         self.notify(visible(message.text), severity="error", markup=False)
 
-    def _refresh_lists(self) -> None:
-        self.exchanges.grew()
-        self.findings.grew()
-        self.set_class(not self.state.findings, "-calm")
-
     def _go_to_first_break(self) -> None:
-        """Once, unless the user has gone somewhere: to the first error, at the end to the first warning."""
+        """To the first error as soon as there is one, at the end to the first warning; until then to the beginning."""
         state = self.state
         number = walk.first_break(state.findings)
         if number is not None and (state.is_done or state.findings[number].severity == "error"):
             self.go_to_finding(number)
             self.focus_pane("findings")
-        elif self.opened is None and state.rows:
-            self.inspecting.ask(0)
-            if state.is_done:
-                self.open_exchange(0)
+        elif self.wanted is None and state.rows:
+            self.open_exchange(0)
+            self._may_jump = not state.is_done
 
     # Going somewhere.
 
     def open_exchange(self, index: int, finding: int | None = None, event: int | None = None) -> None:
         """Show an exchange: at one of its findings, at an event of its answer, or where there is most to see."""
-        self._wanted, self._wanted_finding, self._wanted_event = index, finding, event
+        self.wanted, self._wanted_finding, self._wanted_event = index, finding, event
+        self._may_jump = False
         self.inspecting.ask(index)
         self.set_timer(PATIENCE, self._say_what_is_awaited)
 
     def _say_what_is_awaited(self) -> None:
-        if self._wanted is not None and (self.opened is None or self.opened.index != self._wanted):
-            self.wire.say(f"decoding exchange {self._wanted + 1} …")
+        if self.wanted is not None and (self.opened is None or self.opened.index != self.wanted):
+            self.wire.say(f"decoding exchange {self.wanted + 1} …")
 
     def go_to_finding(self, number: int) -> None:
         """Show a finding of the session and its bytes."""
         finding = self.state.findings[number]
         self.findings.move_to(number)
-        if self._front == "exchanges":
-            self._front = "wire"
-            self._arrange()
-        if self.opened and self.opened.index == finding.exchange == self._wanted:
+        self.bring_bytes_to_front()
+        if self.opened and self.opened.index == finding.exchange == self.wanted:
             self.select(self.opened.at_finding(finding), source=self.findings)
         else:
             self.open_exchange(finding.exchange, number)
@@ -204,6 +154,7 @@ class SessionScreen(Screen["WorkbenchError | OSError | None"]):
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         view = message.view
+        self._may_jump = False
         if view is self.exchanges:
             self.open_exchange(view.cursor)
         elif view is self.findings:
@@ -213,61 +164,15 @@ class SessionScreen(Screen["WorkbenchError | OSError | None"]):
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
         view = message.view
+        self._may_jump = False
         origin = view.origin() if isinstance(view, ExchangePane) else None
         if origin:
             self.open_exchange(origin[0], event=origin[1][0] if origin[1] else None)
             self.focus_pane("wire")
         elif view.id == "ir":
             view.toggle()
-        elif view is self.wire:
-            self.focus_pane("ir")
         else:
-            self.focus_pane("wire")
-
-    # Panes.
-
-    def focus_pane(self, name: str) -> None:
-        """Bring a pane to the front and give it the keys."""
-        pane = self.query_one(f"#{name}", Pane)
-        self._note_focus(name)
-        pane.focus(scroll_visible=False)
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        if isinstance(event.widget, Pane) and event.widget.id:
-            self._note_focus(event.widget.id)
-
-    def _note_focus(self, name: str) -> None:
-        self._focused = name
-        if name != "findings":
-            self._front = name
-        if name in SIDE_PANES:
-            self._kept = name
-        self._arrange()
-
-    def _arrange(self) -> None:
-        """Tell the style sheet which panes are in front."""
-        for pane in self.query(Pane):
-            pane.set_class(pane.id == self._front, "-front")
-            pane.set_class(pane.id == self._kept, "-kept")
-        self.set_class(self._focused == "findings", "-on-findings")
-        self._show_tabs()
-
-    def _show_tabs(self) -> None:
-        wide = self.has_class("-wide")
-        seen = ("exchanges", "wire", self._kept, "findings") if wide else (self._front, "findings")
-        self.query_one("#tabs", Bar).show([tab_line(self._focused, seen)])
-
-    def _show_headline(self) -> None:
-        row = self.opened.row if self.opened else None
-        lines = headline(self.state.name, row, self.size.width)
-        bar = self.query_one("#headline", Bar)
-        bar.styles.height = len(lines)
-        bar.show(lines)
-
-    def on_resize(self) -> None:
-        self._show_headline()
-        self._show_tabs()
-        self.query_one("#keys", Bar).show([key_line(keys.hints(keys.SESSION), self.size.width)])
+            self.focus_pane("ir" if view is self.wire else "wire")
 
     # Keys.
 
@@ -275,30 +180,18 @@ class SessionScreen(Screen["WorkbenchError | OSError | None"]):
         if self._search:
             self.action_match(step)
             return
-        findings = self.state.findings
-        cursor = self.findings.cursor
-        here = self.opened.index if self.opened else 0
+        cursor, here = self.findings.cursor, self.wanted or 0
         current = cursor if cursor in self.state.numbers_of(here) else None
-        number = walk.next_break(findings, current, here, step)
-        if number is None:
-            self.notify(self._no_break(step), markup=False)
-        else:
+        number = walk.next_break(self.state.findings, current, here, step)
+        if number is not None:
             self.go_to_finding(number)
-
-    def _no_break(self, step: int) -> str:
-        if not self.state.is_done:
-            return f"no break up to exchange {len(self.state.rows):,}; still inspecting"
-        return f"no {'further' if step > 0 else 'earlier'} break"
-
-    def action_pane(self, step: int) -> None:
-        names = [name for name, _ in PANES]
-        self.focus_pane(names[(names.index(self._focused) + step) % len(names)])
-
-    def action_show(self, name: str) -> None:
-        self.focus_pane(name)
+        elif self.state.is_done:
+            self.notify(f"no {'further' if step > 0 else 'earlier'} break", markup=False)
+        else:
+            self.notify(f"no break up to exchange {len(self.state.rows):,}; still inspecting", markup=False)
 
     def action_exchange(self, step: int) -> None:
-        here = self._wanted or 0
+        here = self.wanted or 0
         target = max(0, min(here + step, len(self.state.summaries) - 1))
         if self.state.summaries and target != here:
             self.exchanges.move_to(target)
@@ -327,9 +220,6 @@ class SessionScreen(Screen["WorkbenchError | OSError | None"]):
         else:
             view.move_to(item, center=True)
             view.post_message(LineView.Moved(view))
-
-    def action_zoom(self) -> None:
-        self.toggle_class("-zoom")
 
     def action_help(self) -> None:
         from workbench.tui.screens.help import HelpScreen

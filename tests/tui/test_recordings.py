@@ -1,0 +1,59 @@
+"""Real traffic: every exchange of every recording can be shown, and every finding leads to its bytes and its node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from workbench.errors import WorkbenchError
+from workbench.importers import open_input
+from workbench.inspection import Inspector
+from workbench.tui.models import wire
+from workbench.tui.models.rows import Rows
+from workbench.tui.opened import Opened
+
+WIDTH = 60
+
+
+def exchanges(recordings: Path) -> Iterator[tuple[str, Opened]]:
+    for path in sorted(p for p in recordings.rglob("*") if p.is_file() and "LICENSES" not in p.parts):
+        try:
+            session = open_input(str(path))
+        except WorkbenchError:
+            continue
+        inspector = Inspector(session)
+        inspector.run()
+        for index in range(len(session)):
+            yield f"{path.name} {index + 1}", Opened(inspector.detail(index))
+
+
+def test_every_recorded_exchange_can_be_shown(recordings: Path) -> None:
+    shown = 0
+    for name, opened in exchanges(recordings):
+        for view in opened.views.values():
+            assert view.nothing(WIDTH)
+            for item in range(view.count()):
+                view.head(item)
+                view.body(item, WIDTH)
+                opened.lights(view.selection(item))
+        for finding in opened.row.findings:
+            selection = opened.at_finding(finding)
+            assert opened.lights(selection).node is not None, (name, finding)
+            assert bool(selection.spans) >= bool(finding.span), (name, finding)
+        for side in ("request", "response"):
+            show_wire(opened, side)
+        shown += 1
+    assert shown > 250
+
+
+def show_wire(opened: Opened, side: str) -> None:
+    body = wire.body_of(opened.decoded, side)
+    rows = Rows(body, WIDTH, is_json=wire.is_json(body))
+    while not rows.extend(5000):
+        pass
+    marks = (wire.Marked("lit", opened.at_start().spans),)
+    for row in range(min(len(rows), 200)):
+        wire.row_line(rows, row, marks, json=wire.is_json(body))
+    assert b"".join(body[slice(*rows.bounds(n))] for n in range(len(rows))) == body
+    for offset in range(0, len(body), max(1, len(body) // 20)):
+        opened.lights(opened.at_byte(side, offset))
