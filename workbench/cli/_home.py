@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def run() -> int:
     """Open the app at Home, or print the overview."""
-    if sys.stdin.isatty() and sys.stdout.isatty():
+    if sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty():
         from workbench.tui.start import run as run_app
 
         return run_app(None)
