@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
-import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,21 +23,9 @@ def run(
         WorkbenchError, OSError: the source could not be opened.
     """
     gc.disable()
-    take_keyboard()
     try:
         from workbench.tui.app import run as show
 
         return show(source, provider=provider, protocol=protocol, exchange=exchange)
     finally:
         gc.enable()
-
-
-def take_keyboard() -> None:
-    """Read keys from the terminal where standard input was a pipe (it has been read by then)."""
-    if not os.isatty(sys.__stdin__.fileno() if sys.__stdin__ else 0):
-        try:
-            keyboard = os.open("/dev/tty", os.O_RDWR)
-        except OSError:
-            return
-        os.dup2(keyboard, 0)
-        os.close(keyboard)
