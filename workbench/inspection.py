@@ -156,7 +156,7 @@ class Inspector:
             provider_from="",
             model=model,
             conversation=None,
-            problems=tuple(p.message for p in decoded.problems),
+            problems=(*exchange.damage, *(p.message for p in decoded.problems)),
         )
         return self._judged(row, decoded) if decoded.protocol else row
 

@@ -86,6 +86,7 @@ def test_a_wrong_label(label: str, pack: Callable[[bytes], bytes]) -> None:
         (b"\x1f", "gzip", "gzip"),
         (b"\x01\x02", "gzip", ""),
     ],
+    ids=lambda v: v if isinstance(v, str) else f"{len(v)} bytes",  # compressed bytes hold the time
 )
 def test_detect_encoding(raw: bytes, header: str, found: str) -> None:
     assert detect_encoding(raw, header) == found
@@ -116,6 +117,7 @@ def test_a_cut_body_gives_what_is_there(name: str) -> None:
         (b"\xff" * 50, "deflate", "deflate body is corrupt"),
         (b"\xff", "x-pack", "content coding 'x-pack' is not known"),
     ],
+    ids=lambda v: v if isinstance(v, str) else "",
 )
 def test_a_broken_body_is_one_line(raw: bytes, label: str, problem: str) -> None:
     decoded, found = decode_partial(Body(raw, label))

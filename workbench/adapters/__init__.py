@@ -114,3 +114,10 @@ def protocols() -> tuple[str, ...]:
 def every() -> Iterator[Adapter]:
     """Every adapter."""
     return (get(n) for n in protocols())
+
+
+def elsewhere() -> tuple[str, ...]:
+    """Names of the protocols that are recognised, although no adapter decodes them."""
+    from workbench.adapters import _elsewhere
+
+    return tuple(sorted({name for name, _ in _elsewhere.URLS} - set(protocols())))

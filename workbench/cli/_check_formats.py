@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from workbench import __version__
@@ -12,6 +13,9 @@ from workbench.rules import Finding, Severity
 from workbench.tui.safetext import visible
 
 Errors = Sequence[dict[str, str]]
+ALIKE = 3
+"""Findings with the same words that are shown one by one."""
+
 GLYPH = {Severity.ERROR: "✗", Severity.WARNING: "!", Severity.INFO: "·"}
 
 
@@ -46,10 +50,24 @@ def _file_lines(report: FileReport) -> Iterator[str]:
             yield f"  ! exchange {row.index + 1}: {cut(problem)}"
         if row.protocol is None and not row.problems:
             yield f"  · exchange {row.index + 1}: {cut(row.protocol_from)}"
-    for finding in report.inspection.findings:
-        yield from finding_lines(finding)
+    yield from _folded(sorted(report.inspection.findings, key=lambda f: f.severity.rank))
     if not report.inspection.findings:
-        yield "  no findings"
+        judged = sum(r.conversation is not None for r in report.inspection.rows)
+        undecided = len(report.undecided)
+        yield f"  no findings in {number(judged, 'exchange')}" + (f"; {undecided:,} not judged" if undecided else "")
+
+
+def _folded(findings: Sequence[Finding]) -> Iterator[str]:
+    """The worst first; of many that say the same, the first three and how many more there are."""
+    alike = Counter((f.rule, f.severity, f.message) for f in findings)
+    shown: Counter[tuple[str, Severity, str]] = Counter()
+    for finding in findings:
+        key = (finding.rule, finding.severity, finding.message)
+        shown[key] += 1
+        if shown[key] <= ALIKE:
+            yield from finding_lines(finding)
+        if shown[key] == ALIKE and alike[key] > ALIKE:
+            yield f"      … and {alike[key] - ALIKE:,} more like it (--format json has them all)"
 
 
 def finding_lines(finding: Finding) -> Iterator[str]:
@@ -96,12 +114,18 @@ def sarif(reports: Sequence[FileReport], errors: Errors) -> None:
         for r, f in found
     ]
     failures = [{"level": "error", "message": {"text": e["message"]}} for e in errors]
+    failures += [{"level": "warning", "message": {"text": line}} for r in reports for line in _not_judged(r)]
     run = {
         "tool": {"driver": {"name": "workbench", "version": __version__, "rules": rules}},
         "results": results,
-        "invocations": [{"executionSuccessful": not errors, "toolExecutionNotifications": failures}],
+        "invocations": [{"executionSuccessful": not failures, "toolExecutionNotifications": failures}],
     }
     emit_json({"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]})
+
+
+def _not_judged(report: FileReport) -> Iterator[str]:
+    yield from (f"{report.path}: {line}" for line in report.inspection.damage)
+    yield from (f"{report.path}: exchange {r.index + 1}: {'; '.join(r.problems)}" for r in report.undecided)
 
 
 def _sarif_location(path: str, finding: Finding) -> dict[str, object]:
@@ -134,6 +158,8 @@ def _junit_suite(root: ET.Element, report: FileReport) -> None:
         case = ET.SubElement(suite, "testcase", name=f"exchange {row.index + 1}", classname=name)
         own = [f for f in report.inspection.findings if f.exchange == row.index]
         broken = [f for f in own if f.severity is Severity.ERROR]
+        if row in report.undecided and not broken:
+            ET.SubElement(case, "skipped", message=_xml("; ".join(row.problems)))
         if broken:
             failure = ET.SubElement(case, "failure", message=_xml(broken[0].message), type=broken[0].rule)
             failure.text = _xml(*(line for f in broken for line in finding_lines(f)))

@@ -33,16 +33,24 @@ def open_file(path: str) -> Session:
     return open_input(path, stdin=sys.stdin.buffer if path == "-" else None)
 
 
-def inspector(session: Session, args: argparse.Namespace) -> Inspector:
-    """An inspector with the contract and protocol asked for. Raises UsageError for names that do not exist."""
+def validate(args: argparse.Namespace) -> None:
+    """Complain once, before any file is read, about names that do not exist. Raises UsageError, ProfileError."""
     from workbench import adapters
-    from workbench.inspection import Inspector
+    from workbench.adapters import elsewhere
     from workbench.rules import contracts
 
     if args.provider:
         contracts.get(args.provider)
+    if args.protocol and args.protocol in elsewhere():
+        raise UsageError(f"{args.protocol} is recognised, but not decoded by this version")
     if args.protocol:
         adapters.get(args.protocol)
+
+
+def inspector(session: Session, args: argparse.Namespace) -> Inspector:
+    """An inspector with the contract and protocol asked for."""
+    from workbench.inspection import Inspector
+
     return Inspector(session, provider=args.provider, protocol=args.protocol)
 
 

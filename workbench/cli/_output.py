@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
+from contextlib import suppress
 
 from workbench.ir import JsonValue
 from workbench.limits import SNIPPET
 from workbench.tui.safetext import HIDDEN, visible
 
+PLAIN = str.maketrans({"·": "-", "✗": "x", "✓": "v", "○": "o", "●": "*", "–": "-", "…": "...", "─": "-", "⏎": "|"})
+"""Our own signs where the output cannot hold them."""
+
 
 def emit_json(value: JsonValue) -> None:
     """One JSON object on stdout; controls, hidden characters and surrogates of hostile traffic are escapes in it."""
-    write(HIDDEN.sub(_json_escape, json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
+    text = json.dumps(value, ensure_ascii=not _holds_unicode(), indent=2)
+    write(HIDDEN.sub(_json_escape, text) + "\n")
 
 
 def _json_escape(found: re.Match[str]) -> str:
     char = found.group()
     return char if char == "\n" else json.dumps(char)[1:-1] if char != "\x7f" else "\\u007f"
+
+
+def _holds_unicode() -> bool:
+    return (sys.stdout.encoding or "").lower().replace("-", "") in ("utf8", "utf16", "utf32")
 
 
 def emit(text: str = "") -> None:
@@ -27,18 +37,56 @@ def emit(text: str = "") -> None:
 
 
 def write(text: str) -> None:
-    """Text as it is; what the terminal cannot show becomes an escape."""
-    stream = sys.stdout
-    encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    """Text as it is; what the output cannot hold becomes plain signs and escapes. Silent once the reader went away."""
+    if not is_muted():
+        try:
+            sys.stdout.write(_encodable(text, sys.stdout.encoding))
+        except BrokenPipeError:
+            mute()
 
 
 def complain(line: str, status: int) -> int:
     """Print one line on stderr and hand the status back, so that a command can return it."""
     text = visible(" ".join(line.split("\n")))
-    encoding = sys.stderr.encoding or "utf-8"
-    sys.stderr.write(f"workbench: {text}\n".encode(encoding, "backslashreplace").decode(encoding))
+    with suppress(OSError):
+        sys.stderr.write(_encodable(f"workbench: {text}\n", sys.stderr.encoding))
     return status
+
+
+def _encodable(text: str, encoding: str | None) -> str:
+    encoding = encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(PLAIN).encode(encoding, "backslashreplace").decode(encoding)
+    return text
+
+
+def flush() -> None:
+    """Hand on what was printed. Raises OSError when it cannot be written; a reader that went away is no failure."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        mute()
+    except OSError:
+        mute()  # or the interpreter would complain once more on its way out
+        raise
+
+
+def mute() -> None:
+    """Send all further output nowhere."""
+    global _muted
+    _muted = True
+    with open(os.devnull, "w") as nowhere, suppress(OSError, ValueError):
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+def is_muted() -> bool:
+    """Nobody reads what is printed: a command may stop printing."""
+    return _muted
+
+
+_muted = False
 
 
 def describe_os_error(error: OSError) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from workbench.inspection import Inspected, Inspection
 from workbench.rules import Finding, Repair, Severity
+from workbench.wire.exchange import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +32,18 @@ class FileReport:
         return sum(f.severity is severity for f in self.inspection.findings)
 
     def status(self, fail_on: str) -> int:
-        """0 clean, 1 findings, 3 where nothing in the file could be decoded as a model exchange."""
+        """0 clean, 1 findings, 3 where something that may hold a break could not be judged."""
         worst = Severity(fail_on).rank
         if any(f.severity.rank <= worst for f in self.inspection.findings):
             return 1
-        decoded = any(r.protocol and not r.problems for r in self.inspection.rows)
-        return 0 if decoded else 3
+        judged = any(r.conversation is not None for r in self.inspection.rows)
+        return 0 if judged and not self.inspection.damage and not self.undecided else 3
+
+    @property
+    def undecided(self) -> list[Inspected]:
+        """Model exchanges that could not be judged: torn, or of a protocol that is not decoded."""
+        rows = self.inspection.rows
+        return [r for r in rows if r.problems and (r.conversation is None or r.summary.state is State.INCOMPLETE)]
 
     def as_json(self) -> dict[str, object]:
         """One entry of ``files``."""

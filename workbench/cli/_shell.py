@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 
 from workbench import plugins
@@ -69,18 +70,25 @@ def _run_app() -> int:
 
 def run(words: list[str]) -> int:
     """Parse and run; every failure is one clear line on stderr."""
+    _open_streams()
     try:
         status = _run_command(words) if words else _run_app()
-        sys.stdout.flush()
+        _output.flush()
         return status
     except SystemExit as stop:  # argparse: usage and --help
+        with suppress(OSError):
+            _output.flush()
         return stop.code if isinstance(stop.code, int) else 2
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output went away: not our failure
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except WorkbenchError as error:
         return _output.complain(str(error), 2)
     except OSError as error:
         return _output.complain(_output.describe_os_error(error), 4)
+
+
+def _open_streams() -> None:
+    """Streams that were closed before we began (``>&-``) read as empty and swallow what is written."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (lives as long as the process)

@@ -37,6 +37,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.files.count("-") > 1:
         return _output.complain("standard input can be read only once", 2)
+    _files.validate(args)
     reports, errors, statuses = [], [], []
     for path in args.files:
         try:
@@ -49,6 +50,8 @@ def run(args: argparse.Namespace) -> int:
         reports.append(report)
         statuses.append(report.status(args.fail_on))
     _print(args.format, reports, errors)
+    if args.provider and args.format != "text":
+        _say_stand_ins(reports, args.provider)
     for failed in errors:
         _output.complain(failed["message"], 2)
     return worst(statuses)
@@ -61,6 +64,15 @@ def inspect_file(path: str, args: argparse.Namespace) -> FileReport:
         return FileReport(path, _files.inspector(session, args).run())
     finally:
         session.close()
+
+
+def _say_stand_ins(reports: list[FileReport], asked: str) -> None:
+    """A contract that had to be replaced is named, also where only data is printed."""
+    for report in reports:
+        for row in report.inspection.rows:
+            if row.provider and row.provider.partition(":")[0] != asked.partition(":")[0]:
+                _output.complain(f"{report.path}: contract {row.provider} ({row.provider_from})", 0)
+                break
 
 
 def _print(how: str, reports: list[FileReport], errors: list[dict[str, str]]) -> None:

@@ -7,6 +7,11 @@ Exit status 1 when anything is torn or does not match its digest; what is whole 
 from __future__ import annotations
 
 import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from workbench.cli import _output
@@ -21,11 +26,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
+@contextmanager
+def _as_file(name: str) -> Iterator[Path]:
+    """The file itself; what cannot be sought in (standard input, a pipe) is copied first."""
+    if name != "-" and (Path(name).is_file() or not Path(name).exists() or Path(name).is_dir()):
+        yield Path(name)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "session"
+        with copy.open("wb") as out, nullcontext(sys.stdin.buffer) if name == "-" else open(name, "rb") as source:
+            shutil.copyfileobj(source, out)
+        yield copy
+
+
 def run(args: argparse.Namespace) -> int:
     """Check the file and say what is torn."""
     from workbench.wire.session import store
 
-    report = store.fsck(Path(args.file))
+    try:
+        with _as_file(args.file) as path:
+            report = store.fsck(path)
+    except (FileNotFoundError, IsADirectoryError) as error:
+        return _output.complain(_output.describe_os_error(error), 2)
     if args.format == "json":
         _output.emit_json(
             {

@@ -39,6 +39,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the view of one exchange, or of all."""
     from workbench.cli import _show_json, _show_text
 
+    _files.validate(args)
     session = _files.open_file(args.file)
     try:
         inspector = _files.inspector(session, args)
@@ -50,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
             _output.emit_json({"path": args.file, "as": args.view, "exchanges": views})
             return 0
         for n in wanted:
+            if _output.is_muted():
+                break
             for line in _show_text.view(args.view, inspector.detail(n)):
                 _output.emit(line)
             _output.emit()

@@ -154,6 +154,7 @@ class Exchange:
         branch: name of the branch it belongs to, "" for the trunk.
         note: what an importer or recorder has to say about it.
         meta: further data of the importer, verbatim.
+        damage: what of it could not be read from its file, one line each; not stored.
     """
 
     id: str
@@ -171,6 +172,7 @@ class Exchange:
     note: str = ""
     frames: tuple[Frame, ...] = ()
     meta: Mapping[str, JsonValue] = field(default=NOTHING)
+    damage: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

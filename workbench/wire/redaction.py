@@ -21,7 +21,7 @@ from workbench.wire.encoding import decode_body
 from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Redaction
 
 SECRET_HEADER = re.compile(
-    r"(?i)^(proxy-)?authorization$|(^|-)(api-?key|goog-api-key|(auth|access|security|session|id|csrf)-?token|secret)$"
+    r"(?i)^(proxy-)?authorization$|(^|[-_])(api-?key|auth-?key|token|secret|password|credentials?)$"
 )
 COOKIE_HEADER = re.compile(r"(?i)^(set-)?cookie2?$")
 

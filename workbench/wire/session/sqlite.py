@@ -86,7 +86,7 @@ class SqliteSession:
             return _torn(seq, str(error))
         summary = _summary(index, row)
         if row is None or summary.id != row[1]:
-            return _torn(seq, summary.note)
+            return _torn(seq, "its row cannot be read")
         sides, torn = {}, []
         frames: tuple[Frame, ...] = ()
         for side in ("request", "response"):
@@ -111,9 +111,10 @@ class SqliteSession:
             parent=summary.parent,
             branch=summary.branch,
             client=row[-2],
-            note="; ".join(filter(None, (summary.note, *torn))),
+            note=summary.note,
             frames=frames,
             meta=loads(row[-1].encode()) if row[-1] else NOTHING,
+            damage=tuple(torn),
         )
 
     def _side(self, seq: int, side: str, row: Sequence[JsonValue]) -> HttpRequest | HttpResponse | None:
@@ -171,10 +172,8 @@ class SqliteSession:
             yield from self._torn_bodies()
         except sqlite3.DatabaseError as error:
             yield f"SQLite: {error}"
-        for index, summary in enumerate(self.summaries()):
-            exchange = self.exchange(index)
-            if exchange.state is State.INCOMPLETE and summary.state is not State.INCOMPLETE:
-                yield f"exchange {index + 1}: {exchange.note}"
+        for index in range(len(self)):
+            yield from (f"exchange {index + 1}: {line}" for line in self.exchange(index).damage)
 
     def _torn_pieces(self) -> Iterator[str]:
         for (piece_id,) in self._db.execute("SELECT id FROM piece").fetchall():
@@ -269,9 +268,9 @@ def _summary(index: int, row: Sequence[JsonValue] | None) -> Summary:
         with suppress(ValueError):  # a row of a torn page holds anything
             kinds = State(row[5]), Kind(row[6]), Origin(row[7])
             return Summary(index, row[1], row[2], row[3], row[4] or None, *kinds, *row[8:18])
-    torn = _torn(index, "its row cannot be read")
-    return Summary(index, torn.id, "", "", None, State.INCOMPLETE, torn.kind, torn.origin, 0, 0, note=torn.note)
+    torn = _torn(index, "")
+    return Summary(index, torn.id, "", "", None, State.INCOMPLETE, torn.kind, torn.origin, 0, 0)
 
 
 def _torn(seq: int, why: str) -> Exchange:
-    return Exchange(id=f"torn-{seq}", state=State.INCOMPLETE, note=f"torn: {why}")
+    return Exchange(id=f"torn-{seq}", state=State.INCOMPLETE, damage=(f"torn: {why}",))

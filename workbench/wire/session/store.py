@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench.errors import SessionFormatError
@@ -16,11 +18,12 @@ from workbench.wire.session import Session, sqlite, text, writer
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What ``save`` wrote. ``redactions`` counts the stand-ins in the file."""
+    """What ``save`` wrote. ``redactions`` counts the stand-ins in the file; ``damage`` names what was not whole."""
 
     exchanges: int
     bytes: int
     redactions: int
+    damage: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,32 +64,50 @@ def save(exchanges: Iterable[Exchange], path: Path, redactor: Redactor | None = 
     The file appears whole or not at all: it is written beside its place and moved there.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: it cannot be written; names the file asked for.
     """
     count = _Counter(redactor or Redactor())
     form = text if path.suffix == ".jsonl" else writer
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from error
     os.close(handle)
     try:
-        written = form.write(map(count.redacted, exchanges), Path(name))
+        written = form.write(map(count.prepared, exchanges), Path(name))
         os.chmod(name, 0o600 if not path.exists() else path.stat().st_mode & 0o777)
         os.replace(name, path)
-    except BaseException:
+    except BaseException as error:
         for left in (name, f"{name}-wal", f"{name}-shm"):
             Path(left).unlink(missing_ok=True)
+        if isinstance(error, sqlite3.Error):
+            raise OSError(errno.EIO, f"cannot be written ({error})", str(path)) from error
         raise
-    return Written(written, path.stat().st_size, count.redactions)
+    return Written(written, path.stat().st_size, count.redactions, tuple(count.damage))
 
 
 class _Counter:
+    """Prepares exchanges for a file one by one: redacted, each id once."""
+
     def __init__(self, redactor: Redactor) -> None:
         self.redactor = redactor
         self.redactions = 0
+        self.damage: list[str] = []
+        self.ids: set[str] = set()
 
-    def redacted(self, exchange: Exchange) -> Exchange:
+    def prepared(self, exchange: Exchange) -> Exchange:
         safe = self.redactor.exchange(exchange)
         self.redactions += sum(len(side.redactions) for side in (safe.request, safe.response) if side)
-        return safe
+        self.damage += (f"exchange {len(self.ids) + 1}: {line}" for line in exchange.damage)
+        return replace(safe, id=self._unique(safe.id), damage=())
+
+    def _unique(self, wanted: str) -> str:
+        name, number = wanted, 1
+        while name in self.ids:
+            number += 1
+            name = f"{wanted}~{number}"
+        self.ids.add(name)
+        return name
 
 
 def fsck(path: Path) -> Report:
