@@ -75,6 +75,56 @@ def test_every_readable_file_is_answered_and_the_others_are_named(run: Run) -> N
     assert done.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [(["--provider", "nobody"], "nobody"), (["--protocol", "openai-responses"], "recognised, but not decoded")],
+)
+def test_a_wrong_name_is_said_once(run: Run, words: list[str], complaint: str) -> None:
+    done = run("check", *words, HEALTHY, BROKEN)
+    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+    assert complaint in done.err
+
+
+def test_a_contract_that_is_not_there_yet_is_said_beside_the_json(run: Run) -> None:
+    done = run("check", "--provider", "minimax", "--format", "json", BROKEN)
+    assert json.loads(done.out)["files"][0]["provider"] == "generic"
+    assert "minimax" in done.err
+
+
+def two(first: object, second: object) -> bytes:
+    """A HAR of two exchanges, of which the second is of a protocol that is not decoded."""
+    entries = [
+        {
+            "request": {"method": "POST", "url": url, "headers": [], "postData": {"text": json.dumps(body)}},
+            "response": {"status": 200, "headers": [], "content": {"text": "{}"}},
+        }
+        for url, body in (("https://x.example/v1/chat/completions", first), ("https://x.example/v1/responses", second))
+    ]
+    return json.dumps({"log": {"version": "1.2", "creator": {}, "entries": entries}}).encode()
+
+
+def test_what_was_not_judged_is_not_called_clean(run: Run) -> None:
+    chat = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "hi"}]}
+    har = two(chat, {"model": "gpt-4.1", "input": []})
+    done = run("check", "-", stdin=har)
+    assert done.status == 3
+    assert "no findings in 1 exchange; 1 not judged" in done.out
+    case = ET.fromstring(run("check", "--format", "junit", "-", stdin=har).out).findall("testsuite/testcase")
+    assert [c.find("skipped") is not None for c in case] == [False, True]
+    (log,) = json.loads(run("check", "--format", "sarif", "-", stdin=har).out)["runs"]
+    assert not log["invocations"][0]["executionSuccessful"]
+
+
+def test_many_findings_with_the_same_words_are_folded(run: Run) -> None:
+    call = {"id": "", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    turn = [{"role": "assistant", "content": None, "tool_calls": [call]}, {"role": "user", "content": "go on"}]
+    body = json.dumps({"model": "gpt-4.1", "messages": [{"role": "user", "content": "x"}, *turn * 30]}).encode()
+    done = run("check", "-", stdin=body)
+    assert "more like it" in done.out
+    assert len(done.out.splitlines()) < 60
+    assert len(json.loads(run("check", "--format", "json", "-", stdin=body).out)["files"][0]["findings"]) > 30
+
+
 def test_warnings_fail_only_when_asked(run: Run) -> None:
     usage = {"id": "c", "object": "chat.completion.chunk", "choices": [], "usage": {"prompt_tokens": 1}}
     call = {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": ""}}

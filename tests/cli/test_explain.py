@@ -56,3 +56,23 @@ def test_an_error_that_nobody_knows(run: Run) -> None:
 
 def test_nothing_to_explain(run: Run) -> None:
     assert run("explain", "-", stdin=b"  \n").status == 2
+
+
+def test_without_a_subject_the_rules_are_listed(run: Run) -> None:
+    done = run("explain")
+    assert done.status == 0
+    assert "closure.missing-result  " in done.out
+    assert "reasoning.missing" in json.loads(run("explain", "--format", "json").out)["rules"]
+
+
+def test_several_rules(run: Run) -> None:
+    done = run("explain", "closure.orphan-result", "args.empty")
+    assert done.status == 0
+    assert "closure.orphan-result: " in done.out
+    assert "args.empty: " in done.out
+
+
+def test_a_rule_that_does_not_exist_names_the_nearest(run: Run) -> None:
+    done = run("explain", "closure.mising-result")
+    assert done.status == 2
+    assert "did you mean closure.missing-result" in done.err

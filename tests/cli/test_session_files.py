@@ -65,3 +65,15 @@ def test_fsck_of_something_else(run: Run, tmp_path: Path) -> None:
     other.write_bytes(b"hello")
     done = run("fsck", other)
     assert (done.status, done.err.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("share", [0.35, 0.5, 0.65, 0.8, 0.95])
+def test_a_torn_recording_is_imported_as_far_as_it_goes_and_says_so(run: Run, tmp_path: Path, share: float) -> None:
+    run("import", BROKEN, "-o", tmp_path / "a.wb")
+    data = (tmp_path / "a.wb").read_bytes()
+    (tmp_path / "a.wb").write_bytes(data[: int(len(data) * share)])
+    done = run("import", tmp_path / "a.wb", "-o", tmp_path / "b.wb")
+    assert done.status in (1, 2)
+    assert done.err
+    checked = run("check", tmp_path / "a.wb")
+    assert checked.status != 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -55,3 +57,46 @@ def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     done = subprocess.run(["bash", "-o", "pipefail", "-c", script], capture_output=True, text=True, cwd=tmp_path)
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr
+
+
+WORKBENCH = f"{sys.executable} -m workbench"
+BROKEN = SESSIONS / "deepseek-reasoning-lost.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [
+        (f"{WORKBENCH} check {BROKEN} | true; exit ${{PIPESTATUS[0]}}", 1),
+        (f"{WORKBENCH} --help | true; exit ${{PIPESTATUS[0]}}", 0),
+        (f"{WORKBENCH} check {BROKEN} > /dev/full", 4),
+        (f"{WORKBENCH} check {BROKEN} >&-", 1),
+        (f"{WORKBENCH} check {BROKEN} 2>&-", 1),
+        (f"{WORKBENCH} check - <&-", 2),
+        (f"{WORKBENCH} fsck no-such-file", 2),
+        (f"{WORKBENCH} fsck - < {BROKEN}", 0),
+        (f"{WORKBENCH} fsck <(cat {BROKEN})", 0),
+        (f"{WORKBENCH} import {BROKEN} -o /dev/null --force", 2),
+        (f"{WORKBENCH} import {BROKEN} -o -", 2),
+        (f"{WORKBENCH} open {BROKEN} --exchange 9", 2),
+    ],
+    ids=lambda v: v.replace(sys.executable, "python").replace(str(SESSIONS), "sessions") if isinstance(v, str) else "",
+)
+def test_streams_as_a_shell_hands_them_over(script: str, status: int, tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path, stdin=subprocess.DEVNULL
+    )
+    assert done.returncode == status, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert done.stderr.count("\n") <= 1
+
+
+def test_an_ascii_terminal_gets_plain_signs_and_json_stays_json(tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    words = [sys.executable, "-m", "workbench", "check", str(SESSIONS / "openai-call-never-runs.jsonl")]
+    text = subprocess.run(words, capture_output=True, env=environment, cwd=tmp_path).stdout
+    assert b"x error   stream.finish-reason" in text
+    assert b"\\u" not in text
+    show = [*words[:3], "show", "--as", "wire", "--format", "json", words[-1]]
+    data = subprocess.run(show, capture_output=True, env=environment, cwd=tmp_path).stdout
+    assert "天气" in json.loads(data)["exchanges"][0]["request"]["body"]

@@ -29,6 +29,7 @@ def redact(
         ("Authorization", f"Bearer {KEY}"),
         ("x-api-key", KEY),
         ("api-key", "0123456789abcdef"),
+        ("X-Custom-Token", "0123456789abcdef"),
         ("X-Goog-Api-Key", "AIza" + "x1" * 17 + "y"),
         ("Proxy-Authorization", "Basic dXNlcjpwYXNzd29yZA=="),
         ("Cookie", "session=abcdef123456; theme=dark99"),
