@@ -13,6 +13,9 @@ PARTS = ("stream", "listing", "startup")
 
 def main() -> int:
     """Run the parts that were named, or all."""
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__)
+        return 0
     wanted = sys.argv[1:] or list(PARTS)
     if unknown := set(wanted) - set(PARTS):
         print(f"no such benchmark: {', '.join(sorted(unknown))}; known: {', '.join(PARTS)}", file=sys.stderr)

@@ -102,7 +102,11 @@ class Decoded:
             other = _elsewhere.name_value(value)
             if other and score < 0.9:
                 return other, "by its body"
-        return (best, how) if score > 0 else (None, "no model exchange: no protocol claims its URL or body")
+        if score > 0:
+            return best, how
+        if isinstance(response, dict) and "error" in response:
+            return None, "an error body alone: workbench explain finds the rule behind its text"
+        return None, "no model exchange: no protocol claims its URL or body"
 
     def _decode_request(self, adapter: Adapter) -> None:
         if not self.request_text.strip():

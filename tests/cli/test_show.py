@@ -18,10 +18,10 @@ STREAM = SESSIONS / "anthropic-tool-loop.jsonl"
         (BROKEN, "wire", 2, ["> POST https://api.deepseek.com/chat/completions", "< 400", '"tool_call_id"']),
         (BROKEN, "ir", 1, ["reasoning (reasoning_content)", "tool call  'call_00_", "finish reason: tool_calls"]),
         (BROKEN, "closure", 2, ["✓ closed", "list_dir", "1 of 1 closed"]),
-        (BROKEN, "reasoning", 2, ["from exchange 1", "owed", "sent: missing"]),
+        (BROKEN, "reasoning", 2, ["from exchange 1", "owed", "not sent back"]),
         (STREAM, "events", 1, ["message_start", "content_block_delta", "message_stop"]),
         (BROKEN, "events", 2, ["the answer is no event stream"]),
-        (STREAM, "reasoning", 2, ["sent: sent"]),
+        (STREAM, "reasoning", 2, ["sent as it came"]),
     ],
 )
 def test_text(run: Run, path: object, view: str, exchange: int, expected: list[str]) -> None:
@@ -60,3 +60,9 @@ def test_pointers_of_the_ir_lead_to_the_bytes(run: Run) -> None:
     (call,) = [p for m in ir["request"]["messages"] for p in m["parts"] if p["part"] == "ToolCallIR"]
     assert call["pointer"] == "/messages/1/tool_calls/0"
     assert call["input"] == {"path": "."}
+
+
+def test_what_is_not_decoded_says_so(run: Run) -> None:
+    body = json.dumps({"model": "gpt-5", "input": [{"type": "function_call", "call_id": "c"}]}).encode()
+    for view in ("ir", "closure", "reasoning"):
+        assert "nothing of it is decoded" in run("show", "--as", view, "-", stdin=body).out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from workbench.chain.ledger import Entry
+from workbench.chain.ledger import Entry, Sent
 from workbench.cli._output import cut, number
 from workbench.cli._show_json import start_line
 from workbench.decode import REQUEST, RESPONSE
@@ -25,6 +25,14 @@ from workbench.ir import (
 from workbench.wire.exchange import HttpRequest, HttpResponse, State
 
 
+SENT = {
+    Sent.SENT: "sent as it came",
+    Sent.MISSING: "not sent back",
+    Sent.EMPTY: "sent back empty",
+    Sent.ALTERED: "sent back altered",
+}
+
+
 def view(name: str, detail: Detail) -> Iterator[str]:
     """One view of one exchange."""
     row = detail.row
@@ -35,6 +43,9 @@ def view(name: str, detail: Detail) -> Iterator[str]:
     yield "── " + " · ".join(words)
     for problem in row.problems:
         yield f"  ! {problem}"
+    if name in ("ir", "closure", "reasoning") and not detail.decoded.request and not detail.decoded.response:
+        yield "  nothing of it is decoded: --as wire shows what is there"
+        return
     yield from {"wire": wire, "ir": ir, "closure": closure, "reasoning": reasoning, "events": events}[name](detail)
 
 
@@ -152,14 +163,14 @@ def reasoning(detail: Detail) -> Iterator[str]:
 
 
 def _entry(entry: Entry) -> str:
-    origin = f"exchange {entry.received_in + 1}" if entry.received_in is not None else "not recorded"
+    origin = "" if entry.received_in is None else f" from exchange {entry.received_in + 1}"
     size = "" if entry.text is None else f", {len(entry.text):,} characters"
     words = [
-        f"turn {entry.turn + 1}",
+        f"turn {entry.turn + 1}" if entry.turn >= 0 else "an earlier turn",
         f"message {entry.message + 1}" if entry.message is not None else "not in this request",
-        f"{entry.carrier or 'no reasoning'} from {origin}{size}",
+        f"{entry.carrier}{origin}{size}" if entry.carrier else "no reasoning is known",
         "owed" if entry.owed else "not owed",
-        f"sent: {entry.sent.value}" if entry.owed or entry.sent.value != "not owed" else "",
+        SENT.get(entry.sent, ""),
         entry.why,
     ]
     return " · ".join(w for w in words if w)
