@@ -24,7 +24,6 @@ from workbench.ir import (
 )
 from workbench.wire.exchange import HttpRequest, HttpResponse, State
 
-
 SENT = {
     Sent.SENT: "sent as it came",
     Sent.MISSING: "not sent back",
