@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tui import samples
+from workbench.tui.lines import plain
 from workbench.tui.opened import Opened
 from workbench.tui.selection import Selection
 
@@ -110,3 +111,12 @@ def test_every_node_and_every_byte_can_be_selected(lost: Opened, streamed: Opene
 def test_where_to_look_first(lost: Opened, streamed: Opened) -> None:
     assert streamed.at_start().side == "response"
     assert lost.outline.nodes[lost.lights(lost.at_start()).node or 0].kind == "error"
+
+
+def test_breaks_are_marked_and_what_only_explains_is_not() -> None:
+    opened = samples.opened("openai-call-never-runs", 0)
+    assert {f.severity.value for f in opened.row.findings} == {"error", "info"}
+    (span,) = opened.breaks["response"]
+    assert b'"stop"' in opened.decoded.response_text[slice(*span)]
+    assert opened.breaks["request"] == ()
+    assert not any("i call" in plain(opened.views["ir"].head(n)) for n in range(len(opened.outline)))

@@ -80,4 +80,4 @@ def story_body(story: Story | None, width: int) -> list[Line]:
 
 def nothing(folder: Path, width: int) -> list[Line]:
     """Why the list is empty."""
-    return wrap(f"no example sessions in {folder}; press o to open a file", width, "muted")
+    return wrap(f"press o to open a file; there are no example sessions in {folder}", width, "muted")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from workbench.ir import Media, Opaque, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.rules import Finding, Severity
 from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models.findings import is_break
 from workbench.tui.models.outline import Node
 from workbench.tui.models.view import Items, View
 from workbench.tui.models.words import SEVERITY_GLYPH
@@ -24,14 +25,14 @@ _WORD = 9
 
 
 class IrView(View):
-    """Nodes of the outline, each with the worst finding on it."""
+    """Nodes of the outline, each with the worst break on it."""
 
     def __init__(self, opened: Opened) -> None:
         self.opened = opened
         self.nodes = opened.outline.nodes
         self.open_at_first = frozenset(n for n, node in enumerate(self.nodes) if node.kind == "problem")
         self._worst: dict[int, Severity] = {}
-        for finding in opened.row.findings:
+        for finding in filter(is_break, opened.row.findings):
             self._note(finding)
 
     def _note(self, finding: Finding) -> None:

@@ -173,7 +173,8 @@ class Rows:
                     indents.pop()
                 if token.start == start:
                     indent = indents[-1]
-                cut = token.start if token.start - start <= self.width - indent < token.end - start else 0
+                room = self.width - indent - 1  # a comma may follow
+                cut = token.start if token.start - start <= room < token.end - start else 0
             else:
                 cut = self._after_space(token.end)
             if cut > start and (len(indents) <= MAX_DEPTH or token.kind == _NEWLINE):

@@ -125,7 +125,7 @@ class WirePane(Pane):
     def _margin(self, opened: Opened | None) -> int:
         """Columns for the numbers of stream events."""
         is_stream = opened is not None and self.side == RESPONSE and opened.decoded.events
-        return len(str(len(opened.decoded.events))) + 1 if opened and is_stream else 0
+        return len(str(len(opened.decoded.events))) + 2 if opened and is_stream else 0
 
     # Lines.
 
@@ -150,7 +150,7 @@ class WirePane(Pane):
         events = self.opened.decoded.events
         at = bisect_left(events, start, key=lambda e: e.start)
         is_first = at < len(events) and events[at].start == start and not self._rows.flags[row] & CONTINUES
-        return (Span(str(at) if is_first else "", "muted", -(margin - 1)), Span(" "))
+        return (Span(str(at) if is_first else "", "muted", 1 - margin), Span(" "))
 
     def signs(self, item: int, inside: int) -> Line:
         row = item - len(self._top)
@@ -196,13 +196,12 @@ class WirePane(Pane):
 
     def _mark(self, related: Spans) -> None:
         assert self.opened
-        broken = sorted(f.span for f in self.opened.row.findings if f.side == self.side and f.span)
         self._marks = tuple(
             wire.Marked(style, spans)
             for style, spans in (
                 ("related", related),
                 ("block", self.opened.decoded.place_events(self._events).spans if self._events else ()),
-                ("broken", tuple(broken)),
+                ("broken", self.opened.breaks[self.side]),
                 ("lit", tuple(sorted(self._lit))),
                 ("match", self._match),
             )
