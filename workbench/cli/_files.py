@@ -35,15 +35,15 @@ def open_file(path: str) -> Session:
 
 def validate(args: argparse.Namespace) -> None:
     """Complain once, before any file is read, about names that do not exist. Raises UsageError, ProfileError."""
-    from workbench import adapters
-    from workbench.adapters import elsewhere
-    from workbench.rules import contracts
-
     if args.provider:
+        from workbench.rules import contracts
+
         contracts.get(args.provider)
-    if args.protocol and args.protocol in elsewhere():
-        raise UsageError(f"{args.protocol} is recognised, but not decoded by this version")
     if args.protocol:
+        from workbench import adapters
+
+        if args.protocol in adapters.elsewhere():
+            raise UsageError(f"{args.protocol} is recognised, but not decoded by this version")
         adapters.get(args.protocol)
 
 
