@@ -44,3 +44,18 @@ assert start.run(None) == 0
 assert gc.isenabled()
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_command_does_not_wait_for_the_core_either() -> None:
+    code = f"""
+import sys
+for stream in (sys.stdin, sys.stdout, sys.stderr):
+    stream.isatty = lambda: True
+from workbench.tui import start
+start.run = lambda *a, **k: 0
+from workbench.cli import main
+assert main(["open", "any.jsonl"]) == 0
+print(*(set(sys.modules) & set({CORE!r})), flush=True)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

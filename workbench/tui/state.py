@@ -75,7 +75,7 @@ class SessionState:
         """What was found so far, for the title of the findings."""
         if self.findings:
             exchanges = len({f.exchange for f in self.findings})
-            where = f" in {exchanges} of {len(self.summaries):,} exchanges" if len(self.summaries) > 1 else ""
+            where = f" in {exchanges:,} of {len(self.summaries):,} exchanges" if len(self.summaries) > 1 else ""
             return findings.tally(self.findings) + where
         return "none" if self.is_done else "none so far"
 
