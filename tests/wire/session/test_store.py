@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -221,9 +222,9 @@ def test_a_session_of_a_newer_version_says_update(form: str, tmp_path: Path) -> 
     if form == ".jsonl":
         path.write_bytes(path.read_bytes().replace(b'"version": 1', b'"version": 99', 1))
     else:
-        with sqlite3.connect(path) as db:
+        with closing(sqlite3.connect(path)) as db:
             db.execute("UPDATE meta SET value = '99' WHERE key = 'version'")
-        db.close()
+            db.commit()
     with pytest.raises(SessionFormatError, match=r"newer version.*update workbench"):
         store.open_session(path)
 
@@ -242,9 +243,9 @@ def test_what_is_no_session_is_refused_in_one_line(data: bytes, tmp_path: Path) 
 
 def test_another_programs_database_is_not_written_to(tmp_path: Path) -> None:
     path = tmp_path / "other.db"
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TABLE t (x)")
-    db.close()
+        db.commit()
     before = path.read_bytes()
     with pytest.raises(SessionFormatError):
         writer.SessionWriter(path)

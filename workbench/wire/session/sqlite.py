@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from workbench.errors import SessionFormatError, WireError
@@ -49,12 +49,16 @@ class SqliteSession:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = path.name
-        self._db, torn = _open_read_only(path)
-        check_version(self._db, path)
         self._pieces: OrderedDict[int, bytes] = OrderedDict()
         self._cached = 0
-        self._seqs, self.damage = _sequence(self._db, torn)
         self._summaries: tuple[Summary, ...] | None = None
+        self._db, torn = _open_read_only(path)
+        try:
+            check_version(self._db, path)
+            self._seqs, self.damage = _sequence(self._db, torn)
+        except BaseException:
+            self._db.close()
+            raise
 
     def __len__(self) -> int:
         return len(self._seqs)
@@ -200,15 +204,15 @@ def _open_read_only(path: Path) -> tuple[sqlite3.Connection, str]:
     wal = path.with_name(path.name + "-wal")
     is_written = wal.exists() and wal.stat().st_size > 0
     torn = "" if is_written else _cut_off(path)
+    uri = f"{path.resolve().as_uri()}?mode=ro{'' if is_written else '&immutable=1'}"
     try:
-        db = sqlite3.connect(
-            f"{path.resolve().as_uri()}?mode=ro{'' if is_written else '&immutable=1'}",
-            uri=True,
-            check_same_thread=False,
-        )
-        if torn:
-            db.execute("PRAGMA writable_schema = ON")  # or SQLite refuses a short file as a whole
-        db.execute("SELECT 1 FROM sqlite_master").fetchone()
+        db = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        with ExitStack() as stack:
+            stack.callback(db.close)
+            if torn:
+                db.execute("PRAGMA writable_schema = ON")  # or SQLite refuses a short file as a whole
+            db.execute("SELECT 1 FROM sqlite_master").fetchone()
+            stack.pop_all()
     except sqlite3.Error as error:
         raise SessionFormatError(f"not a readable session ({error})", where=str(path)) from error
     return db, torn

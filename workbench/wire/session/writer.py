@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
@@ -32,12 +32,15 @@ class SessionWriter:
             raise SessionFormatError("not a recorded session", where=str(path), hint="choose another name")
         self.path = path
         self._db = sqlite3.connect(path, isolation_level=None)
-        if fresh:
-            self._create()  # before WAL: the file itself says what it is, also after a crash
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        check_version(self._db, path)
-        self._next: int = self._db.execute("SELECT coalesce(max(seq) + 1, 0) FROM exchange").fetchone()[0]
+        with ExitStack() as stack:
+            stack.callback(self._db.close)
+            if fresh:
+                self._create()  # before WAL: the file itself says what it is, also after a crash
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            check_version(self._db, path)
+            self._next: int = self._db.execute("SELECT coalesce(max(seq) + 1, 0) FROM exchange").fetchone()[0]
+            stack.pop_all()
 
     def _create(self) -> None:
         schema = files("workbench.wire.session").joinpath("schema.sql").read_text(encoding="utf-8")
