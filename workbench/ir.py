@@ -320,7 +320,12 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ApiError:
-    """An error body or error event: the innermost message, however often it was wrapped."""
+    """An error body or error event: the innermost message, however often it was wrapped.
+
+    Attributes:
+        details: other texts beside the message ("failed_generation"), name → text.
+        pointer: of the text that holds the message, in ``raw``.
+    """
 
     message: str
     type: str | None = None
@@ -328,6 +333,8 @@ class ApiError:
     param: str | None = None
     request_id: str | None = None
     raw: JsonValue = field(default=None, compare=False)
+    details: Mapping[str, str] = field(default=NOTHING, compare=False)
+    pointer: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

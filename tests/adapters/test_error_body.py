@@ -93,3 +93,24 @@ def test_any_value_is_an_error_or_none(value: Any) -> None:
     read_error(value)
     read_error({"error": value})
     read_error({"error": {"message": json.dumps(value)}})
+
+
+PLACES: list[tuple[Any, str, dict[str, str]]] = [
+    (INNER, "/error/message", {}),
+    ({"error": "m", "hint": "h"}, "/error", {"hint": "h"}),
+    (
+        [{"error": {"message": "m", "failed_generation": "g", "code": "c"}}],
+        "/0/error/message",
+        {"failed_generation": "g"},
+    ),
+    ({"detail": [{"msg": "a"}]}, "/detail", {}),
+    (wrapped(INNER, 2), "/error/message", {}),
+    ({"error": {"message": "m", "metadata": {"raw": json.dumps(INNER)}}}, "/error/metadata/raw", {}),
+]
+
+
+@pytest.mark.parametrize(("value", "pointer", "details"), PLACES)
+def test_where_the_message_stands_and_what_stands_beside_it(value: Any, pointer: str, details: dict[str, str]) -> None:
+    error = read_error(value)
+    assert error is not None
+    assert (error.pointer, error.details) == (pointer, details)

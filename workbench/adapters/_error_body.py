@@ -18,6 +18,9 @@ from workbench.wire.jsontext import loads
 MAX_WRAPPING = 8
 """Steps inward, two for an envelope in the message of another: relays of relays were seen three deep."""
 
+_MESSAGE_KEYS = ("error", "detail", "errors", "message", "msg")
+_SAID_OTHERWISE = frozenset((*_MESSAGE_KEYS, "type", "code", "param", "status", "request_id", "object"))
+
 _TITLE = re.compile(r"<title[^>]*>([^<]*)", re.IGNORECASE)
 
 
@@ -34,41 +37,42 @@ def read_error_text(body: bytes) -> ApiError:
     return ApiError(title.group(1).strip() if title else text, raw=text)
 
 
-def _read(value: JsonValue, depth: int) -> ApiError | None:
+def _read(value: JsonValue, depth: int, pointer: str = "") -> ApiError | None:
     if isinstance(value, list) and len(value) == 1:
-        value = value[0]
+        value, pointer = value[0], f"{pointer}/0"
     if not isinstance(value, dict):
         return None
-    for key in ("error", "detail", "errors", "message", "msg"):
-        error = _read_node(value, value.get(key), depth)
+    for key in _MESSAGE_KEYS:
+        error = _read_node(value, value.get(key), depth, f"{pointer}/{key}")
         if error:
             return error
     node = value.get("error")
-    return _error(node, value, "") if isinstance(node, dict) else None
+    return _error(node, value, "", f"{pointer}/error") if isinstance(node, dict) else None
 
 
-def _read_node(outer: Mapping[str, JsonValue], node: JsonValue, depth: int) -> ApiError | None:
-    """The error that ``node``, found under a key of ``outer``, describes."""
+def _read_node(outer: Mapping[str, JsonValue], node: JsonValue, depth: int, pointer: str) -> ApiError | None:
+    """The error that ``node``, found at ``pointer`` under a key of ``outer``, describes."""
     if isinstance(node, str) and node:
-        return _unwrap(_error(outer, outer, node), depth)
+        return _unwrap(_error(outer, outer, node, pointer), depth)
     if isinstance(node, list) and node:
-        return _error({}, outer, "; ".join(_validation(item) for item in node))
+        return _error({}, outer, "; ".join(_validation(item) for item in node), pointer)
     if not isinstance(node, dict) or not depth:
         return None
-    inner = _read(node, depth - 1)
+    inner = _read(node, depth - 1, pointer)
     if inner is None:
         return None
     relayed = node.get("metadata")
     raw = relayed.get("raw") if isinstance(relayed, dict) else None
-    return _unwrap(_filled(inner, _error(node, outer, inner.message)), depth, raw)
+    error = _filled(inner, _error(node, outer, inner.message, inner.pointer))
+    if isinstance(raw, str) and raw.strip():
+        error = replace(error, message=raw.strip(), pointer=f"{pointer}/metadata/raw")
+    return _unwrap(error, depth)
 
 
-def _unwrap(error: ApiError, depth: int, text: JsonValue = None) -> ApiError:
-    """Follow the message (or the upstream text beside it) into the JSON it carries."""
-    if isinstance(text, str) and text.strip():
-        error = replace(error, message=text.strip())
+def _unwrap(error: ApiError, depth: int) -> ApiError:
+    """Follow the message into the JSON it carries."""
     inner = _read(_embedded(error.message), depth - 1) if depth else None
-    return _filled(inner, error) if inner and inner.message else error
+    return _filled(replace(inner, pointer=error.pointer), error) if inner and inner.message else error
 
 
 def _embedded(text: str) -> JsonValue:
@@ -86,7 +90,7 @@ def _embedded(text: str) -> JsonValue:
     return None
 
 
-def _error(node: Mapping[str, JsonValue], envelope: Mapping[str, JsonValue], message: str) -> ApiError:
+def _error(node: Mapping[str, JsonValue], envelope: Mapping[str, JsonValue], message: str, pointer: str) -> ApiError:
     details = node.get("details")
     code = node.get("code")
     if code is None and isinstance(details, dict):
@@ -98,6 +102,8 @@ def _error(node: Mapping[str, JsonValue], envelope: Mapping[str, JsonValue], mes
         code=_text(code),
         param=_text(node.get("param")),
         request_id=_text(envelope.get("request_id")),
+        details={k: v for k, v in node.items() if isinstance(v, str) and v and k not in _SAID_OTHERWISE},
+        pointer=pointer,
     )
 
 
@@ -109,6 +115,8 @@ def _filled(inner: ApiError, outer: ApiError) -> ApiError:
         code=inner.code or outer.code,
         param=inner.param or outer.param,
         request_id=inner.request_id or outer.request_id,
+        details={**outer.details, **inner.details},
+        pointer=inner.pointer,
     )
 
 
