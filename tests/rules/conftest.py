@@ -18,7 +18,8 @@ def text_of(body):
 
 
 def exchange(request=None, response=None, *, protocol, status=200, origin=Origin.IMPORTED, name="1"):
-    kind = "text/event-stream" if isinstance(response, bytes) else "application/json"
+    is_page = isinstance(response, bytes) and response.startswith(b"<")
+    kind = "text/html" if is_page else "text/event-stream" if isinstance(response, bytes) else "application/json"
     return Exchange(
         id=name,
         request=None if request is None else HttpRequest(url=URLS[protocol], body=Body(text_of(request))),

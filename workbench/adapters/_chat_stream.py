@@ -121,7 +121,7 @@ class ChatStreamDecoder:
 
     def _fail(self, error: ApiError, number: int) -> None:
         self._error = self._error or error
-        self._note("stream.error-event", f"the stream brings an error: {error.message!r:.200}", "/error", number)
+        self._note("stream.error-event", "an error arrives inside the running stream", "/error", number)
 
     def _feed_rest(self, chunk: Mapping[str, JsonValue], event: SseEvent) -> None:
         """Take a chunk that has no choices."""

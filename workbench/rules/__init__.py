@@ -12,6 +12,7 @@ from functools import cache
 from types import ModuleType
 
 from workbench import plugins
+from workbench.decode import REQUEST
 from workbench.rules import _contracts as contracts
 from workbench.rules import _errortext as errortext
 from workbench.rules import _pages as pages
@@ -39,6 +40,9 @@ __all__ = [
 FAILED = "program.rule-failed"
 """Slug of the finding that says a family of rules broke on an exchange: a fault of this program, not of the traffic."""
 
+REFUSED = "answer.error"
+"""Slug of the finding that is left out where a break of the request tells why the answer is a refusal."""
+
 
 @cache
 def families() -> Mapping[str, ModuleType]:
@@ -57,6 +61,8 @@ def every_rule() -> Mapping[str, Rule]:
 def check(case: Case) -> list[Finding]:
     """Every finding of an exchange, the worst first, then in the order of the wire."""
     found = [finding for name in families() for finding in _run(name, case)]
+    if case.is_refused and any(f.side == REQUEST and f.severity is Severity.ERROR for f in found):
+        found = [f for f in found if f.rule != REFUSED]
     return sorted(dict.fromkeys(found), key=lambda f: (f.severity.rank, f.side, f.span or (0, 0), f.pointer, f.rule))
 
 

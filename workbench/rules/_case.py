@@ -42,6 +42,17 @@ class Case:
     def response(self) -> ModelResponse | None:
         return self.decoded.response
 
+    @property
+    def status(self) -> int:
+        """HTTP status of the answer, 0 where none was recorded."""
+        http = self.decoded.exchange.response
+        return http.status if http else 0
+
+    @property
+    def is_refused(self) -> bool:
+        """The provider answered that the request itself is at fault."""
+        return self.response is not None and self.response.error is not None and self.status in (400, 422)
+
     def message(self, ref: NodeRef) -> Message:
         """The message a reference points into."""
         return self.decoded.messages(ref.side)[ref.message]

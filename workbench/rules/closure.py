@@ -95,8 +95,7 @@ def _orphan(case: Case, line: CallLine, ref: NodeRef) -> Finding:
 
 
 def _open_call(case: Case, line: CallLine, ref: NodeRef) -> Finding:
-    refused = case.response is not None and case.response.error is not None and _status(case) in (400, 422)
-    if ref.side == REQUEST and refused:
+    if ref.side == REQUEST and case.is_refused:
         return _missing(case, line, ref)
     return case.at(PENDING, ref, f"{_call(line)} is still open: its result has yet to come")
 
@@ -180,8 +179,3 @@ def _related(case: Case, finding: Finding, line: CallLine) -> Finding:
 
 def _call(line: CallLine) -> str:
     return f"the call {quote(line.id)} of {quote(line.name)}" if line.name else f"the call {quote(line.id)}"
-
-
-def _status(case: Case) -> int | None:
-    http = case.decoded.exchange.response
-    return http.status if http else None

@@ -1,0 +1,89 @@
+"""An error in place of an answer is said, once, with its reason."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from workbench.importers import open_input
+from workbench.inspection import Inspector
+
+HELLO = [{"role": "user", "content": "hello"}]
+
+
+def error(message="no", **more):
+    return {"error": {"message": message, **more}}
+
+
+HTML = b"<html><head><title>502 Bad Gateway</title></head></html>"
+
+ROWS = [
+    ("refused", error(type="invalid_request_error"), 400, "/error/message", "status 400: the request is refused"),
+    ("rate", error(code="rate_limit_exceeded"), 429, "/error/message", "status 429: a rate limit is reached"),
+    ("key", {"detail": "bad key"}, 401, "/detail", "status 401: the key is not accepted for this"),
+    ("overload", [error()], 529, "/0/error/message", "status 529: the server is overloaded"),
+    ("relay that says 200", error(code=502), 200, "/error/message", "the server failed"),
+    ("unknown", error(), 200, "/error/message", "an error came in place of a message"),
+    ("page", HTML, 502, "", "status 502: the server failed, and the body is no JSON"),
+    ("nothing at all", b"", 500, "", "status 500: the server failed"),
+]
+
+
+@pytest.mark.parametrize(("body", "status", "pointer", "message"), [r[1:] for r in ROWS], ids=[r[0] for r in ROWS])
+def test_error_answers(chat, body, status, pointer, message):
+    (finding,) = chat(HELLO, body, status=status)
+    assert (finding.rule, finding.severity, finding.side) == ("answer.error", "warning", "response")
+    assert (finding.pointer, finding.message) == (pointer, message)
+
+
+def test_the_reason_is_shown(anthropic):
+    body = {"type": "error", "error": {"type": "invalid_request_error", "message": "too\nlong " * 60, "hint": "cut it"}}
+    (finding,) = anthropic(HELLO, body, status=400)
+    assert finding.evidence.startswith("'invalid_request_error': 'too\\nlong too")
+    assert finding.evidence.endswith("…'; 'hint': 'cut it'")
+
+
+def test_a_known_text_names_its_rule(chat):
+    text = "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
+    (finding,) = chat(HELLO, error(text), status=400, provider="deepseek")
+    assert finding.evidence.endswith("; known as a text of deepseek for closure.missing-result")
+
+
+def test_a_page_shows_its_title(anthropic):
+    (finding,) = anthropic(HELLO, HTML, status=502)
+    assert (finding.rule, finding.evidence) == ("answer.error", "'502 Bad Gateway'")
+
+
+UNANSWERED = [
+    *HELLO,
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}}]},
+    {"role": "user", "content": "next"},
+]
+
+
+@pytest.mark.parametrize(("status", "expected"), [(400, set()), (429, {"answer.error"})])
+def test_a_refusal_that_a_break_explains_is_no_finding_of_its_own(anthropic, status, expected):
+    found = {f.rule for f in anthropic(UNANSWERED, error(), status=status)}
+    assert "closure.missing-result" in found
+    assert {r for r in found if r.startswith("answer.")} == expected
+
+
+def test_the_error_of_a_stream_is_said_once_with_its_reason(anthropic):
+    body = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    stream = b"event: error\ndata: " + json.dumps(body).encode() + b"\n\n"
+    (finding,) = [f for f in anthropic(HELLO, stream) if "error" in f.rule]
+    assert (finding.rule, finding.evidence) == ("stream.error-event", "'overloaded_error': 'Overloaded'")
+
+
+def test_the_reason_in_a_chat_stream_is_cut_with_an_ellipsis(chat):
+    (finding,) = chat(HELLO, b"data: " + json.dumps(error("x" * 300)).encode() + b"\n\n")
+    assert finding.evidence == f"'{'x' * 200}…'"
+
+
+def test_a_recorded_refusal(recordings):
+    name = "pydantic-ai/groq/test_groq__test_tool_use_failed_error.yaml"
+    findings = Inspector(open_input(str(recordings / name))).run().findings
+    (finding,) = [f for f in findings if f.rule == "answer.error"]
+    assert (finding.exchange, finding.message) == (0, "status 400: the request is refused")
+    assert "'failed_generation': '{\"name\"" in finding.evidence

@@ -1,0 +1,50 @@
+"""An error that came in place of an answer, in words: of what kind it is, and what is known about its text."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+
+from workbench.ir import ApiError
+from workbench.rules._errortext import explain
+from workbench.rules._words import quote
+
+MOST_DETAILS = 3
+
+_KINDS: tuple[tuple[str, Container[int], tuple[str, ...]], ...] = (
+    ("a rate limit is reached", (429,), ("rate_limit", "too_many_requests", "quota", "resource_exhausted")),
+    ("the key is not accepted for this", (401, 403), ("authentication", "permission")),
+    ("the server is overloaded", (503, 529), ("overloaded",)),
+    ("the server failed", range(500, 600), ("server_error", "internal", "api_error")),
+    ("the request is refused", range(400, 500), ("invalid_request", "bad_request", "invalid_argument")),
+)
+"""What happened, the statuses that say so, and the words of an error's type or code that do."""
+
+
+def kind(error: ApiError, status: int = 0) -> str:
+    """What happened, by the HTTP status and by the type and code of the error; "" where neither tells."""
+    if status < 400 and error.code and error.code.isdecimal() and len(error.code) == 3:
+        status = int(error.code)  # relays answer 200 and write the upstream's status into the error
+    words = f"{error.type} {error.code}".lower()
+    found = (said for said, statuses, marks in _KINDS if status in statuses or any(mark in words for mark in marks))
+    return next(found, "")
+
+
+def evidence(error: ApiError, provider: str) -> str:
+    """The error as it came: type, code and message, the texts beside it, and the rule its text is known for.
+
+    Args:
+        provider: name of the contract, whose texts come first.
+    """
+    return "; ".join(_parts(error, provider))
+
+
+def _parts(error: ApiError, provider: str) -> Iterator[str]:
+    names = ", ".join(quote(name, 60) for name in (error.type, error.code) if name)
+    said = quote(error.message.strip()) if error.message.strip() else "no message"
+    yield f"{names}: {said}" if names else said
+    for name, text in list(error.details.items())[:MOST_DETAILS]:
+        yield f"{quote(name, 60)}: {quote(text)}"
+    matches = explain(error.message)
+    own = [match for match in matches if match.provider.partition(":")[0] == provider]
+    for match in (own or matches)[:1]:
+        yield f"known as a text of {match.provider} for {match.rule}"
