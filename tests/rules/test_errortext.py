@@ -85,6 +85,9 @@ PUBLISHED = [
     ("anthropic closure.wrong-role", "`tool_use` blocks can only be in `assistant` messages"),
     ("anthropic args.not-object", "Input should be a valid dictionary"),
     ("openai closure.id-format", "Invalid 'messages[3].tool_calls[0].id': string too long."),
+    ("deepseek closure.missing-result", "No tool output found for tool call call-a."),
+    ("openai closure.missing-result", "No tool output found for function call call_a."),
+    ("groq args.schema", "Tool call validation failed: tool call validation failed: parameters for tool"),
     ("anthropic schema.name", "tools.7.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'"),
 ]
 
@@ -158,6 +161,24 @@ def test_a_match_says_what_to_do():
         "two exchanges"
         in explain("The `reasoning_content` in the thinking mode must be passed back to the API.")[0].record
     )
+
+
+V4 = "The reasoning_content in the thinking mode must be passed back"
+GROQ = "parameters for tool f did not match schema: errors: [missing properties: 'a', additionalProperties 'b' not allowed]"
+
+STRETCHES = [
+    ("cut off", f"400 {V4}", V4),
+    ("a sentence of several", f"{V4} to the API. Try again.", f"{V4} to the API."),
+    ("a line of several", f"{V4}\nat line 3", V4),
+    ("in a body", json.dumps({"error": {"message": f"{V4} to the API", "type": "t"}}), f"{V4} to the API"),
+    ("in a body as Python shows it", str({"error": {"message": V4, "param": None}}), V4),
+    ("quotes inside", f"Error code: 400 - { ({'message': GROQ, 'type': 't'})!r}", GROQ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), [r[1:] for r in STRETCHES], ids=[r[0] for r in STRETCHES])
+def test_the_stretch_of_a_match_ends_with_its_sentence(text, message):
+    assert explain(text)[0].message == message
 
 
 HOSTILE = [

@@ -42,7 +42,7 @@ class Match:
         provider: contract name; with its variant where only that says so.
         status: HTTP status the provider answers.
         template: its message, ``{name}`` for what varies.
-        message: the stretch of the pasted text that fits it.
+        message: the stretch of the pasted text that fits it, up to the end of its sentence.
         captured: what stood in place of the variables, and ``path``: the place it names, as it was written.
         index: what an index in the message counts, "" where there is none.
         look_for: usual causes.
@@ -143,7 +143,7 @@ def _once(hits: Iterable[tuple[_Known, Found]]) -> Iterator[tuple[_Known, Found]
 
 def _match(known: _Known, found: Found, text: Plain) -> Match:
     terms = _terms(known.provider)
-    message = " ".join(text.slice(found.start, found.end).split()).rstrip("\\\"'")
+    message = " ".join(text.sentence(found.start, found.end).split()).rstrip("\\\"'")
     values = dict(found.values)
     path = _PATH.search(message)
     if path:

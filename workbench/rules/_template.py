@@ -17,6 +17,7 @@ _ESCAPE = re.compile(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|[nrt])")
 _DROPPED = frozenset("\"'`\\‘’“”")
 _PIECE = re.compile(r"\S.{0,39}\S*")
 _VALUE_END = re.compile(r"[\"'`\\\n\r<>;]|[.!](?:\s|$)")
+_SENTENCE_END = re.compile(r"[\"\\\n\r<>]|['`]\s*(?:[}\])]|,\s*['\"]|$)|(?<=[.!])(?:\s|$)")
 _FIELD = re.compile(r"\{([a-z]+)\}")
 _SENTENCE = re.compile(r"(?<=[.!:]) ")
 
@@ -53,6 +54,12 @@ class Plain:
     def slice(self, start: int, end: int) -> str:
         """The original of a range of the plain form, with what was dropped behind it."""
         return self.text[self.place(start) : self.place(end)]
+
+    def sentence(self, start: int, end: int) -> str:
+        """The original of a range, and what follows it up to the end of its sentence or quotation."""
+        first, last = self.place(start), self.place(end - 1) + 1
+        after = self.text[last : last + LONGEST_VALUE]
+        return self.text[first:last] + _SENTENCE_END.split(after, maxsplit=1)[0]
 
 
 def plain(text: str) -> Plain:
