@@ -56,6 +56,14 @@ def test_chat(chat, call_id, result, expected):
     assert [(f.rule, f.pointer) for f in found] == [("closure.id-format", pointer) for pointer in expected]
 
 
+def test_the_refusal_names_the_id_that_is_too_long(chat):
+    found = [f for f in chat(chat_turns(LONG, {"tool_call_id": LONG})) if f.rule == "closure.id-format"]
+    assert [f.refusal.split(":")[0] for f in found] == [
+        "Invalid 'messages[1].tool_calls[0].id'",
+        "Invalid 'messages[2].tool_call_id'",
+    ]
+
+
 def test_the_deprecated_single_call_has_no_id(chat):
     call = {"role": "assistant", "content": None, "function_call": {"name": "run", "arguments": "{}"}}
     assert not chat([GO, call, {"role": "function", "name": "run", "content": "ok"}])

@@ -40,7 +40,7 @@ def _has_no_ids(case: Case, ref: NodeRef) -> bool:
 
 def _id_form(case: Case, ref: NodeRef, name: str, value: str | None) -> Iterator[Finding]:
     terms = case.contract.closure
-    what, pattern = ("the call", "pattern") if name == "id" else ("the result", "result-pattern")
+    what, which = ("the call", "") if name == "id" else ("the result", "result-")
     if not value and _has_no_ids(case, ref):
         return
     if not value:
@@ -51,7 +51,7 @@ def _id_form(case: Case, ref: NodeRef, name: str, value: str | None) -> Iterator
         return
     elif terms.id_max_length is not None and len(value) > terms.id_max_length:
         message = f"the id of {what} has {len(value)} characters, at most {terms.id_max_length} are taken"
-        yield case.at(ID_FORMAT, ref, message, name=name, evidence=quote(value), when="too-long")
+        yield case.at(ID_FORMAT, ref, message, name=name, evidence=quote(value), when=f"{which}too-long")
     elif terms.id_pattern and not re.fullmatch(terms.id_pattern, value):
         message = f"the id of {what} does not match {terms.id_pattern}"
-        yield case.at(ID_FORMAT, ref, message, name=name, evidence=quote(value), when=pattern)
+        yield case.at(ID_FORMAT, ref, message, name=name, evidence=quote(value), when=f"{which}pattern")
