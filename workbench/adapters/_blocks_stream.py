@@ -10,12 +10,12 @@ arguments are never mixed up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from workbench.adapters._blocks import Notes, kind_of
 from workbench.adapters._blocks_response import contradicts, envelope
 from workbench.adapters._error_body import read_error, read_error_text
-from workbench.adapters._streamed_block import DELTAS, StreamedBlock, Track
+from workbench.adapters._streamed_block import CALLS, DELTAS, StreamedBlock, Track
 from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse, Part
 from workbench.wire.jsontext import loads
@@ -107,8 +107,9 @@ class BlockStreamDecoder:
 
     def _abandon(self, number: int) -> None:
         """A stream that begins again: what came before belongs to an attempt that was given up."""
-        self._fault("stream.block-order", "a second message_start: the message begins again", number)
-        self._abandoned.append({**self._body, "content": [block.value() for block in self._blocks]})
+        left = [block.value() for block in self._blocks]
+        self._fault("stream.block-order", f"a second message_start: the message begins again{_lost(left)}", number)
+        self._abandoned.append({**self._body, "content": left})
         for held in (self._blocks, self._reused):
             held.clear()
         for by_index in (self._open, self._latest, self._strays):
@@ -307,3 +308,15 @@ class BlockStreamDecoder:
             yield Anomaly("stream.truncated", "the stream stops inside an event", events=(last,))
         elif not self._is_complete and not self._open and not self._is_unreadable():
             yield Anomaly("stream.no-terminator", "the stream ends without message_stop", events=(last,))
+
+
+MOST_LOST = 3
+"""Calls of a message that was given up that are named."""
+
+
+def _lost(blocks: Sequence[JsonValue]) -> str:
+    """The calls among blocks that were given up, in words; "" where there are none."""
+    calls = [b for b in blocks if isinstance(b, dict) and b.get("type") in CALLS]
+    named = [f"{call.get('id')!r:.80} of {call.get('name')!r:.80}" for call in calls[:MOST_LOST]]
+    more = f" and {len(calls) - MOST_LOST} more" if len(calls) > MOST_LOST else ""
+    return f", without the call {', '.join(named)}{more} of its first attempt" if named else ""

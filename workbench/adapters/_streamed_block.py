@@ -20,7 +20,7 @@ DELTAS: Mapping[str, tuple[str, str, str]] = {
 }
 """Type of a delta → its key, the type of block it belongs to, and the key of the block that it makes grow."""
 
-_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _KNOWN = ("text", "thinking", "redacted_thinking", "tool_use")
 _SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _DAMAGED = re.compile("[\ufffd\ud800-\udfff]")
@@ -96,7 +96,7 @@ class StreamedBlock:
         return True
 
     def _accepts(self, kind: str) -> bool:
-        own = "tool_use" if self.kind in _CALLS else self.kind
+        own = "tool_use" if self.kind in CALLS else self.kind
         return own == kind or own not in _KNOWN
 
     def _collect(self, key: str, item: JsonValue) -> None:
@@ -120,11 +120,11 @@ class StreamedBlock:
     def part(self, at: str, notes: Notes) -> Part:
         """The part it adds up to so far, ``at`` a pointer into the accumulated message."""
         events, mine, error = self.all_events(), Notes(), None
-        call = self.tracks.get("input_json_delta") if self.kind in _CALLS else None
+        call = self.tracks.get("input_json_delta") if self.kind in CALLS else None
         raw, value = call.text() if call else "", self.value()
         if raw:
             value["input"], error = _parse(raw)
-        elif self.kind in _CALLS:
+        elif self.kind in CALLS:
             value["input"] = self._value.get("input", {})
         part = read_block(value, at, mine)
         if raw and isinstance(part, ToolCallIR):
