@@ -116,7 +116,8 @@ def test_where_to_look_first(lost: Opened, streamed: Opened) -> None:
 def test_breaks_are_marked_and_what_only_explains_is_not() -> None:
     opened = samples.opened("openai-call-never-runs", 0)
     assert {f.severity.value for f in opened.row.findings} == {"error", "info"}
-    (span,) = opened.breaks["response"]
+    (span,) = opened.found["response"]["error"]
     assert b'"stop"' in opened.decoded.response_text[slice(*span)]
-    assert opened.breaks["request"] == ()
-    assert not any("i call" in plain(opened.views["ir"].head(n)) for n in range(len(opened.outline)))
+    assert opened.found["response"]["info"], "the call that is pending"
+    assert not any(opened.found["request"].values())
+    assert not any("· call" in plain(opened.views["ir"].head(n)) for n in range(len(opened.outline)))

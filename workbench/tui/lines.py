@@ -13,7 +13,7 @@ STYLES = (
     "muted", "strong", "accent", "key", "string", "number", "word",
     "error", "warning", "info", "ok",
     "call", "result", "reasoning", "role", "form",
-    "lit", "block", "related", "broken", "match", "here", "cursor", "cursor-blurred", "tab",
+    "lit", "block", "related", "broken", "doubtful", "match", "here", "cursor", "cursor-blurred", "tab",
 )  # fmt: skip
 
 

@@ -45,6 +45,7 @@ LOOKS: Mapping[str, Look] = {
     "related": Look(back="success", strength=0.20),
     "block": Look(back="primary", strength=0.14),
     "broken": Look(back="error", strength=0.22),
+    "doubtful": Look(back="warning", strength=0.18),
     "lit": Look(back="primary", strength=0.42),
     "match": Look(text="reverse"),
     "here": Look(text="bold underline"),

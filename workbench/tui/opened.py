@@ -16,12 +16,11 @@ from workbench.inspection import Detail
 from workbench.ir import Message, Part
 from workbench.rules import Finding
 from workbench.tui.models.closure import ClosureView
-from workbench.tui.models.findings import is_break
 from workbench.tui.models.ir import IrView
 from workbench.tui.models.outline import WHOLE, Node, Outline
 from workbench.tui.models.reasoning import ReasoningView
 from workbench.tui.models.view import View
-from workbench.tui.models.words import REQUEST, RESPONSE
+from workbench.tui.models.words import REQUEST, RESPONSE, SEVERITY_GLYPH
 from workbench.tui.selection import Lights, Selection, Spans
 
 
@@ -38,17 +37,20 @@ class Opened:
         for number, node in enumerate(self.outline.nodes if self.decoded.events else ()):
             if node.side == RESPONSE and node.part:
                 self._streamed[number] = self._find(node)
-        self.breaks = {side: self._breaks(side) for side in (REQUEST, RESPONSE)}
+        self.found = {side: self._found(side) for side in (REQUEST, RESPONSE)}
         self.views: Mapping[str, View] = {
             "ir": IrView(self),
             "reasoning": ReasoningView(self),
             "closure": ClosureView(self),
         }
 
-    def _breaks(self, side: str) -> Spans:
-        """Where the breaks of a side are."""
-        found = (f for f in self.row.findings if f.side == side and is_break(f))
-        return tuple(sorted({span for finding in found for span in self.at_finding(finding).spans}))
+    def _found(self, side: str) -> Mapping[str, Spans]:
+        """Where the findings of a side are, by severity, the worst first."""
+        spans: dict[str, set[tuple[int, int]]] = {severity: set() for severity in SEVERITY_GLYPH}
+        for finding in self.row.findings:
+            if finding.side == side:
+                spans[finding.severity].update(self.at_finding(finding).spans)
+        return {severity: tuple(sorted(found)) for severity, found in spans.items()}
 
     # Ways to select.
 

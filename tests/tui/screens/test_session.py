@@ -9,6 +9,7 @@ from tests.tui.driving import Driver, showing, until
 from workbench.errors import UnreadableInput
 from workbench.inspection import Inspector
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.lines import plain
 from workbench.tui.panes.wire import WirePane
 from workbench.tui.screens.session import SessionScreen
 from workbench.tui.service import RowsCame
@@ -344,3 +345,14 @@ async def test_a_big_body_is_laid_out_without_waiting_for_it() -> None:
         await driver.press("2", "G")
         assert wire.byte > len(json.dumps(request)) - 100
         assert isinstance(wire, WirePane)
+
+
+async def test_the_gutter_of_the_wire_tells_a_break_from_what_only_explains() -> None:
+    async with showing(samples.example("openai-call-never-runs")) as driver:
+        await driver.shows(0)
+        for _ in range(2):  # the marks are those of the side that is shown, not of what was selected
+            await driver.press("r")
+        wire = driver.screen.wire
+        marked = [(wire.signs(n, 0)[1].text, plain(wire.head(n, 200))) for n in range(wire.count())]
+        assert [text.split()[0] for glyph, text in marked if glyph == "✗" and "data:" in text] == ["5"]
+        assert [text.split()[0] for glyph, text in marked if glyph == "·" and "data:" in text] == ["1", "2", "3", "4"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 REQUEST, RESPONSE = "request", "response"
 
-SEVERITY_GLYPH = {"error": "✗", "warning": "!", "info": "i"}
+SEVERITY_GLYPH = {"error": "✗", "warning": "!", "info": "·"}
 """A glyph for each severity; its word stands beside it wherever there is room."""
 
 

@@ -18,7 +18,7 @@ from workbench.tui import keys
 from workbench.tui.lines import Line, Span, wrap
 from workbench.tui.models import wire
 from workbench.tui.models.rows import CONTINUES, Rows
-from workbench.tui.models.words import REQUEST, RESPONSE, byte_range, event_range, size
+from workbench.tui.models.words import REQUEST, RESPONSE, SEVERITY_GLYPH, byte_range, event_range, size
 from workbench.tui.panes.lineview import GUTTER
 from workbench.tui.panes.pane import Pane
 
@@ -34,7 +34,9 @@ SLICE = 2000
 
 
 SIGNS = (("lit", "▌"), ("block", "▌"), ("related", "┆"))
-"""What the gutter shows for a mark, the more important first; a break has its own column."""
+"""What the gutter shows for a mark, the more important first; a finding has its own column."""
+FOUND = {"error": "broken", "warning": "doubtful", "info": ""}
+"""The style of the bytes of a finding; what only explains is not painted."""
 
 
 class WirePane(Pane):
@@ -65,6 +67,7 @@ class WirePane(Pane):
         self._lit: Spans = ()
         self._events: tuple[int, ...] = ()
         self._marks: tuple[wire.Marked, ...] = ()
+        self._found: list[tuple[str, wire.Marked]] = []
         self._match: Spans = ()
         self._awaited: int | None = None
 
@@ -72,9 +75,12 @@ class WirePane(Pane):
 
     def open(self, opened: Opened | None, why_not: str = "") -> None:
         self._lit, self._match, self._marks, self._events = (), (), (), ()
+        self._found = []
         self.byte = 0
         self._lay_out(opened)
         super().open(opened, why_not)
+        if opened:
+            self._mark(())
 
     def show_side(self, side: str) -> None:
         """Show the request or the response."""
@@ -159,7 +165,8 @@ class WirePane(Pane):
         start, end = self._rows.bounds(row)
         touching = {m.style for m in self._marks if any(m.within(start, end))}
         sign = Span(next((g for name, g in SIGNS if name in touching), " "), "accent")
-        return (sign, Span("✗", "error") if "broken" in touching else super().signs(item, inside)[1])
+        worst = next((s for s, found in self._found if any(found.within(start, end))), None)
+        return (sign, Span(SEVERITY_GLYPH[worst], worst) if worst else super().signs(item, inside)[1])
 
     def nothing(self, width: int) -> list[Line]:
         why = wire.nothing(self.opened.decoded, self.side) if self.opened else self.why_not
@@ -196,16 +203,17 @@ class WirePane(Pane):
 
     def _mark(self, related: Spans) -> None:
         assert self.opened
+        self._found = [(s, wire.Marked(FOUND[s], spans)) for s, spans in self.opened.found[self.side].items()]
         self._marks = tuple(
             wire.Marked(style, spans)
             for style, spans in (
                 ("related", related),
                 ("block", self.opened.decoded.place_events(self._events).spans if self._events else ()),
-                ("broken", self.opened.breaks[self.side]),
+                *((FOUND[severity], found.spans) for severity, found in reversed(self._found)),
                 ("lit", tuple(sorted(self._lit))),
                 ("match", self._match),
             )
-            if spans
+            if style and spans
         )
 
     def _reveal(self, offset: int) -> None:
