@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.chain.story import answer, messages, request
 from workbench.chain.closure import CallLine, CallState, Closure, Flaw, NodeRef, derive
 from workbench.chain.terms import ClosureTerms, Placement
-from workbench.ir import Message, ModelRequest, Text, ToolCallIR, ToolResultIR
+from workbench.ir import Message, ModelRequest, ModelResponse, Text, ToolCallIR, ToolResultIR
 
 TURNS = ClosureTerms(Placement.NEXT_MESSAGE, results_first=True, unique_ids="request", result_role="user")
 MESSAGES = ClosureTerms(Placement.CONTIGUOUS, unique_ids="turn", result_role="tool")
@@ -381,15 +381,6 @@ def test_an_orphan_is_no_early_result_of_a_call_that_the_answer_makes() -> None:
     assert states(closure) == ["call_0 orphan", "call_0 pending"]
 
 
-def test_server_tools_are_none_of_the_clients_business() -> None:
-    parts = (
-        ToolCallIR("srv_1", "web_search", {}, "test", is_server=True),
-        ToolResultIR("srv_1", (Text("found"),), is_server=True),
-    )
-    asked = ModelRequest("test", "m", (Message("assistant", parts), *messages("user: thanks")))
-    assert derive(asked, None, TURNS) == Closure()
-
-
 def test_the_server_holds_the_calls() -> None:
     said = answer("+a:ls | +b:ls", id="msg_1").messages
     both = derive(request("user: =a | =b", previous_id="msg_1"), None, TURNS, remembered=said)
@@ -468,3 +459,19 @@ def test_every_call_and_every_result_has_one_place(
     assert sorted(results) == [("request", m, p) for m, x in enumerate(told) for p, _ in x.tool_results()]
     calls = [x.call for x in closure.lines if x.call]
     assert calls == [("request", m, p) for m, x in enumerate(told) for p, _ in x.tool_calls()]
+
+
+def test_calls_that_the_provider_runs_have_lines():
+    done, open_, mine = (ToolCallIR(name, name, {}, "f", is_server=name != "mine") for name in ("done", "open", "mine"))
+    result = ToolResultIR("done", (), is_server=True)
+    history = ModelRequest("p", "m", (Message("user", (Text("go"),)), Message("assistant", (done, open_))))
+    said = ModelResponse("p", messages=(Message("assistant", (result, mine)),))
+    closure = derive(history, said, TURNS)
+    assert [(line.id, line.state, line.is_server) for line in closure.lines] == [
+        ("done", "closed", True),
+        ("open", "pending", True),
+        ("mine", "pending", False),
+    ]
+    assert closure.lines[0].results == (NodeRef("response", 0, 0),)
+    assert "run by the provider" in closure.lines[1].note
+    assert (closure.closed, closure.calls) == (1, 3)

@@ -220,3 +220,26 @@ def test_the_call_is_related_to_its_second_result(chat):
 def test_a_transcript_is_judged_like_a_request(anthropic):
     found = anthropic([GO, assistant(use("a")), user("stop")], origin=Origin.RECONSTRUCTED)
     assert [f.rule for f in found] == ["closure.missing-result"]
+
+
+NAMELESS = {"type": "tool_use", "name": "run", "input": {}}
+
+
+def test_a_call_without_an_id_is_called_so(anthropic):
+    found = anthropic([GO, {"role": "assistant", "content": [NAMELESS]}, GO])
+    said = [f.message for f in found if f.rule == "closure.missing-result"]
+    assert said == ["the call without an id of 'run' has no result in the place where it is expected"]
+
+
+def test_results_without_an_id_are_called_so(anthropic):
+    result = {"type": "tool_result", "content": "ok"}
+    found = anthropic([GO, {"role": "assistant", "content": "hm"}, {"role": "user", "content": [result]}])
+    assert not [f for f in found if "None" in f.message]
+    assert [f.message for f in found if f.rule == "closure.orphan-result"]
+
+
+@pytest.mark.parametrize("kind", ["server_tool_use", "mcp_tool_use"])
+def test_calls_that_the_provider_runs_are_no_findings(anthropic, kind):
+    call = {"type": kind, "id": "srvtoolu_1", "name": "web_search", "input": {}}
+    turns = [GO, {"role": "assistant", "content": [call]}]
+    assert not [f for f in anthropic(turns) if f.rule.startswith("closure.")]

@@ -164,7 +164,7 @@ def test_a_match_says_what_to_do():
 
 
 V4 = "The reasoning_content in the thinking mode must be passed back"
-GROQ = "parameters for tool f did not match schema: errors: [missing properties: 'a', additionalProperties 'b' not allowed]"
+GROQ = "parameters for tool f did not match schema: errors: [missing: 'a', additionalProperties 'b' not allowed]"
 
 STRETCHES = [
     ("cut off", f"400 {V4}", V4),

@@ -87,12 +87,19 @@ class ResultNode:
 
 @dataclass(slots=True)
 class History:
-    """Turns, calls and results of a request and its answer, in wire order."""
+    """Turns, calls and results of a request and its answer, in wire order.
+
+    Attributes:
+        server_calls: calls that the provider runs itself, which no client answers.
+        server_results: id → results of those.
+    """
 
     joins_neighbours: bool
     turns: list[Turn] = field(default_factory=list)
     calls: list[CallNode] = field(default_factory=list)
     results: list[ResultNode] = field(default_factory=list)
+    server_calls: list[tuple[NodeRef, ToolCallIR]] = field(default_factory=list)
+    server_results: dict[str, list[NodeRef]] = field(default_factory=dict)
     last_calls: Turn | None = None
 
     def add(self, side: str, index: int, message: Message) -> None:
@@ -114,7 +121,11 @@ class History:
             self.results.append(ResultNode(ref, part, turn, self.last_calls, turn.other))
             return
         turn.other = turn.other or ref
-        if isinstance(part, ToolCallIR) and not part.is_server:
+        if isinstance(part, ToolResultIR):
+            self.server_results.setdefault(part.tool_call_id or "", []).append(ref)
+        elif isinstance(part, ToolCallIR) and part.is_server:
+            self.server_calls.append((ref, part))
+        elif isinstance(part, ToolCallIR):
             turn.calls.append(CallNode(ref, part, turn))
             self.calls.append(turn.calls[-1])
             self.last_calls = turn

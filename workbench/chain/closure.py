@@ -58,6 +58,7 @@ class CallLine:
         twin: the earlier call with the same id (``Flaw.DUPLICATE_ID``).
         stands_for: of an orphan, the unanswered call it answers by position (``Flaw.ID_MISMATCH``).
         is_remembered: the call stands in an answer that only the server holds: ``call`` is None and it is no orphan.
+        is_server: the provider runs the call itself, no client answers it: closed, or pending while no result is here.
     """
 
     id: str | None
@@ -72,6 +73,7 @@ class CallLine:
     twin: NodeRef | None = None
     stands_for: NodeRef | None = None
     is_remembered: bool = False
+    is_server: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class Closure:
 
     @property
     def calls(self) -> int:
-        """How many calls there are."""
+        """How many calls there are, those that the provider runs included."""
         return sum(line.call is not None or line.is_remembered for line in self.lines)
 
 
@@ -116,7 +118,18 @@ def derive(
     )
     judge = _Judge(history, terms, is_held=bool(request and request.previous_id and not remembered))
     lines = [judge.call(c) for c in history.calls] + [judge.orphan(r) for r in history.orphans()]
+    lines += _server_lines(history)
     return Closure(tuple(sorted(lines, key=_wire_order)))
+
+
+def _server_lines(history: History) -> Iterator[CallLine]:
+    """The calls that the provider runs. Their results stand beside them, or in its next answer when it paused."""
+    for ref, call in history.server_calls:
+        if ref.side != REMEMBERED:
+            results = tuple(history.server_results.get(call.id or "", ()))
+            state = CallState.CLOSED if results else CallState.PENDING
+            note = "run by the provider" if results else "run by the provider, whose result is not here"
+            yield CallLine(call.id, call.name, ref, results, state, note, is_server=True)
 
 
 def _wire_order(line: CallLine) -> NodeRef:

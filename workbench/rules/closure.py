@@ -39,7 +39,7 @@ def check(case: Case) -> Iterator[Finding]:
     answered_elsewhere = {result.call_id for result in foreign}
     seen: set[tuple[str, str]] = set()
     for line in case.closure.lines:
-        if line.call in answered_by_place or line.id in answered_elsewhere:
+        if line.is_server or line.call in answered_by_place or line.id in answered_elsewhere:
             continue
         for finding in _line(case, line):
             if (finding.rule, finding.pointer) not in seen:
@@ -91,6 +91,8 @@ def _orphan(case: Case, line: CallLine, ref: NodeRef) -> Finding:
     other = next((messages[n] for n in nearest if not any(messages[n].tool_results())), None)
     after_calls = other is not None and any(other.tool_calls())
     message = f"a result for {quote(line.id)}, which no call in the turn before it has"
+    if line.id is None:
+        message = "a result without an id, whose place does not tell which call it answers"
     return case.at(ORPHAN, ref, message, evidence=line.note, when="unknown-id" if after_calls else "")
 
 
@@ -126,7 +128,8 @@ def _flaw(case: Case, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
             role = case.message(ref).role
             if role == LEGACY_ROLE and case.contract.closure.result_role == "tool":
                 continue
-            message = f"a result for {quote(line.id)} stands in a message of role {quote(role)}"
+            which = "a result without an id" if line.id is None else f"a result for {quote(line.id)}"
+            message = f"{which} stands in a message of role {quote(role)}"
             yield case.at(WRONG_ROLE, ref, message, evidence=note, when="result")
     elif flaw is Flaw.DUPLICATE_ID and line.call:
         message = f"the id {quote(line.id)} is that of an earlier call already"
@@ -164,10 +167,11 @@ def _mismatch(case: Case, line: CallLine) -> Iterator[Finding]:
         return
     call = case.part(line.stands_for)
     wanted = call.id if isinstance(call, ToolCallIR) else None
+    has = "has no id" if wanted is None else f"is {quote(wanted)}"
     check = None if case.contract.enforced(MISMATCH.slug) else case.contract.enforced(MISSING.slug)
     words = {"source": check.source, "refusal": check.template} if check else {}
     for ref in line.results:
-        message = f"the result names {quote(line.id)}, the call that it answers by position is {quote(wanted)}"
+        message = f"the result names {quote(line.id)}, the call that it answers by position {has}"
         finding = case.at(MISMATCH, ref, message, name="tool_call_id", evidence=line.note, **words)
         yield with_related(finding, [case.pointer(line.stands_for, "id")])
 
@@ -178,4 +182,5 @@ def _related(case: Case, finding: Finding, line: CallLine) -> Finding:
 
 
 def _call(line: CallLine) -> str:
-    return f"the call {quote(line.id)} of {quote(line.name)}" if line.name else f"the call {quote(line.id)}"
+    which = "the call without an id" if line.id is None else f"the call {quote(line.id)}"
+    return f"{which} of {quote(line.name)}" if line.name else which
