@@ -17,7 +17,7 @@ from workbench.decode import Decoded
 from workbench.errors import SessionFormatError
 from workbench.ir import ToolDef
 from workbench.rules import Case, Contract, Finding, check, contracts
-from workbench.wire.exchange import Summary, summarize
+from workbench.wire.exchange import State, Summary, summarize
 from workbench.wire.session import Session
 
 PENDING = "closure.pending"
@@ -52,6 +52,11 @@ class Inspected:
     finish_reason: str | None = None
     findings: tuple[Finding, ...] = ()
     problems: tuple[str, ...] = ()
+
+    @property
+    def is_undecided(self) -> bool:
+        """It may hold a break that nobody could see: torn, or of a protocol that is not decoded."""
+        return bool(self.problems) and (self.conversation is None or self.summary.state is State.INCOMPLETE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tui import samples
+from workbench.inspection import Inspector
 from workbench.tui.lines import plain
 from workbench.tui.opened import Opened
 from workbench.tui.selection import Selection
@@ -106,6 +107,22 @@ def test_every_node_and_every_byte_can_be_selected(lost: Opened, streamed: Opene
                 selection = opened.at_byte(side, offset)
                 assert selection.side == side
                 opened.lights(selection)
+
+
+def test_nothing_is_claimed_of_what_was_not_read() -> None:
+    url = "https://h/v1beta/models/x:generateContent"
+    gemini = Opened(Inspector(samples.session(samples.exchange({"contents": []}, {}, url=url))).detail(0))
+    for name in ("reasoning", "closure"):
+        assert said(gemini, name) == "not decoded: gemini is recognised but not decoded by this version"
+    assert "✗ not decoded" in plain(gemini.views["ir"].head(0))
+    half = Opened(Inspector(samples.session(samples.exchange({"messages": []}, b"{torn"))).detail(0))
+    assert said(half, "closure").startswith("not all was read: response: ")
+    page = Opened(Inspector(samples.session(samples.exchange(b"", b"<html>", url="https://h/x"))).detail(0))
+    assert said(page, "ir").startswith("nothing to decode: no model exchange")
+
+
+def said(opened: Opened, name: str) -> str:
+    return " ".join(plain(x) for x in opened.views[name].nothing(400))
 
 
 def test_where_to_look_first(lost: Opened, streamed: Opened) -> None:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.tui import samples
 from workbench.inspection import Inspector
 from workbench.tui.state import SessionState
+from workbench.wire.exchange import State
 from workbench.wire.session import Session
 
 
@@ -52,7 +55,23 @@ def test_nothing_to_check_says_why() -> None:
     other = samples.session(samples.exchange({"contents": []}, {"candidates": []}, url="https://h/x:generateContent"))
     made = listed(other)
     made.update(Inspector(other).run().rows)
-    assert made.verdict() == "nothing to check: gemini is recognised, but this version does not decode it"
+    assert made.verdict() == "nothing to check: gemini is recognised but not decoded by this version"
+
+
+def test_what_turned_out_to_be_torn_is_shown_as_such() -> None:
+    session = samples.session(samples.exchange({}, {}), replace(samples.exchange({}, {}), state=State.INCOMPLETE))
+    made = listed(samples.session(*session.exchanges[:1], session.exchanges[0]))
+    assert made.summary(1).state is State.COMPLETE
+    made.update(Inspector(session).run().rows)
+    assert made.summary(1).state is State.INCOMPLETE
+
+
+def test_damage_and_what_is_not_judged_stand_beside_the_findings() -> None:
+    session = samples.example(samples.LOST_RESULT)
+    made = SessionState()
+    made.list("x", session.summaries(), ("page 3 is torn",))
+    made.update(Inspector(session).run().rows)
+    assert made.tally() == "1 error in 1 of 3 exchanges, 1 damaged place"
 
 
 def test_trouble_is_the_verdict() -> None:

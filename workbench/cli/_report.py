@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from workbench.inspection import Inspected, Inspection
 from workbench.rules import Finding, Repair, Severity
-from workbench.wire.exchange import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +41,7 @@ class FileReport:
     @property
     def undecided(self) -> list[Inspected]:
         """Model exchanges that could not be judged: torn, or of a protocol that is not decoded."""
-        rows = self.inspection.rows
-        return [r for r in rows if r.problems and (r.conversation is None or r.summary.state is State.INCOMPLETE)]
+        return [r for r in self.inspection.rows if r.is_undecided]
 
     def as_json(self) -> dict[str, object]:
         """One entry of ``files``."""

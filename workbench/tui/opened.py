@@ -52,6 +52,13 @@ class Opened:
                 spans[finding.severity].update(self.at_finding(finding).spans)
         return {severity: tuple(sorted(found)) for severity, found in spans.items()}
 
+    def silence(self, claim: str) -> str:
+        """Why a pane is empty: a claim about the exchange where all of it was read, else what was not."""
+        is_decoded = self.decoded.request is not None or self.decoded.response is not None
+        if self.row.problems:
+            return f"{'not all was read' if is_decoded else 'not decoded'}: {'; '.join(self.row.problems)}"
+        return claim if is_decoded else f"nothing to decode: {self.decoded.protocol_from}"
+
     # Ways to select.
 
     def at_start(self) -> Selection:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workbench.tui.models import findings, timeline
+from workbench.tui.models import findings, timeline, verdict
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspected
@@ -63,6 +63,11 @@ class SessionState:
         """The inspected row of an exchange, None while it is not inspected."""
         return self.rows[index] if index < len(self.rows) else None
 
+    def summary(self, index: int) -> Summary:
+        """What is known of an exchange: an inspected one may have turned out to be torn."""
+        row = self.row(index)
+        return row.summary if row else self.summaries[index]
+
     def lane(self, index: int) -> str:
         """The lane column of an exchange."""
         return self._lanes[index] if index < len(self._lanes) else " " * len(self._lanes[0] if self._lanes else " ")
@@ -76,8 +81,11 @@ class SessionState:
         if self.findings:
             exchanges = len({f.exchange for f in self.findings})
             where = f" in {exchanges:,} of {len(self.summaries):,} exchanges" if len(self.summaries) > 1 else ""
-            return findings.tally(self.findings) + where
-        return "none" if self.is_done else "none so far"
+            return ", ".join((findings.tally(self.findings) + where, *self._gaps()))
+        return ", ".join(("none", *self._gaps())) if self.is_done else "none so far"
+
+    def _gaps(self) -> Sequence[str]:
+        return verdict.gaps(self.rows, self.damage) if self.is_done else []
 
     def verdict(self) -> str:
         """Why there are no findings, in a sentence."""
@@ -89,11 +97,4 @@ class SessionState:
             return "nothing to check: the session holds no exchange"
         if not self.is_done:
             return f"inspecting: {len(self.rows):,} of {len(self.summaries):,} exchanges, no breaks so far"
-        checked = [r for r in self.rows if r.conversation is not None]
-        contracts = dict.fromkeys(f"{r.provider} ({r.provider_from})" for r in checked)
-        if not contracts:
-            known = ", ".join(dict.fromkeys(r.protocol for r in self.rows if r.protocol))
-            what = f"{known} is recognised, but this version does not decode it" if known else "no model exchange here"
-            return f"nothing to check: {what}"
-        named = ", ".join(list(contracts)[:3]) + (" and others" if len(contracts) > 3 else "")
-        return f"no breaks found under contract {named}"
+        return verdict.verdict(self.rows, self.damage)

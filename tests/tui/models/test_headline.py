@@ -22,6 +22,10 @@ def test_a_long_name_gives_way() -> None:
     assert sum(abs(s.width) or len(s.text) for s in first) == 80
 
 
+def test_no_contract_is_claimed_for_what_is_not_decoded() -> None:
+    assert plain(headline("s", row(protocol="gemini", conversation=None), 60)[1]).strip() == "gemini, not decoded"
+
+
 def test_before_anything_is_inspected() -> None:
     assert "inspecting" in "".join(plain(x) for x in headline("s", None, 80))
 

@@ -26,6 +26,13 @@ def test_a_healthy_session_says_so() -> None:
     assert "✓ no breaks" in plain(home.story_line(Path("x.jsonl"), told, 80))
 
 
+def test_what_was_not_judged_is_not_called_clean() -> None:
+    other = samples.session(samples.exchange({"contents": []}, {"candidates": []}, url="https://h/x:generateContent"))
+    told = home.tell(Inspector(other).run())
+    assert "? not all was judged" in plain(home.story_line(Path("x.jsonl"), told, 80))
+    assert told.text == "nothing to check: gemini is recognised but not decoded by this version"
+
+
 def test_nothing_is_ever_an_empty_box() -> None:
     assert "inspecting" in plain(home.story_line(Path("x.jsonl"), None, 80))
     assert "press o" in plain(home.nothing(Path("folder"), 200)[0])

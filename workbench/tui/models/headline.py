@@ -35,5 +35,7 @@ def _cells(of: Line) -> int:
 def _facts(row: Inspected) -> str:
     if row.protocol is None:
         return f"exchange {row.index + 1}: {row.protocol_from}"
+    if row.conversation is None:
+        return f"{row.protocol}, not decoded"
     contract = f"contract {row.provider} ({row.provider_from})" if row.provider else "no contract"
     return " · ".join(f for f in (row.protocol, row.model or "", contract) if f)

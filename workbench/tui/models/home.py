@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import findings
+from workbench.tui.models.verdict import gaps, verdict
 from workbench.tui.models.words import SEVERITY_GLYPH, count
 
 if TYPE_CHECKING:
@@ -30,12 +31,14 @@ class Story(NamedTuple):
         verdict: a few words.
         text: the first break in a sentence, or why there is nothing to say.
         facts: exchanges, protocol, provider, model.
+        is_clean: everything was judged, and nothing is broken.
     """
 
     severity: str | None
     verdict: str
     text: str
     facts: str = ""
+    is_clean: bool = False
 
 
 def tell(inspection: Inspection) -> Story:
@@ -45,7 +48,9 @@ def tell(inspection: Inspection) -> Story:
     contracts = dict.fromkeys(r.provider for r in inspection.rows if r.provider)
     facts = " · ".join((count(len(inspection.rows), "exchange"), *contracts, *models))
     if number is None:
-        return Story(None, "no breaks", "every call is closed and every debt of reasoning is paid", facts)
+        is_clean = not gaps(inspection.rows, inspection.damage)
+        words = "no breaks" if is_clean else "not all was judged"
+        return Story(None, words, verdict(inspection.rows, inspection.damage), facts, is_clean)
     finding = inspection.findings[number]
     return Story(finding.severity, finding.rule, f"exchange {finding.exchange + 1}: {finding.message}", facts)
 
@@ -65,7 +70,8 @@ def story_line(path: Path, story: Story | None, width: int) -> Line:
     if story is None:
         return line(name, Span(" … inspecting", "muted"))
     if story.severity is None:
-        return line(name, Span(f" ✓ {story.verdict}", "ok"))
+        sign, style = ("✓", "ok") if story.is_clean else ("?", "warning")
+        return line(name, Span(f" {sign} {story.verdict}", style))
     verdict = Span(f" {SEVERITY_GLYPH[story.severity]} {story.verdict}", story.severity, _VERDICT_WIDTH)
     return line(name, verdict, Span(story.text, "muted")) if width >= _ROOMY else line(name, verdict)
 

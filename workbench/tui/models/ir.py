@@ -50,7 +50,7 @@ class IrView(View):
         return node_body(self.nodes[item], width)
 
     def nothing(self, width: int) -> list[Line]:
-        return wrap(f"nothing to decode: {self.opened.decoded.protocol_from}", width, "muted")
+        return wrap(self.opened.silence("it holds nothing"), width, "muted")
 
     def selection(self, item: int) -> Selection:
         return self.opened.at_node(item)

@@ -43,7 +43,7 @@ class ReasoningView(View):
     def nothing(self, width: int) -> list[Line]:
         contract = self.opened.detail.contract.label
         words = f"the history holds no answer of a model: nothing is owed under contract {contract}"
-        return wrap(came_in(self.ledger), width, "reasoning") + wrap(words, width, "muted")
+        return wrap(came_in(self.ledger), width, "reasoning") + wrap(self.opened.silence(words), width, "muted")
 
     def selection(self, item: int) -> Selection:
         return self.opened.at_entry(self.ledger.entries[item])

@@ -61,11 +61,12 @@ def _marks(summary: Summary, row: Inspected | None, *, is_roomy: bool) -> list[L
     if row is None:
         return [line(Span("…", "muted"))]
     marks = [_verdict(row)]
+    is_torn = summary.state == "incomplete" and bool(row.problems)
     if summary.state != "complete":
-        marks.append(line(Span(f"⊘ {summary.state}", "warning")))
+        marks.append(line(Span(f"⊘ {'torn, not judged' if is_torn else summary.state}", "warning")))
     if row.protocol and row.conversation is None:
         return [*marks, line(Span(f"· {row.protocol}, not decoded", "muted"))]
-    if row.problems:
+    if row.problems and not is_torn:
         marks.append(line(Span("? unreadable", "warning")))
     if row.protocol is None:
         marks.append(line(Span(f"{summary.method} {_path(summary.url)}".strip() or "no model exchange", "muted")))

@@ -45,7 +45,7 @@ class TimelinePane(Pane):
     def head(self, item: int, width: int) -> Line:
         state = self.state
         digits = len(str(len(state.summaries)))
-        return row_line(state.summaries[item], state.row(item), state.lane(item), width, digits)
+        return row_line(state.summary(item), state.row(item), state.lane(item), width, digits)
 
     def nothing(self, width: int) -> list[Line]:
         return wrap("the session holds no exchange" if self.state.is_listed else "opening …", width, "muted")
