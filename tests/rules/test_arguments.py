@@ -203,3 +203,22 @@ def test_of_many_broken_calls_all_are_found_and_a_few_are_repaired(chat):
     found = [f for f in chat(GO, body, tools=CHAT_TOOLS) if f.rule == "args.invalid-json"]
     assert len(found) == 8
     assert sum("most likely meant" in f.evidence for f in found) == 5
+
+
+UNUSABLE = [
+    ("pattern of another dialect", {"properties": {"a": {"pattern": "[a-"}}}, "its pattern '[a-' is not read here"),
+    ("reference to itself", {"$ref": "#"}, "it leads back to itself without end"),
+    ("remote reference", {"$ref": "http://localhost:1/s"}, "its reference 'http://localhost:1/s' leads to nothing"),
+    ("no schema", {"type": "map"}, "it is no JSON Schema"),
+]
+
+
+@pytest.mark.parametrize(("schema", "reason"), [r[1:] for r in UNUSABLE], ids=[r[0] for r in UNUSABLE])
+def test_a_schema_that_cannot_be_applied_is_said_once(anthropic, schema, reason):
+    calls = [{"type": "tool_use", "id": f"toolu_{n}", "name": "f", "input": {"a": "b"}} for n in range(2)]
+    answer = {"type": "message", "role": "assistant", "content": calls, "stop_reason": "tool_use"}
+    tools = [{"name": "f", "input_schema": schema}]
+    found = anthropic([{"role": "user", "content": "go"}], answer, tools=tools)
+    (finding,) = [f for f in found if f.rule.startswith("args.")]
+    assert (finding.rule, finding.severity, finding.pointer) == ("args.schema", "info", "/content/0/input")
+    assert finding.message.startswith(f"the declared schema cannot be applied: {reason}")

@@ -91,10 +91,14 @@ def nested_alternatives(depth):
 
 BAD_SCHEMAS = [
     ("alternatives that multiply", nested_alternatives(40), "too many steps"),
-    ("reference to itself", {"$ref": "#"}, "cannot be applied"),
-    ("remote reference", {"$ref": "http://127.0.0.1:9/schema.json"}, "cannot be applied"),
-    ("no such type", {"type": "map"}, "cannot be applied"),
-    ("properties are no object", {"properties": ["path"]}, "cannot be applied"),
+    ("reference to itself", {"$ref": "#"}, "leads back to itself"),
+    (
+        "remote reference",
+        {"$ref": "http://127.0.0.1:9/schema.json"},
+        "'http://127.0.0.1:9/schema.json' leads to nothing",
+    ),
+    ("no such type", {"type": "map"}, "no JSON Schema"),
+    ("properties are no object", {"properties": ["path"]}, "no JSON Schema"),
 ]
 
 
@@ -117,6 +121,14 @@ PATTERNS = [
 def test_patterns(pattern, text, keyword):
     ladder = climb(None, {"p": text}, {"type": "object", "properties": {"p": {"type": "string", "pattern": pattern}}})
     assert [f.keyword for f in ladder.faults] == ([keyword] if keyword else [])
+
+
+@pytest.mark.parametrize("pattern", [r"^\p{L}+$", "[a-", "(?<n>a)"])
+def test_a_pattern_that_cannot_be_read_is_a_problem_and_hides_no_other_fault(pattern):
+    schema = {"required": ["q"], "properties": {"p": {"pattern": pattern}}}
+    ladder = climb(None, {"p": "abc"}, schema)
+    assert [f.keyword for f in ladder.faults] == ["required"]
+    assert ladder.problem == f"its pattern {pattern!r} is not read here"
 
 
 def test_a_runaway_pattern_is_stopped(monkeypatch):

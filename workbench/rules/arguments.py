@@ -35,10 +35,16 @@ def check(case: Case) -> Iterator[Finding]:
         for k, call in message.tool_calls():
             yield from _replayed(case, NodeRef(REQUEST, n, k), call)
     broken = 0
+    told: set[str | None] = set()  # tools whose schema cannot be applied
     for n, message in enumerate(case.decoded.messages(RESPONSE)):
         for k, call in message.tool_calls():
             broken += call.error is not None
-            yield from _made(case, NodeRef(RESPONSE, n, k), call, may_repair=broken <= MOST_REPAIRED)
+            for finding in _made(case, NodeRef(RESPONSE, n, k), call, may_repair=broken <= MOST_REPAIRED):
+                if finding.severity is not Severity.INFO:
+                    yield finding
+                elif call.name not in told:
+                    told.add(call.name)
+                    yield finding
 
 
 MOST_REPAIRED = 5
@@ -140,6 +146,9 @@ def _read(case: Case, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> Iterato
     else:
         for fault in ladder.faults:
             yield _schema_fault(case, ref, fault)
+    if ladder.problem and not ladder.error:
+        message = f"the declared schema cannot be applied: {ladder.problem}"
+        yield case.at(weaker(SCHEMA, Severity.INFO), ref, message, name="input", evidence=f"tool {quote(call.name)}")
 
 
 def _unreadable(case: Case, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> Finding:

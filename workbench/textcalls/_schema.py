@@ -56,28 +56,55 @@ class TooMuchWork(Exception):
 
 @dataclass(slots=True)
 class _Budget:
-    """What one validation may still spend; ``patient`` in a process that can be killed."""
+    """What one validation may still spend; ``patient`` in a process that can be killed.
+
+    ``unread`` is a pattern that could not be tried, "" where all could.
+    """
 
     patient: bool = False
     steps: float = field(default=limits.MAX_SCHEMA_STEPS)
+    unread: str = ""
 
 
 _budget: ContextVar[_Budget] = ContextVar("budget")
 
 
-def validate(value: JsonValue, schema: JsonValue, *, patient: bool = False) -> tuple[Fault, ...]:
-    """Every fault of ``value``, at most ``limits.MAX_SCHEMA_FAULTS``, one for each place and keyword.
+def validate(value: JsonValue, schema: JsonValue, *, patient: bool = False) -> tuple[tuple[Fault, ...], str]:
+    """(faults, problem): every fault of ``value``, and why the schema could not be applied, "" where it could.
+
+    Faults are at most ``limits.MAX_SCHEMA_FAULTS``, one for each place and keyword; () where there is a problem with
+    more than a single pattern.
 
     Raises:
         NeedsChild: not ``patient``, and a pattern may run for long.
-        TooMuchWork: the budget is spent.
-        Exception: whatever ``jsonschema`` raises on a schema that is none.
     """
+    try:
+        return _faults(value, schema, patient)
+    except NeedsChild:
+        raise
+    except Exception as error:  # a schema is hostile data: whatever it breaks is its own fault
+        return (), _reason(error)
+
+
+def _reason(error: Exception) -> str:
+    from referencing.exceptions import Unresolvable
+
+    if isinstance(error, TooMuchWork):
+        return "it takes too many steps"
+    if isinstance(error, RecursionError):
+        return "it leads back to itself without end"
+    if isinstance(error, Unresolvable):
+        return f"its reference {snippet(str(error.ref))} leads to nothing that came with it"
+    return f"it is no JSON Schema ({type(error).__name__})"
+
+
+def _faults(value: JsonValue, schema: JsonValue, patient: bool) -> tuple[tuple[Fault, ...], str]:
     from jsonschema import Draft202012Validator
     from jsonschema.validators import validator_for
     from referencing import Registry
 
-    token = _budget.set(_Budget(patient))
+    budget = _Budget(patient)
+    token = _budget.set(budget)
     try:
         base = validator_for(schema, default=Draft202012Validator)
         checker = _bounded(base)(schema, registry=Registry())
@@ -87,7 +114,7 @@ def validate(value: JsonValue, schema: JsonValue, *, patient: bool = False) -> t
             faults.setdefault((fault.pointer, fault.keyword), fault)
             if len(faults) >= limits.MAX_SCHEMA_FAULTS:
                 break
-        return tuple(faults.values())
+        return tuple(faults.values()), budget.unread and f"its pattern {snippet(budget.unread)} is not read here"
     finally:
         _budget.reset(token)
 
@@ -162,6 +189,7 @@ def _matches(pattern: str, text: str) -> bool:
     try:
         return re.search(pattern, text) is not None
     except re.error:  # a dialect this program does not read: it cannot be held against the arguments
+        budget.unread = budget.unread or pattern
         return True
 
 

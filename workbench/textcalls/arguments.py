@@ -19,7 +19,7 @@ from pathlib import Path
 from workbench import limits
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.textcalls._schema import COERCIBLE, DOUBLE_ENCODED, INVALID, Fault, NeedsChild, TooMuchWork, validate
+from workbench.textcalls._schema import COERCIBLE, DOUBLE_ENCODED, INVALID, Fault, NeedsChild, validate
 from workbench.wire.jsontext import dumps, loads
 
 __all__ = ["COERCIBLE", "DOUBLE_ENCODED", "INVALID", "Fault", "Ladder", "Rung", "climb", "is_cut"]
@@ -44,7 +44,8 @@ class Ladder:
         value: what they are after the last step.
         faults: where the value breaks the schema before coercion.
         error: why the text does not parse as it stands, "" when it does.
-        problem: why the climb stopped early (too large, deadline, unusable schema), "" when it did not.
+        problem: why the climb stopped early: what is wrong with the text beyond ``error``, where there is one, else why
+            the schema could not be applied; "" when it did not.
     """
 
     rungs: tuple[Rung, ...] = ()
@@ -93,16 +94,10 @@ def _repair(raw: str, schema: JsonValue, error: str) -> Ladder:
 def _validate(rungs: tuple[Rung, ...], value: JsonValue, schema: JsonValue) -> Ladder:
     if not isinstance(schema, dict | bool):
         return Ladder(rungs, value)
-    problem = ""
-    faults: tuple[Fault, ...] = ()
     try:
-        faults = validate(value, schema)
+        faults, problem = validate(value, schema)
     except NeedsChild:
         _, faults, problem = _in_child(_job(value=value, schema=schema))
-    except TooMuchWork:
-        problem = "the declared schema takes too many steps to apply"
-    except Exception as error:  # a schema is hostile data: whatever it breaks is its own fault
-        problem = f"the declared schema cannot be applied ({type(error).__name__})"
     return _coerce(Ladder(rungs, value, faults, problem=problem), schema)
 
 
@@ -181,8 +176,7 @@ def _in_child(job: bytes) -> tuple[JsonValue, tuple[Fault, ...], str]:
         )
         answer = loads(done.stdout)
     except subprocess.TimeoutExpired:
-        return None, (), f"not read within {limits.REPAIR_SECONDS:g} s"
+        return None, (), f"it takes too long, nothing was read within {limits.REPAIR_SECONDS:g} s"
     except (OSError, WireError):
         return None, (), "the process that reads broken arguments failed"
-    problem = f"the declared schema cannot be applied ({answer['problem']})" if answer["problem"] else ""
-    return answer["value"], tuple(Fault(**f) for f in answer["faults"]), problem
+    return answer["value"], tuple(Fault(**f) for f in answer["faults"]), answer["problem"]
