@@ -47,7 +47,7 @@ def test_the_reason_is_shown(anthropic):
 def test_a_known_text_names_its_rule(chat):
     text = "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
     (finding,) = chat(HELLO, error(text), status=400, provider="deepseek")
-    assert finding.evidence.endswith("; known as a text of deepseek for closure.missing-result")
+    assert finding.message == "status 400: the request is refused; deepseek says this for closure.missing-result"
 
 
 def test_a_page_shows_its_title(anthropic):
@@ -85,5 +85,9 @@ def test_a_recorded_refusal(recordings):
     name = "pydantic-ai/groq/test_groq__test_tool_use_failed_error.yaml"
     findings = Inspector(open_input(str(recordings / name))).run().findings
     (finding,) = [f for f in findings if f.rule == "answer.error"]
-    assert (finding.exchange, finding.message) == (0, "status 400: the request is refused")
+    assert (finding.exchange, finding.message) == (
+        0,
+        "status 400: the request is refused; groq says this for args.schema",
+    )
+    assert finding.evidence.startswith("'tool_use_failed': \"Tool call validation failed")
     assert "'failed_generation': '{\"name\"" in finding.evidence

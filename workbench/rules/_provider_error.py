@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container
 
 from workbench.ir import ApiError
 from workbench.rules._errortext import explain
@@ -29,22 +29,20 @@ def kind(error: ApiError, status: int = 0) -> str:
     return next(found, "")
 
 
-def evidence(error: ApiError, provider: str) -> str:
-    """The error as it came: type, code and message, the texts beside it, and the rule its text is known for.
+def evidence(error: ApiError) -> str:
+    """The error as it came: its code, or else its type, its message, and the texts beside it."""
+    name = error.code if error.code and not error.code.isdecimal() else error.type
+    said = quote(error.message.strip()) if error.message.strip() else "no message"
+    beside = (f"{quote(key, 60)}: {quote(text)}" for key, text in list(error.details.items())[:MOST_DETAILS])
+    return "; ".join((f"{quote(name, 60)}: {said}" if name else said, *beside))
+
+
+def known_as(error: ApiError, provider: str) -> str:
+    """The rule that the error's text is known for, to be appended to a sentence; "" where it is not known.
 
     Args:
         provider: name of the contract, whose texts come first.
     """
-    return "; ".join(_parts(error, provider))
-
-
-def _parts(error: ApiError, provider: str) -> Iterator[str]:
-    names = ", ".join(quote(name, 60) for name in (error.type, error.code) if name)
-    said = quote(error.message.strip()) if error.message.strip() else "no message"
-    yield f"{names}: {said}" if names else said
-    for name, text in list(error.details.items())[:MOST_DETAILS]:
-        yield f"{quote(name, 60)}: {quote(text)}"
     matches = explain(error.message)
     own = [match for match in matches if match.provider.partition(":")[0] == provider]
-    for match in (own or matches)[:1]:
-        yield f"known as a text of {match.provider} for {match.rule}"
+    return next((f"; {match.provider} says this for {match.rule}" for match in own or matches), "")

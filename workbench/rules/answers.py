@@ -8,7 +8,7 @@ from workbench.decode import RESPONSE
 from workbench.ir import ApiError
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._provider_error import evidence, kind
+from workbench.rules._provider_error import evidence, kind, known_as
 
 ANSWER_ERROR = Rule("answer.error", Severity.WARNING, "The answer is an error instead of a message.")
 
@@ -28,4 +28,5 @@ def check(case: Case) -> Iterator[Finding]:
         said = f"status {case.status}: {said}"
     if isinstance(error.raw, str):
         said += ", and the body is no JSON"
-    yield case.finding(ANSWER_ERROR, RESPONSE, error.pointer, said, evidence=evidence(error, case.contract.name))
+    said += known_as(error, case.contract.name)
+    yield case.finding(ANSWER_ERROR, RESPONSE, error.pointer, said, evidence=evidence(error))

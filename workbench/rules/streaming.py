@@ -9,7 +9,7 @@ from workbench.decode import RESPONSE
 from workbench.ir import Anomaly, leaves
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._provider_error import evidence
+from workbench.rules._provider_error import evidence, known_as
 from workbench.rules._words import weaker
 from workbench.wire.exchange import Origin
 
@@ -48,8 +48,11 @@ def check(case: Case) -> Iterator[Finding]:
         rule = _BY_SLUG.get(noticed.slug)
         if rule and not _is_explained(case, noticed):
             shown = weaker(rule) if _is_mild(case, noticed) else rule
-            seen = evidence(answer.error, case.contract.name) if rule is ERROR_EVENT and answer.error else ""
-            yield case.finding(shown, RESPONSE, noticed.pointer, noticed.message, events=noticed.events, evidence=seen)
+            message, seen = noticed.message, ""
+            if rule is ERROR_EVENT and answer.error:
+                message += known_as(answer.error, case.contract.name)
+                seen = evidence(answer.error)
+            yield case.finding(shown, RESPONSE, noticed.pointer, message, events=noticed.events, evidence=seen)
 
 
 def _is_explained(case: Case, noticed: Anomaly) -> bool:
