@@ -16,6 +16,9 @@ Errors = Sequence[dict[str, str]]
 ALIKE = 3
 """Findings with the same words that are shown one by one."""
 
+LONG = 400
+"""Characters of evidence and refusals: what a provider says of a failed call is longer than a snippet."""
+
 GLYPH = {Severity.ERROR: "✗", Severity.WARNING: "!", Severity.INFO: "·"}
 
 
@@ -76,9 +79,9 @@ def finding_lines(finding: Finding) -> Iterator[str]:
     yield f"      {place(finding)}"
     yield f"      {finding.message}"
     if finding.evidence:
-        yield f"      seen: {cut(finding.evidence)}"
+        yield f"      seen: {cut(finding.evidence, LONG)}"
     if finding.refusal:
-        yield f"      the provider answers: {cut(finding.refusal)}"
+        yield f"      the provider answers: {cut(finding.refusal, LONG)}"
 
 
 def place(finding: Finding) -> str:
