@@ -31,5 +31,6 @@ def test_no_key_means_two_things_in_one_place() -> None:
         assert len(names) == len(set(names))
 
 
-def test_hints_come_in_their_order() -> None:
-    assert [k.show for k in keys.hints(keys.SESSION)][:3] == ["n", "p", "tab"]
+def test_the_footer_of_a_search_names_keys_that_are_bound() -> None:
+    known = {(key.keys, key.action) for key in keys.SESSION}
+    assert {(key.keys, key.action) for key in keys.SEARCH} <= known

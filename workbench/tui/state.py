@@ -47,6 +47,14 @@ class SessionState:
         """Every exchange is inspected, or it is known that some cannot be."""
         return bool(self.trouble) or (self.is_listed and len(self.rows) >= len(self.summaries))
 
+    def progress(self) -> str:
+        """How far it is known, in words; "" when all is."""
+        if not self.is_listed:
+            return "opening …"
+        if not self.summaries:
+            return "the session holds no exchange"
+        return "" if self.is_done else f"inspected {len(self.rows):,} of {len(self.summaries):,}"
+
     def update(self, rows: Sequence[Inspected]) -> None:
         """Take the rows so far."""
         self.rows = rows

@@ -13,25 +13,35 @@ def finding(exchange: int = 0, severity: Severity = E, **more: object) -> Findin
     return Finding("closure.missing-result", severity, exchange, "request", "/messages/1", "no result", **more)  # type: ignore[arg-type]
 
 
-WALK = [finding(0, N), finding(1, W), finding(1, E), finding(4, E)]
+WALK = [finding(0, N), finding(1, W), finding(1, E), finding(3, W), finding(4, E)]
 
 
 @pytest.mark.parametrize(
-    ("current", "exchange", "step", "expected"),
+    ("severity", "current", "exchange", "step", "expected"),
     [
-        (None, 0, 1, 1),  # info is no break
-        (1, 1, 1, 2),
-        (2, 1, 1, 3),
-        (3, 4, 1, None),
-        (3, 4, -1, 2),
-        (1, 1, -1, None),
-        (None, 2, 1, 3),
-        (None, 2, -1, 2),
-        (None, 4, 1, 3),  # the exchange one has come to counts as ahead
+        (E, None, 0, 1, 2),
+        (E, 1, 1, 1, 2),
+        (E, 2, 1, 1, 4),
+        (E, 4, 4, 1, None),
+        (E, 4, 4, -1, 2),
+        (E, 2, 1, -1, None),
+        (E, None, 2, 1, 4),
+        (E, None, 2, -1, 2),
+        (E, None, 4, 1, 4),  # the exchange one has come to counts as ahead
+        (W, None, 0, 1, 1),
+        (W, 2, 1, 1, 3),
+        (W, 3, 3, 1, None),
     ],
 )
-def test_walk_from_break_to_break(current: int | None, exchange: int, step: int, expected: int | None) -> None:
-    assert findings.next_break(WALK, current, exchange, step) == expected
+def test_walk_through_one_severity(
+    severity: Severity, current: int | None, exchange: int, step: int, expected: int | None
+) -> None:
+    assert findings.next_of(severity, WALK, current, exchange, step) == expected
+
+
+def test_breaks_are_errors_where_there_are_any() -> None:
+    assert findings.worst(WALK) == "error"
+    assert findings.worst(WALK[:2]) == "warning"
 
 
 def test_first_break_is_the_first_error() -> None:
@@ -41,7 +51,7 @@ def test_first_break_is_the_first_error() -> None:
 
 
 def test_tally_names_what_there_is() -> None:
-    assert findings.tally(WALK) == "2 errors, 1 warning, 1 info"
+    assert findings.tally(WALK) == "2 errors, 2 warnings, 1 info"
     assert findings.tally(WALK[:1]) == "1 info"
 
 

@@ -27,7 +27,9 @@ def test_no_contract_is_claimed_for_what_is_not_decoded() -> None:
 
 
 def test_before_anything_is_inspected() -> None:
-    assert "inspecting" in "".join(plain(x) for x in headline("s", None, 80))
+    assert "opening …" in "".join(plain(x) for x in headline("s", None, 80, "opening …"))
+    told = plain(headline("s", row(), 80, "inspected 1,200 of 5,000")[1])
+    assert told.startswith(" inspected 1,200 of 5,000 · openai-chat")
 
 
 def test_what_is_no_model_exchange_says_why() -> None:

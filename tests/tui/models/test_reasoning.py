@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.tui import samples
@@ -19,6 +21,18 @@ def test_every_outcome_has_a_sign_and_its_word(sent: Sent) -> None:
 
 def test_what_nobody_asks_for_is_no_error() -> None:
     assert plain(entry_line(entry(Sent.ALTERED, owed=False))).startswith("! altered")
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (entry(Sent.NOT_OWED, owed=False), "· not owed turn 1"),
+        (entry(Sent.SENT), "✓ sent     turn 1  owed"),
+        (replace(entry(Sent.ALTERED, owed=False), turn=794), "! altered  turn 795  not owed"),
+    ],
+)
+def test_it_is_said_once_whether_a_turn_is_owed(made: Entry, said: str) -> None:
+    assert "".join(s.text.ljust(s.width) for s in entry_line(made)).strip() == said
 
 
 def test_an_open_entry_tells_where_it_came_from() -> None:

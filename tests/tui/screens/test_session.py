@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from threading import Event
 
 import pytest
 
@@ -259,7 +261,7 @@ async def test_what_is_not_found_is_said() -> None:
 async def test_help_lists_the_keys_and_closes() -> None:
     async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
         await driver.press("question_mark")
-        assert "next break, across exchanges" in driver.text
+        assert "next break across exchanges" in driver.text
         await driver.press("q")
         assert isinstance(driver.app.screen, SessionScreen)
 
@@ -312,6 +314,8 @@ async def test_a_click_selects_what_is_under_it() -> None:
 async def test_an_empty_session_and_a_foreign_one_say_why_there_is_nothing() -> None:
     async with showing(samples.session()) as driver:
         assert "the session holds no exchange" in driver.text
+        assert "inspecting" not in driver.text
+        assert "opening" not in driver.text
         await driver.press("n", "j", "r", "enter", "z", "q")
     page = samples.exchange(b"", b"<html>", url="https://example.org/index.html")
     async with showing(samples.session(page), (120, 40)) as driver:
@@ -356,3 +360,90 @@ async def test_the_gutter_of_the_wire_tells_a_break_from_what_only_explains() ->
         marked = [(wire.signs(n, 0)[1].text, plain(wire.head(n, 200))) for n in range(wire.count())]
         assert [text.split()[0] for glyph, text in marked if glyph == "✗" and "data:" in text] == ["5"]
         assert [text.split()[0] for glyph, text in marked if glyph == "·" and "data:" in text] == ["1", "2", "3", "4"]
+
+
+async def test_warnings_have_their_own_key() -> None:
+    async with showing(refused_and_lost()) as driver:
+        await driver.shows(1)  # the error, not the warning before it
+        await driver.press("w")
+        assert driver.screen.wanted == 1 or "no further warning" in driver.text
+        await driver.press("W")
+        await driver.shows(0)
+        assert "! warning" in lit(driver, "findings")
+        await driver.press("n")
+        await driver.shows(1)
+        await driver.press("n")
+        assert "no further break" in driver.text
+
+
+def refused_and_lost() -> Session:
+    good = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "hi"}]}
+    error = {"error": {"message": "Rate limit reached", "type": "tokens", "code": "rate_limit_exceeded"}}
+    lost = three_breaks().exchange(0)
+    return samples.session(samples.exchange(good, error, status=429), replace(lost, id="2"))
+
+
+async def test_the_key_bar_follows_the_search() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
+        assert "? help  q back" in driver.text
+        await driver.press("2", "slash", *"toolu", "enter")
+        assert "/toolu  n next match" in driver.text
+        assert "esc end search" in driver.text
+        await driver.press("escape")
+        assert "n next break" in driver.text
+
+
+async def test_who_asks_for_what_is_not_inspected_yet_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest, gates = Inspector._inspect, (Event(), Event())
+
+    def held(self: Inspector, index: int) -> object:
+        if index:
+            gates[index - 1].wait(20)
+        return honest(self, index)
+
+    monkeypatch.setattr(Inspector, "_inspect", held)
+    monkeypatch.setattr("workbench.tui.service.BATCH_SECONDS", -1)
+    app = WorkbenchApp(samples.example(samples.LOST_RESULT))
+    async with app.run_test(size=(120, 40)) as pilot:
+        driver = Driver(pilot)
+        await until(pilot, lambda: driver.screen.wanted == 0)
+        gates[0].set()
+        await driver.shows(0)  # before any break is known
+        await until(pilot, lambda: "inspected 2 of 3" in driver.text)
+        await driver.press("1", "G")
+        await until(pilot, lambda: "exchange 3 is shown as soon as it is inspected: inspected 2 of 3" in driver.text)
+        gates[1].set()
+        await driver.shows(2)
+        assert "inspected" not in driver.text
+
+
+async def test_a_line_that_is_not_the_selection_does_not_look_like_it() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.shows(2)
+        await driver.press("3", "g", "5")  # the selection is the whole request: no call
+        closure = driver.pane("closure")
+        assert not closure.lit
+        assert closure.signs(closure.cursor, 0)[1].text == "▹"
+        await driver.press("G", "G")
+        last = closure.count() - 1
+        assert closure.lit == {last}
+        assert closure.signs(last, 0)[1].text == "▸"
+        await driver.press("3", "g", "5", "j")  # where the cursor cannot move it selects all the same
+        assert closure.lit == {last}
+
+
+async def test_an_open_zoom_does_not_stand_over_the_notice_for_tiny_terminals() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (50, 12)) as driver:
+        await driver.press("z")
+        assert "60 columns" in driver.text
+        assert "Findings" not in driver.text
+
+
+async def test_toasts_leave_the_findings_alone() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
+        await driver.shows(2)
+        await driver.press("n")
+        lines = driver.text.splitlines()
+        shown = next(n for n, text in enumerate(lines) if "no further break" in text)
+        assert shown < next(n for n, text in enumerate(lines) if "6 Findings · " in text)
+        assert "tools are never executed" in lines[0]

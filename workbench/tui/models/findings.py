@@ -54,16 +54,22 @@ def is_break(finding: Finding) -> bool:
     return finding.severity != "info"
 
 
-def next_break(findings: Sequence[Finding], current: int | None, exchange: int, step: int) -> int | None:
-    """The break after (``step`` 1) or before (-1) the current one, or, without one, after or before an exchange.
+def worst(findings: Sequence[Finding]) -> str:
+    """The severity of what one walks through: errors, or warnings where there are no errors."""
+    return "error" if any(f.severity == "error" for f in findings) else "warning"
+
+
+def next_of(severity: str, findings: Sequence[Finding], current: int | None, exchange: int, step: int) -> int | None:
+    """The finding after (``step`` 1) or before (-1) the current one, or, without one, after or before an exchange.
 
     Args:
+        severity: of the finding to go to.
         findings: of the session, in order.
         current: number of the finding one stands on.
         exchange: index of the exchange one stands in.
         step: 1 or -1.
     """
-    breaks = [n for n, f in enumerate(findings) if is_break(f)]
+    breaks = [n for n, f in enumerate(findings) if f.severity == severity]
     if current is not None:
         beyond = [n for n in breaks if (n > current if step > 0 else n < current)]
     else:

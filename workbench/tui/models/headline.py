@@ -14,9 +14,10 @@ PROMISE = "replay · no key · tools are never executed"
 """What the program does with what is open: it only reads."""
 
 
-def headline(name: str, row: Inspected | None, width: int) -> list[Line]:
+def headline(name: str, row: Inspected | None, width: int, progress: str = "") -> list[Line]:
     """One line where there is room, else two."""
-    facts = line(Span(f" {_facts(row) if row else 'inspecting …'}  ", "muted"))
+    told = " · ".join(f for f in (progress, _facts(row) if row else "") if f)
+    facts = line(Span(f" {told or 'no exchange is open'}  ", "muted"))
     title = line(Span(" Workbench  ", "accent strong"), Span(f"{name}  ", "strong"))
     used = _cells(title)
     both = used + _cells(facts)

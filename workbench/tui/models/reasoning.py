@@ -65,8 +65,11 @@ def entry_line(entry: Entry) -> Line:
     return line(
         Span(f"{glyph} ", style),
         Span(str(entry.sent), style, 9),
-        Span(f"turn {entry.turn + 1}", "strong", 8),
-        Span("owed" if entry.owed else "not owed", "" if entry.owed else "muted"),
+        Span(f"turn {entry.turn + 1}", "strong"),
+        Span(
+            "" if entry.sent is Sent.NOT_OWED else "  owed" if entry.owed else "  not owed",
+            "" if entry.owed else "muted",
+        ),
     )
 
 

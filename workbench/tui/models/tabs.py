@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from workbench.tui.keys import Key
 from workbench.tui.lines import Line, Span
+from workbench.tui.safetext import cells
 
 PANES: tuple[tuple[str, str], ...] = (
     ("exchanges", "Exchanges"),
@@ -37,13 +38,16 @@ def tab_line(focused: str, seen: Sequence[str]) -> Line:
     return tuple(spans)
 
 
-def key_line(hints: Sequence[Key], width: int) -> Line:
-    """As many hints as fit whole."""
-    spans: list[Span] = [Span(" ")]
-    used = 1
-    for key in hints:
+def key_line(hints: Sequence[Key], width: int, before: str = "") -> Line:
+    """As many hints as fit whole, the most important ones, in the order of their table."""
+    kept: list[Key] = []
+    used = 1 + cells(before)
+    for key in sorted((k for k in hints if k.rank), key=lambda k: k.rank):
         used += len(key.show) + len(key.word) + 3
         if used > width:
             break
+        kept.append(key)
+    spans = [Span(" "), Span(before, "strong")]
+    for key in (k for k in hints if k in kept):
         spans += [Span(key.show, "accent strong"), Span(f" {key.word}  ")]
     return tuple(spans)

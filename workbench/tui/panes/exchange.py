@@ -49,6 +49,9 @@ class ExchangePane(Pane):
     def nothing(self, width: int) -> list[Line]:
         return self.view.nothing(width) if self.view else wrap(self.why_not, width, "muted")
 
+    def is_selected(self, item: int) -> bool:
+        return item in self.lit
+
     def selection(self) -> Selection | None:
         return self.view.selection(self.cursor) if self.view and self.view.count() else None
 

@@ -76,6 +76,10 @@ class LineView(Painted, ScrollView, can_focus=True):
         self.reload()
         self.show_item(self.cursor)
 
+    def is_selected(self, item: int) -> bool:
+        """Whether the item is what the whole screen shows, once the cursor stands on it."""
+        return True
+
     def title(self, line: Line) -> None:
         """The words on the upper border."""
         self.border_title = paint.content(line)
@@ -173,13 +177,14 @@ class LineView(Painted, ScrollView, can_focus=True):
     def signs(self, item: int, inside: int) -> Line:
         """The marks in front of a line."""
         sign = "▌" if item in self.lit else "┆" if item in self.related else " "
-        arrow = "▸" if item == self.cursor and not inside and self.has_focus else " "
-        return (Span(sign, "accent"), Span(arrow, "accent"))
+        arrow = "▸" if self.is_selected(item) else "▹"
+        is_here = item == self.cursor and not inside and self.has_focus
+        return (Span(sign, "accent"), Span(arrow if is_here else " ", "accent"))
 
     def under(self, item: int) -> str:
         """The style that lies under all lines of an item."""
         if item == self.cursor:
-            return "cursor" if self.has_focus else "cursor-blurred"
+            return "cursor" if self.has_focus and self.is_selected(item) else "cursor-blurred"
         return ""
 
     def on_resize(self, event: events.Resize) -> None:
@@ -211,7 +216,7 @@ class LineView(Painted, ScrollView, can_focus=True):
         before = self.cursor
         if self.count():
             self.move_to(item)
-            if self.cursor != before:
+            if self.cursor != before or not self.is_selected(self.cursor):
                 self.post_message(self.Moved(self))
 
     def on_click(self, event: events.Click) -> None:

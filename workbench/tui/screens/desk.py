@@ -19,6 +19,7 @@ from workbench.tui.panes.findings import FindingsPane
 from workbench.tui.panes.pane import Pane
 from workbench.tui.panes.timeline import TimelinePane
 from workbench.tui.panes.wire import WirePane
+from workbench.tui.safetext import clip
 from workbench.tui.state import SessionState
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Desk(Screen[WorkbenchError | OSError | None]):
         self.opened: Opened | None = None
         self._focused = self._front = "exchanges"
         self._kept = "ir"
+        self.search = ""
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
@@ -83,7 +85,8 @@ class Desk(Screen[WorkbenchError | OSError | None]):
         self._show_headline()
 
     def _show_headline(self) -> None:
-        lines = headline(self.state.name, self.opened.row if self.opened else None, self.size.width)
+        row = self.opened.row if self.opened else None
+        lines = headline(self.state.name, row, self.size.width, self.state.progress())
         bar = self.query_one("#headline", Bar)
         bar.styles.height = len(lines)
         bar.show(lines)
@@ -93,10 +96,16 @@ class Desk(Screen[WorkbenchError | OSError | None]):
         seen = ("exchanges", "wire", self._kept, "findings") if wide else (self._front, "findings")
         self.query_one("#tabs", Bar).show([tab_line(self._focused, seen)])
 
+    def show_keys(self) -> None:
+        """The keys that are of use now."""
+        search = f"/{clip(self.search, 20)}  " if self.search else ""
+        line = key_line(keys.SEARCH if search else keys.SESSION, self.size.width, search)
+        self.query_one("#keys", Bar).show([line])
+
     def on_resize(self) -> None:
         self._show_headline()
         self._show_tabs()
-        self.query_one("#keys", Bar).show([key_line(keys.hints(keys.SESSION), self.size.width)])
+        self.show_keys()
 
     # Which pane is in front.
 

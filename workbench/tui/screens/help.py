@@ -16,11 +16,20 @@ Tables = tuple[tuple[str, tuple[Key, ...]], ...]
 LEGEND = (
     ("✗ error", "error", "the provider refuses it, or the chain is broken"),
     ("! warning", "warning", "accepted here, but it will bite"),
+    ("· info", "info", "no break: a call whose result has yet to come"),
     ("▌ selected", "accent", "the selection: the same thing in every pane"),
-    ("┆ related", "accent", "the result of the selected call, the call of the selected result"),
+    ("┆ related", "accent", "result of the selected call, call of the selected result"),
+    ("▸ cursor", "accent", "where the keys act; ▹ not selected yet: enter does"),
+    ("●│ lane", "accent", "a conversation each; │ it goes on further down"),
+    ("⊘ cut", "warning", "exchanges: aborted, incomplete or torn"),
+    ("? unread", "warning", "not all could be read; in the IR a block nobody knows"),
     ("◆ call", "call", "a call of a tool; ◇ its result"),
     ("∴ reasoning", "reasoning", "reasoning, in whatever field it travels"),
-    ("\\x1b", "form", "a character that would act on the terminal or hide: painted like this, never sent"),
+    ("▣ media", "", "an image, a sound or a document"),
+    ("⏎", "muted", "an end of line in a text that is shown on one line"),
+    ("● closed", "ok", "the call has its result; ○ it has yet to come"),
+    ("✓ sent", "ok", "reasoning went back; ✗ it should have; · not owed"),
+    ("\\x1b", "form", "a character that acts or hides, never sent as it is"),
 )
 
 

@@ -85,7 +85,7 @@ class HomeScreen(Screen[None]):
         self.call_after_refresh(self._tell, self.query_one(HomePane).paths)
 
     def on_resize(self) -> None:
-        hints = [keys.OPEN_EXAMPLE, *keys.hints(keys.HOME)]
+        hints = [keys.OPEN_EXAMPLE, *keys.HOME]
         self.query_one("#keys", Bar).show([key_line(hints, self.size.width)])
 
     @work(thread=True, group="tell", exit_on_error=False)

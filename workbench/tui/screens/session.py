@@ -53,7 +53,6 @@ class SessionScreen(Desk):
         self._wanted_finding: int | None = None
         self._wanted_event: int | None = None
         self._may_jump = exchange is None
-        self._search = ""
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._inspect)
@@ -86,6 +85,8 @@ class SessionScreen(Desk):
         self.refresh_lists()
         if self._may_jump:
             self._go_to_first_break()
+        if self.opened is None and self.wanted is not None and self.wanted >= len(message.rows):
+            self._say_what_is_awaited()
 
     def on_exchange_opened(self, message: ExchangeOpened) -> None:
         opened = message.opened
@@ -131,8 +132,13 @@ class SessionScreen(Desk):
         self.set_timer(PATIENCE, self._say_what_is_awaited)
 
     def _say_what_is_awaited(self) -> None:
-        if self.wanted is not None and (self.opened is None or self.opened.index != self.wanted):
-            self.wire.say(f"decoding exchange {self.wanted + 1} …")
+        if self.wanted is None or (self.opened and self.opened.index == self.wanted):
+            return
+        if self.wanted < len(self.state.rows):
+            self.wire.say(f"decoding exchange {self.wanted + 1:,} …")
+        else:
+            why = f"exchange {self.wanted + 1:,} is shown as soon as it is inspected"
+            self.show_exchange(None, f"{why}: {self.state.progress()}")
 
     def go_to_finding(self, number: int) -> None:
         """Show a finding of the session and its bytes."""
@@ -165,6 +171,8 @@ class SessionScreen(Desk):
     def on_line_view_entered(self, message: LineView.Entered) -> None:
         view = message.view
         self._may_jump = False
+        if isinstance(view, ExchangePane) and view.cursor not in view.lit and (selection := view.selection()):
+            self.select(selection, source=view)
         origin = view.origin() if isinstance(view, ExchangePane) else None
         if origin:
             self.open_exchange(origin[0], event=origin[1][0] if origin[1] else None)
@@ -177,18 +185,26 @@ class SessionScreen(Desk):
     # Keys.
 
     def action_next(self, step: int) -> None:
-        if self._search:
+        if self.search:
             self.action_match(step)
             return
+        severity = walk.worst(self.state.findings)
+        self._walk(step, severity, "break")
+
+    def action_warning(self, step: int) -> None:
+        self._walk(step, "warning", "warning")
+
+    def _walk(self, step: int, severity: str, noun: str) -> None:
+        """To the next finding of a severity, or say that there is none."""
         cursor, here = self.findings.cursor, self.wanted or 0
         current = cursor if cursor in self.state.numbers_of(here) else None
-        number = walk.next_break(self.state.findings, current, here, step)
+        number = walk.next_of(severity, self.state.findings, current, here, step)
         if number is not None:
             self.go_to_finding(number)
         elif self.state.is_done:
-            self.notify(f"no {'further' if step > 0 else 'earlier'} break", markup=False)
+            self.notify(f"no {'further' if step > 0 else 'earlier'} {noun}", markup=False)
         else:
-            self.notify(f"no break up to exchange {len(self.state.rows):,}; still inspecting", markup=False)
+            self.notify(f"no {noun} up to exchange {len(self.state.rows):,}; still inspecting", markup=False)
 
     def action_exchange(self, step: int) -> None:
         here = self.wanted or 0
@@ -203,20 +219,21 @@ class SessionScreen(Desk):
     def action_search(self) -> None:
         from workbench.tui.screens.ask import AskScreen
 
-        self.app.push_screen(AskScreen("Search", "in the focused pane; then n and N", self._search), self._start_search)
+        self.app.push_screen(AskScreen("Search", "in the focused pane; then n and N", self.search), self._start_search)
 
     def _start_search(self, wanted: str | None) -> None:
-        self._search = wanted or ""
-        if self._search:
+        self.search = wanted or ""
+        self.show_keys()
+        if self.search:
             self.action_match(1)
 
     def action_match(self, step: int) -> None:
         view = self.focused
-        if not self._search or not isinstance(view, LineView):
+        if not self.search or not isinstance(view, LineView):
             return
-        item = view.find(self._search, view.cursor + step, step)
+        item = view.find(self.search, view.cursor + step, step)
         if item is None:
-            self.notify(f"not found: {visible(self._search)}", markup=False)
+            self.notify(f"not found: {visible(self.search)}", markup=False)
         else:
             view.move_to(item, center=True)
             view.post_message(LineView.Moved(view))
@@ -227,8 +244,9 @@ class SessionScreen(Desk):
         self.app.push_screen(HelpScreen((("session", keys.SESSION), ("every pane", keys.PANE), ("wire", keys.WIRE))))
 
     def action_leave(self) -> None:
-        if self._search:
-            self._search = ""
+        if self.search:
+            self.search = ""
+            self.show_keys()
         elif self.has_class("-zoom"):
             self.remove_class("-zoom")
         else:
