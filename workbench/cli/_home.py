@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import resources
+from workbench.cli import _screen
 from workbench.cli._output import emit, number
 from workbench.errors import WorkbenchError
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 def run() -> int:
     """Open the app at Home, or print the overview."""
     if sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty():
+        _screen.require()
         from workbench.tui.start import run as run_app
 
         return run_app(None)

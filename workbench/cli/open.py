@@ -10,7 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from workbench.cli import _files
+from workbench.cli import _files, _screen
 from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def run(args: argparse.Namespace) -> int:
     screen = sys.stdout.isatty() and sys.stderr.isatty()  # the app paints on standard error
     if not screen or (args.file != "-" and not sys.stdin.isatty()):
         return _print(args)
+    _screen.require()
     from workbench.tui.start import run as run_app
 
     wanted = None if args.exchange is None else args.exchange - 1

@@ -47,7 +47,7 @@ SESSION = (
     Key("n", "next(1)", "n", "next break", "next break across exchanges: an error, else a warning", 1),
     Key("p", "next(-1)", "p", "previous", "previous break", 2),
     Key("N", "match(-1)", "N", "previous match", "previous match while a search is active; n is the next"),
-    Key("w", "warning(1)", "w", "next warning", "next warning, across exchanges"),
+    Key("w", "warning(1)", "w", "next warning", "next warning, across exchanges", 9),
     Key("W", "warning(-1)", "W", "previous warning", "previous warning"),
     Key("tab", "pane(1)", "tab", "pane", "next pane", 5),
     Key("shift+tab", "pane(-1)", "shift+tab", "previous pane", "previous pane"),

@@ -106,3 +106,13 @@ def test_rows_come_in_slices() -> None:
     assert not rows.extend(10)
     assert 0 < len(rows) <= 10
     assert 0 < rows.reached < len(rows.body)
+
+
+@pytest.mark.parametrize("width", range(20, 60))
+def test_a_comma_does_not_stand_alone_for_want_of_a_column(width: int) -> None:
+    body = json.dumps({"id": "x" * 43, "name": ["y" * 77], "é" * 30: 1}, ensure_ascii=False).encode()
+    rows = lay_out(body, width)
+    assert is_whole(rows)
+    assert all(cells(text) <= width for text in shown(rows))
+    wrapped = [text.strip() for n, text in enumerate(shown(rows)) if rows.flags[n] & CONTINUES]
+    assert not {",", "}", "},", "],"} & set(wrapped)

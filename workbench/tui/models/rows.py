@@ -34,6 +34,7 @@ _CUT_ESCAPE: Final = re.compile(rb"(?<!\\)(?:\\\\)*+\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _MAX_OPEN: Final = 4096
 _PAUSE: Final = 1024
 _PLAIN: Final = re.compile(rb"[ -~]*+")
+_LONE: Final = b"]},"
 _QUOTE, _NEWLINE = b'"\n'
 _OPENERS, _CLOSERS = b"{[", b"}]"
 
@@ -225,6 +226,8 @@ class Rows:
             return line_end + 2
         if limit >= end:
             return end
+        if end - limit <= len(_LONE) and not self.body[limit:end].strip(_LONE):
+            limit = self._reach(start, end, room - room // 4)  # a comma alone on a row says nothing
         space = self.body.rfind(b" ", start + room // 2, limit)
         if space >= 0:
             return space + 1
