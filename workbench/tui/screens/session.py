@@ -78,7 +78,7 @@ class SessionScreen(Desk):
         if not message.summaries:
             self.show_exchange(None, "the session holds no exchange")
         for damage in message.damage[:3]:
-            self.notify(visible(damage), title="damaged", severity="warning", markup=False)
+            self.notify(visible(f"damaged: {damage}"), severity="warning", markup=False)
 
     def on_rows_came(self, message: RowsCame) -> None:
         self.state.update(message.rows)
