@@ -13,7 +13,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "workbench"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "limits", "ir", "plugins", "resources", "__init__"),
+    ("errors", "limits", "ir", "leaves", "plugins", "resources", "__init__"),
     ("wire", "safeyaml"),
     ("adapters", "textcalls"),
     ("decode",),
@@ -92,7 +92,7 @@ def test_only_the_app_knows_the_screen() -> None:
             assert "rich" not in used, path
 
 
-CORE = ("ir", "errors", "limits", "adapters", "textcalls", "chain", "rules", "decode", "inspection")
+CORE = ("ir", "leaves", "errors", "limits", "adapters", "textcalls", "chain", "rules", "decode", "inspection")
 FORBIDDEN = ("socket", "subprocess", "asyncio", "threading", "time", "datetime", "random", "urllib", "http", "httpx")
 ALLOWED = {
     "textcalls/arguments.py": {"subprocess"},  # the child process with a deadline that hostile schemas need

@@ -8,7 +8,8 @@ from typing import Any
 
 from workbench import adapters
 from workbench.decode import REQUEST, Decoded
-from workbench.ir import JsonValue, Leaf, Message, ModelRequest, ModelResponse, Part, ToolResultIR, leaves
+from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part, ToolResultIR
+from workbench.leaves import Leaf, leaves
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.jsontext import JsonIndex, loads
 from workbench.wire.sse import read_events

@@ -27,8 +27,8 @@ from workbench.ir import (
     Segment,
     Text,
     ToolCallIR,
-    leaves,
 )
+from workbench.leaves import leaves
 from workbench.wire.session import exchanges_of
 from workbench.wire.sse import SseReader
 

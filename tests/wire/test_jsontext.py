@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.errors import LocalProtocolError, WireError
-from workbench.ir import escape
+from workbench.leaves import escape
 from workbench.limits import MAX_JSON_DEPTH
 from workbench.wire.jsontext import JsonIndex, dumps, loads, replace, string_slice_span
 

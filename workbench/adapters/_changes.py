@@ -11,7 +11,8 @@ from dataclasses import fields
 from typing import NamedTuple
 
 from workbench.errors import LocalProtocolError, WireError
-from workbench.ir import JsonValue, Message, Part, Segment, ToolCallIR, ToolChoice, ToolDef, ToolResultIR, escape
+from workbench.ir import JsonValue, Message, Part, Segment, ToolCallIR, ToolChoice, ToolDef, ToolResultIR
+from workbench.leaves import escape
 from workbench.wire.jsontext import dumps, loads, replace
 
 _DERIVED = frozenset({"error", "media_type", "type", "kind"})

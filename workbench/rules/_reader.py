@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench.errors import ProfileError
-from workbench.ir import JsonValue, escape
+from workbench.ir import JsonValue
+from workbench.leaves import escape
 
 
 @dataclass(frozen=True, slots=True)

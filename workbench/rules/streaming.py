@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from workbench.decode import RESPONSE
-from workbench.ir import Anomaly, leaves
+from workbench.ir import Anomaly
+from workbench.leaves import leaves
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._provider_error import evidence, known_as

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import limits
 from workbench.errors import WireError
-from workbench.ir import JsonValue, escape
+from workbench.ir import JsonValue
+from workbench.leaves import escape
 from workbench.wire.jsontext import loads
 
 if TYPE_CHECKING:

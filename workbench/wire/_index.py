@@ -7,7 +7,7 @@ import re
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from workbench.ir import escape
+from workbench.leaves import escape
 from workbench.limits import MAX_JSON_DEPTH
 from workbench.wire._scan import CUT, Scanner, Table
 from workbench.wire._strings import Inside, decode
