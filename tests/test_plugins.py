@@ -1,0 +1,100 @@
+"""Parts of third parties: a package that is installed beside the program, found by its entry points."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from workbench import plugins
+from workbench.errors import UsageError
+
+ADAPTER = """
+from workbench.adapters.openai_chat import adapter as chat
+
+
+class Smoke:
+    name = "smoke-signals"
+
+    def __getattr__(self, name):
+        return getattr(chat, name)
+
+    def claims_url(self, url):
+        return url.endswith("/smoke")
+
+
+adapter = Smoke()
+"""
+ENTRY_POINTS = """
+[workbench.adapters]
+smoke_signals = smoke_adapter
+[workbench.rules]
+smoke = smoke_rules
+[workbench.importers]
+smoke = smoke_importer
+"""
+RULES = """
+from workbench.rules import Rule, Severity
+
+ALWAYS = Rule("smoke.seen", Severity.WARNING, "Smoke was seen.")
+RULES = (ALWAYS,)
+
+
+def check(case):
+    yield case.finding(ALWAYS, "request", "", "smoke was seen")
+"""
+IMPORTER = """
+from workbench.wire.exchange import Body, Exchange, HttpRequest
+from workbench.wire.session import MemorySession
+
+NAME, TITLE = "smoke", "smoke log"
+
+
+def sniff(head):
+    return 1.0 if head.startswith(b"SMOKE ") else 0.0
+
+
+def read(data, name):
+    request = HttpRequest("POST", "https://hill.example/smoke", body=Body(data[6:]))
+    return MemorySession(name, (Exchange("1", request),))
+"""
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """A folder that Python takes for a place where a package of somebody else is installed."""
+    info = tmp_path / "smoke-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: smoke\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(ENTRY_POINTS, encoding="utf-8")
+    for name, text in (("smoke_adapter", ADAPTER), ("smoke_rules", RULES), ("smoke_importer", IMPORTER)):
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_third_partys_importer_adapter_and_rules_are_used(installed: Path) -> None:
+    log = b'SMOKE {"model": "m", "messages": [{"role": "user", "content": "hi"}]}'
+    words = [sys.executable, "-m", "workbench", "check", "-"]
+    places = [str(installed), str(Path(plugins.__file__).parent.parent)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(places)}
+    done = subprocess.run(words, input=log, capture_output=True, env=environment, cwd=installed.parent)
+    assert b"smoke-signals" in done.stdout, done.stdout + done.stderr
+    assert b"smoke.seen" in done.stdout
+    without = subprocess.run(words, input=log, capture_output=True, cwd=installed.parent)
+    assert b"smoke" not in without.stdout.replace(b"SMOKE", b"")
+
+
+@pytest.mark.parametrize("package", ["workbench.adapters", "workbench.rules", "workbench.importers"])
+def test_built_in_parts_are_the_files_of_their_package(package: str) -> None:
+    names = plugins.built_in(package)
+    assert names
+    assert not [n for n in names if n.startswith("_")]
+    assert plugins.load(package, names[0]).__name__ == f"{package}.{names[0]}"
+
+
+def test_a_part_that_is_not_there() -> None:
+    with pytest.raises(UsageError, match=r"no adapters named 'nobody'.*anthropic_messages"):
+        plugins.load("workbench.adapters", "nobody")
