@@ -107,6 +107,8 @@ def test_the_core_does_no_io_and_knows_no_clock(path: Path) -> None:
     assert not (used & set(FORBIDDEN)) - allowed, path
     calls = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
     assert not calls & {"open", "print", "input", "exec", "eval"}, path
+    reached = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+    assert not reached & {"read_bytes", "read_text", "write_bytes", "write_text", "iterdir"}, path
 
 
 def test_wire_json_is_parsed_in_one_place() -> None:

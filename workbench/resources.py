@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
+_PAGES = _PACKAGE / "rules" / "pages"
 
 
 def folder(name: str) -> Path:
@@ -17,6 +18,22 @@ def folder(name: str) -> Path:
 def own_folder(name: str) -> Path:
     """The user's own folder of that name: ``$XDG_CONFIG_HOME/workbench/NAME``. It need not exist."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "workbench" / name
+
+
+def profile(name: str) -> tuple[bytes, str]:
+    """The text of a contract's file, and where it stands. Raises OSError."""
+    path = profiles()[name]
+    return path.read_bytes(), str(path)
+
+
+def pages() -> tuple[str, ...]:
+    """Slugs of the rules that have a page, sorted."""
+    return tuple(sorted(path.stem for path in _PAGES.glob("*.yaml")))
+
+
+def page(slug: str) -> bytes:
+    """The text of a rule's page. Raises OSError."""
+    return (_PAGES / f"{slug}.yaml").read_bytes()
 
 
 def profiles() -> dict[str, Path]:

@@ -28,10 +28,10 @@ def names() -> tuple[str, ...]:
 @cache
 def read(name: str) -> ContractFile:
     """The contract file of a name that exists. Raises ProfileError, OSError."""
-    path = resources.profiles()[name]
-    file = load(path.read_bytes(), str(path))
+    text, where = resources.profile(name)
+    file = load(text, where)
     if file.name != name:
-        raise ProfileError(f"the contract is named {file.name!r}", where=str(path), hint="name the file after it")
+        raise ProfileError(f"the contract is named {file.name!r}", where=where, hint="name the file after it")
     return file
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 
-from workbench import safeyaml
+from workbench import resources, safeyaml
 from workbench.errors import UsageError
 from workbench.rules import _contracts
 from workbench.rules._page import Example, Page, Refusal
@@ -19,14 +18,11 @@ from workbench.rules._reader import Node
 
 __all__ = ["Example", "Page", "Refusal", "lines", "others", "page", "slugs"]
 
-_FOLDER = files(__package__) / "pages"
-
 
 @cache
 def slugs() -> tuple[str, ...]:
     """Slugs of the rules that have a page, sorted."""
-    found = (entry.name for entry in _FOLDER.iterdir())
-    return tuple(sorted(name.removesuffix(".yaml") for name in found if name.endswith(".yaml")))
+    return resources.pages()
 
 
 @cache
@@ -58,7 +54,7 @@ def read(slug: str) -> Node:
     """The page as it stands in its file."""
     name = f"{slug}.yaml"
     keys = ("summary", "what", "why", "look_for", "fix", "others", "sources", "failing", "passing")
-    return Node(safeyaml.load((_FOLDER / name).read_bytes(), name=name), name).only(*keys)
+    return Node(safeyaml.load(resources.page(slug), name=name), name).only(*keys)
 
 
 @cache
