@@ -179,3 +179,16 @@ def test_hostile_text_never_reaches_the_terminal_raw(run: Run, how: str, more: s
         shown = run("show", "--as", view, "--format", "json" if how == "json" else "text", "-", stdin=body)
         assert shown.status == 0
         assert not [c for c in shown.out + shown.err if not c.isprintable() and c != "\n"]
+
+
+def test_rules_that_broke_leave_no_clean_verdict(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from workbench.rules import content
+
+    def broken(_: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(content, "check", broken)
+    done = run("check", HEALTHY)
+    assert done.status == 3
+    assert "program.rule-failed" in done.out
+    assert "Traceback" not in done.out + done.err

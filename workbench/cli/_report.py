@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from workbench.inspection import Inspected, Inspection
-from workbench.rules import Finding, Repair, Severity
+from workbench.rules import FAILED, Finding, Repair, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,8 @@ class FileReport:
         worst = Severity(fail_on).rank
         if any(f.severity.rank <= worst for f in self.inspection.findings):
             return 1
+        if any(f.rule == FAILED for f in self.inspection.findings):
+            return 3
         judged = any(r.conversation is not None for r in self.inspection.rows)
         return 0 if judged and not self.inspection.damage and not self.undecided else 3
 

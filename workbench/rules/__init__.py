@@ -21,6 +21,7 @@ from workbench.rules._contract import Contract, Enforced, Fact
 from workbench.rules._finding import Edit, Finding, Repair, Severity
 
 __all__ = [
+    "FAILED",
     "Case",
     "Contract",
     "Edit",
