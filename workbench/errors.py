@@ -4,7 +4,6 @@
       WireError               bytes that cannot be read as what they claim to be (JSON, SSE, gzip …)
       ProtocolMismatch        readable, but not a message of this protocol
       LocalProtocolError      what we were asked to write or send is illegal
-      RemoteProtocolError     what arrived is illegal (used where a caller asked for one thing and cannot have it)
       SessionFormatError      a session file that is torn, too new or not ours
       UnreadableInput         a file or pasted text that no importer can read
       ProfileError            a contract or profile that is not well-formed
@@ -47,10 +46,6 @@ class ProtocolMismatch(WorkbenchError):
 
 class LocalProtocolError(WorkbenchError):
     """What we were asked to write or send is illegal."""
-
-
-class RemoteProtocolError(WorkbenchError):
-    """What arrived is illegal and the caller asked for its contents."""
 
 
 class SessionFormatError(WorkbenchError):

@@ -285,7 +285,6 @@ class ModelRequest:
             (the contract's default then counts).
         previous_id: id of the answer that the server is trusted to remember (``previous_response_id``, thread).
         params: every other known or unknown top-level key, verbatim.
-        message_root: pointer of the array that holds ``messages`` ("/messages").
     """
 
     protocol: str
@@ -300,7 +299,6 @@ class ModelRequest:
     previous_id: str | None = None
     params: Mapping[str, JsonValue] = NOTHING
     anomalies: tuple[Anomaly, ...] = ()
-    message_root: str = field(default="/messages", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

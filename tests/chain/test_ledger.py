@@ -13,7 +13,7 @@ from workbench.chain.terms import ReasoningTerms, Scope
 from workbench.ir import Carrier, Message, ModelRequest, ModelResponse, Reasoning, Text
 
 LOOP = ReasoningTerms(("reasoning_content",), Scope.TOOL_LOOP)
-FOR_GOOD = ReasoningTerms(("reasoning_content",), Scope.TOOL_TURNS, thinking_default=True, empty_refused=True)
+FOR_GOOD = ReasoningTerms(("reasoning_content",), Scope.TOOL_TURNS, thinking_default=True)
 SIGNED = ReasoningTerms(("thinking",), Scope.TOOL_LOOP, exact="latest", required_when="on", leading=True)
 ALWAYS = ReasoningTerms(("reasoning_content",), Scope.ALWAYS, thinking_default=True)
 NEVER = ReasoningTerms()

@@ -54,7 +54,6 @@ class ReasoningTerms:
         scope: which turns owe it.
         thinking_default: thinking is on when the request does not say.
         exact: what is replayed must equal what was received (``"latest"`` turn only, ``"all"``, or ``"none"``).
-        empty_refused: a carrier that is present but empty counts as missing.
         required_when: value of ``ModelRequest.thinking`` that makes a missing carrier an error (``"on"``), "" for any
             thinking. With ``"on"``, adaptive thinking accepts that all of it is left out.
         leading: the reasoning has to stand first in its message.
@@ -64,6 +63,5 @@ class ReasoningTerms:
     scope: Scope = Scope.NEVER
     thinking_default: bool = False
     exact: str = "none"
-    empty_refused: bool = False
     required_when: str = ""
     leading: bool = False

@@ -284,7 +284,6 @@ _TERMS: Mapping[str, Callable[[JsonValue], Any]] = {
     "reasoning.scope": Scope,
     "reasoning.thinking-default": _flag,
     "reasoning.exact": _word,
-    "reasoning.empty-refused": _flag,
     "reasoning.required-when": _word,
     "reasoning.leading": _flag,
 }
