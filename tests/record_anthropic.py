@@ -167,9 +167,15 @@ class Upstream:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server.server_address[1]}"
 
-    def close(self) -> None:
+    def write(self, folder: Path, name: str) -> None:
+        """End, and keep what was asked and answered."""
         self.server.shutdown()
         self.server.server_close()
+        assert not self.left, f"{name}: the script was not played to its end"
+        for n, (request, response) in enumerate(zip(self.asked, self.answered, strict=True), 1):
+            kind = "sse" if response.startswith((b"event", b"data", b":")) else "json"
+            (folder / f"{name}-{n}.request.json").write_bytes(request)
+            (folder / f"{name}-{n}.response.{kind}").write_bytes(response)
 
 
 def results(*content: Json) -> Json:
@@ -294,12 +300,7 @@ def record(name: str) -> None:
             return answer.get_final_message()
 
     conversation(ask)
-    upstream.close()
-    assert not upstream.left, f"{name}: the script was not played to its end"
-    for n, (request, response) in enumerate(zip(upstream.asked, upstream.answered, strict=True), 1):
-        kind = "sse" if response.startswith((b"event", b":")) else "json"
-        (FOLDER / f"{name}-{n}.request.json").write_bytes(request)
-        (FOLDER / f"{name}-{n}.response.{kind}").write_bytes(response)
+    upstream.write(FOLDER, name)
 
 
 if __name__ == "__main__":

@@ -257,12 +257,7 @@ def record(name: str) -> None:
             return answer.get_final_completion().choices[0].message
 
     conversation(ask)
-    upstream.close()
-    assert not upstream.left, f"{name}: the script was not played to its end"
-    for n, (request, response) in enumerate(zip(upstream.asked, upstream.answered, strict=True), 1):
-        kind = "sse" if response.startswith((b"data", b":")) else "json"
-        (FOLDER / f"{name}-{n}.request.json").write_bytes(request)
-        (FOLDER / f"{name}-{n}.response.{kind}").write_bytes(response)
+    upstream.write(FOLDER, name)
 
 
 if __name__ == "__main__":
