@@ -8,6 +8,7 @@
       UnreadableInput         a file or pasted text that no importer can read
       ProfileError            a contract or profile that is not well-formed
       UsageError              the command line asks for something that does not exist
+        FilterError           a filter expression that cannot be read, and where
 
 A protocol failure inside a session is data, not an exception: decoders record an ``Anomaly`` and go on.
 Exceptions are for what the caller asked for and cannot have.
@@ -62,3 +63,18 @@ class ProfileError(WorkbenchError):
 
 class UsageError(WorkbenchError):
     """The command line asks for something that does not exist."""
+
+
+class FilterError(UsageError):
+    """A filter expression that cannot be read.
+
+    Args:
+        what: what is wrong, without a final period.
+        start, end: the characters of the expression that are wrong; both its length where something is missing.
+        hint: what was expected, or the word that was probably meant.
+    """
+
+    def __init__(self, what: str, start: int, end: int, *, hint: str | None = None) -> None:
+        super().__init__(what, where=f"filter, character {start + 1}", hint=hint)
+        self.start = start
+        self.end = end

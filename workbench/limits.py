@@ -5,11 +5,18 @@ from __future__ import annotations
 MAX_JSON_DEPTH = 500
 """Deeper JSON is refused in one line. Real requests stay under 40; Python cannot compare a value 1,000 deep."""
 
+MAX_KNOWN_MESSAGES = 32 * 1024 * 1024
+"""Bytes of messages that one inspection keeps decoded, twice at most: the largest request a provider takes is 32 MB.
+Decoded they take two to three times as much, and go with the inspection."""
+
 MAX_DECODED_BODY = 256 * 1024 * 1024
 """Bytes one compressed body may grow to. The largest request a provider takes is 32 MB; more is a bomb."""
 
 MAX_INPUT_FILE = 4 * 1024**3
 """Bytes of a file that an importer reads whole."""
+
+WRITER_SECONDS = 5.0
+"""Time in which a named pipe has to be opened by whoever writes into it. Opened, it may take any time."""
 
 MAX_YAML_NODES = 5_000_000
 """Nodes of one YAML document: an alias bomb multiplies nodes, a real cassette of 8 MB has under 300,000."""
@@ -39,3 +46,38 @@ in this process: 50 ms. What may need more runs in a child process."""
 
 MAX_SCHEMA_FAULTS = 10
 """Faults reported for the arguments of one call."""
+
+MAX_HEADER_BLOCK = 256 * 1024
+"""Bytes of one HTTP head, or of one body's trailers, that pass the recorder. Node takes 16 kB, nginx 32 kB."""
+
+MAX_CHUNK_LINE = 16 * 1024
+"""Bytes of one line of chunk framing (size and extensions, or a trailer) that the recorder holds until it is whole."""
+
+MAX_HELD_AHEAD = 64 * 1024
+"""Bytes a client may send ahead of what the recorder can pass on (upstream not reached yet, next request of a
+pipeline) before it is no longer read."""
+
+MAX_REPLAY = 256 * 1024
+"""Bytes of a request kept to be sent again if a reused upstream connection turns out to be dead."""
+
+IDLE_UPSTREAM_SECONDS = 4.0
+"""Age up to which an idle upstream connection is used again: uvicorn and Node close theirs after 5."""
+
+CONNECT_SECONDS = 30.0
+"""Time an upstream has to take a connection, TLS included."""
+
+HEAD_SECONDS = 60.0
+"""Time a client has for the rest of a head it began; one that sends a byte now and then would stay for ever."""
+
+MAX_OPEN_FILES = 65_536
+"""Connections the recorder may have, as far as the system lets it: 500 streams are 1,000, the usual limit is 1,024."""
+
+LINGER_SECONDS = 5.0
+"""Time a client has to stop sending after it got an early answer; closed at once, it might never read the answer."""
+
+MAX_RECORDED_BODY = 64 * 1024 * 1024
+"""Bytes of one body that a recording keeps; the largest request a provider takes is 32 MB. The rest passes, and is
+not recorded."""
+
+MAX_RECORDING_HELD = 256 * 1024 * 1024
+"""Bytes the recorder holds until they are written: 500 streams of 0.5 MB. What comes beyond passes unrecorded."""

@@ -20,6 +20,11 @@ def own_folder(name: str) -> Path:
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "workbench" / name
 
 
+def state_folder(name: str) -> Path:
+    """What the program remembers for its user: ``$XDG_STATE_HOME/workbench/NAME``. It need not exist."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "workbench" / name
+
+
 def profile(name: str) -> tuple[bytes, str]:
     """The text of a contract's file, and where it stands. Raises OSError."""
     path = profiles()[name]

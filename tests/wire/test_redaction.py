@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from base64 import b64encode
 
 import pytest
 from hypothesis import given
@@ -35,6 +36,9 @@ def redact(
         ("Cookie", "session=abcdef123456; theme=dark99"),
         ("set-cookie", "__cf_bm=Zm9vYmFy.123; path=/; HttpOnly"),
         ("x-amz-security-token", "IQoJb3JpZ2luX2VjE"),
+        ("cf-aig-authorization", f"Bearer {KEY}"),
+        ("Helicone-Auth", "Bearer 0123456789abcdef"),
+        ("Ocp-Apim-Subscription-Key", "0123456789abcdef"),
     ],
 )
 def test_secret_headers_become_stand_ins_of_the_same_shape(name: str, value: str) -> None:
@@ -55,6 +59,8 @@ def test_secret_headers_become_stand_ins_of_the_same_shape(name: str, value: str
         ("anthropic-version", "2023-06-01"),
         ("idempotency-key", "stainless-python-retry-0b1"),
         ("authorization", "${API_KEY}"),
+        ("www-authenticate", 'Bearer resource_metadata="https://m.example/x"'),
+        ("referer", "https://x.example/?q=1"),
     ],
 )
 def test_other_headers_stay(name: str, value: str) -> None:
@@ -127,6 +133,57 @@ def test_a_key_seen_in_a_header_is_found_in_bodies_too() -> None:
     assert secret.encode() not in safe.request.body.raw + safe.response.body.raw
 
 
+@pytest.mark.parametrize(
+    ("value", "secret"),
+    [
+        (f"sent {KEY}", KEY),
+        ("https://x.example/cb?a=1&access_token=abcDEF123456&b=2", "abcDEF123456"),
+        ("https://me:hunter2hunter2@x.example/", "me:hunter2hunter2"),
+        ("it was opaque-credential", "opaque-credential"),
+    ],
+)
+def test_secrets_inside_other_headers(value: str, secret: str) -> None:
+    safe = redact(headers={"X-Odd": value, "x-api-key": "opaque-credential"})
+    seen = safe.headers.get("x-odd") or ""
+    start = value.index(secret)
+    assert (len(seen), seen[:start], seen[start + len(secret) :]) == (
+        len(value),
+        value[:start],
+        value[start + len(secret) :],
+    )
+    assert secret not in seen
+    assert ("header:X-Odd", start, start + len(secret)) in [r[:3] for r in safe.redactions]
+
+
+def test_secrets_in_what_is_said_of_an_exchange() -> None:
+    request = HttpRequest("GET", "/", Headers((("x-api-key", "opaque-credential"),)))
+    response = HttpResponse(401, reason="no opaque-credential here")
+    safe = Redactor().exchange(Exchange("1", request, response, client=f"tool {KEY}", note=f"it said {KEY}"))
+    assert safe.response
+    assert "opaque-credential" not in safe.response.reason
+    assert KEY not in safe.client + safe.note
+    assert safe.note.startswith("it said ")
+
+
+@pytest.mark.parametrize(
+    ("key", "is_found"), [("local123", True), ("password", False), ("mine12", False), ("20260101", False)]
+)
+def test_how_short_a_secret_is_looked_for(key: str, is_found: bool) -> None:
+    body = redact(headers={"x-api-key": key}, body=f"it is {key}.".encode()).body.raw
+    assert (key.encode() not in body) == is_found
+
+
+@pytest.mark.parametrize(
+    ("url", "headers"),
+    [
+        ("/?key=pass%2Bword%2F0123", {}),
+        ("/", {"Authorization": "Basic " + b64encode(b"user:pass+word/0123").decode()}),
+    ],
+)
+def test_a_secret_is_found_in_the_form_it_is_meant_in(url: str, headers: dict[str, str]) -> None:
+    assert b"pass+word/0123" not in redact(url=url, headers=headers, body=b"it is pass+word/0123.").body.raw
+
+
 def test_a_compressed_body_with_a_secret_is_kept_decoded_and_says_so() -> None:
     raw = gzip.compress(f'{{"api_key": "{KEY}"}}'.encode())
     request = HttpRequest("POST", "/", Headers(), Body(raw, encoding="gzip"))
@@ -149,3 +206,50 @@ def test_stand_ins_keep_length_and_never_fail(secret: str) -> None:
     redactor = Redactor()
     assert len(redactor.stand_in(secret)) == len(secret)
     assert redactor.stand_in(secret) == redactor.stand_in(secret)
+
+
+def test_a_compressed_body_that_was_cut_keeps_no_secret() -> None:
+    packed = gzip.compress(b'{"note": "' + KEY.encode() + b'"}' + bytes(range(256)) * 40)[:-200]
+    request = HttpRequest(body=Body(packed, "gzip"))
+    safe = Redactor().exchange(Exchange("1", request)).request
+    assert safe
+    assert KEY.encode() not in safe.body.raw
+    assert safe.body.raw.startswith(b'{"note": "sk-ant-')
+    assert (safe.body.is_raw, safe.body.original_length) == (False, len(packed))
+    assert "not whole" in safe.body.note
+
+
+def test_secrets_that_overlap_are_replaced_to_the_end_of_the_last() -> None:
+    dotted = "sk-" + "a1B2" * 6 + ".tail-of-the-key"
+    safe = redact(headers={"x-api-key": dotted}, body=f"it was {dotted}!".encode())
+    assert b"tail" not in safe.body.raw
+    assert len(safe.redactions) == 2
+
+
+def test_endless_backslashes_are_read_once() -> None:
+    text = b"\\" * 1_000_000
+    assert redact(body=text).body.raw == text
+
+
+LINES = [
+    b"data: hello\n",
+    b"\n",
+    b'"password": "hunter2hunter2"',
+    b'"password":\n"hunter2hunter2"\n',
+    b'\\"api_key\\": \\"0123456789abcdef\\"\n',
+    b'"authorization":"one\ntwo three\nfour"',
+    b"Bearer abcdefghijklmnop0123456789\n",
+    KEY.encode(),
+    b" ",
+    b'"',
+]
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=12), st.data())
+def test_what_is_settled_is_redacted_the_same_by_itself(lines: list[bytes], data: st.DataObject) -> None:
+    text = b"".join(lines)
+    redactor = Redactor(salt=b"test")
+    whole, _ = redactor.text(text)
+    known = text[: data.draw(st.integers(0, len(text)))]
+    settled = redactor.settled(known)
+    assert redactor.text(text[:settled])[0] + redactor.text(text[settled:])[0] == whole

@@ -26,11 +26,15 @@ def _import_decode(text: bytes | str) -> Any:
 _fast: Callable[[bytes | str], Any] = _import_decode
 
 
-def loads(text: bytes | str) -> JsonValue:
+def loads(text: bytes | str, *, levels: int = 0) -> JsonValue:
     r"""The value of a JSON text, exactly as the standard library reads it.
 
     Duplicate keys: the last counts. Lone surrogates (``\ud83d``) stay, NaN and Infinity are read, integers are exact.
     Bytes that are not UTF-8 do not make a body unreadable: they become U+DC80 … U+DCFF as with ``surrogateescape``.
+
+    Args:
+        text: the JSON text.
+        levels: containers around it, where it is a piece of a larger text: they count as depth.
 
     Raises:
         WireError: not JSON, or deeper than ``limits.MAX_JSON_DEPTH``; says byte, line, reason and what to do.
@@ -39,9 +43,28 @@ def loads(text: bytes | str) -> JsonValue:
         value = _fast(text)
     except Exception:  # whatever it refuses, the standard library decides
         value = _careful(text)
-    if len(text) > 2 * MAX_JSON_DEPTH and _openers(text) > MAX_JSON_DEPTH and _is_deep(value):
+    depth = MAX_JSON_DEPTH - levels
+    if len(text) > 2 * depth and _openers(text) > depth and _is_deep(value, depth):
         raise _too_deep()
     return value
+
+
+def elements(text: bytes, key: str) -> tuple[dict[str, JsonValue], list[bytes]] | None:
+    """The value of an object without one member, and the text of each element of the list that this member is.
+
+    None where it takes more care to read it: ``loads`` then tells what it is, or what is wrong. The texts of the
+    elements are no more than scanned: whoever parses them may find that they are no JSON.
+    """
+    from msgspec import MsgspecError, Raw
+    from msgspec.json import decode as fast
+
+    try:
+        members = fast(text, type=dict[str, Raw])
+        found = fast(members.pop(key), type=list[Raw])
+        rest = {name: loads(bytes(value), levels=1) for name, value in members.items()}
+    except (MsgspecError, ValueError, KeyError, RecursionError, WireError):
+        return None
+    return rest, [bytes(raw) for raw in found]
 
 
 def _careful(text: bytes | str) -> JsonValue:
@@ -66,10 +89,10 @@ def _openers(text: bytes | str) -> int:
     return text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
 
 
-def _is_deep(value: JsonValue) -> bool:
+def _is_deep(value: JsonValue, depth: int) -> bool:
     """Deeper than the limit, counted level by level: not every parser has a limit of its own."""
     level = [value] if isinstance(value, dict | list) else []
-    for _ in range(MAX_JSON_DEPTH):
+    for _ in range(depth):
         children = (child for node in level for child in (node.values() if type(node) is dict else node))
         level = [child for child in children if type(child) is dict or type(child) is list]
         if not level:

@@ -17,6 +17,7 @@ from workbench.ir import NOTHING, JsonValue
 class State(StrEnum):
     """How much of an exchange is there."""
 
+    OPEN = "open"  # still arriving: the process that records it is at it
     COMPLETE = "complete"
     ABORTED = "aborted"  # a peer hung up before the response was whole
     INCOMPLETE = "incomplete"  # the recording stops here (crash, torn file, missing side)
@@ -50,7 +51,7 @@ class Redaction(NamedTuple):
     """A secret that was replaced before it reached a disk.
 
     Attributes:
-        where: ``"url"``, ``"header:NAME"``, ``"body"``, on the side it was found.
+        where: ``"url"``, ``"header:NAME"``, ``"reason"``, ``"body"``, on the side it was found.
         start, end: byte range of the stand-in there (of the value, for headers).
         kind: ``"bearer"``, ``"api-key"``, ``"cookie"`` …
     """

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from workbench.ir import NOTHING
 from workbench.wire.exchange import Exchange, Summary, summarize
 
 
@@ -13,10 +14,15 @@ class Session(Protocol):
     """What the rest of the program knows of a session, whatever holds it.
 
     ``name`` is shown to people; ``damage`` lists what could not be read, one line each ("" never).
+    ``about`` is what its maker says of it, by keyword: ``story`` in one line, ``source``, ``made`` (how it came to be),
+    ``urls`` (where a client reaches the recorder that writes it).
+    ``is_live``: a living process was writing it when it was opened or last refreshed.
     """
 
     name: str
     damage: tuple[str, ...]
+    about: Mapping[str, str]
+    is_live: bool
 
     def __len__(self) -> int: ...
 
@@ -26,6 +32,10 @@ class Session(Protocol):
 
     def exchange(self, index: int) -> Exchange:
         """One exchange with its bodies. Raises IndexError, SessionFormatError."""
+        ...
+
+    def refresh(self) -> frozenset[int]:
+        """Look at the file again: indices of exchanges that are new or have changed since. None ever goes away."""
         ...
 
     def close(self) -> None: ...
@@ -39,6 +49,8 @@ class MemorySession:
     exchanges: tuple[Exchange, ...]
     damage: tuple[str, ...] = ()
     format: str = ""
+    about: Mapping[str, str] = NOTHING
+    is_live: bool = False
     _summaries: tuple[Summary, ...] = field(default=(), repr=False)
 
     def __len__(self) -> int:
@@ -51,6 +63,10 @@ class MemorySession:
 
     def exchange(self, index: int) -> Exchange:
         return self.exchanges[index]
+
+    def refresh(self) -> frozenset[int]:
+        """Nothing changes in memory."""
+        return frozenset()
 
     def close(self) -> None:
         """Nothing to close."""

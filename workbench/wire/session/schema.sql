@@ -1,16 +1,16 @@
 -- Format 1 of a recorded session. Times are seconds; digests of bodies are SHA-256, of pieces BLAKE2b (16 bytes).
 
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- Content-addressed: what a thousand requests repeat is here once.
-CREATE TABLE piece (
+CREATE TABLE IF NOT EXISTS piece (
     id INTEGER PRIMARY KEY,
     digest BLOB NOT NULL UNIQUE,
     size INTEGER NOT NULL,          -- of the plain bytes
     data BLOB NOT NULL              -- zstd frame, or the plain bytes where that is not shorter (then length = size)
 );
 
-CREATE TABLE body (
+CREATE TABLE IF NOT EXISTS body (
     id INTEGER PRIMARY KEY,
     digest BLOB NOT NULL UNIQUE,
     size INTEGER NOT NULL,
@@ -18,7 +18,7 @@ CREATE TABLE body (
 );
 
 -- What a list shows: read without touching a body.
-CREATE TABLE exchange (
+CREATE TABLE IF NOT EXISTS exchange (
     seq INTEGER PRIMARY KEY,        -- position in the session, from zero
     id TEXT NOT NULL UNIQUE,
     parent TEXT,                    -- id of the exchange this re-sends or edits
@@ -26,7 +26,7 @@ CREATE TABLE exchange (
     origin TEXT NOT NULL,           -- recorded, imported, reconstructed, re-sent, probe
     hop TEXT NOT NULL,
     kind TEXT NOT NULL,             -- http, websocket
-    state TEXT NOT NULL,            -- complete, aborted, incomplete
+    state TEXT NOT NULL,            -- open, complete, aborted, incomplete
     client TEXT NOT NULL,
     note TEXT NOT NULL,
     started_at REAL,
@@ -41,7 +41,7 @@ CREATE TABLE exchange (
     response_bytes INTEGER NOT NULL
 );
 
-CREATE TABLE side (
+CREATE TABLE IF NOT EXISTS side (
     exchange INTEGER NOT NULL REFERENCES exchange (seq),
     side TEXT NOT NULL,             -- request, response
     head INTEGER NOT NULL REFERENCES piece (id),  -- JSON: http version, reason, headers
@@ -56,7 +56,7 @@ CREATE TABLE side (
     PRIMARY KEY (exchange, side)
 ) WITHOUT ROWID;
 
-CREATE TABLE frame (
+CREATE TABLE IF NOT EXISTS frame (
     exchange INTEGER NOT NULL REFERENCES exchange (seq),
     seq INTEGER NOT NULL,
     direction TEXT NOT NULL,        -- sent, received
@@ -65,3 +65,10 @@ CREATE TABLE frame (
     data INTEGER NOT NULL REFERENCES body (id),
     PRIMARY KEY (exchange, seq)
 ) WITHOUT ROWID;
+
+-- What a response body that is still arriving has beyond its body row; gone as soon as the exchange is finished.
+CREATE TABLE IF NOT EXISTS growth (
+    id INTEGER PRIMARY KEY,         -- exchange << 32 | offset of its first byte in the body
+    data BLOB NOT NULL,             -- plain bytes
+    chunks BLOB NOT NULL            -- see pieces.pack_chunks
+);

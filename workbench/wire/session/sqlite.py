@@ -5,13 +5,17 @@ from __future__ import annotations
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
+from threading import RLock
+from typing import NamedTuple
 
 from workbench.errors import SessionFormatError, WireError
 from workbench.ir import NOTHING, JsonValue
 from workbench.wire.exchange import (
     Body,
+    Chunk,
     Exchange,
     Frame,
     Headers,
@@ -24,11 +28,8 @@ from workbench.wire.exchange import (
     Summary,
 )
 from workbench.wire.jsontext import loads
-from workbench.wire.session import pieces
+from workbench.wire.session import alive, opening, pieces
 
-MAGIC = b"SQLite format 3\x00"
-VERSION = 1
-APPLICATION_ID = 0x57424348  # "WBCH": file(1) and we know our own
 CACHED_PIECES = 32 * 1024 * 1024
 """Bytes of decompressed pieces kept: the history that neighbouring requests share."""
 
@@ -38,10 +39,22 @@ SUMMARY = (
 )
 
 
+Row = Sequence[JsonValue]
+
+
+class _Arrived(NamedTuple):
+    """What a response body that still arrives has beyond its body row."""
+
+    data: bytearray
+    chunks: list[Chunk]
+
+
 class SqliteSession:
-    """A recording, read lazily: the list from its index, a body from its pieces.
+    """A recording, read lazily: the list from its index, a body from its pieces. Safe for several threads.
 
     The file is opened read-only and without side files, unless another process is writing it or died while writing.
+    ``refresh`` follows what a writer appends, also one that comes later; a file that is put in the place of this one
+    is another session.
     """
 
     format = "sqlite"
@@ -49,13 +62,17 @@ class SqliteSession:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = path.name
+        self._lock = RLock()
         self._pieces: OrderedDict[int, bytes] = OrderedDict()
         self._cached = 0
-        self._summaries: tuple[Summary, ...] | None = None
-        self._db, torn = _open_read_only(path)
+        self._arrived: dict[int, _Arrived] = {}
+        self._summaries: list[Summary] | None = None
+        self._file = opening.open_read_only(path)
+        self._db = self._file.db
         try:
-            check_version(self._db, path)
-            self._seqs, self.damage = _sequence(self._db, torn)
+            self.about = opening.about(self._db)
+            self._seqs, self.damage = opening.sequence(self._file)
+            self._version, self.is_live = self._look()
         except BaseException:
             self._db.close()
             raise
@@ -63,32 +80,117 @@ class SqliteSession:
     def __len__(self) -> int:
         return len(self._seqs)
 
+    def refresh(self) -> frozenset[int]:
+        """Take in what was written since. Cheap where nothing was."""
+        with self._lock:
+            is_reopened = self._reopen_if_needed()
+            try:
+                version, is_live = self._look()
+                if not is_reopened and (version, is_live) == (self._version, self.is_live):
+                    return frozenset()
+                known = [*self.summaries()]
+                self._version, self.is_live = version, is_live
+                self.about = opening.about(self._db)
+                with self._snapshot():
+                    return self._take_in(known)
+            except sqlite3.DatabaseError:
+                return frozenset()  # busy, or torn behind our back: the next look may do better
+
+    def _look(self) -> tuple[int, bool]:
+        """A number that differs after every commit of others, and whether the writer is alive."""
+        if not self._file.is_shared:
+            return 0, False
+        version = self._db.execute("PRAGMA data_version").fetchone()[0]
+        return version, alive.is_alive(opening.writer_of(self._db))
+
+    def _reopen_if_needed(self) -> bool:
+        try:
+            stamp = opening.stamp(self.path)
+            if stamp == self._file.stamp or stamp[0] != self._file.stamp[0]:
+                return False
+            file = opening.open_read_only(self.path)
+        except (OSError, SessionFormatError):  # moved away, or just being made ready: what is open stays open
+            return False
+        self._db.close()
+        self._file, self._db = file, file.db
+        return True
+
+    def _take_in(self, known: list[Summary]) -> frozenset[int]:
+        """Read again what can have changed: exchanges that were open, and those behind the last."""
+        last = self._seqs[-1] if self._seqs else -1
+        query = "SELECT seq FROM exchange WHERE seq > ? ORDER BY seq"
+        self._seqs += [row[0] for row in self._db.execute(query, (last,)).fetchall()]
+        looked_at = [s.index for s in known if s.state is State.OPEN] + [*range(len(known), len(self._seqs))]
+        fresh = {n: self._summarize(n, self._row(self._seqs[n], SUMMARY)) for n in looked_at}
+        for n, summary in fresh.items():
+            if summary.state is not State.OPEN:
+                self._arrived.pop(self._seqs[n], None)
+        changed = frozenset(n for n, summary in fresh.items() if n >= len(known) or summary != known[n])
+        self._summaries = [fresh.get(n) or known[n] for n in range(len(self._seqs))]
+        return changed
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        """One state of the file for several questions, while somebody writes."""
+        with self._lock:
+            self._db.execute("BEGIN")
+            try:
+                yield
+            finally:
+                with suppress(sqlite3.DatabaseError):  # of a torn file
+                    self._db.execute("ROLLBACK")
+
     def summaries(self) -> Sequence[Summary]:
         """The list. A row that is torn stands there as an incomplete exchange."""
-        if self._summaries is None:
-            rows = {row[0]: row for row in self._rows()}
-            self._summaries = tuple(_summary(n, rows.get(seq)) for n, seq in enumerate(self._seqs))
-        return self._summaries
+        with self._lock:
+            if self._summaries is None:
+                rows = {row[0]: row for row in self._rows()}
+                self._summaries = [self._summarize(n, rows.get(seq)) for n, seq in enumerate(self._seqs)]
+            return tuple(self._summaries)
 
-    def _rows(self) -> Iterator[tuple[JsonValue, ...]]:
+    def open_exchanges(self) -> Iterator[tuple[int, Exchange]]:
+        """Exchanges that nobody finished, with their positions in the file."""
+        for summary in self.summaries():
+            if summary.state is State.OPEN:
+                yield self._seqs[summary.index], self.exchange(summary.index)
+
+    def _rows(self) -> Iterator[Row]:
         if not self.damage:
             yield from self._db.execute(f"SELECT {SUMMARY} FROM exchange ORDER BY seq")
             return
         for seq in self._seqs:
-            try:
-                yield from self._db.execute(f"SELECT {SUMMARY} FROM exchange WHERE seq = ?", (seq,))
-            except sqlite3.DatabaseError:
-                continue
+            with suppress(sqlite3.DatabaseError):
+                row = self._row(seq, SUMMARY)
+                if row:
+                    yield row
+
+    def _row(self, seq: int, columns: str) -> Row | None:
+        row: Row | None = self._db.execute(f"SELECT {columns} FROM exchange WHERE seq = ?", (seq,)).fetchone()
+        return row
+
+    def _summarize(self, index: int, row: Row | None) -> Summary:
+        summary = _summary(index, row)
+        if summary.state is not State.OPEN or row is None:
+            return summary
+        query = "SELECT id, length(data) FROM growth WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT 1"
+        seq = self._seqs[index]
+        last = self._db.execute(query, (growth_id(seq), growth_id(seq + 1))).fetchone()
+        arrived = last[0] - growth_id(seq) + last[1] if last else summary.response_bytes
+        state = State.OPEN if self.is_live else State.INCOMPLETE
+        return replace(summary, state=state, response_bytes=arrived)
 
     def exchange(self, index: int) -> Exchange:
         """One exchange; what of it is torn is left out and named in its note."""
+        with self._snapshot():
+            return self._read(index)
+
+    def _read(self, index: int) -> Exchange:
         seq = self._seqs[index]
-        columns = f"{SUMMARY}, client, meta"
         try:
-            row = self._db.execute(f"SELECT {columns} FROM exchange WHERE seq = ?", (seq,)).fetchone()
+            row = self._row(seq, f"{SUMMARY}, client, meta")
         except sqlite3.DatabaseError as error:
             return _torn(seq, str(error))
-        summary = _summary(index, row)
+        summary = self._summarize(index, row)
         if row is None or summary.id != row[1]:
             return _torn(seq, "its row cannot be read")
         sides, torn = {}, []
@@ -121,7 +223,7 @@ class SqliteSession:
             damage=tuple(torn),
         )
 
-    def _side(self, seq: int, side: str, row: Sequence[JsonValue]) -> HttpRequest | HttpResponse | None:
+    def _side(self, seq: int, side: str, row: Row) -> HttpRequest | HttpResponse | None:
         found = self._db.execute("SELECT * FROM side WHERE exchange = ? AND side = ?", (seq, side)).fetchone()
         if not found:
             if (row[2] and side == "request") or (row[4] is not None and side == "response"):
@@ -130,11 +232,25 @@ class SqliteSession:
         _, _, head_id, body_id, encoding, is_raw, note, length, digest, chunks, redactions = found
         head = loads(self._piece(head_id))
         headers = Headers(tuple((n, v) for n, v in head["headers"]))
-        body = Body(self._body(body_id), encoding, pieces.unpack_chunks(chunks), bool(is_raw), note, length, digest)
+        raw, times = self._body(body_id), pieces.unpack_chunks(chunks)
+        if side == "response" and row[5] == State.OPEN:
+            more = self._more(seq, len(raw))
+            raw, times = raw + bytes(more.data), (*times, *more.chunks)
+        body = Body(raw, encoding, times, bool(is_raw), note, length, digest)
         marks = tuple(Redaction(*r) for r in loads(redactions.encode())) if redactions else ()
         if side == "request":
             return HttpRequest(row[2], row[3], headers, body, head["version"], marks)
         return HttpResponse(row[4], headers, body, head["reason"], head["version"], marks)
+
+    def _more(self, seq: int, start: int) -> _Arrived:
+        """What came behind the stored body; only what is new is read from the file."""
+        arrived = self._arrived.setdefault(seq, _Arrived(bytearray(), []))
+        query = "SELECT data, chunks FROM growth WHERE id >= ? AND id < ? ORDER BY id"
+        known = growth_id(seq, start + len(arrived.data))
+        for data, chunks in self._db.execute(query, (known, growth_id(seq + 1))).fetchall():
+            arrived.data.extend(data)
+            arrived.chunks.extend(pieces.unpack_chunks(chunks))
+        return arrived
 
     def _frames(self, seq: int) -> Iterator[Frame]:
         query = "SELECT direction, opcode, data, at FROM frame WHERE exchange = ? ORDER BY seq"
@@ -196,78 +312,16 @@ class SqliteSession:
 
     def close(self) -> None:
         """Close the file."""
-        self._db.close()
+        with self._lock:
+            self._db.close()
 
 
-def _open_read_only(path: Path) -> tuple[sqlite3.Connection, str]:
-    """The open file, and what is wrong with its length ("" where nothing is)."""
-    wal = path.with_name(path.name + "-wal")
-    is_written = wal.exists() and wal.stat().st_size > 0
-    torn = "" if is_written else _cut_off(path)
-    uri = f"{path.resolve().as_uri()}?mode=ro{'' if is_written else '&immutable=1'}"
-    try:
-        db = sqlite3.connect(uri, uri=True, check_same_thread=False)
-        with ExitStack() as stack:
-            stack.callback(db.close)
-            if torn:
-                db.execute("PRAGMA writable_schema = ON")  # or SQLite refuses a short file as a whole
-            db.execute("SELECT 1 FROM sqlite_master").fetchone()
-            stack.pop_all()
-    except sqlite3.Error as error:
-        raise SessionFormatError(f"not a readable session ({error})", where=str(path)) from error
-    return db, torn
+def growth_id(seq: int, offset: int = 0) -> int:
+    """Where a growth of a response body stands in its table."""
+    return seq << 32 | offset
 
 
-def _cut_off(path: Path) -> str:
-    """Whether a file is shorter than its header says (page size at byte 16, page count at byte 28)."""
-    with path.open("rb") as file:
-        head = file.read(32)
-    size = int.from_bytes(head[16:18], "big")
-    expected = (65536 if size == 1 else size) * int.from_bytes(head[28:32], "big")
-    there = path.stat().st_size
-    return f"the file is cut off: {there:,} of {expected:,} bytes are there" if there < expected else ""
-
-
-def check_version(db: sqlite3.Connection, path: Path) -> None:
-    """Raises SessionFormatError for what is no session, or one of a newer version."""
-    try:
-        meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
-    except sqlite3.Error as error:
-        raise SessionFormatError(f"a SQLite file, but no session ({error})", where=str(path)) from error
-    version = meta.get("version", "")
-    if meta.get("format") != "workbench-session" or not version.isdecimal():
-        raise SessionFormatError("a SQLite file, but no session", where=str(path))
-    if int(version) > VERSION:
-        raise SessionFormatError(
-            f"written by a newer version (format {version}, this one reads {VERSION})",
-            where=str(path),
-            hint="update workbench",
-        )
-
-
-def _sequence(db: sqlite3.Connection, torn: str) -> tuple[list[int], tuple[str, ...]]:
-    """Positions of every exchange that can be listed, and what is wrong."""
-    try:
-        found = [row[0] for row in db.execute("SELECT seq FROM exchange ORDER BY seq")]
-    except sqlite3.DatabaseError as error:
-        found = _listable(db)
-        torn = torn or f"the file is torn ({error})"
-    return found, (f"{torn}; {len(found):,} exchanges can be listed",) if torn else ()
-
-
-def _listable(db: sqlite3.Connection) -> list[int]:
-    """Rows before and behind a tear, looked for one by one until a thousand in a row are missing."""
-    found: list[int] = []
-    seq = 0
-    while seq - (found[-1] if found else 0) < 1000:
-        with suppress(sqlite3.DatabaseError):
-            if db.execute("SELECT 1 FROM exchange WHERE seq = ?", (seq,)).fetchone():
-                found.append(seq)
-        seq += 1
-    return found
-
-
-def _summary(index: int, row: Sequence[JsonValue] | None) -> Summary:
+def _summary(index: int, row: Row | None) -> Summary:
     if row is not None:
         with suppress(ValueError):  # a row of a torn page holds anything
             kinds = State(row[5]), Kind(row[6]), Origin(row[7])

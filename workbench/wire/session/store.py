@@ -6,14 +6,15 @@ import errno
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench.errors import SessionFormatError
-from workbench.wire.exchange import Exchange
+from workbench.ir import NOTHING
+from workbench.wire.exchange import Exchange, State
 from workbench.wire.redaction import Redactor
-from workbench.wire.session import Session, sqlite, text, writer
+from workbench.wire.session import Session, opening, sqlite, text, writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +29,19 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What ``fsck`` found. ``problems`` has one line each."""
+    """What ``fsck`` found. ``problems`` has one line each; ``is_live``: a process is writing the file."""
 
     format: str
     version: int
     exchanges: int
     bytes: int
     problems: tuple[str, ...]
+    is_live: bool = False
 
 
 def is_session(head: bytes) -> bool:
     """The first bytes of a file are those of a session file."""
-    return head.startswith(sqlite.MAGIC) or text.is_text_session(head)
+    return head.startswith(opening.MAGIC) or text.is_text_session(head)
 
 
 def open_session(path: Path) -> Session:
@@ -51,14 +53,19 @@ def open_session(path: Path) -> Session:
     """
     with path.open("rb") as file:
         head = file.read(4096)
-    if head.startswith(sqlite.MAGIC):
+    if head.startswith(opening.MAGIC):
         return sqlite.SqliteSession(path)
     if text.is_text_session(head):
         return text.read(path.read_bytes(), path.name)
     raise SessionFormatError("not a session file", where=str(path), hint="workbench import FILE -o OUT makes one")
 
 
-def save(exchanges: Iterable[Exchange], path: Path, redactor: Redactor | None = None) -> Written:
+def save(
+    exchanges: Iterable[Exchange],
+    path: Path,
+    redactor: Redactor | None = None,
+    about: Mapping[str, str] = NOTHING,
+) -> Written:
     """Write a session file, redacted; the text form for names ending in .jsonl.
 
     The file appears whole or not at all: it is written beside its place and moved there.
@@ -74,7 +81,7 @@ def save(exchanges: Iterable[Exchange], path: Path, redactor: Redactor | None = 
         raise type(error)(error.errno, error.strerror, str(path)) from error
     os.close(handle)
     try:
-        written = form.write(map(count.prepared, exchanges), Path(name))
+        written = form.write(map(count.prepared, exchanges), Path(name), about)
         os.chmod(name, 0o600 if not path.exists() else path.stat().st_mode & 0o777)
         os.replace(name, path)
     except BaseException as error:
@@ -99,7 +106,8 @@ class _Counter:
         safe = self.redactor.exchange(exchange)
         self.redactions += sum(len(side.redactions) for side in (safe.request, safe.response) if side)
         self.damage += (f"exchange {len(self.ids) + 1}: {line}" for line in exchange.damage)
-        return replace(safe, id=self._unique(safe.id), damage=())
+        state = State.INCOMPLETE if safe.state is State.OPEN else safe.state  # a copy does not go on
+        return replace(safe, id=self._unique(safe.id), state=state, damage=())
 
     def _unique(self, wanted: str) -> str:
         name, number = wanted, 1
@@ -116,8 +124,8 @@ def fsck(path: Path) -> Report:
     try:
         recorded = isinstance(session, sqlite.SqliteSession)
         problems = tuple(session.problems()) if isinstance(session, sqlite.SqliteSession) else session.damage
-        form = ("sqlite", sqlite.VERSION) if recorded else ("text", text.VERSION)
-        return Report(*form, len(session), path.stat().st_size, tuple(_distinct(problems)))
+        form = ("sqlite", opening.VERSION) if recorded else ("text", text.VERSION)
+        return Report(*form, len(session), path.stat().st_size, tuple(_distinct(problems)), session.is_live)
     finally:
         session.close()
 

@@ -1,6 +1,7 @@
 r"""The text form of a session: JSON Lines, for fixtures and diffs.
 
-The first line is ``{"workbench": "session", "version": 1}``, then one exchange a line. Bodies are exact: a body that is
+The first line is ``{"workbench": "session", "version": 1}``, with what the maker says of the session in ``"about"``,
+then one exchange a line. Bodies are exact: a body that is
 UTF-8 stands in ``"text"``, anything else in ``"base64"``. Keys that hold their default are left out.
 """
 
@@ -41,11 +42,12 @@ def is_text_session(head: bytes) -> bool:
     return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(HEAD)
 
 
-def write(exchanges: Iterable[Exchange], path: Path) -> int:
+def write(exchanges: Iterable[Exchange], path: Path, about: Mapping[str, str] = NOTHING) -> int:
     """Write a text session; returns how many exchanges."""
     count = 0
+    head: dict[str, JsonValue] = {"workbench": "session", "version": VERSION}
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(json.dumps({"workbench": "session", "version": VERSION}) + "\n")
+        file.write(json.dumps(head | ({"about": dict(about)} if about else {})) + "\n")
         for exchange in exchanges:
             file.write(dump(exchange) + "\n")
             count += 1
@@ -59,7 +61,7 @@ def read(data: bytes, name: str) -> MemorySession:
         SessionFormatError: the head is missing or of a newer version.
     """
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    version = _version(lines[0], name)
+    version, about = _head(lines[0], name)
     exchanges, damage = [], []
     for number, line in enumerate(lines[1:], 2):
         if not line.strip():
@@ -68,21 +70,23 @@ def read(data: bytes, name: str) -> MemorySession:
             exchanges.append(load(_current(loads(line), version)))
         except (WireError, SessionFormatError) as error:
             damage.append(f"line {number} is torn and was left out: {error}")
-    return MemorySession(name, tuple(exchanges), tuple(damage), "text")
+    return MemorySession(name, tuple(exchanges), tuple(damage), "text", about)
 
 
-def _version(line: bytes, name: str) -> int:
+def _head(line: bytes, name: str) -> tuple[int, Mapping[str, str]]:
     try:
         head = loads(line)
     except WireError:
         head = None
-    version = head.get("version") if isinstance(head, dict) and head.get("workbench") == "session" else None
+    head = head if isinstance(head, dict) and head.get("workbench") == "session" else {}
+    version, about = head.get("version"), head.get("about")
     if not isinstance(version, int):
         raise SessionFormatError("the first line is not the head of a text session", where=f"{name}, line 1")
     if version > VERSION:
         newer = f"written by a newer version (format {version}, this one reads {VERSION})"
         raise SessionFormatError(newer, where=name, hint="update workbench")
-    return version
+    said = about.items() if isinstance(about, dict) else ()
+    return version, {key: value for key, value in said if isinstance(value, str)}
 
 
 def _current(line: dict[str, JsonValue], version: int) -> dict[str, JsonValue]:
@@ -98,7 +102,7 @@ def dump(exchange: Exchange) -> str:
     for name in ("state", "kind", "origin", "started_at", "duration", "hop", "parent", "branch", "client", "note"):
         value = getattr(exchange, name)
         if value != getattr(_DEFAULT, name):
-            plain[name] = value
+            plain[name] = State.INCOMPLETE if value is State.OPEN else value  # a line of text does not go on
     if exchange.meta:
         plain["meta"] = dict(exchange.meta)
     if exchange.request:

@@ -1,88 +1,180 @@
-"""Writing recorded sessions: every append is one transaction, pieces that are there already are only pointed at."""
+"""Writing recorded sessions: every call is one transaction, pieces that are there already are only pointed at.
+
+An exchange is appended when it is over, or written while it goes on: ``begin``, ``request``, ``answer``, ``grow``,
+``finish``. Until it is finished, what its response body grows by stands in a table of its own, a row for each growth.
+"""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack, closing
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
 
 from workbench.errors import SessionFormatError
-from workbench.ir import JsonValue
-from workbench.wire.exchange import Body, Exchange, Redaction
+from workbench.ir import NOTHING, JsonValue
+from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Redaction, State
 from workbench.wire.jsontext import JsonIndex, loads
-from workbench.wire.session import pieces
-from workbench.wire.session.sqlite import APPLICATION_ID, MAGIC, VERSION, check_version
+from workbench.wire.session import alive, opening, pieces
+from workbench.wire.session.sqlite import SqliteSession, growth_id
+
+LEAVE_SECONDS = 0.5
+"""What readers have to notice the end: the file becomes one single file only while nobody reads beside the writer."""
 
 
 class SessionWriter:
-    """Appends exchanges to a recording; every append is one transaction, so a crash loses at most the last one.
+    """Writes exchanges to a recording; a crash loses at most the call it was in. For one thread at a time.
+
+    Exchanges that a writer before it left open become incomplete.
 
     Raises:
-        SessionFormatError: the file exists and is no session of this version.
+        SessionFormatError: the file exists and is no session of this version, or another process is writing it.
         OSError, sqlite3.Error: it cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
-        fresh = not path.exists() or path.stat().st_size == 0
-        if not fresh and not _ours(path):
+        is_fresh = not path.exists() or path.stat().st_size == 0
+        if not is_fresh and not _ours(path):
             raise SessionFormatError("not a recorded session", where=str(path), hint="choose another name")
+        is_written = opening.is_written(path)
         self.path = path
-        self._db = sqlite3.connect(path, isolation_level=None)
+        self._arrived: dict[int, int] = {}
+        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         with ExitStack() as stack:
             stack.callback(self._db.close)
-            if fresh:
+            self._db.execute("PRAGMA page_size = 16384")  # pieces are 1 to 5 kB: small pages would stand half empty
+            if is_fresh:
                 self._create()  # before WAL: the file itself says what it is, also after a crash
+            opening.check_version(self._db, path)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
-            check_version(self._db, path)
+            self._claim(is_written)
             self._next: int = self._db.execute("SELECT coalesce(max(seq) + 1, 0) FROM exchange").fetchone()[0]
+            self._close_what_was_left_open()
             stack.pop_all()
 
     def _create(self) -> None:
-        schema = files("workbench.wire.session").joinpath("schema.sql").read_text(encoding="utf-8")
-        self._db.execute("PRAGMA page_size = 16384")  # pieces are 1 to 5 kB: small pages would stand half empty
-        self._db.executescript(f"BEGIN; {schema} PRAGMA application_id = {APPLICATION_ID}; COMMIT;")
-        self._db.execute("INSERT INTO meta VALUES ('format', 'workbench-session'), ('version', ?)", (str(VERSION),))
+        self._db.executescript(
+            f"BEGIN; {_schema()} PRAGMA application_id = {opening.APPLICATION_ID};"
+            f"INSERT INTO meta VALUES ('format', 'workbench-session'), ('version', '{opening.VERSION}'); COMMIT;"
+        )
+
+    def _claim(self, is_written: bool) -> None:
+        """Note who writes, unless somebody does."""
+        with self._transaction():
+            other = opening.writer_of(self._db)
+            if is_written and alive.is_alive(other):
+                what = f"process {other.partition(' ')[0]} is writing it"
+                raise SessionFormatError(what, where=str(self.path), hint="choose another name")
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", (alive.mark(),))
+        self._db.executescript(f"BEGIN; {_schema()} COMMIT;")  # what files of before do not have yet
+
+    def _close_what_was_left_open(self) -> None:
+        if not self._db.execute("SELECT 1 FROM exchange WHERE state = ?", (State.OPEN,)).fetchone():
+            return
+        with closing(SqliteSession(self.path)) as left:
+            for seq, exchange in left.open_exchanges():
+                self.finish(seq, replace(exchange, state=State.INCOMPLETE))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:  # a full disk has rolled it back already, or not
+                self._db.execute("ROLLBACK")
+            raise
+
+    def say(self, about: Mapping[str, str]) -> None:
+        """Note what the maker says of the session, beside what was said before; "" takes a word of that back."""
+        with self._transaction():
+            said = {word: value for word, value in {**opening.about(self._db), **about}.items() if value}
+            self._db.execute("DELETE FROM meta WHERE key = 'about'")
+            if said:
+                self._db.execute("INSERT INTO meta VALUES ('about', ?)", (_json(said),))
 
     def append(self, exchange: Exchange) -> int:
         """Write one exchange (redacted before); returns its position in the session."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            seq = self._next
-            self._insert(seq, exchange)
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+        with self._transaction():
+            self._insert(self._next, exchange)
         self._next += 1
-        return seq
+        return self._next - 1
+
+    def begin(self, exchange: Exchange) -> int:
+        """Write what is known of an exchange that goes on; returns its position, by which the other calls name it."""
+        return self.append(replace(exchange, state=State.OPEN))
+
+    def request(self, seq: int, request: HttpRequest) -> None:
+        """The whole request is there: it takes the place of what was known of it."""
+        index = _index(request)
+        with self._transaction():
+            changed = "UPDATE exchange SET method = ?, url = ?, model = ?, request_bytes = ? WHERE seq = ?"
+            self._db.execute(changed, (*_asked(request, index), seq))
+            self._db.execute("DELETE FROM side WHERE exchange = ? AND side = 'request'", (seq,))
+            self._insert_request(seq, request, index)
+
+    def answer(self, seq: int, response: HttpResponse) -> None:
+        """The head of the response is there, and its body so far. Once for an exchange."""
+        with self._transaction():
+            changed = "UPDATE exchange SET status = ?, content_type = ?, response_bytes = ? WHERE seq = ?"
+            self._db.execute(changed, (*_answered(response), seq))
+            self._insert_response(seq, response)
+        self._arrived[seq] = len(response.body.raw)
+
+    def grow(self, seq: int, more: bytes, chunks: Sequence[Chunk]) -> None:
+        """More bytes of the response body came (redacted before); ends of chunks count from the start of the body."""
+        if not more:
+            return
+        at = self._arrived[seq]
+        row = (growth_id(seq, at), more, pieces.pack_chunks(chunks))
+        with self._transaction():
+            self._db.execute("INSERT INTO growth VALUES (?, ?, ?)", row)
+        self._arrived[seq] = at + len(more)
+
+    def finish(self, seq: int, exchange: Exchange) -> None:
+        """The exchange is over: this is all of it, in place of what was written."""
+        with self._transaction():
+            for table in ("side", "frame"):
+                self._db.execute(f"DELETE FROM {table} WHERE exchange = ?", (seq,))
+            self._db.execute("DELETE FROM exchange WHERE seq = ?", (seq,))
+            self._db.execute("DELETE FROM growth WHERE id >= ? AND id < ?", (growth_id(seq), growth_id(seq + 1)))
+            self._insert(seq, exchange)
+        self._arrived.pop(seq, None)
 
     def _insert(self, seq: int, exchange: Exchange) -> None:
         request, response = exchange.request, exchange.response
-        index = JsonIndex(request.body.raw if request and not request.body.encoding else b"")
+        index = _index(request)
+        method, url, model, request_bytes = _asked(request, index)
+        status, content_type, response_bytes = _answered(response)
         row = (
             seq, exchange.id, exchange.parent, exchange.branch, exchange.origin, exchange.hop, exchange.kind,
             exchange.state, exchange.client, exchange.note, exchange.started_at, exchange.duration,
             _json(dict(exchange.meta)) if exchange.meta else None,
-            request.method if request else "", request.url if request else "",
-            response.status if response else None, _model(index),
-            (response.headers.get("content-type") or "") if response else "",
-            len(request.body.raw) if request else 0, len(response.body.raw) if response else 0,
+            method, url, status, model, content_type, request_bytes, response_bytes,
         )  # fmt: skip
         self._db.execute(f"INSERT INTO exchange VALUES ({', '.join('?' * len(row))})", row)
         if request:
-            head = {"version": request.http_version, "headers": request.headers.items}
-            self._insert_side(seq, "request", head, request.body, request.redactions, index)
+            self._insert_request(seq, request, index)
         if response:
-            head = {"version": response.http_version, "reason": response.reason, "headers": response.headers.items}
-            self._insert_side(seq, "response", head, response.body, response.redactions, None)
+            self._insert_response(seq, response)
         for n, frame in enumerate(exchange.frames):
             row = (seq, n, frame.direction, frame.opcode, frame.at, self._body(frame.data))  # type: ignore[assignment]
             self._db.execute("INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def _insert_request(self, seq: int, request: HttpRequest, index: JsonIndex) -> None:
+        head = {"version": request.http_version, "headers": request.headers.items}
+        self._insert_side(seq, "request", head, request.body, request.redactions, index)
+
+    def _insert_response(self, seq: int, response: HttpResponse) -> None:
+        head = {"version": response.http_version, "reason": response.reason, "headers": response.headers.items}
+        self._insert_side(seq, "response", head, response.body, response.redactions, None)
 
     def _insert_side(
         self,
@@ -120,10 +212,21 @@ class SessionWriter:
         return int(self._db.execute(new, (digest, len(piece), pieces.compress(piece))).fetchone()[0])
 
     def close(self) -> None:
-        """Checkpoint and leave one single file."""
-        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._db.execute("PRAGMA journal_mode = DELETE")
-        self._db.close()
+        """Checkpoint and leave one single file. Readers beside it keep the side files until they are gone."""
+        with closing(self._db):
+            self._db.execute("DELETE FROM meta WHERE key = 'writer'")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            until = time.monotonic() + LEAVE_SECONDS
+            while not self._is_alone() and time.monotonic() < until:
+                time.sleep(LEAVE_SECONDS / 25)
+
+    def _is_alone(self) -> bool:
+        """Make it one single file."""
+        try:
+            self._db.execute("PRAGMA journal_mode = DELETE")
+        except sqlite3.OperationalError:
+            return False
+        return True
 
     def __enter__(self) -> SessionWriter:
         return self
@@ -132,20 +235,41 @@ class SessionWriter:
         self.close()
 
 
-def write(exchanges: Iterable[Exchange], path: Path) -> int:
+def write(exchanges: Iterable[Exchange], path: Path, about: Mapping[str, str] = NOTHING) -> int:
     """A new recording of these exchanges; returns how many."""
     count = 0
     with closing(SessionWriter(path)) as writer:
+        writer.say(about)
         for exchange in exchanges:
             writer.append(exchange)
             count += 1
     return count
 
 
+def _schema() -> str:
+    return files("workbench.wire.session").joinpath("schema.sql").read_text(encoding="utf-8")
+
+
 def _ours(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(72)
-    return head.startswith(MAGIC) and int.from_bytes(head[68:72], "big") == APPLICATION_ID
+    return head.startswith(opening.MAGIC) and int.from_bytes(head[68:72], "big") == opening.APPLICATION_ID
+
+
+def _index(request: HttpRequest | None) -> JsonIndex:
+    return JsonIndex(request.body.raw if request and not request.body.encoding else b"")
+
+
+def _asked(request: HttpRequest | None, index: JsonIndex) -> tuple[str, str, str | None, int]:
+    """What the list shows of a request: method, URL, model, bytes."""
+    return (request.method, request.url, _model(index), len(request.body.raw)) if request else ("", "", None, 0)
+
+
+def _answered(response: HttpResponse | None) -> tuple[int | None, str, int]:
+    """What the list shows of a response: status, content type, bytes."""
+    if response is None:
+        return None, "", 0
+    return response.status, response.headers.get("content-type") or "", len(response.body.raw)
 
 
 def _model(index: JsonIndex) -> str | None:
