@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.decode import Decoded
 from workbench.errors import SessionFormatError
 from workbench.inspection import DETAILS_KEPT, Inspector
 from workbench.rules import FAILED
-from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
+from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.session import MemorySession
 
 ANTHROPIC, CHAT = "https://api.anthropic.com/v1/messages", "https://api.deepseek.com/chat/completions"
@@ -213,3 +215,178 @@ def test_no_traffic_breaks_a_rule(messages, tools, answer, provider):
     result = inspect(exchange(1, url, request, choice), exchange(2, url, request), provider=provider).run()
     assert not [f for f in result.findings if f.rule == FAILED]
     assert all(f.span is None or 0 <= f.span[0] <= f.span[1] for f in result.findings)
+
+
+STREAM = Headers((("content-type", "text/event-stream"),))
+
+
+def streamed(*blocks):
+    """An answer as a stream: the bytes."""
+    events = [{"type": "message_start", "message": {**said(), "id": "msg_1", "content": [], "stop_reason": None}}]
+    for n, block in enumerate(blocks):
+        start = {**block, "text": ""} if block["type"] == "text" else {**block, "input": {}}
+        delta = {"type": "text_delta", "text": block["text"]} if block["type"] == "text" else {
+            "type": "input_json_delta", "partial_json": json.dumps(block["input"])}  # fmt: skip
+        events += (
+            {"type": "content_block_start", "index": n, "content_block": start},
+            {"type": "content_block_delta", "index": n, "delta": delta},
+            {"type": "content_block_stop", "index": n},
+        )
+    reason = "tool_use" if any(b["type"] == "tool_use" for b in blocks) else "end_turn"
+    events += ({"type": "message_delta", "delta": {"stop_reason": reason}}, {"type": "message_stop"})
+    return b"".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n".encode() for e in events)
+
+
+class Growing(MemorySession):
+    """A session of which a part of every exchange is there: none of it (-1), its request (0), more and more, all."""
+
+    ALL = 4
+
+    def __init__(self, whole):
+        super().__init__("growing", ())
+        self.whole, self.there, self.order, self.changed = whole, [-1] * len(whole), [], set()
+
+    def grow(self, number):
+        """Exchanges stand in order of their requests."""
+        if number not in self.order:
+            self.order.append(number)
+        self.there[number] = min(self.there[number] + 1, self.ALL)
+        self.changed.add(self.order.index(number))
+
+    def refresh(self):
+        self.exchanges = tuple(self._part(n) for n in self.order)
+        self._summaries = ()
+        changed, self.changed = frozenset(self.changed), set()
+        return changed
+
+    def _part(self, number):
+        whole, there = self.whole[number], self.there[number]
+        if there == self.ALL:
+            return whole
+        raw = whole.response.body.raw if whole.response and there else None
+        response = raw and replace(whole.response, body=Body(raw[: len(raw) * (there - 1) // (self.ALL - 1)]))
+        return replace(whole, state=State.OPEN, response=response, duration=None)
+
+
+def inspected(session):
+    result = Inspector(session).run()
+    return result.rows, result.findings, result.conversations
+
+
+TEXT = {"type": "text", "text": "two files"}
+SUB = {"role": "user", "content": "look into the other folder"}
+OTHER_USE = {**USE, "id": "toolu_subagent87654321"}
+OTHER_CALL = {"role": "assistant", "content": [OTHER_USE]}
+OTHER_RESULT = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": OTHER_USE["id"], "content": "c"}]}
+LINES = [
+    ((GO,), USE),
+    ((GO, CALL, RESULT), TEXT),
+    ((GO, CALL, {"role": "user", "content": "stop"}), TEXT),
+    ((SUB,), OTHER_USE),
+    ((SUB, OTHER_CALL, OTHER_RESULT), TEXT),
+    ((GO,), USE),
+    ((GO, CALL, RESULT, {"role": "assistant", "content": [TEXT]}, SUB), USE),
+]
+
+
+@st.composite
+def traffic(draw):
+    """Exchanges, and the order in which they grow, each until it is whole."""
+    exchanges = []
+    for number, line in enumerate(draw(st.lists(st.sampled_from(range(len(LINES))), min_size=1, max_size=6))):
+        messages, answer = LINES[line]
+        request = HttpRequest(url=ANTHROPIC, body=Body(json.dumps(ask(*messages, stream=True)).encode()))
+        response = HttpResponse(200, STREAM, Body(streamed(answer)))
+        timed = {"started_at": float(number), "duration": 2.0} if draw(st.booleans()) else {}
+        exchanges.append(Exchange(f"e{number}", request, response, **timed))
+    steps = [n for n in range(len(exchanges)) for _ in range(Growing.ALL + 1)]
+    looks = st.lists(st.sampled_from(("look", "step", "all", "")), min_size=len(steps), max_size=len(steps))
+    return exchanges, draw(st.permutations(steps)), draw(looks)
+
+
+@given(traffic())
+@settings(max_examples=150, deadline=None)
+def test_a_session_inspected_while_it_grows_ends_as_one_that_was_over(drawn):
+    exchanges, steps, looks = drawn
+    session = Growing(exchanges)
+    inspector = Inspector(session)
+    for number, look in zip(steps, looks, strict=True):
+        session.grow(number)
+        if look:
+            inspector.refresh()
+        if look == "step":
+            next(inspector.steps(), None)
+        elif look == "all":
+            result = inspector.run()
+            assert len(result.rows) == len(session)
+            assert not [f for f in result.findings if f.side == "response" and is_open(session, f.exchange)]
+            for row in result.rows:
+                assert inspector.detail(row.index).row is row
+    inspector.refresh()
+    ended = inspector.run()
+    over = MemorySession("over", tuple(exchanges[n] for n in session.order))
+    assert (ended.rows, ended.findings, ended.conversations) == inspected(over)
+    details = [Inspector(over).detail(n) for n in range(len(over))]
+    assert [(d.closure, d.ledger) for d in details] == [
+        (inspector.detail(n).closure, inspector.detail(n).ledger) for n in range(len(over))
+    ]
+
+
+def is_open(session, index):
+    return session.exchange(index).state is State.OPEN
+
+
+def test_an_open_exchange_is_a_row_at_once_with_what_is_wrong_with_its_request():
+    broken = ask(GO, CALL, {"role": "user", "content": "stop"}, stream=True)
+    whole = Exchange(
+        "e",
+        HttpRequest(url=ANTHROPIC, body=Body(json.dumps(broken).encode())),
+        HttpResponse(200, STREAM, Body(streamed(TEXT, OTHER_USE))),
+    )
+    session = Growing([whole])
+    inspector = Inspector(session)
+    session.grow(0)
+    assert inspector.refresh() == {0}
+    assert not inspector.is_done
+    (row,) = inspector.run().rows
+    assert (row.summary.state, row.model, row.conversation) == (State.OPEN, "claude-sonnet-4-5", 0)
+    assert [f.rule for f in row.findings] == ["closure.missing-result"]
+    assert row.problems == ()
+    calls = []
+    while session.there[0] < Growing.ALL:
+        session.grow(0)
+        inspector.refresh()
+        (row,) = inspector.run().rows
+        calls.append(row.calls)
+    assert calls == [(), (), ("ls",), ("ls",)]
+    assert sorted({f.rule for f in row.findings}) == ["closure.missing-result", "closure.pending"]
+
+
+def test_how_a_stream_ends_is_not_judged_before_it_does():
+    cut = streamed(TEXT, USE)[:-200]
+    exchange = Exchange("e", HttpRequest(url=ANTHROPIC), HttpResponse(200, STREAM, Body(cut)), state=State.ABORTED)
+    slugs = [
+        {a.slug for a in Decoded(0, replace(exchange, state=state)).response.anomalies}
+        for state in (State.ABORTED, State.OPEN)
+    ]
+    assert slugs[0] & {"stream.truncated", "stream.no-terminator"}
+    assert slugs[1] == set()
+
+
+def test_growth_inspects_one_row_again(monkeypatch):
+    exchanges = [SECOND] * 20 + [replace(FIRST, response=replace(FIRST.response, body=Body(streamed(USE))))]
+    session = Growing(exchanges)
+    inspector = Inspector(session)
+    for number in range(20):
+        session.there[number] = Growing.ALL - 1
+        session.grow(number)
+    session.grow(20)
+    inspector.refresh()
+    inspector.run()
+    read = []
+    monkeypatch.setattr(Growing, "exchange", lambda self, n: read.append(n) or self.exchanges[n])
+    while session.there[20] < Growing.ALL:
+        session.grow(20)
+        inspector.refresh()
+        inspector.run()
+    assert set(read) == {20}

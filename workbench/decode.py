@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from workbench import adapters
 from workbench.adapters import Adapter, _elsewhere
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment
+from workbench.known import KnownMessages
 from workbench.wire.encoding import decode_partial
-from workbench.wire.exchange import Exchange, Kind
+from workbench.wire.exchange import Exchange, Kind, State
 from workbench.wire.jsontext import JsonIndex, loads, string_slice_span
 from workbench.wire.sse import SseEvent, looks_like_stream, meant, read_events
 
 REQUEST, RESPONSE = "request", "response"
+_OF_THE_END = ("stream.truncated", "stream.no-terminator")
+"""Anomalies that say how a stream ended; while it still arrives, it has not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +41,25 @@ class Decoded:
         index: position in the session, from zero.
         protocol: name, None for what is no model exchange.
         protocol_from: how the protocol was found, in words.
-        request, response: None where the side is missing or could not be decoded; ``problems`` says why.
+        request, response: None where the side is missing or could not be decoded; ``problems`` says why. Of an
+            exchange that is open ``response`` is what came so far, without anomalies of its end, and what cannot be
+            decoded of it is no problem yet.
         request_text, response_text: content-decoded bodies.
         events: blocks of the response when it is a stream.
+
+    Args:
+        before: the same exchange when less of it was there: its request is decoded already.
+        known: messages of other requests of the session, which this one may repeat.
     """
 
-    def __init__(self, index: int, exchange: Exchange, protocol: str | None = None) -> None:
+    def __init__(
+        self,
+        index: int,
+        exchange: Exchange,
+        protocol: str | None = None,
+        before: Decoded | None = None,
+        known: KnownMessages | None = None,
+    ) -> None:
         self.index = index
         self.exchange = exchange
         self.problems: list[Anomaly] = []
@@ -58,7 +74,7 @@ class Decoded:
         self.protocol, self.protocol_from = self._detect(protocol)
         adapter = _installed(self.protocol)
         if adapter:
-            self._decode_request(adapter)
+            self._decode_request(adapter, before, known)
             self._decode_response(adapter)
         elif self.protocol:
             self.problems.append(Anomaly("decode", f"{self.protocol} is recognised but not decoded by this version"))
@@ -69,8 +85,22 @@ class Decoded:
             return b""
         text, problem = decode_partial(http.body)
         if problem:
-            self.problems.append(Anomaly("decode", f"{side}: {problem}"))
+            self._note(side, problem)
         return text
+
+    def _note(self, side: str, problem: object) -> None:
+        if side == REQUEST or not self.is_arriving:
+            self.problems.append(Anomaly("decode", f"{side}: {problem}"))
+
+    @property
+    def answer(self) -> ModelResponse | None:
+        """The response once it is all there."""
+        return None if self.is_arriving else self.response
+
+    @property
+    def is_arriving(self) -> bool:
+        """More of the exchange may come: how it ends is not known."""
+        return self.exchange.state is State.OPEN
 
     def _detect(self, wanted: str | None) -> tuple[str | None, str]:
         if wanted:
@@ -108,13 +138,16 @@ class Decoded:
             return None, "an error body alone: workbench explain finds the rule behind its text"
         return None, "no model exchange: no protocol claims its URL or body"
 
-    def _decode_request(self, adapter: Adapter) -> None:
+    def _decode_request(self, adapter: Adapter, before: Decoded | None, known: KnownMessages | None) -> None:
         if not self.request_text.strip():
             return
+        if before and before.request and (before.protocol, before.request_text) == (self.protocol, self.request_text):
+            self.request, self.request_index = before.request, before.request_index
+            return
         try:
-            self.request = adapter.decode_request(self.request_text)
+            self.request = adapter.decode_request(self.request_text, known)
         except (WireError, ProtocolMismatch) as error:
-            self.problems.append(Anomaly("decode", f"request: {error}"))
+            self._note(REQUEST, error)
 
     def _decode_response(self, adapter: Adapter) -> None:
         http = self.exchange.response
@@ -124,12 +157,16 @@ class Decoded:
             decoder = adapter.stream_decoder()
             for event in self.events:
                 decoder.feed(event)
-            self.response = decoder.result()
+            response = decoder.result()
+            if self.is_arriving:
+                so_far = tuple(a for a in response.anomalies if a.slug not in _OF_THE_END)
+                response = replace(response, anomalies=so_far)
+            self.response = response
             return
         try:
             self.response = adapter.decode_response(self.response_text, status=http.status)
         except (WireError, ProtocolMismatch) as error:
-            self.problems.append(Anomaly("decode", f"response: {error}"))
+            self._note(RESPONSE, error)
 
     @cached_property
     def request_index(self) -> JsonIndex:

@@ -2,22 +2,27 @@
 
 ``Inspector`` goes through a session in order and keeps only what later exchanges need, so that a session of thousands
 of exchanges can be inspected step by step; ``detail`` decodes one exchange again for whoever shows it.
+
+A session may grow meanwhile. Of an exchange that is open the request is judged at once; when it ends, everything from
+it on is taken back and inspected again, so that the result is that of a session inspected when it is over.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from workbench.chain import closure, ledger
 from workbench.chain.closure import Closure
 from workbench.chain.conversations import Conversation, Conversations
 from workbench.chain.ledger import Ledger
-from workbench.decode import Decoded
+from workbench.decode import REQUEST, Decoded
 from workbench.errors import SessionFormatError
-from workbench.ir import ToolDef
+from workbench.ir import NOTHING, ToolDef
+from workbench.known import KnownMessages
 from workbench.rules import Case, Contract, Finding, check, contracts
-from workbench.wire.exchange import State, Summary, summarize
+from workbench.wire.exchange import Exchange, State, Summary, summarize
 from workbench.wire.session import Session
 
 PENDING = "closure.pending"
@@ -61,55 +66,124 @@ class Inspected:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """Everything about one exchange."""
+    """Everything about one exchange. ``about``: what the maker of its session says of that."""
 
     row: Inspected
     decoded: Decoded
     contract: Contract
     closure: Closure
     ledger: Ledger
+    about: Mapping[str, str] = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """The result for a session. ``findings`` are in order of exchange, then severity, then place."""
+    """The result for a session. ``findings`` are in order of exchange, then severity, then place.
+
+    ``about`` is what its maker says of it.
+    """
 
     name: str
     rows: tuple[Inspected, ...] = ()
     conversations: tuple[Conversation, ...] = ()
     findings: tuple[Finding, ...] = ()
     damage: tuple[str, ...] = ()
+    about: Mapping[str, str] = NOTHING
 
 
 @dataclass(slots=True)
 class Inspector:
     """Goes through a session in order.
 
-    A row is final but for one thing: a call of its answer that is still open is found pending until its conversation
-    goes on. ``rows`` always holds the newest of each.
+    A row is final but for two things: a call of its answer that nobody has answered yet is found pending until its
+    conversation goes on, and an exchange that is open is inspected again. ``rows`` always holds the newest of each.
 
     Args:
         session: what to inspect.
         provider: contract name, with ``:variant`` or without; None to choose one for each exchange.
         protocol: protocol name; None to find it for each exchange.
+        known: keeps the messages that later requests repeat; None to read each exchange by itself, which takes longer
+            and gives the same.
     """
 
     session: Session
     provider: str | None = None
     protocol: str | None = None
+    known: KnownMessages | None = field(default_factory=KnownMessages, repr=False)
     rows: list[Inspected] = field(default_factory=list)
+    _next: int = 0
+    _grown: set[int] = field(default_factory=set, repr=False)
+    _open: dict[int, Decoded] = field(default_factory=dict, repr=False)
+    _marks: dict[int, int] = field(default_factory=dict, repr=False)
     _conversations: Conversations = field(default_factory=Conversations, repr=False)
     _providers: dict[int, str] = field(default_factory=dict, repr=False)
     _tools: dict[int, Mapping[str, ToolDef]] = field(default_factory=dict, repr=False)
     _held_tools: dict[int, Mapping[str, ToolDef]] = field(default_factory=dict, repr=False)
     _details: dict[int, Detail] = field(default_factory=dict, repr=False)
 
+    @property
+    def is_done(self) -> bool:
+        """All that is known of the session is inspected."""
+        return self._next >= len(self.session) and not self._grown
+
+    def refresh(self) -> frozenset[int]:
+        """Look whether the session has grown; the indices of what has to be inspected because of it."""
+        known, before = self.session.summaries(), self._next
+        changed = self.session.refresh()
+        for index in sorted(changed):
+            if index >= self._next:
+                break
+            if index in self._open and _is_same_request(known[index], self.session.summaries()[index]):
+                self._grown.add(index)
+            elif index in self._marks:  # else it was whole already when it was read
+                self._rewind(index)
+        return changed | frozenset(range(self._next, before))
+
     def steps(self) -> Iterator[Inspected]:
         """Inspect what is not inspected yet, one exchange at a time; call again when the session has grown."""
-        while len(self.rows) < len(self.session):
-            row = self._inspect(len(self.rows))
-            self.rows.append(row)
-            yield row
+        while not self.is_done:
+            yield self._step_again(self._grown.pop()) if self._grown else self._step()
+
+    def _step(self) -> Inspected:
+        """The next exchange."""
+        index, journal = self._next, self._conversations.journal
+        exchange = self._read(index)
+        if isinstance(exchange, Exchange):
+            if exchange.state is State.OPEN:
+                journal.is_on = True
+            elif not self._open:
+                journal.forget()
+                self._marks.clear()
+            if journal.is_on:
+                self._marks[index] = journal.mark()
+        row = self._inspect(index, exchange)
+        self.rows[index : index + 1] = (row,)
+        self._next = index + 1
+        return row
+
+    def _step_again(self, index: int) -> Inspected:
+        """An exchange that is still open: its row alone; the rows behind it know its request, and that is the same."""
+        exchange = self._read(index)
+        if not isinstance(exchange, Exchange) or exchange.state is not State.OPEN:
+            self._rewind(index)
+            return self._step()
+        decoded = self._open[index] = Decoded(index, exchange, self.protocol, self._open[index])
+        self._details.pop(index, None)
+        row, conversation = self._row(decoded), self.rows[index].conversation
+        if conversation is not None:
+            contract, how = self._contract(decoded)
+            row = self._told(row, decoded, self._case(decoded, contract, conversation), how)
+        self.rows[index] = row
+        return row
+
+    def _rewind(self, index: int) -> None:
+        """Take back everything from an exchange on."""
+        self._conversations.journal.rewind(self._marks[index])
+        self._next = index
+        for kept in (self._marks, self._open, self._details):
+            for later in [n for n in kept if n >= index]:
+                del kept[later]
+        self._grown = {n for n in self._grown if n < index}
 
     def run(self) -> Inspection:
         """Inspect everything."""
@@ -121,6 +195,7 @@ class Inspector:
             conversations=tuple(self._conversations.all),
             findings=tuple(f for row in self.rows for f in row.findings),
             damage=tuple(self.session.damage),
+            about=self.session.about,
         )
 
     def detail(self, index: int) -> Detail:
@@ -130,59 +205,73 @@ class Inspector:
             IndexError: the session has no such exchange.
             SessionFormatError: it cannot be read.
         """
-        for row in self.steps() if index >= len(self.rows) else ():
-            if row.index == index:
-                break
+        while self._next <= index < len(self.session):
+            self._step()
         row = self.rows[index]
         kept = self._details.pop(index, None)
         if kept is None:
             decoded = Decoded(index, self.session.exchange(index), self.protocol)
             case = self._case(decoded, self._contract(decoded)[0], row.conversation)
             kept = Detail(row, decoded, case.contract, case.closure, case.ledger)
-        self._details[index] = kept = replace(kept, row=row)
+        self._details[index] = kept = replace(kept, row=row, about=self.session.about)
         while len(self._details) > DETAILS_KEPT:
             self._details.pop(next(iter(self._details)))
         return kept
 
-    def _inspect(self, index: int) -> Inspected:
+    def _read(self, index: int) -> Exchange | SessionFormatError:
         try:
-            exchange = self.session.exchange(index)
+            return self.session.exchange(index)
         except SessionFormatError as error:
+            return error
+
+    def _inspect(self, index: int, exchange: Exchange | SessionFormatError) -> Inspected:
+        if isinstance(exchange, SessionFormatError):
             summary = self.session.summaries()[index]
-            return Inspected(index, summary, None, "unreadable", None, "", None, None, problems=(str(error),))
-        decoded = Decoded(index, exchange, self.protocol)
+            return Inspected(index, summary, None, "unreadable", None, "", None, None, problems=(str(exchange),))
+        decoded = Decoded(index, exchange, self.protocol, known=self.known)
+        if exchange.state is State.OPEN:
+            self._open[index] = decoded
+        row = self._row(decoded)
+        return self._judged(row, decoded) if decoded.protocol else row
+
+    def _row(self, decoded: Decoded) -> Inspected:
+        """What decoding alone tells."""
         model = decoded.request.model if decoded.request else decoded.response.model if decoded.response else None
-        row = Inspected(
-            index=index,
-            summary=summarize(index, exchange, model),
+        return Inspected(
+            index=decoded.index,
+            summary=summarize(decoded.index, decoded.exchange, model),
             protocol=decoded.protocol,
             protocol_from=decoded.protocol_from,
             provider=None,
             provider_from="",
             model=model,
             conversation=None,
-            problems=(*exchange.damage, *(p.message for p in decoded.problems)),
+            problems=(*decoded.exchange.damage, *(p.message for p in decoded.problems)),
         )
-        return self._judged(row, decoded) if decoded.protocol else row
 
     def _judged(self, row: Inspected, decoded: Decoded) -> Inspected:
         """The row of a model exchange."""
         contract, how = self._contract(decoded)
-        row = replace(row, provider=contract.label, provider_from=how)
         conversation = self._conversations.add(decoded)
         if conversation is None:
-            return row
+            return replace(row, provider=contract.label, provider_from=how)
         self._remember(decoded, contract, conversation)
-        case = self._case(decoded, contract, conversation.id)
+        return self._told(row, decoded, self._case(decoded, contract, conversation.id), how)
+
+    def _told(self, row: Inspected, decoded: Decoded, case: Case, how: str) -> Inspected:
+        """The row with what the rules say. What an open exchange lacks may come yet: only its request is judged."""
         answer = decoded.response
         messages = answer.messages if answer else ()
+        is_open = decoded.exchange.state is State.OPEN
         return replace(
             row,
-            conversation=conversation.id,
+            provider=case.contract.label,
+            provider_from=how,
+            conversation=case.earlier.id,
             calls=tuple(call.name or "" for m in messages for _, call in m.tool_calls()),
             has_reasoning=any(True for m in messages for _ in m.reasoning()),
             finish_reason=answer.finish_reason if answer else None,
-            findings=tuple(check(case)),
+            findings=tuple(f for f in check(case) if not is_open or f.side == REQUEST),
         )
 
     def _contract(self, decoded: Decoded) -> tuple[Contract, str]:
@@ -198,16 +287,18 @@ class Inspector:
 
     def _remember(self, decoded: Decoded, contract: Contract, conversation: Conversation) -> None:
         """Note what later exchanges need, and that earlier answers are no longer the end of their conversation."""
-        self._providers[decoded.index] = contract.name
+        journal = self._conversations.journal
+        journal.put(self._providers, decoded.index, contract.name)
         for earlier in conversation.exchanges[-2:-1]:  # those before it were settled when it came
-            row = self.rows[earlier] if earlier < len(self.rows) else None
-            if row and any(f.rule == PENDING for f in row.findings):
+            row = self.rows[earlier]
+            if any(f.rule == PENDING for f in row.findings):
                 self.rows[earlier] = replace(row, findings=tuple(f for f in row.findings if f.rule != PENDING))
+                journal.note(partial(self.rows.__setitem__, earlier, row))
         request = decoded.request
         if request and request.tools:
-            self._tools[conversation.id] = by_name(request.tools)
+            journal.put(self._tools, conversation.id, by_name(request.tools))
         elif request and request.previous_id and conversation.id in self._tools:
-            self._held_tools[decoded.index] = self._tools[conversation.id]
+            journal.put(self._held_tools, decoded.index, self._tools[conversation.id])
 
     def _case(self, decoded: Decoded, contract: Contract, conversation: int | None) -> Case:
         """What the rules see: the exchange, and what its conversation held before it."""
@@ -224,6 +315,11 @@ class Inspector:
             tools=by_name(request.tools) if request and request.tools else self._held_tools.get(index, {}),
             providers=self._providers,
         )
+
+
+def _is_same_request(before: Summary, now: Summary) -> bool:
+    """The exchange is still open, and what is new is in its answer."""
+    return now.state is State.OPEN and (before.url, before.request_bytes) == (now.url, now.request_bytes)
 
 
 def by_name(tools: Iterable[ToolDef]) -> Mapping[str, ToolDef]:

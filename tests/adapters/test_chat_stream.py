@@ -361,7 +361,7 @@ FAULTS: list[tuple[str, list[Json | bytes], bool, list[tuple[str, str, tuple[int
         "an index used twice",
         [call(0, "c", "f", "{}"), call(0, "d", "f", "{}"), CALLS],
         True,
-        [("stream.index", "/choices/0/message/tool_calls/0", (1,))],
+        [("stream.index", "/choices/0/message/tool_calls/1", (1,))],
     ),
     (
         "an id that changes",

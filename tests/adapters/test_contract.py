@@ -92,7 +92,7 @@ def strings(node: object) -> Iterator[str]:
             yield from strings(child)
     elif dataclasses.is_dataclass(node):
         for field in dataclasses.fields(node):
-            if field.name not in ("source", "pointer"):
+            if field.name not in ("source", "pointer", "facts"):
                 yield from strings(getattr(node, field.name))
 
 

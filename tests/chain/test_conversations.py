@@ -29,7 +29,7 @@ class Session:
     ) -> Conversation | None:
         exchange = SimpleNamespace(hop=hop, started_at=started, duration=None if started is None else 2.0)
         decoded = SimpleNamespace(
-            index=len(self.lanes), protocol=protocol, request=asked, response=got, exchange=exchange
+            index=len(self.lanes), protocol=protocol, request=asked, response=got, answer=got, exchange=exchange
         )
         found = self.grouped.add(decoded)  # type: ignore[arg-type]
         self.lanes.append(None if found is None else found.id)
@@ -406,3 +406,22 @@ def test_what_is_asked_twice_at_one_time_are_two_conversations(second: float | N
     session.hear(asks("S", "user: hi\nassistant: good day\nuser: b"), answer("B"), started=5.0)
     session.hear(asks("S", "user: hi\nassistant: hello\nuser: a"), answer("A"), started=6.0)
     assert session.lanes == lanes
+
+
+def state(grouped: Conversations) -> str:
+    """All that is kept, in words: tables and sets in any order."""
+    tables = [sorted(map(repr, v.items())) for v in vars(grouped).values() if isinstance(v, dict)]
+    return repr((tables, [sorted(said) for said in grouped._said], grouped.all, [len(c.received) for c in grouped.all]))
+
+
+@pytest.mark.parametrize("name", PLAYBOOKS)
+def test_what_was_heard_is_taken_back_without_a_trace(name: str) -> None:
+    session, states, marks = Session(), [], []
+    session.grouped.journal.is_on = True
+    for asked, got in PLAYBOOKS[name][0]:
+        states.append(state(session.grouped))
+        marks.append(session.grouped.journal.mark())
+        session.hear(asked, got)
+    for before, mark in zip(reversed(states), reversed(marks), strict=True):
+        session.grouped.journal.rewind(mark)
+        assert state(session.grouped) == before

@@ -243,3 +243,17 @@ def test_calls_that_the_provider_runs_are_no_findings(anthropic, kind):
     call = {"type": kind, "id": "srvtoolu_1", "name": "web_search", "input": {}}
     turns = [GO, {"role": "assistant", "content": [call]}]
     assert not [f for f in anthropic(turns) if f.rule.startswith("closure.")]
+
+
+@pytest.mark.parametrize(
+    ("history", "evidence"),
+    [
+        ([GO, assistant(use("a")), user("stop")], "message 3 (/messages/2) follows without its result"),
+        (
+            [GO, assistant(use("a")), user(text("first"), result("a"))],
+            "answered by message 3 (/messages/2), message 3 has other content before the result",
+        ),
+    ],
+)
+def test_what_is_seen_names_messages_from_one_and_by_their_pointers(anthropic, history, evidence):
+    assert [f.evidence for f in anthropic(history)] == [evidence]

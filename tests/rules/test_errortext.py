@@ -155,6 +155,7 @@ def test_a_match_says_what_to_do():
     assert match.index.startswith("messages.N counts turns after neighbouring messages of one role have been merged")
     assert match.look_for == pages.page("closure.missing-result").look_for
     assert "workbench check FILE" in match.record
+    assert match.record.index("workbench record -- COMMAND") < match.record.index("ANTHROPIC_LOG=debug")
     assert "github.com/anthropics/claude-code" in match.source
     assert (match.status, match.date[:4]) == (400, "2026")
     assert (

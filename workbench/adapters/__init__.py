@@ -14,6 +14,7 @@ from typing import Protocol
 from workbench import plugins
 from workbench.errors import UsageError
 from workbench.ir import JsonValue, ModelRequest, ModelResponse
+from workbench.known import KnownMessages
 from workbench.wire.sse import SseEvent
 
 
@@ -31,7 +32,10 @@ class Capabilities:
 
 
 class StreamDecoder(Protocol):
-    """Builds an answer from stream events; the same for every chunking of the bytes."""
+    """Builds an answer from stream events; the same for every chunking of the bytes.
+
+    ``copy.deepcopy`` of it goes on from where it stands without touching the original.
+    """
 
     def feed(self, event: SseEvent) -> None:
         """Take one block. Never raises on hostile input: it records anomalies."""
@@ -66,8 +70,12 @@ class Adapter(Protocol):
         """0 … 1: the same for the name and parsed data of one stream event."""
         ...
 
-    def decode_request(self, body: bytes) -> ModelRequest:
+    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
         """Decode a content-decoded request body.
+
+        Args:
+            body: what was sent.
+            known: messages that were decoded before, and takes those that were not; the result is the same without.
 
         Raises:
             WireError: not JSON.

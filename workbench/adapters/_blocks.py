@@ -7,16 +7,20 @@ kept verbatim; so is a block whose shape is wrong, with an anomaly beside it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeAlias
 
+from workbench.errors import WireError
 from workbench.ir import (
     NOTHING,
     Anomaly,
     Carrier,
     JsonValue,
     Media,
+    Message,
+    ModelRequest,
     Opaque,
     Part,
     Reasoning,
@@ -25,6 +29,9 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
+from workbench.known import KnownMessages
+from workbench.known import Reader as MessageReader
+from workbench.wire.jsontext import elements, loads
 
 ITSELF: Mapping[str, str] = {"text": ""}
 """Fields of a text that stands on the wire as a bare string."""
@@ -49,6 +56,46 @@ class Notes:
     def shape(self, message: str, at: str) -> None:
         """Note that something has a shape the protocol does not know."""
         self.add("content.shape", message, at)
+
+
+ReadMessage: TypeAlias = Callable[[JsonValue, str, Notes], Message]
+"""Reads the message at a pointer; a function of a module."""
+
+
+def read_messages(
+    value: JsonValue, notes: Notes, read: ReadMessage, known: KnownMessages | None
+) -> tuple[Message, ...]:
+    """The messages of a request; with ``known``, ``value`` holds their texts."""
+    if not isinstance(value, list):
+        notes.shape(f"messages is {kind_of(value)}, not a list", "/messages")
+        return ()
+    if known:
+        return tuple(known.read(value, notes.anomalies, _alone(read)))
+    messages = tuple(read(m, f"/messages/{n}", notes) for n, m in enumerate(value))
+    notes.base = ""
+    return messages
+
+
+@cache
+def _alone(read: ReadMessage) -> MessageReader:
+    def reader(value: JsonValue) -> tuple[Message, list[Anomaly]]:
+        notes = Notes()
+        return read(value, "", notes), notes.anomalies
+
+    return reader
+
+
+ReadRequest: TypeAlias = Callable[[JsonValue, "KnownMessages | None"], ModelRequest]
+
+
+def decode_request(body: bytes, read: ReadRequest, known: KnownMessages | None) -> ModelRequest:
+    """The request that a body is; what is known of its messages is read no more. Raises WireError, ProtocolMismatch."""
+    apart = elements(body, "messages") if known else None
+    if apart:
+        rest, texts = apart
+        with suppress(WireError):  # of a message: the whole body tells where
+            return read(rest | {"messages": texts}, known)
+    return read(loads(body), None)
 
 
 def kind_of(value: JsonValue) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workbench.adapters._blocks import VERBATIM, Block, Notes, kind_of, read_content
+from workbench.adapters._blocks import VERBATIM, Block, Notes, kind_of, read_content, read_messages
 from workbench.errors import ProtocolMismatch
 from workbench.ir import (
     NOTHING,
@@ -20,6 +20,7 @@ from workbench.ir import (
     ToolChoice,
     ToolDef,
 )
+from workbench.known import KnownMessages
 
 PROTOCOL = "anthropic-messages"
 
@@ -39,8 +40,8 @@ _RUN_BY_CLIENT = ("custom", "function", "bash_", "text_editor_", "computer_", "m
 """How the types of tools begin whose calls the client has to answer, although some bring no schema of their own."""
 
 
-def read_request(body: JsonValue) -> ModelRequest:
-    """The request that a parsed body is.
+def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRequest:
+    """The request that a parsed body is; with ``known``, the texts of its messages stand in their places.
 
     Raises:
         ProtocolMismatch: it has no ``messages``.
@@ -54,7 +55,7 @@ def read_request(body: JsonValue) -> ModelRequest:
     return ModelRequest(
         protocol=PROTOCOL,
         model=model if isinstance(model, str) else None,
-        messages=_messages(body["messages"], notes),
+        messages=read_messages(body["messages"], notes, read_message, known),
         system=_system(body.get("system"), notes),
         tools=_tools(body.get("tools"), notes),
         tool_choice=_tool_choice(choice, notes),
@@ -85,15 +86,6 @@ def read_message(value: JsonValue, pointer: str, notes: Notes) -> Message:
         notes.shape("a message without content", "/content" if "content" in value else "")
     extra = {k: v for k, v in value.items() if k not in own}
     return Message(role if isinstance(role, str) else "", parts, extra or NOTHING, pointer)
-
-
-def _messages(value: JsonValue, notes: Notes) -> tuple[Message, ...]:
-    if not isinstance(value, list):
-        notes.shape(f"messages is {kind_of(value)}, not a list", "/messages")
-        return ()
-    messages = tuple(read_message(m, f"/messages/{n}", notes) for n, m in enumerate(value))
-    notes.base = ""
-    return messages
 
 
 def _system(value: JsonValue, notes: Notes) -> tuple[Part, ...]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.adapters._blocks import Block, Notes, kind_of
+from workbench.adapters._blocks import Block, Notes, kind_of, read_messages
 from workbench.adapters._chat_blocks import nested
 from workbench.adapters._chat_message import read_message
 from workbench.errors import ProtocolMismatch
-from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, ToolChoice, ToolDef
+from workbench.ir import NOTHING, JsonValue, ModelRequest, ToolChoice, ToolDef
+from workbench.known import KnownMessages
 
 PROTOCOL = "openai-chat"
 
@@ -35,8 +36,8 @@ MODES = {"auto": "auto", "none": "none", "required": "any", "any": "any"}
 _SWITCH = {"enabled": "on", "disabled": "off", True: "on", False: "off"}
 
 
-def read_request(body: JsonValue) -> ModelRequest:
-    """The request that a parsed body is.
+def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRequest:
+    """The request that a parsed body is; with ``known``, the texts of its messages stand in their places.
 
     Raises:
         ProtocolMismatch: it has no ``messages``.
@@ -48,7 +49,7 @@ def read_request(body: JsonValue) -> ModelRequest:
     return ModelRequest(
         protocol=PROTOCOL,
         model=model if isinstance(model, str) else None,
-        messages=_messages(body["messages"], notes),
+        messages=read_messages(body["messages"], notes, read_message, known),
         tools=(*_tools(body, "tools", notes), *_tools(body, "functions", notes)),
         tool_choice=_tool_choice(body.get("tool_choice", body.get("function_call")), notes),
         parallel=parallel if isinstance(parallel, bool) else None,
@@ -57,15 +58,6 @@ def read_request(body: JsonValue) -> ModelRequest:
         params={k: v for k, v in body.items() if v is None or not isinstance(v, _HELD.get(k, ()))} or NOTHING,
         anomalies=tuple(notes.anomalies),
     )
-
-
-def _messages(value: JsonValue, notes: Notes) -> tuple[Message, ...]:
-    if not isinstance(value, list):
-        notes.shape(f"messages is {kind_of(value)}, not a list", "/messages")
-        return ()
-    messages = tuple(read_message(m, f"/messages/{n}", notes) for n, m in enumerate(value))
-    notes.base = ""
-    return messages
 
 
 def _tools(body: Mapping[str, JsonValue], key: str, notes: Notes) -> Iterator[ToolDef]:

@@ -8,6 +8,7 @@ an anomaly, written down once for all the blocks that do it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from workbench.adapters._blocks import kind_of
 from workbench.adapters._chat_response import contradiction, describe, error_of, read_usage, text_of
@@ -165,7 +166,10 @@ class ChatStreamDecoder:
 
     def _open(self) -> Choice:
         pointer = f"/choices/{len(self._choices)}"
-        return Choice(pointer, lambda slug, text, at, event: self._note(slug, text, f"{pointer}/message{at}", event))
+        return Choice(pointer, partial(self._note_below, f"{pointer}/message"))
+
+    def _note_below(self, base: str, slug: str, message: str, pointer: str, event: int) -> None:
+        self._note(slug, message, base + pointer, event)
 
     def _finish(self, choice: Choice, reason: JsonValue, number: int) -> None:
         place = choice.reason_pointer

@@ -126,8 +126,8 @@ class Calls:
         if type(index) is int:
             call = self._by_index.get(index)
             if call is not None and _is_another(call, call_id, name):
-                self._note("stream.index", f"another call begins at index {index}, which is taken", f"{call.at}", event)
-                call = None
+                call = self._open(delta)
+                self._note("stream.index", f"another call begins at index {index}, which is taken", call.at, event)
             if call is None and not call_id and not name and self.calls:
                 call = self._open(delta)
                 self._note("stream.index", f"a delta for the call at index {index}, which never began", call.at, event)

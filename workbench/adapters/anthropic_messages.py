@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterator, Mapping
 
 from workbench.adapters import Capabilities, _leaves
+from workbench.adapters._blocks import decode_request
 from workbench.adapters._blocks_request import PROTOCOL, read_request
 from workbench.adapters._blocks_response import read_response
 from workbench.adapters._blocks_stream import BlockStreamDecoder
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolChoice, ToolDef
-from workbench.wire.jsontext import loads
+from workbench.known import KnownMessages
 from workbench.wire.sse import looks_like_stream, read_events
 
 _URL = re.compile(
@@ -100,9 +101,9 @@ class AnthropicMessages:
             return 0.6 if event == kind else 0.2
         return 0.0 if key not in value else 0.98 if event == kind else 0.9
 
-    def decode_request(self, body: bytes) -> ModelRequest:
+    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
         """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
-        return read_request(loads(body))
+        return decode_request(body, read_request, known)
 
     def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
         """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""

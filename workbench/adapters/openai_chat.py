@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from workbench.adapters import Capabilities, StreamDecoder, _leaves
+from workbench.adapters._blocks import decode_request
 from workbench.adapters._chat_nodes import READ, request_nodes, response_nodes
 from workbench.adapters._chat_request import PROTOCOL, read_request
 from workbench.adapters._chat_response import read_response
@@ -17,6 +18,7 @@ from workbench.adapters._chat_stream import ChatStreamDecoder
 from workbench.adapters._error_body import read_error_text
 from workbench.errors import WireError
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
+from workbench.known import KnownMessages
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import looks_like_stream, read_events
 
@@ -108,9 +110,9 @@ class OpenAIChat:
             return 0.98
         return 0.9 if any(isinstance(c, dict) and "delta" in c for c in choices) else 0.3
 
-    def decode_request(self, body: bytes) -> ModelRequest:
+    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
         """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
-        return read_request(loads(body))
+        return decode_request(body, read_request, known)
 
     def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
         """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""

@@ -13,6 +13,7 @@ from workbench.chain.closure import NodeRef
 from workbench.chain.received import Answer, Received
 from workbench.chain.terms import ReasoningTerms, Scope
 from workbench.ir import Message, ModelRequest, Reasoning, ToolResultIR
+from workbench.known import fact
 
 
 class Debt(NamedTuple):
@@ -67,8 +68,8 @@ class Turn:
 def turns(request: ModelRequest, received: Received) -> list[Turn]:
     """The assistant turns of a request, matched with what was received."""
     places = [n for n, m in enumerate(request.messages) if m.role in ANSWERING]
-    positions = received.match([Answer(request.messages[n]) for n in places])
-    users = [n for n, m in enumerate(request.messages) if _is_said(m)]
+    positions = received.match([fact(request.messages[n], Answer) for n in places])
+    users = [n for n, m in enumerate(request.messages) if m.role == "user" and fact(m, _is_said)]
     found: list[Turn] = []
     loops: defaultdict[int, Loop] = defaultdict(Loop)
     last = -2
@@ -104,8 +105,8 @@ def _add_answer(turn: Turn, position: int, received: Received) -> None:
 
 
 def _is_said(message: Message) -> bool:
-    """A user message that holds more than results."""
-    return message.role == "user" and any(not isinstance(p, ToolResultIR) for p in message.parts)
+    """It holds more than results."""
+    return any(not isinstance(p, ToolResultIR) for p in message.parts)
 
 
 def _end_of_loop(last: int, users: Sequence[int], messages: Sequence[Message]) -> int | None:

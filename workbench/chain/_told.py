@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from workbench.chain._fingerprint import ANSWERING, SYSTEM, Item, items, looks_unique
 from workbench.ir import Message, ModelRequest, Part, Text
+from workbench.known import fact
 
 
 class State(NamedTuple):
@@ -54,7 +55,7 @@ class Told:
         """Add messages of a request."""
         for message in messages:
             if message.role not in SYSTEM:
-                self._add(items(message, is_answer=message.role in ANSWERING))
+                self._add(fact(message, _said))
             self.ends.append(len(self.items))
         return self
 
@@ -65,10 +66,12 @@ class Told:
         return told
 
     def _add(self, said: Iterable[Item]) -> None:
+        plain, exact = self.plain[-1], self.exact[-1]
         for item in said:
+            plain, exact = hash((plain, item.plain)), hash((exact, item.exact))
             self.items.append(item)
-            self.plain.append(hash((self.plain[-1], item.plain)))
-            self.exact.append(hash((self.exact[-1], item.exact)))
+            self.plain.append(plain)
+            self.exact.append(exact)
 
     @property
     def end(self) -> State:
@@ -115,6 +118,11 @@ class Told:
 
     def _run(self, start: int, stop: int) -> tuple[int, ...]:
         return tuple(i.plain for i in self.items[start:stop])
+
+
+def _said(message: Message) -> tuple[Item, ...]:
+    """What a message of a request says."""
+    return tuple(items(message, is_answer=message.role in ANSWERING))
 
 
 def beginning(request: ModelRequest | None, hop: str) -> State:

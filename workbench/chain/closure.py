@@ -153,6 +153,10 @@ class _Judge:
 
     def call(self, node: CallNode) -> CallLine:
         """The line of a call."""
+        if self._is_answered_next(node):
+            refs = (node.results[0].ref,)
+            note = f"answered by message {refs[0].message + 1}"
+            return CallLine(node.call.id, node.call.name, node.ref, refs, CallState.CLOSED, note)
         remembered = node.ref.side == REMEMBERED
         between = None if remembered else self._between(node)
         before = None if remembered else self._before(node)
@@ -169,6 +173,18 @@ class _Judge:
             before=before,
             twin=node.twin.ref if node.twin and node.twin.ref.side != REMEMBERED else None,
             is_remembered=remembered,
+        )
+
+    def _is_answered_next(self, node: CallNode) -> bool:
+        """As nearly every call is: once, by id, in the next turn, with nothing to be said against it."""
+        if len(node.results) != 1 or node.twin or node.mismatch or node.ref.side != REQUEST:
+            return False
+        (result,), terms = node.results, self.terms
+        return (
+            result.turn.number == node.turn.number + 1
+            and not (result.is_early or result.is_by_position or (result.before and terms.results_first))
+            and terms.call_role in ("", node.turn.role)
+            and terms.result_role in ("", result.turn.role)
         )
 
     def orphan(self, node: ResultNode) -> CallLine:

@@ -17,12 +17,13 @@ own. Of requests only fingerprints are kept.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 from workbench.chain._fingerprint import ANSWERING, looks_unique, visible_text, without_reminders
+from workbench.chain._journal import Journal
 from workbench.chain._told import State, Told, beginning
 from workbench.chain.received import Received
 from workbench.decode import Decoded
@@ -80,6 +81,13 @@ class _Thread(NamedTuple):
     state: State
 
 
+class _Kind(NamedTuple):
+    """What tells a retry from another request: protocol and model, names of the tools."""
+
+    asked: tuple[str, str | None]
+    tools: frozenset[str]
+
+
 @dataclass(slots=True)
 class _Attempt:
     """The last request with certain messages.
@@ -105,18 +113,20 @@ class Conversations:
 
     Attributes:
         all: every conversation so far, in order of first appearance.
+        journal: by which everything since an exchange can be taken back.
     """
 
     def __init__(self) -> None:
+        self.journal = Journal()
         self.all: list[Conversation] = []
         self._owners: dict[int, _Owner] = {}
         self._threads: dict[tuple[str, str], _Thread] = {}
-        self._attempts: defaultdict[int, list[_Attempt]] = defaultdict(list)
+        self._attempts: dict[int, list[_Attempt]] = {}
         self._said: list[set[int]] = []
 
     def add(self, decoded: Decoded) -> Conversation | None:
         """The conversation of the next exchange, None for what is no model exchange. Exchanges come in order."""
-        request, response = decoded.request, decoded.response
+        request, response = decoded.request, decoded.answer
         if decoded.protocol is None or (request is None and response is None):
             return None
         hop = decoded.exchange.hop
@@ -124,16 +134,18 @@ class Conversations:
         start = thread.state if thread else beginning(request, hop)
         told = Told.after(start, request.model if request else None).tell(request.messages if request else ())
         found = self._find(request, told, thread, decoded.exchange.started_at)
-        found.exchanges.append(decoded.index)
-        self._said[found.id].update(i.plain for i in told.items)
+        self.journal.append(found.exchanges, decoded.index)
+        self.journal.add(self._said[found.id], (i.plain for i in told.items))
         owner = _Owner(found.id, told.asked(len(told.items)))
         if request is not None:
             self._try(owner, request, response, _end(decoded.exchange))
             if request.previous_id:
-                self._threads.setdefault((hop, request.previous_id), _Thread(owner, start))
+                known = self._threads.get((hop, request.previous_id), _Thread(owner, start))
+                self.journal.put(self._threads, (hop, request.previous_id), known)
         if response is not None and response.messages:
-            found.answers.append((decoded.index, response))
+            self.journal.append(found.answers, (decoded.index, response))
             found.received.add(decoded.index, response)
+            self.journal.note(partial(found.received.drop, decoded.index))
             self._remember(owner, response, told)
         return found
 
@@ -145,7 +157,9 @@ class Conversations:
         owner = thread.owner if thread else self._by_answer(told)
         if owner is not None:
             for attempt in self._attempts.get(owner.asked, ()):
-                attempt.is_continued |= attempt.conversation == owner.conversation
+                if attempt.conversation == owner.conversation and not attempt.is_continued:
+                    attempt.is_continued = True
+                    self.journal.note(partial(setattr, attempt, "is_continued", False))
             return self.all[owner.conversation]
         number = self._by_request(request, told, started)
         if number is None:
@@ -153,8 +167,8 @@ class Conversations:
         return self._begin(_label(request)) if number is None else self.all[number]
 
     def _begin(self, label: str) -> Conversation:
-        self.all.append(Conversation(len(self.all), label=label))
-        self._said.append(set())
+        self.journal.append(self.all, Conversation(len(self.all), label=label))
+        self.journal.append(self._said, set())
         return self.all[-1]
 
     def _by_answer(self, told: Told) -> _Owner | None:
@@ -162,9 +176,10 @@ class Conversations:
 
     def _by_request(self, request: ModelRequest, told: Told, started: float | None) -> int | None:
         """The conversation of the longest earlier request that this one repeats or extends."""
+        kind = _Kind(_asked(request), _tool_names(request))
         for n in range(len(told.items), 0, -1):
             for attempt in reversed(self._attempts.get(told.asked(n), ())):
-                if not _is_beside(attempt, started) and _goes_on(attempt, request, told, n):
+                if not _is_beside(attempt, started) and _goes_on(attempt, request, kind, told, n):
                     return attempt.conversation
         return None
 
@@ -184,9 +199,9 @@ class Conversations:
 
     def _try(self, owner: _Owner, request: ModelRequest, response: ModelResponse | None, ended: float | None) -> None:
         """Keep a request for its retries."""
-        others = [a for a in self._attempts[owner.asked] if a.conversation != owner.conversation]
+        others = [a for a in self._attempts.get(owner.asked, ()) if a.conversation != owner.conversation]
         attempt = _Attempt(owner.conversation, _asked(request), _tool_names(request), _good(response), ended)
-        self._attempts[owner.asked] = [*others, attempt][-_MAX_TWINS:]
+        self.journal.put(self._attempts, owner.asked, [*others, attempt][-_MAX_TWINS:])
 
     def _remember(self, owner: _Owner, response: ModelResponse, told: Told) -> None:
         """Make an answer findable."""
@@ -198,10 +213,12 @@ class Conversations:
                 keys = (*after.whole(stop), after.near(start, start, stop), after.pair(start, stop))
                 shorter = after.near(start - 1, start, stop) if start else None
                 calls = (after.call(i) for i in after.items[start:] if i.call_id)
-                self._owners.update(dict.fromkeys((k for k in (*keys, shorter, *calls) if k is not None), owner))
-                self._said[owner.conversation].update(i.plain for i in after.items[start:])
+                for key in (*keys, shorter, *calls):
+                    if key is not None:
+                        self.journal.put(self._owners, key, owner)
+                self.journal.add(self._said[owner.conversation], (i.plain for i in after.items[start:]))
             if response.id:
-                self._threads[told.hop, response.id] = _Thread(owner, after.end)
+                self.journal.put(self._threads, (told.hop, response.id), _Thread(owner, after.end))
 
 
 def _answer_keys(told: Told) -> Iterator[int]:
@@ -219,9 +236,9 @@ def _answer_keys(told: Told) -> Iterator[int]:
     yield from (key for start, stop in runs if (key := told.pair(start, stop)) is not None)
 
 
-def _goes_on(attempt: _Attempt, request: ModelRequest, told: Told, n: int) -> bool:
+def _goes_on(attempt: _Attempt, request: ModelRequest, kind: _Kind, told: Told, n: int) -> bool:
     """A request whose first n items are those of an earlier one belongs to it."""
-    if attempt.answer and not _is_alike(attempt, request):
+    if attempt.answer and not _is_alike(attempt, kind):
         return False
     if n == len(told.items):
         # once an answer was taken up, the same first words begin a conversation anew
@@ -243,10 +260,9 @@ def _end(exchange: Exchange) -> float | None:
     return (exchange.started_at or 0.0) + (exchange.duration or 0.0) if known else None
 
 
-def _is_alike(attempt: _Attempt, request: ModelRequest) -> bool:
+def _is_alike(attempt: _Attempt, kind: _Kind) -> bool:
     """A request on the side or a comparison asks another model, or offers other tools or none."""
-    tools = _tool_names(request)
-    return attempt.asked == _asked(request) and (attempt.tools == tools or bool(attempt.tools & tools))
+    return attempt.asked == kind.asked and (attempt.tools == kind.tools or bool(attempt.tools & kind.tools))
 
 
 def _asked(request: ModelRequest) -> tuple[str, str | None]:

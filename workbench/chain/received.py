@@ -74,6 +74,15 @@ class Received:
                 self._by_text[answer.text].append(len(self.answers))
             self.answers.append(answer)
 
+    def drop(self, exchange: int) -> None:
+        """Take back what was added last: the answer of an exchange."""
+        while self.answers and self.answers[-1].exchange == exchange:
+            answer = self.answers.pop()
+            for call_id in dict.fromkeys(answer.ids):
+                self._by_id[call_id].pop()
+            if not answer.ids and answer.text:
+                self._by_text[answer.text].pop()
+
     def before(self, exchange: int) -> Received:
         """What had been received when an exchange was sent, over the same index."""
         end = bisect_left(self.answers, exchange, key=lambda a: a.exchange)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from workbench.chain.closure import Closure, NodeRef
@@ -10,6 +10,7 @@ from workbench.chain.conversations import Conversation
 from workbench.chain.ledger import Ledger
 from workbench.decode import REQUEST, Decoded, Place
 from workbench.ir import Message, ModelRequest, ModelResponse, Part, ToolDef
+from workbench.known import where
 from workbench.rules._contract import Contract
 from workbench.rules._finding import Finding, Repair, Severity
 from workbench.rules._refusal import filled
@@ -52,6 +53,10 @@ class Case:
     def is_refused(self) -> bool:
         """The provider answered that the request itself is at fault."""
         return self.response is not None and self.response.error is not None and self.status in (400, 422)
+
+    def suspects(self, test: Callable[..., object], *terms: object) -> Iterator[tuple[int, Message]]:
+        """(index, message) of the messages of the request of which ``test(message, *terms)`` is true."""
+        return where(self.decoded.messages(REQUEST), test, *terms)
 
     def message(self, ref: NodeRef) -> Message:
         """The message a reference points into."""

@@ -9,10 +9,16 @@ from functools import cache
 from typing import NamedTuple
 
 from workbench.rules import _contracts, _pages
+from workbench.rules._match_text import lines, match_lines
 from workbench.rules._template import Found, Plain, Template, plain
+
+__all__ = ["Match", "explain", "lines", "match_lines"]
 
 MOST = 200_000
 """Characters of a pasted text that are looked at: its first and its last half of this."""
+
+OUR_RECORDER = "Run the client once more under the recorder: workbench record -- COMMAND (in the app: r on Home)"
+"""How to get hold of an exchange, whoever the provider is."""
 
 TELLING, BEGINNING = 20, 30
 """Literal characters, in plain form, that are enough to tell a text by; and of its beginning alone."""
@@ -172,9 +178,11 @@ def _look_for(known: _Known) -> tuple[str, ...]:
 
 
 def _record(rule: str, how: str) -> str:
+    """Our own recorder first, then what the provider's contract knows for those who cannot run the client again."""
+    ways = f"{OUR_RECORDER}. Or without it: {how[:1].lower()}{how[1:]}" if how else OUR_RECORDER
     if rule.startswith("reasoning."):
-        return f"{how}. It takes two exchanges: the answer that brought the reasoning, and the request after it"
-    return how
+        return f"{ways}. It takes two exchanges: the answer that brought the reasoning, and the request after it"
+    return ways
 
 
 def _terms(provider: str) -> Mapping[str, str]:

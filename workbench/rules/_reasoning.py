@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry, Sent
 from workbench.decode import REQUEST
-from workbench.ir import Carrier, Reasoning
+from workbench.ir import Carrier, Message, Reasoning
 from workbench.rules._case import Case
 from workbench.wire.exchange import Origin
 
@@ -18,9 +18,13 @@ BLOCKS = (Carrier.THINKING, Carrier.REDACTED_THINKING)
 
 def sent(case: Case) -> Iterator[tuple[NodeRef, Reasoning]]:
     """Every piece of reasoning in the history."""
-    for n, message in enumerate(case.decoded.messages(REQUEST)):
+    for n, message in case.suspects(_has_reasoning):
         for k, part in message.reasoning():
             yield NodeRef(REQUEST, n, k), part
+
+
+def _has_reasoning(message: Message) -> bool:
+    return any(True for _ in message.reasoning())
 
 
 def genuine(case: Case) -> dict[NodeRef, Entry]:

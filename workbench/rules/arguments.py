@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from workbench import adapters
 from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST, RESPONSE
-from workbench.ir import ModelRequest, ModelResponse, ToolCallIR, ToolDef
+from workbench.ir import Message, ModelRequest, ModelResponse, ToolCallIR, ToolDef
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._words import quote, weaker, went_astray
@@ -31,7 +31,7 @@ RULES = (INVALID_JSON, DOUBLE, EMPTY, TRUNCATED, SCHEMA, NOT_OBJECT)
 
 def check(case: Case) -> Iterator[Finding]:
     """Findings on the calls of the answer, and on replayed calls as far as a provider cares."""
-    for n, message in enumerate(case.decoded.messages(REQUEST)):
+    for n, message in case.suspects(_is_replayed_wrong, case.decoded.protocol):
         for k, call in message.tool_calls():
             yield from _replayed(case, NodeRef(REQUEST, n, k), call)
     broken = 0
@@ -51,9 +51,14 @@ MOST_REPAIRED = 5
 """Broken calls of one answer whose syntax is repaired: each takes a process of its own."""
 
 
+def _is_replayed_wrong(message: Message, protocol: str | None) -> bool:
+    """Some call is in the wrong container, or does not parse."""
+    return any(c.error is not None or _is_wrong_container(protocol, c) for _, c in message.tool_calls())
+
+
 def _replayed(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
     """Providers take replayed arguments as they are, but for their container and, some of them, their syntax."""
-    if _is_wrong_container(case, call):
+    if _is_wrong_container(case.decoded.protocol, call):
         yield _container(case, NOT_OBJECT, ref, call)
     elif call.error is not None and (call.raw or "").strip():
         yield case.at(
@@ -69,10 +74,10 @@ FREE_TEXT = ("openai-custom",)
 """Formats of calls whose input is no JSON at all."""
 
 
-def _is_wrong_container(case: Case, call: ToolCallIR) -> bool:
-    if call.raw is not None or call.format in FREE_TEXT or case.decoded.protocol is None:
+def _is_wrong_container(protocol: str | None, call: ToolCallIR) -> bool:
+    if call.raw is not None or call.format in FREE_TEXT or protocol is None:
         return False
-    wants_object = adapters.get(case.decoded.protocol).capabilities.arguments == "object"
+    wants_object = adapters.get(protocol).capabilities.arguments == "object"
     return wants_object != isinstance(call.input, dict) and (wants_object or call.input is not None)
 
 
@@ -94,7 +99,7 @@ def _made(case: Case, ref: NodeRef, call: ToolCallIR, *, may_repair: bool) -> It
     tool = case.tools.get(call.name or "")
     if call.format in FREE_TEXT:
         return
-    if _is_wrong_container(case, call):
+    if _is_wrong_container(case.decoded.protocol, call):
         yield _container(case, weaker(NOT_OBJECT), ref, call)
         if not isinstance(call.input, dict):
             return

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from workbench.chain.closure import CallLine, CallState, Flaw, NodeRef
 from workbench.decode import REQUEST
-from workbench.ir import Opaque, ToolCallIR
+from workbench.ir import Message, Opaque, ToolCallIR
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._words import LEGACY_ROLE, as_warning, quote, with_related
@@ -61,7 +62,7 @@ class _Foreign(NamedTuple):
 def _foreign_results(case: Case) -> Iterator[_Foreign]:
     """Messages of the role, and blocks of the type, that results have on another wire."""
     wanted = case.contract.closure.result_role
-    for message in case.decoded.messages(REQUEST):
+    for _, message in case.suspects(_is_foreign):
         if wanted and message.role in ("tool", LEGACY_ROLE) and wanted not in ("tool", LEGACY_ROLE):
             call_id = message.extra.get("tool_call_id")
             yield _Foreign(f"{message.pointer}/role", f"a message of role {quote(message.role)}", str(call_id))
@@ -69,6 +70,11 @@ def _foreign_results(case: Case) -> Iterator[_Foreign]:
             if isinstance(part, Opaque) and part.type == "tool_result" and isinstance(part.value, dict):
                 call_id = part.value.get("tool_use_id")
                 yield _Foreign(message.absolute(part), "a 'tool_result' block", str(call_id))
+
+
+def _is_foreign(message: Message) -> bool:
+    """It has a role, or holds a block, that results have on some wire."""
+    return message.role in ("tool", LEGACY_ROLE) or any(isinstance(p, Opaque) for p in message.parts)
 
 
 def _line(case: Case, line: CallLine) -> Iterator[Finding]:
@@ -93,7 +99,7 @@ def _orphan(case: Case, line: CallLine, ref: NodeRef) -> Finding:
     message = f"a result for {quote(line.id)}, which no call in the turn before it has"
     if line.id is None:
         message = "a result without an id, whose place does not tell which call it answers"
-    return case.at(ORPHAN, ref, message, evidence=line.note, when="unknown-id" if after_calls else "")
+    return case.at(ORPHAN, ref, message, evidence=_seen(case, line), when="unknown-id" if after_calls else "")
 
 
 def _open_call(case: Case, line: CallLine, ref: NodeRef) -> Finding:
@@ -102,9 +108,28 @@ def _open_call(case: Case, line: CallLine, ref: NodeRef) -> Finding:
     return case.at(PENDING, ref, f"{_call(line)} is still open: its result has yet to come")
 
 
+_NAMED = re.compile(r"\bmessage (\d+)")
+
+
+def _seen(case: Case, line: CallLine) -> str:
+    """What the closure notes; a message is named with its pointer, for providers count from zero."""
+    if any(ref and ref.side != REQUEST for ref in (line.call, line.twin)):
+        return line.note
+    messages, told = case.decoded.messages(REQUEST), set()
+
+    def placed(named: re.Match[str]) -> str:
+        number = int(named[1])
+        if number in told or number > len(messages):
+            return named[0]
+        told.add(number)
+        return f"{named[0]} ({messages[number - 1].pointer})"
+
+    return _NAMED.sub(placed, line.note)
+
+
 def _missing(case: Case, line: CallLine, ref: NodeRef) -> Finding:
     message = f"{_call(line)} has no result in the place where it is expected"
-    return _related(case, case.at(MISSING, ref, message, evidence=line.note), line)
+    return _related(case, case.at(MISSING, ref, message, evidence=_seen(case, line)), line)
 
 
 def _flaws(case: Case, line: CallLine) -> Iterator[Finding]:
@@ -113,7 +138,7 @@ def _flaws(case: Case, line: CallLine) -> Iterator[Finding]:
 
 
 def _flaw(case: Case, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
-    note = line.note
+    note = _seen(case, line)
     if flaw is Flaw.CALL_ROLE and line.call:
         role = case.message(line.call).role
         yield case.at(
@@ -172,7 +197,7 @@ def _mismatch(case: Case, line: CallLine) -> Iterator[Finding]:
     words = {"source": check.source, "refusal": check.template} if check else {}
     for ref in line.results:
         message = f"the result names {quote(line.id)}, the call that it answers by position {has}"
-        finding = case.at(MISMATCH, ref, message, name="tool_call_id", evidence=line.note, **words)
+        finding = case.at(MISMATCH, ref, message, name="tool_call_id", evidence=_seen(case, line), **words)
         yield with_related(finding, [case.pointer(line.stands_for, "id")])
 
 

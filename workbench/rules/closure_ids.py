@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST, RESPONSE
-from workbench.ir import ToolCallIR, ToolResultIR
+from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._words import LEGACY_ROLE, quote, weaker
@@ -21,13 +21,37 @@ RULES = (ID_FORMAT,)
 
 def check(case: Case) -> Iterator[Finding]:
     """Ids that are absent, empty, too long or of another form than the provider takes."""
-    for side in (REQUEST, RESPONSE):
-        for n, message in enumerate(case.decoded.messages(side)):
-            for k, part in enumerate(message.parts):
-                if isinstance(part, ToolCallIR) and not part.is_server:
-                    yield from _id_form(case, NodeRef(side, n, k), "id", part.id)
-                elif isinstance(part, ToolResultIR) and not part.is_server:
-                    yield from _id_form(case, NodeRef(side, n, k), "tool_call_id", part.tool_call_id)
+    terms = case.contract.closure
+    for side, messages in (
+        (REQUEST, case.suspects(_is_odd, terms.id_max_length, terms.id_pattern)),
+        (RESPONSE, enumerate(case.decoded.messages(RESPONSE))),
+    ):
+        for n, message in messages:
+            for k, name, value in _ids(message):
+                yield from _id_form(case, NodeRef(side, n, k), name, value)
+
+
+def _ids(message: Message) -> Iterator[tuple[int, str, str | None]]:
+    """(part index, field, id) of every call and every result."""
+    for k, part in enumerate(message.parts):
+        if isinstance(part, ToolCallIR) and not part.is_server:
+            yield k, "id", part.id
+        elif isinstance(part, ToolResultIR) and not part.is_server:
+            yield k, "tool_call_id", part.tool_call_id
+
+
+def _is_odd(message: Message, length: int | None, pattern: str) -> bool:
+    """Some id is not there, or not of the form that is wanted."""
+    ids = [value for _, _, value in _ids(message)]
+    return any(not i or _is_too_long(i, length) or _is_of_other_form(i, pattern) for i in ids)
+
+
+def _is_too_long(value: str, length: int | None) -> bool:
+    return length is not None and len(value) > length
+
+
+def _is_of_other_form(value: str, pattern: str) -> bool:
+    return bool(pattern) and not re.fullmatch(pattern, value)
 
 
 def _has_no_ids(case: Case, ref: NodeRef) -> bool:
@@ -49,9 +73,9 @@ def _id_form(case: Case, ref: NodeRef, name: str, value: str | None) -> Iterator
         yield case.at(rule, ref, message, name=name, when="missing")
     elif ref.side == RESPONSE:  # whoever issued it takes it back
         return
-    elif terms.id_max_length is not None and len(value) > terms.id_max_length:
+    elif _is_too_long(value, terms.id_max_length):
         message = f"the id of {what} has {len(value)} characters, at most {terms.id_max_length} are taken"
         yield case.at(ID_FORMAT, ref, message, name=name, evidence=quote(value), when=f"{which}too-long")
-    elif terms.id_pattern and not re.fullmatch(terms.id_pattern, value):
+    elif _is_of_other_form(value, terms.id_pattern):
         message = f"the id of {what} does not match {terms.id_pattern}"
         yield case.at(ID_FORMAT, ref, message, name=name, evidence=quote(value), when=f"{which}pattern")

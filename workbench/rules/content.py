@@ -27,13 +27,19 @@ RULES = (EMPTY, ASSISTANT_LAST, TRAILING, SYSTEM_POSITION, MEDIA, SHAPE)
 
 def check(case: Case) -> Iterator[Finding]:
     """Findings on the texts of the request as far as the provider cares, and on answers that say nothing."""
-    for n, message in enumerate(case.decoded.messages(REQUEST)):
+    for n, message in case.suspects(_is_odd):
         yield from _texts(case, n, message)
         yield from _media(case, n, message)
     yield from _last_message(case)
     yield from _system_messages(case)
     yield from _silent_answer(case)
     yield from _noticed(case)
+
+
+def _is_odd(message: Message) -> bool:
+    """It is empty, or a text of it is blank, or a result holds media."""
+    held = (part for _, result in message.tool_results() for part in result.content)
+    return _is_empty(message) or any(map(_blank, message.parts)) or any(isinstance(p, Media) for p in held)
 
 
 def _refused(case: Case, rule: Rule, when: str) -> Enforced | None:

@@ -45,6 +45,8 @@ def _damaged(text: bytes) -> Iterator[tuple[int, str]]:
             high, low, lone = match.groups()
             if (high and not low) or lone:
                 yield match.start(), f"half of a surrogate pair (\\u{(high or lone).decode()})"
+    if text.isascii():
+        return
     try:
         text.decode("utf-8")
     except UnicodeDecodeError as error:

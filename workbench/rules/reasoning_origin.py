@@ -96,7 +96,7 @@ def _fabricated(case: Case, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]
         is_vouched_for = part.signature and not is_placeholder(part.text)
         if part.text and not is_vouched_for and not is_blank_tag and ref not in known:
             places[part.text].append(ref)
-    with_calls = {n for n, message in enumerate(case.decoded.messages(REQUEST)) if any(message.tool_calls())}
+    with_calls = {n for n, message in enumerate(case.decoded.messages(REQUEST)) if places and any(message.tool_calls())}
     for text, refs in places.items():
         turns = {ref.message for ref in refs}
         times = len(turns)

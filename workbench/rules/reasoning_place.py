@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry
 from workbench.decode import REQUEST
-from workbench.ir import Carrier, JsonValue, ModelRequest, Part, Reasoning, Text, ToolCallIR
+from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._reasoning import BLOCKS, assistant_turns, genuine, is_rebuilt, received
+from workbench.rules._reasoning import BLOCKS, assistant_turns, genuine, is_rebuilt, received, sent
 
 WARNING = Severity.WARNING
 
@@ -30,6 +30,8 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _order(case: Case, request: ModelRequest) -> Iterator[Finding]:
     """Blocks have to lead their turn and may not end it."""
+    if not any(True for _ in sent(case)):
+        return
     known, answers = genuine(case), dict(case.earlier.answers)
     for turn in assistant_turns(case):
         parts = [case.part(ref) for ref in turn]
@@ -74,7 +76,7 @@ _FIELDS = (Carrier.REASONING_CONTENT, Carrier.REASONING_DETAILS)
 
 def _misplaced(case: Case, request: ModelRequest) -> Iterator[Finding]:
     objects: list[tuple[str, Mapping[str, JsonValue]]] = [("", request.params)]
-    for message in request.messages:
+    for _, message in case.suspects(_may_stray):
         if message.role != case.contract.closure.call_role:
             objects.append((message.pointer, message.extra))
             objects += [(message.absolute(r), {r.carrier: r.text}) for _, r in message.reasoning()]
@@ -83,6 +85,12 @@ def _misplaced(case: Case, request: ModelRequest) -> Iterator[Finding]:
     for pointer, held in objects:
         for name in _FIELDS:
             yield from _strays(case, pointer, held, name)
+
+
+def _may_stray(message: Message) -> bool:
+    """It holds reasoning, or keys that may be some."""
+    held = (part.extra for part in message.parts if isinstance(part, ToolCallIR | ToolResultIR))
+    return bool(message.extra) or any(True for _ in message.reasoning()) or any(held)
 
 
 def _strays(case: Case, pointer: str, held: Mapping[str, JsonValue], name: str) -> Iterator[Finding]:

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from workbench.chain._journal import Journal
+
+
+def test_what_was_changed_is_taken_back_from_a_mark_on():
+    journal, table, items, members = Journal(), {"a": 1}, [1], {1}
+    journal.put(table, "b", 2)
+    journal.is_on = True
+    journal.append(items, 2)
+    mark = journal.mark()
+    journal.put(table, "a", 9)
+    journal.put(table, "c", 3)
+    journal.put(table, "c", 4)
+    journal.append(items, 3)
+    journal.add(members, (1, 2))
+    noted = []
+    journal.note(lambda: noted.append(len(items)))
+    journal.append(items, 4)
+    journal.rewind(mark)
+    assert (table, items, members, noted) == ({"a": 1, "b": 2}, [1, 2], {1}, [3])
+    journal.rewind(0)
+    assert items == [1]
+
+
+def test_what_was_forgotten_stays():
+    journal, items = Journal(), []
+    journal.is_on = True
+    journal.append(items, 1)
+    journal.forget()
+    journal.append(items, 2)
+    journal.rewind(0)
+    assert (items, journal.mark()) == ([1, 2], 0)

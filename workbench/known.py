@@ -1,0 +1,118 @@
+"""Messages that come again: agents repeat their history in each request, so most messages were decoded before.
+
+``KnownMessages`` finds them by their bytes; ``fact`` keeps what was derived from such a message with it. Both change
+how long something takes and never what comes out: what is kept depends on nothing but the message, and knows no place
+in the conversation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from workbench.ir import Anomaly, JsonValue, Message
+from workbench.limits import MAX_KNOWN_MESSAGES
+from workbench.wire.jsontext import loads
+
+T = TypeVar("T")
+
+Reader: TypeAlias = Callable[[JsonValue], tuple[Message, Sequence[Anomaly]]]
+"""Makes a message of a parsed one, both without a place: pointers are those of a body that is the message."""
+
+LEVELS = 2
+"""Containers around a message of a request: the body and its list."""
+
+
+class _Known(NamedTuple):
+    message: Message
+    anomalies: tuple[Anomaly, ...]
+
+
+class KnownMessages:
+    """Decoded messages by the bytes they were read from, for the requests of one session.
+
+    Two generations: when the newer one is full, what it did not ask for is forgotten.
+
+    Args:
+        most: bytes of messages in a generation.
+    """
+
+    def __init__(self, most: int = MAX_KNOWN_MESSAGES) -> None:
+        self._most = most
+        self._size = 0
+        self._new: dict[tuple[Reader, bytes], _Known] = {}
+        self._old: dict[tuple[Reader, bytes], _Known] = {}
+
+    def read(self, texts: Iterable[bytes], anomalies: list[Anomaly], reader: Reader) -> Iterator[Message]:
+        """The messages of a request, in order.
+
+        Args:
+            texts: their bytes.
+            anomalies: takes what was noticed.
+            reader: a function of a module: what it makes of the same bytes is the same.
+
+        Raises:
+            WireError: a message is not JSON.
+        """
+        for n, text in enumerate(texts):
+            key, pointer = (reader, text), f"/messages/{n}"
+            known = self._new.get(key) or self._learn(key)
+            anomalies += (replace(a, pointer=pointer + a.pointer) for a in known.anomalies)
+            message = known.message
+            if message.pointer != pointer:
+                message = _placed(message, pointer)
+                self._new[key] = known._replace(message=message)
+            yield message
+
+    def _learn(self, key: tuple[Reader, bytes]) -> _Known:
+        """Keep a message, so that it outlives the next generation."""
+        reader, text = key
+        known = self._old.get(key)
+        if known is None:
+            message, anomalies = reader(loads(text, levels=LEVELS))
+            object.__setattr__(message, "facts", {})
+            known = _Known(message, tuple(anomalies))
+        if self._size and self._size + len(text) > self._most:
+            self._old, self._new, self._size = self._new, {}, 0
+        self._size += len(text)
+        self._new[key] = known
+        return known
+
+
+def _placed(message: Message, pointer: str) -> Message:
+    """The same message at another place."""
+    other = Message(message.role, message.parts, message.extra, pointer)
+    object.__setattr__(other, "facts", message.facts)
+    return other
+
+
+def fact(message: Message, find: Callable[..., T], *terms: Any) -> T:
+    """``find(message, *terms)``, found once for a message that comes again.
+
+    Args:
+        find: a function of a module, whose result depends on the message without its place, and on ``terms``.
+        terms: hashable.
+    """
+    facts = message.facts
+    if facts is None:
+        return find(message, *terms)
+    key = (find, terms) if terms else find
+    if key not in facts:
+        facts[key] = find(message, *terms)
+    return facts[key]  # type: ignore[no-any-return]
+
+
+def where(messages: Iterable[Message], test: Callable[..., object], *terms: Any) -> Iterator[tuple[int, Message]]:
+    """(index, message) of each message of which ``fact(message, test, *terms)`` is true."""
+    key = (test, terms) if terms else test
+    for n, message in enumerate(messages):
+        facts = message.facts
+        if facts is None:
+            found = test(message, *terms)
+        elif key in facts:
+            found = facts[key]
+        else:
+            found = facts[key] = test(message, *terms)
+        if found:
+            yield n, message

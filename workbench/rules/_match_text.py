@@ -1,0 +1,52 @@
+"""The rules behind an error text as lines of text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from workbench.rules import _pages as pages
+
+if TYPE_CHECKING:
+    from workbench.rules._errortext import Match
+
+
+def lines(matches: Sequence[Match], width: int = 80) -> Iterator[str]:
+    """The most likely rule: who says the text, what to look for, how to record it; then what it may also be."""
+    best, *others = matches
+    yield from match_lines(best, width)
+    if others:
+        yield "It may also be"
+        for match in others:
+            yield from _wrap(f"- {match.rule} ({match.provider})", width, "  ", "    ")
+    if best.rule in pages.slugs():
+        yield ""
+        yield f"More: workbench explain {best.rule}"
+
+
+def match_lines(match: Match, width: int = 80) -> Iterator[str]:
+    """One of them."""
+    where = f", {match.where}" if match.where else ""
+    yield from _wrap(f"{match.rule}: said by {match.provider}{where} with status {match.status}", width, "")
+    yield from _wrap(match.message, width, "  ")
+    yield ""
+    for name, value in match.captured.items():
+        yield from _wrap(f"{name}: {value}", width, "  ")
+    for line in (match.index, *({match.note} - set(match.look_for))):
+        yield from _wrap(line, width, "  ")
+    if match.look_for:
+        yield "Look for"
+        for cause in match.look_for:
+            yield from _wrap(f"- {cause}", width, "  ", "    ")
+    yield "Record it"
+    yield from _wrap(match.record, width, "  ")
+    yield "Source"
+    yield from _wrap(f"{match.source} ({match.date})" if match.date else match.source, width, "  ")
+
+
+def _wrap(text: str, width: int, first: str, rest: str | None = None) -> list[str]:
+    indent = first if rest is None else rest
+    return textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
