@@ -1,14 +1,18 @@
-"""The bytes behind a FILE argument: a file read when asked for, standard input, either of them compressed."""
+"""The bytes behind a FILE argument: a file read when asked for, a pipe, standard input; compressed or not."""
 
 from __future__ import annotations
 
 import errno
+import os
+import select
+import stat
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
 from workbench.errors import UnreadableInput, WireError
-from workbench.limits import MAX_INPUT_FILE
+from workbench.limits import MAX_INPUT_FILE, WRITER_SECONDS
 from workbench.wire.encoding import decode_body
 from workbench.wire.exchange import Body
 
@@ -49,25 +53,38 @@ def open_source(path: str, stdin: BinaryIO | None) -> Source:
         return _held("standard input", "standard input", _all_of(stdin))
     file = Path(path)
     try:
-        is_regular = file.is_file()
-        if is_regular:
-            with file.open("rb") as stream:
-                head = stream.read(HEAD)
-        else:
-            head = _read(file, path)
+        mode = file.stat().st_mode
+        if not stat.S_ISREG(mode):
+            return _held(path, file.name, _streamed(file, mode, path))
+        with file.open("rb") as stream:
+            head = stream.read(HEAD)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise UnreadableInput("there is no such file", where=path, hint="check the name") from error
-    except IsADirectoryError as error:
-        raise UnreadableInput("this is a folder", where=path, hint="name a file in it") from error
     except (OSError, ValueError) as error:
         if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
             raise UnreadableInput("this is no file name", where=path[:200]) from error
         raise
-    if not is_regular:
-        return _held(path, file.name, head)
     if _packing(head):
         return _held(path, file.name, _read(file, path))
     return Source(path, file.name, _text_head(head, path), path=file)
+
+
+def _streamed(file: Path, mode: int, shown: str) -> bytes:
+    """What comes through a pipe. Nothing else that is no regular file can be read: a device need not have an end."""
+    if stat.S_ISDIR(mode):
+        raise UnreadableInput("this is a folder", where=shown, hint="name a file in it")
+    if not stat.S_ISFIFO(mode):
+        what = "a socket" if stat.S_ISSOCK(mode) else "a device"
+        raise UnreadableInput(f"this is {what}, not a file", where=shown, hint="name a file, or - for standard input")
+    with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as stream:
+        waiting = select.poll()
+        waiting.register(stream, select.POLLIN)
+        came = waiting.poll(WRITER_SECONDS * 1000)
+        first = stream.read(HEAD)  # None: somebody has it open for writing; b"": nobody has
+        if first == b"" and not came:
+            raise UnreadableInput(f"nobody wrote into this pipe for {WRITER_SECONDS:g} seconds", where=shown)
+        os.set_blocking(stream.fileno(), True)
+        return _drain(stream, shown, first or b"")
 
 
 def _held(shown: str, name: str, data: bytes) -> Source:
@@ -104,8 +121,8 @@ def _read(path: Path, shown: str) -> bytes:
         return _drain(stream, shown)
 
 
-def _drain(stream: BinaryIO, shown: str) -> bytes:
-    pieces, length = [], 0
+def _drain(stream: BinaryIO | FileIO, shown: str, first: bytes = b"") -> bytes:
+    pieces, length = [first], len(first)
     while piece := stream.read(PIECE):
         pieces.append(piece)
         length += len(piece)

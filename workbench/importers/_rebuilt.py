@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
+from workbench.ir import NOTHING
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, Summary, summarize
 from workbench.wire.jsontext import dumps
 
@@ -150,6 +151,8 @@ class RebuiltSession:
     def __init__(self, name: str, turns: Iterable[Turn], *, url: str, damage: tuple[str, ...], title: str) -> None:
         self.name = name
         self.damage = damage
+        self.about = NOTHING
+        self.is_live = False
         self.format = title
         self._url = url
         self._turns = tuple(turns)
@@ -179,6 +182,10 @@ class RebuiltSession:
     def _exchange(self, turn: Turn, request: bytes) -> Exchange:
         answer = None if turn.response is None else HttpResponse(status=turn.status, body=_not_wire(turn.response))
         return replace(turn.like, request=HttpRequest(url=self._url, body=_not_wire(request)), response=answer)
+
+    def refresh(self) -> frozenset[int]:
+        """A transcript is read once."""
+        return frozenset()
 
     def close(self) -> None:
         """Nothing to close."""

@@ -1,0 +1,42 @@
+"""Real traffic: the Python SDKs build from every recorded stream what our policies of them say."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.accumulation import sdks
+from tests.accumulation.test_python_sdks import ours, plain
+from workbench.accumulation.blocks import AnthropicPython
+from workbench.accumulation.chat_by_merging import OpenAIPython
+from workbench.accumulation.differences import where_they_differ
+from workbench.decode import Decoded
+from workbench.importers import open_input
+
+PROTOCOLS = ("anthropic-messages", "openai-chat")
+
+
+def streams(recordings: Path) -> Iterator[tuple[str, Decoded]]:
+    with (recordings / "index.tsv").open(encoding="utf-8", newline="") as index:
+        rows = [row for row in csv.DictReader(index, delimiter="\t") if row["streaming"] in ("yes", "mixed")]
+    for row in rows:
+        if row["protocol"] not in PROTOCOLS or not (recordings / row["file"]).is_file():
+            continue
+        session = open_input(str(recordings / row["file"]))
+        for n in range(len(session)):
+            decoded = Decoded(n, session.exchange(n))
+            if decoded.protocol in PROTOCOLS and decoded.events and decoded.response:
+                yield f"{row['file']} {n}", decoded
+
+
+def test_the_sdks_build_what_we_say(recordings: Path) -> None:
+    seen = wrong = 0
+    for name, decoded in streams(recordings):
+        is_blocks = decoded.protocol == "anthropic-messages"
+        policy, sdk = (AnthropicPython, sdks.anthropic) if is_blocks else (OpenAIPython, sdks.openai)
+        seen += 1
+        assert plain(ours(policy(), decoded.response_text)) == plain(sdk(decoded.response_text)), name
+        wrong += any(not group.agrees for group in where_they_differ(decoded))
+    assert seen > 40
+    assert 0 < wrong < seen

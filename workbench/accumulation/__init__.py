@@ -1,0 +1,1 @@
+"""How a stream becomes a message: ours event by event, and what usual clients would have built where they differ."""

@@ -1,0 +1,119 @@
+"""What a client holds of an answer while it streams: parts made of pieces, each piece with the event that brought it.
+
+Every policy builds these, and so does our own reading, so that two can be compared piece by piece.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from workbench.errors import WireError
+from workbench.ir import JsonValue
+from workbench.wire.jsontext import dumps, loads
+
+TEXT, REASONING, CALL = "text", "reasoning", "call"
+MADE_UP = "(made up by the client)"
+"""Stands for an id that a client invents where the wire has none."""
+
+
+class Stop(Exception):
+    """A client raises here and its caller gets no message.
+
+    Args:
+        kind: name of the error it raises.
+        words: what it raises it for.
+        event: where, if that is another event than the one it was fed last.
+    """
+
+    def __init__(self, kind: str, words: str, event: int | None = None) -> None:
+        super().__init__(words)
+        self.kind = kind
+        self.words = words
+        self.event = event
+
+
+class Stopped(NamedTuple):
+    """Where a client gave up: the number of the event, None for the end of the stream."""
+
+    event: int | None
+    kind: str
+    words: str
+
+
+class Piece(NamedTuple):
+    """Characters, and the event that brought them."""
+
+    event: int
+    text: str
+
+
+class Grown:
+    """One part. ``value`` is set where a client holds arguments as a parsed value and no longer as text."""
+
+    __slots__ = ("kind", "name", "strings", "value")
+
+    def __init__(self, kind: str, name: str = "") -> None:
+        self.kind = kind
+        self.name = name  # the field it travels in, where one message has several of a kind
+        self.strings: dict[str, list[Piece]] = {}
+        self.value: tuple[JsonValue] | None = None
+
+    def add(self, field: str, text: str, event: int) -> None:
+        """Append to a string."""
+        self.strings.setdefault(field, []).append(Piece(event, text))
+
+    def put(self, field: str, text: str, event: int) -> None:
+        """Replace a string."""
+        self.strings[field] = [Piece(event, text)]
+
+    def text(self, field: str) -> str | None:
+        """The string so far; None where none of it came."""
+        pieces = self.strings.get(field)
+        return None if pieces is None else "".join(p.text for p in pieces)
+
+    @property
+    def is_empty(self) -> bool:
+        """It says nothing: clients differ in whether they keep such a part, and nobody sees it."""
+        return self.kind != CALL and not any(self.text(field) for field in self.strings)
+
+    def says(self) -> dict[str, JsonValue]:
+        """What two clients have to agree on, field → value."""
+        if self.kind == CALL:
+            return {"id": self.text("id"), "name": self.text("name"), "arguments": self.arguments()}
+        said: dict[str, JsonValue] = {"text": self.text("text") or ""}
+        if self.kind == REASONING:
+            said |= {"signature": self.text("signature") or "", "data": self.text("data") or ""}
+        return said
+
+    def arguments(self) -> str:
+        """Arguments as one text, however they are held; a value is written without spaces."""
+        if self.value is None:
+            return self.text("arguments") or "{}"  # no arguments, for every client
+        return dumps(self.value[0]).decode("utf-8", "replace")
+
+    def settle(self) -> None:
+        """Hold arguments as the value they parse to, where they do."""
+        try:
+            self.value = (loads(self.text("arguments") or ""),)
+        except WireError:
+            return
+
+    def events(self, field: str) -> list[int]:
+        """The events that brought a field, in order."""
+        return [p.event for p in self.strings.get(field, ()) if p.text]
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a client has at the end.
+
+    Attributes:
+        messages: one for each choice, its parts in order: reasoning, text and calls; empty parts are left out.
+        stopped: where the client raised; then its caller never saw the message.
+        notes: what the client did that the parts do not show.
+    """
+
+    messages: tuple[tuple[Grown, ...], ...]
+    stopped: Stopped | None = None
+    notes: tuple[str, ...] = ()

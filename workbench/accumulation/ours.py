@@ -1,0 +1,88 @@
+"""Our own reading of a stream in the form in which clients' are compared with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from workbench.accumulation._chat import REASONINGS
+from workbench.accumulation.chunks import Chunk
+from workbench.accumulation.grown import CALL, REASONING, TEXT, Built, Grown, Piece
+from workbench.ir import Carrier, JsonValue, ModelResponse, Part, Reasoning, Segment, Text, ToolCallIR
+
+
+def ours(response: ModelResponse, chunks: Sequence[Chunk]) -> Built:
+    """What we read.
+
+    Reasoning that stands inside the text counts as text, as on the wire; reasoning in lists is left out: no two
+    clients hold it alike.
+    """
+    values = {chunk.event: chunk.value for chunk in chunks}
+    messages = (_parts(message.parts, values, is_chat="chat" in response.protocol) for message in response.messages)
+    return Built(tuple(tuple(p for p in parts if not p.is_empty) for parts in messages))
+
+
+def _parts(parts: Sequence[Part], values: Mapping[int, JsonValue], *, is_chat: bool) -> list[Grown]:
+    made: list[Grown] = []
+    sliced: dict[Segment, None] = {}
+    for part in parts:
+        if "text" in part.source.slices:
+            sliced |= dict.fromkeys(part.source.segments.get("text", ()))
+        else:
+            found = _part(part, values)
+            if found is not None:
+                made.append(found)
+    if sliced:
+        text = Grown(TEXT)
+        text.strings["text"] = _pieces(sorted(sliced), values)
+        made.append(text)
+    order = (REASONING, TEXT, CALL)
+    return sorted(made, key=lambda p: order.index(p.kind)) if is_chat else made
+
+
+def _part(part: Part, values: Mapping[int, JsonValue]) -> Grown | None:
+    match part:
+        case Text() if part.source.pointer != "/refusal":
+            return _grown(TEXT, "", part, {"text": part.text}, values)
+        case Reasoning(carrier=Carrier.REDACTED_THINKING, data=data):
+            return _grown(REASONING, "redacted_thinking", part, {"data": data if isinstance(data, str) else ""}, values)
+        case Reasoning(carrier=Carrier.THINKING) as said:
+            fields = {"text": said.text or "", "signature": said.signature or ""}
+            return _grown(REASONING, "thinking", part, fields, values)
+        case Reasoning(carrier=carrier, text=text) if carrier.value in REASONINGS:
+            return _grown(REASONING, carrier.value, part, {"text": text or ""}, values)
+        case ToolCallIR(is_server=False) as call:
+            held = {"id": call.id, "name": call.name, "arguments": call.raw}
+            made = _grown(CALL, "", part, {k: v for k, v in held.items() if v is not None}, values)
+            if call.error is None and (call.raw is None or call.format == "anthropic"):
+                made.value = (call.input,)
+            return made
+    return None
+
+
+def _grown(kind: str, name: str, part: Part, fields: Mapping[str, str], values: Mapping[int, JsonValue]) -> Grown:
+    made = Grown(kind, name)
+    for field, text in fields.items():
+        segments = part.source.segments.get("raw" if field == "arguments" else field, ())
+        pieces = _pieces(segments, values)
+        if "".join(p.text for p in pieces) != text:  # a value that stands otherwise on the wire
+            events = part.source.events
+            pieces = [Piece(events[0] if events else -1, text)]
+        made.strings[field] = pieces
+    return made
+
+
+def _pieces(segments: Sequence[Segment], values: Mapping[int, JsonValue]) -> list[Piece]:
+    found = ((s.event, value_at(values.get(s.event), s.pointer)) for s in segments)
+    return [Piece(event, text) for event, text in found if isinstance(text, str)]
+
+
+def value_at(value: JsonValue, pointer: str) -> JsonValue:
+    """The value at a pointer; None where nothing is."""
+    for step in pointer.split("/")[1:]:
+        if isinstance(value, dict):
+            value = value.get(step.replace("~1", "/").replace("~0", "~"))
+        elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value

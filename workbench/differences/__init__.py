@@ -1,0 +1,47 @@
+"""What differs between two bodies: in bytes, in meaning, and in spelling where the meaning is the same.
+
+The first difference matters most: a provider's cache reads a request up to there, and the chain was whole up to there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.differences.meaning import Change, Kind, changes
+from workbench.differences.wire import Hunk, first_difference, hunks
+
+__all__ = ["Change", "Difference", "Hunk", "Kind", "compare"]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two bodies against one another.
+
+    Attributes:
+        first: offset of the first byte that differs in either body; None where they are equal.
+        hunks: every range of bytes that differs, in order; between them the bodies are equal.
+        changes: what that means, in order of the second body.
+        is_read: both are JSON; else only ``hunks`` says something.
+    """
+
+    before: bytes
+    after: bytes
+    first: int | None
+    hunks: tuple[Hunk, ...]
+    changes: tuple[Change, ...]
+    is_read: bool
+
+    @property
+    def shared(self) -> float:
+        """How much of the second body stands unchanged at its beginning, 0 to 1."""
+        if self.first is None or not self.after:
+            return 1.0
+        return min(self.first / len(self.after), 1.0)
+
+
+def compare(before: bytes, after: bytes) -> Difference:
+    """The differences between two bodies (content-decoded). Never raises: what is no JSON is compared as bytes."""
+    found = changes(before, after)
+    return Difference(
+        before, after, first_difference(before, after), hunks(before, after), found or (), is_read=found is not None
+    )

@@ -1,0 +1,104 @@
+"""Byte ranges that differ, aligned at the elements that an agent repeats in every request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import AnyStr, NamedTuple
+
+from workbench.wire.jsontext import JsonIndex
+
+Span = tuple[int, int]
+
+REPEATED = ("messages", "input", "contents", "tools", "system")
+"""Members whose elements are aligned with one another."""
+
+MOST_ALIGNED = 1500
+"""Segments that are aligned between two equal ends; more are paired in order (alignment is quadratic)."""
+
+
+class Hunk(NamedTuple):
+    """A range of the first body that stands for a range of the second; either may be empty."""
+
+    before: Span
+    after: Span
+
+
+def first_difference(before: bytes, after: bytes) -> int | None:
+    """Offset of the first byte that differs; the length of the shorter one where it is the beginning of the other."""
+    if before == after:
+        return None
+    return common(before, after)
+
+
+def hunks(before: bytes, after: bytes) -> tuple[Hunk, ...]:
+    """Every range that differs. Putting the second ranges in place of the first ones makes the second body."""
+    if before == after:
+        return ()
+    return tuple(_hunks(before, cuts(before), after, cuts(after)))
+
+
+def cuts(body: bytes) -> list[int]:
+    """Where a body is cut into segments, from 0 to its length: around its members and their repeated elements."""
+    found = {0, len(body)}
+    index = JsonIndex(body)
+    for step, span in index.elements(""):
+        key = index.key_span(f"/{step}")
+        found.add(key[0] if key else span[0])
+        found.add(span[1])
+        if step in REPEATED:
+            found.update(at for _, child in index.elements(f"/{step}") for at in child)
+    return sorted(found)
+
+
+def _hunks(before: bytes, a: Sequence[int], after: bytes, b: Sequence[int]) -> Iterator[Hunk]:
+    olds = [before[s:e] for s, e in pairwise(a)]
+    news = [after[s:e] for s, e in pairwise(b)]
+    for tag, i, j, k, m in align(olds, news):
+        if tag == "equal":
+            continue
+        if j - i == m - k:
+            for n in range(j - i):
+                yield from _trimmed(before, (a[i + n], a[i + n + 1]), after, (b[k + n], b[k + n + 1]))
+        else:
+            yield from _trimmed(before, (a[i], a[j]), after, (b[k], b[m]))
+
+
+def align(olds: Sequence[object], news: Sequence[object]) -> Iterator[tuple[str, int, int, int, int]]:
+    """Opcodes of difflib for two lists of hashable items; long lists are aligned between their equal ends only."""
+    head = next((n for n, (o, w) in enumerate(zip(olds, news, strict=False)) if o != w), min(len(olds), len(news)))
+    most = min(len(olds), len(news)) - head
+    tail = next((n for n in range(most) if olds[-1 - n] != news[-1 - n]), most)
+    middle_old, middle_new = olds[head : len(olds) - tail], news[head : len(news) - tail]
+    if head:
+        yield "equal", 0, head, 0, head
+    if max(len(middle_old), len(middle_new)) > MOST_ALIGNED:
+        yield "replace", head, len(olds) - tail, head, len(news) - tail
+    else:
+        for tag, i, j, k, m in SequenceMatcher(None, middle_old, middle_new, autojunk=False).get_opcodes():
+            yield tag, head + i, head + j, head + k, head + m
+    if tail:
+        yield "equal", len(olds) - tail, len(olds), len(news) - tail, len(news)
+
+
+def _trimmed(before: bytes, old: Span, after: bytes, new: Span) -> Iterator[Hunk]:
+    """The part of two ranges that differs, without what they share at both ends."""
+    a, b = before[slice(*old)], after[slice(*new)]
+    if a == b:
+        return
+    head = common(a, b)
+    tail = min(common(a[::-1], b[::-1]), len(a) - head, len(b) - head)
+    yield Hunk((old[0] + head, old[1] - tail), (new[0] + head, new[1] - tail))
+
+
+def common(a: AnyStr, b: AnyStr) -> int:
+    """How many bytes or characters two texts share at their beginning."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

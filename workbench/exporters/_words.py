@@ -1,0 +1,75 @@
+"""Any bytes as words of a POSIX shell, which cannot be anything but data.
+
+A word is in single quotes where a terminal takes its text as it is; else it is written by ``printf`` from octal
+escapes, so that nothing in it acts on the terminal it is pasted into. Secrets are variables beside the quotes; where
+one is not set, the shell says so and runs nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_./:@,+-]+", re.ASCII)
+_NAME: Final = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
+_TRAP: Final = re.compile(r"\\(?:'|\Z)")
+"""A backslash before a quote of ours: some shells (fish) let it escape that quote even in single quotes."""
+
+_ESCAPED: Final = re.compile(rb"[^ !#-&(-\[\]-~]|%")
+
+
+class Variable(NamedTuple):
+    """A shell variable that stands for a secret."""
+
+    name: str
+
+
+Piece = bytes | Variable
+
+
+def is_pasteable(pieces: Sequence[Piece]) -> bool:
+    """Whether every character of the text can be seen, and stands for itself between single quotes."""
+    return all(isinstance(piece, Variable) or _is_pasteable(piece) for piece in pieces)
+
+
+def _is_pasteable(data: bytes) -> bool:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return False
+    return text.replace("\n", "").isprintable() and not _TRAP.search(text)
+
+
+def quoted(pieces: Sequence[Piece]) -> str:
+    """Pasteable pieces as one word."""
+    return "".join(map(_quoted, pieces)) or "''"
+
+
+def _quoted(piece: Piece) -> str:
+    if isinstance(piece, Variable):
+        return _variable(piece)
+    text = piece.decode()
+    return text if _PLAIN.fullmatch(text) else "'" + text.replace("'", "'\"'\"'") + "'" if text else ""
+
+
+def printed(pieces: Sequence[Piece]) -> str:
+    r"""A command that prints the pieces exactly, NUL bytes too."""
+    form = b"".join(b"%s" if isinstance(p, Variable) else _ESCAPED.sub(_escape, p) for p in pieces)
+    variables = [_variable(p) for p in pieces if isinstance(p, Variable)]
+    text = "\\055" + form[1:].decode() if form.startswith(b"-") else form.decode()  # no option of printf
+    return " ".join(("printf", f"'{text}'", *variables))
+
+
+def _escape(found: re.Match[bytes]) -> bytes:
+    return b"%%" if found[0] == b"%" else b"\\%03o" % found[0][0]
+
+
+def word(pieces: Sequence[Piece]) -> str:
+    """Pieces as one word. Neither may it hold NUL, nor end in a line end."""
+    return quoted(pieces) if is_pasteable(pieces) else f'"$({printed(pieces)})"'
+
+
+def _variable(variable: Variable) -> str:
+    assert _NAME.fullmatch(variable.name)
+    return f'"${{{variable.name}:?set it first}}"'

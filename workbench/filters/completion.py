@@ -1,0 +1,76 @@
+"""What may come next while an expression is typed."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from workbench.filters.expression import bare_or_quoted
+from workbench.filters.keys import BY_NAME, KEYS, Key, Kind
+from workbench.filters.matching import TEXTS, Facts
+from workbench.inspection import Inspected
+from workbench.wire.exchange import Exchange
+
+MOST = 200
+"""Values kept of one key: a session may name thousands of tools."""
+
+_LAST = re.compile(r'(?:^|(?<=[\s()!-]))[!-]*(?P<word>(?:"(?:[^"\\]|\\.)*"?|[^\s()"])*)$', re.DOTALL)
+_SAID = re.compile(r'(?P<key>[A-Za-z][\w-]*)(?P<op>[:=~])"?(?P<value>[^"]*)', re.DOTALL)
+
+Values = Mapping[str, Sequence[tuple[str, int]]]
+"""Key → its values in the session, with the number of exchanges each is in, the commonest first."""
+
+
+class Suggestion(NamedTuple):
+    """Text that may stand from ``start`` to the cursor, and what it means."""
+
+    text: str
+    says: str
+    start: int
+
+
+def values(rows: Sequence[Inspected]) -> Values:
+    """The values of every key that the list tells."""
+    found: dict[str, Counter[str]] = {k.name: Counter() for k in KEYS if k.kind is Kind.TEXT and not k.is_deep}
+    found["status"] = Counter()
+    for row in rows:
+        facts = Facts(row, None, _never)
+        for name, counter in found.items():
+            texts = TEXTS[name](facts) if name in TEXTS else [str(row.summary.status or "")]
+            counter.update({text for text in texts if text})
+    return {name: sorted(c.items(), key=lambda v: (-v[1], v[0]))[:MOST] for name, c in found.items()}
+
+
+def suggest(text: str, cursor: int, known: Values) -> list[Suggestion]:
+    """Keys, or values of a key, that begin or hold what stands before the cursor; the likeliest first."""
+    last = _LAST.search(text[:cursor])
+    word, start = (last["word"], last.start("word")) if last else ("", cursor)
+    said = _SAID.fullmatch(word)
+    if said:
+        key = BY_NAME.get(said["key"].lower())
+        return _of_key(key, said["op"], said["value"], start, known) if key else []
+    near = [k for k in KEYS if k.name.startswith(word.lower())]
+    return [Suggestion(f"{k.name}{_op(k)}", f"{k.says}, as in {k.example}", start) for k in near]
+
+
+def _op(key: Key) -> str:
+    """What follows the key in its example."""
+    return key.example[len(key.name)]
+
+
+def _of_key(key: Key, op: str, value: str, start: int, known: Values) -> list[Suggestion]:
+    wanted = value.casefold()
+    counted = [*known.get(key.name, ())]
+    counted += [(c, 0) for c in key.choices if c not in {text for text, _ in counted}]
+    found = [(text, n) for text, n in counted if wanted in text.casefold() and text != value]
+    found.sort(key=lambda v: not v[0].casefold().startswith(wanted))
+    return [
+        Suggestion(f"{key.name}{op}{bare_or_quoted(text)}", f"{n:,} here" if n else "none here", start)
+        for text, n in found
+    ]
+
+
+def _never() -> Exchange:
+    raise AssertionError("completion reads no exchange")

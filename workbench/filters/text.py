@@ -1,0 +1,169 @@
+"""Looking for text in bytes: however JSON wrote it, and also where a stream brought it in pieces.
+
+There are no regular expressions for the user: one that backtracks would hold the whole program. What is looked for is
+turned into a pattern of ours that takes linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import accumulate
+
+from workbench.decode import RESPONSE, Decoded
+from workbench.errors import WireError
+from workbench.ir import Message, Part
+from workbench.wire.encoding import decode_partial
+from workbench.wire.exchange import Body, Exchange
+from workbench.wire.jsontext import loads, string_slice_span
+from workbench.wire.sse import looks_like_stream
+
+Span = tuple[int, int]
+
+WINDOW = 1 << 20
+"""Bytes searched at once: under 50 ms."""
+
+_NAMED = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
+_SLASHES = 8
+"""Backslashes of an escape at most: JSON in a JSON string doubles them, and does so again."""
+_RUNS = re.compile(r"\\+|[^\\]", re.DOTALL)
+
+
+def is_exact(wanted: str) -> bool:
+    """Smart case: who types a capital means it."""
+    return wanted != wanted.lower()
+
+
+def byte_pattern(wanted: str, *, exact: bool = False) -> re.Pattern[bytes]:
+    """Matches the text in bytes, plain or escaped as JSON strings escape it, whatever its case unless ``exact``."""
+    made: list[bytes] = []
+    fewest = 1
+    for run in _RUNS.findall(wanted):
+        if run[0] == "\\":
+            made.append(rb"\\{%d,%d}+" % (len(run), (len(run) + 1) * _SLASHES))
+            fewest = 0  # those of an escape that follows are among them
+        else:
+            made.append(_forms(run, rb"\\{%d,%d}+" % (fewest, _SLASHES), exact=exact))
+            fewest = 1
+    return re.compile(b"".join(made), 0 if exact else re.IGNORECASE)
+
+
+def str_pattern(wanted: str, *, exact: bool = False) -> re.Pattern[str]:
+    """Matches the text in decoded text."""
+    return re.compile(re.escape(wanted), 0 if exact else re.IGNORECASE)
+
+
+def _forms(character: str, slashes: bytes, *, exact: bool) -> bytes:
+    """Every way to write a character; only what cannot stand for itself in a JSON string makes the pattern longer."""
+    if character.isascii() and character.isalnum():
+        return character.encode()
+    cases = {character} if exact else {character, character.lower(), character.upper()}
+    forms = [re.escape(c.encode("utf-8", "surrogateescape" if _is_byte(c) else "surrogatepass")) for c in cases]
+    if character in '"/':
+        forms.append(slashes + character.encode())
+    if character in _NAMED:
+        forms.append(slashes + _NAMED[character].encode())
+    if not character.isascii() or not character.isalnum():
+        forms += [b"".join(slashes + b"u" + _hex(unit) for unit in _units(c)) for c in cases]
+    return b"(?:" + b"|".join(sorted(forms)) + b")"
+
+
+def _is_byte(character: str) -> bool:
+    """A byte that is not UTF-8, as ``surrogateescape`` reads it."""
+    return len(character) == 1 and 0xDC80 <= ord(character) <= 0xDCFF
+
+
+def _units(text: str) -> list[int]:
+    """UTF-16 code units."""
+    data = text.encode("utf-16-be", "surrogatepass")
+    return [int.from_bytes(data[n : n + 2]) for n in range(0, len(data), 2)]
+
+
+def _hex(unit: int) -> bytes:
+    return b"".join(f"[{d}{d.upper()}]".encode() if d.isalpha() else d.encode() for d in f"{unit:04x}")
+
+
+def spans_in(body: bytes, pattern: re.Pattern[bytes], longest: int) -> Iterator[Span | None]:
+    """Where the pattern is, in order; None after each window, for who has something else to do meanwhile.
+
+    Args:
+        body: megabytes are fine.
+        pattern: from ``byte_pattern``.
+        longest: bytes a match may take at most (``longest_match``).
+    """
+    at = 0
+    for start in range(0, len(body), WINDOW):
+        end = start + WINDOW
+        for found in pattern.finditer(body, max(at, start), min(len(body), end + longest)):
+            if found.start() >= end:
+                break
+            at = max(found.end(), found.start() + 1)
+            yield found.span()
+        yield None
+
+
+def longest_match(wanted: str) -> int:
+    """Bytes a text may take at most in any of its forms: an escaped UTF-16 pair is the longest of a character."""
+    return 40 * len(wanted)
+
+
+def holds(exchange: Exchange, protocol: str | None, wanted: str) -> bool:
+    """Whether a body of the exchange holds the text, whatever its case."""
+    pattern = byte_pattern(wanted)
+    bodies = [(http, decode_partial(http.body)[0]) for http in (exchange.request, exchange.response) if http]
+    if any(pattern.search(text) for _, text in bodies):
+        return True
+    if any(pattern.search(frame.data) for frame in exchange.frames):
+        return True
+    return _is_streamed(exchange) and any(
+        str_pattern(wanted).search(text) for text in _streamed_texts(_answer_only(exchange, protocol))
+    )
+
+
+def _is_streamed(exchange: Exchange) -> bool:
+    answer = exchange.response
+    return answer is not None and looks_like_stream(answer.body.raw, answer.headers.get("content-type") or "")
+
+
+def _answer_only(exchange: Exchange, protocol: str | None) -> Decoded:
+    """The exchange without its request's body: an agent's history is long, and its text was searched already."""
+    request = exchange.request and replace(exchange.request, body=Body())
+    return Decoded(0, replace(exchange, request=request), protocol)
+
+
+def _streamed_texts(decoded: Decoded) -> Iterator[str]:
+    for _, part in _streamed_parts(decoded):
+        for name in part.source.segments:
+            value = getattr(part, name, None)
+            if isinstance(value, str):
+                yield value
+
+
+def _streamed_parts(decoded: Decoded) -> Iterator[tuple[Message, Part]]:
+    return ((message, part) for message in decoded.messages(RESPONSE) for part in message.parts)
+
+
+def streamed_spans(decoded: Decoded, pattern: re.Pattern[str]) -> Iterator[Span]:
+    """Where a stream brought the text in more than one piece: the bytes of its first piece."""
+    for message, part in _streamed_parts(decoded):
+        for name in part.source.segments:
+            place = decoded.place_of(RESPONSE, message, part, name)
+            yield from _cut_matches(decoded.response_text, place.spans, pattern)
+
+
+def _cut_matches(body: bytes, spans: tuple[Span, ...], pattern: re.Pattern[str]) -> Iterator[Span]:
+    texts = []
+    for start, end in spans:
+        try:
+            value = loads(body[start:end])
+        except WireError:
+            return
+        texts.append(value if isinstance(value, str) else "")
+    starts = [0, *accumulate(map(len, texts))]
+    for found in pattern.finditer("".join(texts)):
+        first = bisect_right(starts, found.start()) - 1
+        if found.end() > starts[first + 1]:
+            inside = found.start() - starts[first]
+            yield string_slice_span(body, spans[first], inside, len(texts[first]))
