@@ -1,0 +1,166 @@
+"""The tap that records: in the relay's loop it only puts things into a queue, a thread of its own hands them on.
+
+Memory is bounded: what comes while too much waits to be written passes unrecorded, and the recording says so.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from dataclasses import dataclass
+from typing import Protocol
+
+from workbench.limits import MAX_RECORDED_BODY, MAX_RECORDING_HELD
+from workbench.recorder.arriving import Ended, Heard, Value, weight
+from workbench.recorder.keeper import Event, Tally
+from workbench.recorder.tap import RequestHead, ResponseHead
+from workbench.wire.exchange import State
+
+BATCH = 0.06
+"""Seconds between two writes: readers of the file see events that soon, and one transaction holds many."""
+
+WATCHED = 20
+"""Exchanges at once that somebody may watch: of more, each grows less often, and a thousand cost no more than these."""
+
+AGAIN = 1.0
+"""Seconds between two tries while the file cannot be written, and the longest between two writes."""
+
+
+LOST = {Heard.REQUEST_BYTES: Heard.REQUEST_LOST, Heard.RESPONSE_BYTES: Heard.RESPONSE_LOST}
+
+
+@dataclass(slots=True)
+class _Passed:
+    """Bytes of one body, up to now."""
+
+    kept: int = 0
+    lost: int = 0
+
+
+class Sink(Protocol):
+    """Writes what is heard: a ``Keeper``, here or in a process of its own."""
+
+    @property
+    def released(self) -> int:
+        """How much of the weight of all events need not be held any more."""
+        ...
+
+    @property
+    def is_failing(self) -> bool:
+        """The file could not be written the last time: an empty batch tries again."""
+        ...
+
+    def take(self, events: list[Event]) -> None: ...
+
+    def close(self) -> Tally: ...
+
+
+class Capture:
+    """Records what a relay does, see ``Tap``.
+
+    Args:
+        keeper: writes it, in a thread of ours.
+        held: bytes to hold at most.
+        largest: bytes of one body to record at most.
+    """
+
+    def __init__(self, keeper: Sink, *, held: int = MAX_RECORDING_HELD, largest: int = MAX_RECORDED_BODY) -> None:
+        self._keeper = keeper
+        self._most = held
+        self._largest = largest
+        self._taken = 0
+        self._passed: dict[int, dict[Heard, _Passed]] = {}  # of the exchanges that are recorded and not over
+        self._skipped = 0
+        self._queue = deque[Event]()
+        self._wake = threading.Event()
+        self._is_closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="recording", daemon=True)
+        self._thread.start()
+
+    def listening(self, urls: str) -> None:
+        """The relay can be reached at these addresses."""
+        self._queue.append(Event(Heard.LISTENING, 0, urls, 0.0))
+        self._wake.set()
+
+    def began(self, key: int, upstream: str, request: RequestHead, at: float) -> None:
+        """See ``Tap``."""
+        if self._held() > self._most * 5 // 4:  # even heads alone would fill the memory in time
+            self._skipped += 1
+            return
+        self._passed[key] = {what: _Passed() for what in LOST}
+        self._put(Heard.BEGAN, key, request, at)
+        if self._skipped:
+            self._put(Heard.SKIPPED, key, self._skipped, at)
+            self._skipped = 0
+
+    def request_bytes(self, key: int, data: bytes, at: float) -> None:
+        """See ``Tap``."""
+        self._put_bytes(Heard.REQUEST_BYTES, key, data, at)
+
+    def request_done(self, key: int, at: float) -> None:
+        """See ``Tap``."""
+        self._put(Heard.REQUEST_DONE, key, None, at)
+
+    def answered(self, key: int, response: ResponseHead, at: float) -> None:
+        """See ``Tap``."""
+        self._put(Heard.ANSWERED, key, response, at)
+
+    def response_bytes(self, key: int, data: bytes, at: float) -> None:
+        """See ``Tap``."""
+        self._put_bytes(Heard.RESPONSE_BYTES, key, data, at)
+
+    def ended(self, key: int, state: State, why: str, at: float) -> None:
+        """See ``Tap``."""
+        for what, passed in self._passed.get(key, {}).items():
+            if passed.lost:
+                self._put(LOST[what], key, passed.lost, at)
+        self._put(Heard.ENDED, key, Ended(state, why), at)
+        self._passed.pop(key, None)
+
+    def close(self) -> Tally:
+        """Write what waits, close the file and say what became of the exchanges."""
+        self._is_closing.set()
+        self._wake.set()
+        self._thread.join()
+        tally = self._keeper.close()
+        tally.lost += self._skipped
+        return tally
+
+    def _held(self) -> int:
+        return self._taken - self._keeper.released
+
+    def _put(self, what: Heard, key: int, value: Value, at: float) -> None:
+        if key not in self._passed:
+            return
+        self._taken += weight(value)
+        self._queue.append(Event(what, key, value, at))
+        if not self._wake.is_set():
+            self._wake.set()
+
+    def _put_bytes(self, what: Heard, key: int, data: bytes, at: float) -> None:
+        """Queue a piece. Once a piece was left out, all that follow are: what is kept has no hole."""
+        if key not in self._passed:
+            return
+        passed, size = self._passed[key][what], len(data)
+        if passed.lost or passed.kept + size > self._largest or self._held() + size > self._most:
+            passed.lost += size
+        else:
+            passed.kept += size
+            self._put(what, key, data, at)
+
+    def _run(self) -> None:
+        keeper = self._keeper
+        while not self._is_closing.is_set():
+            self._wake.wait()
+            self._is_closing.wait(AGAIN if keeper.is_failing else self._pause())
+            self._wake.clear()
+            keeper.take(self._waiting())
+            if keeper.is_failing:
+                self._wake.set()
+        keeper.take(self._waiting())
+
+    def _pause(self) -> float:
+        return min(AGAIN, BATCH * max(1.0, len(self._passed) / WATCHED))
+
+    def _waiting(self) -> list[Event]:
+        return [self._queue.popleft() for _ in range(len(self._queue))]

@@ -1,0 +1,121 @@
+"""Processes of ours that are told what to do in a line of JSON and answer in such lines.
+
+The first line told is the task. The first line answered is about the start: {"error", "status"} when there is none.
+A child ends when its standard input does, so that it does not outlive who started it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO
+
+import workbench
+from workbench.errors import UsageError, WireError, WorkbenchError
+from workbench.ir import JsonValue
+from workbench.wire.jsontext import loads
+
+RUN = "from runpy import run_module; run_module({module!r}, run_name='__main__', alter_sys=True)"
+
+PATIENCE = 60.0
+"""Seconds a child may take to write what it holds, before it is ended by force."""
+
+
+class Child:
+    """A child that runs.
+
+    Attributes:
+        first: the line it answered first.
+        told: what it is told after its task.
+        answers: the lines after the first.
+    """
+
+    def __init__(self, module: str, task: Mapping[str, JsonValue]) -> None:
+        """Start it and wait for its first line. Raises UsageError, OSError or WorkbenchError for what it refuses."""
+        with tempfile.TemporaryFile() as complaints:
+            self.process = _spawn(module, complaints)
+            assert self.process.stdin and self.process.stdout
+            self.told: IO[bytes] = self.process.stdin
+            self.answers: IO[bytes] = self.process.stdout
+            with contextlib.suppress(OSError):
+                self.told.write(json.dumps(task).encode() + b"\n")
+                self.told.flush()
+            line = self.answers.readline()
+            self.first: Mapping[str, JsonValue] = loads(line) if line else {}
+            if not line or "error" in self.first:
+                self.end()
+                self.answers.close()
+                raise _refusal(self.first, complaints)
+
+    def end(self) -> None:
+        """Tell it to end and wait until it has. May be called again."""
+        with contextlib.suppress(OSError):
+            self.told.close()
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def _spawn(module: str, complaints: IO[bytes]) -> subprocess.Popen[bytes]:
+    """The process, out of reach of the terminal's signals: ctrl-c is for the client that is recorded."""
+    home = str(Path(workbench.__file__).parent.parent)
+    return subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            f"import sys; sys.path[0] = {home!r}; {RUN.format(module=module)}",
+        ],  # -m prefers the cwd
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=complaints,
+        start_new_session=True,
+    )
+
+
+def _refusal(first: Mapping[str, JsonValue], complaints: IO[bytes]) -> Exception:
+    if first:
+        return OSError(0, first["error"]) if first["status"] == 4 else UsageError(first["error"])
+    complaints.seek(0)
+    last = complaints.read().decode(errors="replace").strip().rpartition("\n")[2]
+    return WorkbenchError(f"the recorder did not start ({last or 'it said nothing'})")
+
+
+def serve(work: Callable[[Mapping[str, JsonValue]], int]) -> int:
+    """The child's side: read the task, do it, answer what it fails with; the exit status."""
+    try:
+        return work(_task())
+    except WorkbenchError as error:
+        return _refuse(str(error), 2)
+    except sqlite3.Error as error:
+        return _refuse(f"the file cannot be written ({error})", 4)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        return _refuse(f"{error.filename}: {reason}" if error.filename else reason, 4)
+
+
+def _task() -> Mapping[str, JsonValue]:
+    try:
+        task: Mapping[str, JsonValue] = loads(sys.stdin.buffer.readline())
+        return task
+    except WireError as error:
+        raise UsageError(f"no task can be read ({error})", where="standard input") from None
+
+
+def _refuse(line: str, status: int) -> int:
+    say({"error": line, "status": status})
+    return status
+
+
+def say(value: Mapping[str, JsonValue]) -> None:
+    """Answer one line to whoever started us; it may be gone."""
+    with contextlib.suppress(OSError):
+        os.write(1, json.dumps(value).encode() + b"\n")

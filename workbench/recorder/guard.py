@@ -1,0 +1,171 @@
+"""Redaction of bodies that grow: hands on only bytes that can no longer become part of a secret.
+
+What a guard hands on, joined, is the beginning of what ``Redactor.exchange`` makes of the whole body as long as no
+secret was found in a compressed one; from there on such a body is held until it is whole. Whatever a guard cannot read
+it holds too.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from workbench.limits import MAX_DECODED_BODY
+from workbench.wire.encoding import detect_encoding
+from workbench.wire.redaction import Redactor
+
+_SLICE = 1024
+"""Bytes unpacked at a time, because not every decoder can be asked for less than all: a kilobyte grows to 32 MB."""
+
+
+class Guard(Protocol):
+    """Watches one body."""
+
+    def feed(self, data: bytes) -> bytes:
+        """More of the body came; returns what may be written now."""
+        ...
+
+
+class TextGuard:
+    """A body in no coding: whole lines leave, redacted.
+
+    Attributes:
+        settled: how many bytes have left.
+        has_found: a secret was among them.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._held = bytearray()
+        self._again = 0
+        self.settled = 0
+        self.has_found = False
+
+    def feed(self, data: bytes) -> bytes:
+        """Redacted lines, as far as nothing that is still to come changes them."""
+        self._held += data
+        if b"\n" not in data or len(self._held) < self._again:
+            return b""
+        text = bytes(self._held)
+        settled = self._redactor.settled(text)
+        self._again = 0 if settled else 2 * len(text)  # an open member may go on for megabytes: look again rarely
+        if not settled:
+            return b""
+        del self._held[:settled]
+        self.settled += settled
+        safe, found = self._redactor.text(text[:settled])
+        self.has_found |= bool(found)
+        return safe
+
+
+class PackedGuard:
+    """A compressed body: its bytes leave as they are, behind those that came after them and unpack to clean text.
+
+    A piece of a compressed body can hold the beginning of a block that unpacks only with the next piece. So a piece
+    leaves when a later one has brought more text, and that is settled too.
+    """
+
+    def __init__(self, redactor: Redactor, unpack: Callable[[bytes], bytes]) -> None:
+        self._text = TextGuard(redactor)
+        self._unpack = unpack
+        self._unpacked = 0
+        self._held = deque[tuple[bytes, int]]()  # a piece, and how much text there was with it
+        self._is_stopped = False
+
+    def feed(self, data: bytes) -> bytes:
+        """The pieces that are known to be clean, raw."""
+        if self._is_stopped:
+            return b""
+        if not self._read(data):
+            self._is_stopped = True
+            self._held.clear()
+            return b""
+        self._held.append((data, self._unpacked))
+        return b"".join(self._clean())
+
+    def _read(self, data: bytes) -> bool:
+        """Whether the text goes on without a secret."""
+        try:
+            for at in range(0, len(data), _SLICE):
+                text = self._unpack(data[at : at + _SLICE])
+                self._unpacked += len(text)
+                self._text.feed(text)
+        except Exception:  # three libraries, each with an error of its own; the same for all: it cannot be read
+            return False
+        return not self._text.has_found and self._unpacked <= MAX_DECODED_BODY
+
+    def _clean(self) -> Iterator[bytes]:
+        while self._held:
+            piece, unpacked = self._held[0]
+            later = next((more for _, more in self._held if more > unpacked), None)
+            if later is None or later > self._text.settled:
+                return
+            yield piece
+            self._held.popleft()
+
+
+class _Holds:
+    """A body that cannot be read on the way: all of it waits for the end."""
+
+    def feed(self, data: bytes) -> bytes:
+        return b""
+
+
+class BodyGuard:
+    """Finds out by the first bytes which guard a body needs."""
+
+    def __init__(self, redactor: Redactor, encoding: str) -> None:
+        self._redactor = redactor
+        self._encoding = encoding
+        self._first = b""
+        self._guard: Guard | None = None
+
+    def feed(self, data: bytes) -> bytes:
+        """More of the body came; returns what may be written now."""
+        if self._guard is None:
+            self._first += data
+            if len(self._first) < 4:  # a magic number has as many
+                return b""
+            self._guard = self._chosen()
+            data, self._first = self._first, b""
+        return self._guard.feed(data)
+
+    def _chosen(self) -> Guard:
+        label = self._encoding.strip().lower()
+        actual = detect_encoding(self._first, label)
+        if actual in ("", "identity") and label in ("", "identity"):
+            return TextGuard(self._redactor)
+        if actual in _UNPACKERS and label in (actual, f"x-{actual}"):
+            return PackedGuard(self._redactor, _UNPACKERS[actual]())
+        return _Holds()
+
+
+def _gzip() -> Callable[[bytes], bytes]:
+    decoder = zlib.decompressobj(31)
+
+    def unpack(data: bytes) -> bytes:
+        text = decoder.decompress(data)
+        if decoder.unused_data:
+            raise ValueError("a second member follows")
+        return text
+
+    return unpack
+
+
+def _brotli() -> Callable[[bytes], bytes]:
+    import brotli  # type: ignore[import-untyped]
+
+    unpack: Callable[[bytes], bytes] = brotli.Decompressor().process
+    return unpack
+
+
+def _zstd() -> Callable[[bytes], bytes]:
+    import zstandard
+
+    decoder = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
+    return decoder.decompress
+
+
+_UNPACKERS: dict[str, Callable[[], Callable[[bytes], bytes]]] = {"gzip": _gzip, "br": _brotli, "zstd": _zstd}

@@ -1,0 +1,36 @@
+"""What of a head belongs to one connection alone and is not sent on (RFC 9110 7.6.1, RFC 9112 9.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.recorder.http1.head import Field, Head
+
+_HOP_BY_HOP = frozenset(
+    {
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-authentication-info",
+        b"proxy-authorization",
+        b"proxy-connection",
+        b"te",
+        b"upgrade",
+    }
+)
+
+_NOT_FOR_CONNECTION_TO_NAME = frozenset({b"content-length", b"host", b"transfer-encoding", b"trailer"})
+"""Framing stays as it came, and with it the headers that say so: a Connection header cannot take them away."""
+
+
+def end_to_end(head: Head) -> Sequence[Field]:
+    """The headers that are sent on."""
+    dropped = _HOP_BY_HOP
+    if named := set(head.tokens(b"connection")) - _NOT_FOR_CONNECTION_TO_NAME:
+        dropped = dropped | named
+    return [f for f in head.fields if f.key not in dropped]
+
+
+def is_persistent(head: Head) -> bool:
+    """Whether its sender keeps the connection open after it. HTTP/1.0 is taken at its default: it does not."""
+    return head.version == b"HTTP/1.1" and b"close" not in head.tokens(b"connection")

@@ -1,0 +1,235 @@
+"""Writes what a tap heard to a session file, and goes on when it cannot be written.
+
+Every exchange stays in memory until all of it stands in the file: what could not be written is tried again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.errors import SessionFormatError
+from workbench.ir import NOTHING
+from workbench.recorder.arriving import Arriving, Ended, Heard, Value, weight
+from workbench.recorder.tap import RequestHead
+from workbench.wire.exchange import Exchange, State
+from workbench.wire.redaction import PLACEHOLDER, Redactor
+from workbench.wire.session.writer import SessionWriter
+
+STORAGE = (OSError, sqlite3.Error, SessionFormatError)
+"""What is raised where a disk is full, gone or too slow; it may pass."""
+
+
+SECRET_VARIABLE = re.compile(r"(?i)(^|_)(key|token|secret|password|passwd|pat|credentials?)$")
+
+CUT_OFF = Ended(State.INCOMPLETE, "the recorder was stopped while this was going on")
+
+
+class Event(NamedTuple):
+    """One call of the tap."""
+
+    what: Heard
+    key: int
+    value: Value
+    at: float
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the exchanges.
+
+    Attributes:
+        exchanges: written and over.
+        aborted, incomplete: of those.
+        lost: not written: the file could not take them.
+        is_cut: the writer ended before its time, and the other numbers are not known.
+    """
+
+    exchanges: int = 0
+    aborted: int = 0
+    incomplete: int = 0
+    lost: int = 0
+    is_cut: bool = False
+
+    def count(self, exchange: Exchange) -> None:
+        """One more was written."""
+        self.exchanges += 1
+        self.aborted += exchange.state is State.ABORTED
+        self.incomplete += exchange.state is State.INCOMPLETE
+
+
+class Keeper:
+    """Owns the writer. Used by one thread at a time.
+
+    Args:
+        writer: open; closed in the end.
+        redactor: one for the session; it may know secrets already.
+        epoch: seconds of the calendar at the zero of the relay's clock.
+        hop: name of the place, for every exchange.
+        client: who was started, "" where that is not known.
+        trouble: is told what goes wrong with the file, one line each.
+
+    Attributes:
+        released: how much of the weight of all events need not be held any more.
+        tally: what became of the exchanges.
+        is_failing: the file could not be written the last time.
+    """
+
+    def __init__(
+        self,
+        writer: SessionWriter,
+        redactor: Redactor,
+        *,
+        epoch: float = 0.0,
+        hop: str = "",
+        client: str = "",
+        trouble: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self.released = 0
+        self.tally = Tally()
+        self._writer = writer
+        self._redactor = redactor
+        self._epoch = epoch
+        self._hop = hop
+        self._client = client
+        self._trouble = trouble
+        self._run = uuid.uuid4().hex[:8]
+        self._arriving: dict[int, Arriving] = {}
+        self._changed: dict[int, None] = {}
+        self._unsaid: Mapping[str, str] = NOTHING
+        self.is_failing = False
+
+    def take(self, events: Iterable[Event]) -> None:
+        """Hear a batch and write what can be written."""
+        for event in events:
+            self._hear(event)
+        self.flush()
+
+    def _hear(self, event: Event) -> None:
+        what, key, value, at = event
+        if what is Heard.LISTENING:
+            self._unsaid = {"urls": str(value)}
+            return
+        if isinstance(value, RequestHead):
+            name = f"{self._run}-{key}"
+            self._arriving[key] = Arriving(name, value, at, epoch=self._epoch, hop=self._hop, client=self._client)
+        exchange = self._arriving.get(key)
+        if exchange is None:
+            self.released += weight(value)  # of one that was given up
+            return
+        exchange.hear(what, value, at)
+        self._changed[key] = None
+
+    def flush(self) -> None:
+        """Write what is not written, in the order in which the requests began."""
+        try:
+            self._say()
+            self._write_changed()
+        except STORAGE as error:
+            self._fail(f"the recording cannot be written ({error}); traffic goes on, and it is tried again")
+
+    def _say(self) -> None:
+        if self._unsaid:
+            self._writer.say(self._unsaid)
+            self._unsaid = NOTHING
+            self._recover()
+
+    def _write_changed(self) -> None:
+        for key in sorted(self._changed):
+            exchange = self._arriving[key]
+            try:
+                self._write(exchange)
+            except STORAGE:
+                raise
+            except Exception as error:  # a fault of ours: this exchange is lost, the others are not
+                self._trouble(f"exchange {exchange.id} cannot be recorded ({type(error).__name__}: {error})")
+                self._drop(key)
+                self.tally.lost += 1
+                continue
+            del self._changed[key]
+            if exchange.end:
+                self._drop(key)
+            self._recover()
+
+    def _fail(self, line: str) -> None:
+        if not self.is_failing:
+            self._trouble(line)
+        self.is_failing = True
+
+    def _recover(self) -> None:
+        if self.is_failing:
+            self._trouble("the recording is written again")
+        self.is_failing = False
+
+    def _drop(self, key: int) -> None:
+        self.released += self._arriving.pop(key).held
+        self._changed.pop(key, None)
+
+    def _write(self, exchange: Arriving) -> None:
+        if exchange.end:
+            self._finish(exchange)
+            return
+        if exchange.seq is None:
+            exchange.seq = self._writer.begin(exchange.begun(self._redactor))
+        self._progress(exchange, exchange.seq)
+
+    def _finish(self, exchange: Arriving) -> None:
+        whole = exchange.finished(self._redactor)
+        if exchange.seq is None:
+            self._writer.append(whole)
+        else:
+            self._writer.finish(exchange.seq, whole)
+        self.tally.count(whole)
+
+    def _progress(self, exchange: Arriving, seq: int) -> None:
+        if exchange.is_request_done and not exchange.is_request_written:
+            self._writer.request(seq, exchange.request(self._redactor))
+            exchange.is_request_written = True
+        if exchange.is_answered and not exchange.is_answer_written:
+            self._writer.answer(seq, exchange.answer(self._redactor))
+            exchange.is_answer_written = True
+        if exchange.is_answer_written:
+            exchange.grow(lambda more, chunks: self._writer.grow(seq, more, chunks))
+
+    def close(self) -> Tally:
+        """Write what there is, also of exchanges that are not over, and close the file; what became of them."""
+        self._changed = dict.fromkeys(self._arriving)
+        for exchange in self._arriving.values():
+            exchange.end = exchange.end or CUT_OFF
+        self.flush()
+        self.tally.lost += len(self._arriving)
+        with suppress(*STORAGE):
+            self._writer.say({"urls": ""})  # nobody listens there any more
+        try:
+            self._writer.close()
+        except STORAGE as error:
+            self._fail(f"the recording cannot be closed ({error})")
+        return self.tally
+
+
+def knowing(environment: Mapping[str, str]) -> Redactor:
+    """A redactor that looks for the keys of an environment too, whatever they look like."""
+    redactor = Redactor()
+    for name, value in environment.items():
+        if SECRET_VARIABLE.search(name) and not PLACEHOLDER.match(os.fsencode(value)):
+            redactor.remember(value)
+    return redactor
+
+
+def open_private(path: Path) -> SessionWriter:
+    """A writer; a new file, also behind a link, can be read by its owner alone, one that is there stays as it is.
+
+    Raises:
+        SessionFormatError: the file exists and is no session, or somebody is writing it.
+        OSError, sqlite3.Error: it cannot be made or written.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path.resolve(), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    return SessionWriter(path)

@@ -1,0 +1,83 @@
+"""Pointing a client at a recorder: which upstreams it needs, and what to set once the recorder listens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from workbench.errors import UsageError
+from workbench.recorder.clients import PROVIDERS, Client
+
+_NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(?=[A-Za-z][A-Za-z0-9+.-]*://)(.*)", re.DOTALL)
+ONLY = "default"
+"""Name of an upstream that was given none."""
+
+_LOCAL = ("127.0.0.1", "localhost")
+
+
+@dataclass(frozen=True, slots=True)
+class Pointed:
+    """What to start a client with.
+
+    Attributes:
+        variables: environment variables and their values.
+        arguments: to put in front of the client's own.
+        file: text of a file that ``{file}`` in the arguments stands for, "" for none.
+    """
+
+    variables: Mapping[str, str]
+    arguments: tuple[str, ...] = ()
+    file: str = ""
+
+
+def parse_upstreams(given: Sequence[str]) -> dict[str, str]:
+    """``[NAME=]URL`` → name → URL. Raises UsageError for a name given twice or two without."""
+    upstreams = dict[str, str]()
+    for text in given:
+        named = _NAMED.fullmatch(text)
+        name, url = (named[1], named[2]) if named else (ONLY, text)
+        if name in upstreams:
+            what = "two upstreams without a name" if name == ONLY else f"two upstreams named {name!r}"
+            raise UsageError(what, hint="give each its own: --upstream NAME=URL")
+        upstreams[name] = url
+    return upstreams
+
+
+def usual_upstreams(client: Client, environment: Mapping[str, str]) -> dict[str, str]:
+    """Where a client goes by itself: what its variables say, else its provider."""
+    upstreams = {}
+    for provider in client.reaches():
+        told = (environment.get(v.name) for v in client.variables if v.provider == provider)
+        upstreams[provider] = next(filter(None, told), PROVIDERS[provider])
+    return upstreams
+
+
+def point(client: Client, upstreams: Mapping[str, str], urls: Mapping[str, str], environ: Mapping[str, str]) -> Pointed:
+    """What points a client at the recorder.
+
+    Args:
+        client: who is to be started.
+        upstreams: name → where the recorder forwards to.
+        urls: name → where it listens for that.
+        environ: the client's environment: a proxy named there must not get what is for this machine.
+    """
+
+    def base(provider: str, path: str) -> str:
+        name = provider if provider in urls else next(iter(urls)) if len(urls) == 1 else ""
+        if not name or (name in PROVIDERS and name != provider):
+            return ""
+        return urls[name] + ("" if urlsplit(upstreams[name]).path.strip("/") else path)
+
+    extra = client.extra(base)
+    bases = {v.name: base(v.provider, v.path) for v in client.variables}
+    variables = {name: url for name, url in bases.items() if url} | dict(extra.variables)
+    return Pointed(variables | dict(_past_proxies(environ)), extra.arguments, extra.file)
+
+
+def _past_proxies(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    if not any(environ.get(name) for each in ("http_proxy", "all_proxy") for name in (each, each.upper())):
+        return
+    for name in ("NO_PROXY", "no_proxy"):
+        yield name, ",".join(filter(None, (environ.get(name, ""), *_LOCAL)))

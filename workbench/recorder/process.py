@@ -1,0 +1,88 @@
+"""Starting a recorder, a process of its own, and ending it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from workbench.recorder.child import Child
+from workbench.wire.jsontext import loads
+
+
+class Recording:
+    """A recorder that runs.
+
+    Attributes:
+        urls: name of the upstream → base URL for a client.
+        out: the session file.
+        port: where it listens.
+        summary: what became of the exchanges, see ``keeper.Tally``; once it has ended by itself, else empty.
+    """
+
+    def __init__(self, child: Child, trouble: Callable[[str], None]) -> None:
+        self.urls: Mapping[str, str] = child.first["urls"]
+        self.out = Path(child.first["out"])
+        self.port: int = child.first["port"]
+        self.summary: Mapping[str, int] = {}
+        self._child = child
+        self._listener = threading.Thread(target=self._listen, args=(trouble,), daemon=True)
+        self._listener.start()
+
+    @property
+    def is_running(self) -> bool:
+        """The recorder forwards requests."""
+        return self._child.process.poll() is None
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._child.process.pid
+
+    def _listen(self, trouble: Callable[[str], None]) -> None:
+        for line in self._child.answers:
+            told = loads(line)
+            if "trouble" in told:
+                trouble(told["trouble"])
+            else:
+                self.summary = told
+
+    def wait(self) -> None:
+        """Until it ends by itself."""
+        self._child.process.wait()
+
+    def stop(self) -> None:
+        """End it: what it holds is written, the file is one file. May be called again."""
+        self._child.end()
+        self._listener.join()
+        self._child.answers.close()
+
+
+def start(
+    upstreams: Mapping[str, str],
+    out: Path,
+    *,
+    port: int = 0,
+    hop: str = "",
+    client: str = "",
+    trouble: Callable[[str], None] = lambda line: None,
+) -> Recording:
+    """Start a recorder and wait until it listens. It ends with this process, whatever becomes of it.
+
+    Args:
+        upstreams: name → base URL.
+        out: the session file; an existing one is appended to, folders are made.
+        port: to listen on, 0 for any.
+        hop: name of the place in a path with several recorders.
+        client: name of the client that is started with it, "" where that is not known.
+        trouble: is told, in a thread of its own, when the file cannot be written: one line each.
+
+    Raises:
+        UsageError: an upstream, port or file that cannot be.
+        OSError: the file cannot be written.
+        WorkbenchError: the recorder did not start.
+    """
+    out = out.absolute()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    task = {"upstreams": dict(upstreams), "out": str(out), "port": port, "hop": hop, "client": client}
+    return Recording(Child("workbench.recorder", task), trouble)

@@ -1,0 +1,102 @@
+"""Where a request goes: the upstreams of a relay and the paths that lead to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from workbench.errors import UsageError
+from workbench.recorder.http1.head import BadMessage, quoted
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]*")
+_WITH_SECRETS = re.compile(r"(?<=://).*@|^(?!\w+://).*@|[?#].*", re.DOTALL)
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """One base URL.
+
+    Attributes:
+        authority: host and port as the URL has them, for ``Host``.
+        prefix: path in front of every request's, without a final slash.
+    """
+
+    name: str
+    scheme: str
+    host: str
+    port: int
+    authority: bytes
+    prefix: bytes
+
+    @property
+    def is_tls(self) -> bool:
+        """Whether TLS is spoken with it."""
+        return self.scheme == "https"
+
+    def url(self, target: bytes) -> str:
+        """The absolute URL of a request target."""
+        return f"{self.scheme}://{self.authority.decode('latin-1')}{target.decode('latin-1')}"
+
+
+def parse_upstream(name: str, base: str) -> Upstream:
+    """Read a base URL. Raises UsageError."""
+    where = f"upstream {name}" if name else "upstream"
+    shown = _WITH_SECRETS.sub("...", base)
+    try:
+        parts = urlsplit(base)
+        port = parts.port
+    except ValueError:
+        raise UsageError(f"{shown!a} is not a URL", where=where) from None
+    if parts.scheme not in _PORTS or not parts.hostname:
+        raise UsageError(f"{shown!a} is not an http:// or https:// URL", where=where, hint="give https://HOST[/PATH]")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise UsageError("a base URL has no user, query or fragment", where=where, hint="keys are sent by the client")
+    if not base.isascii() or re.search(r"[\x00-\x20\x7f]", base):
+        raise UsageError(f"{shown!a} holds characters that no URL may", where=where, hint="percent-encode them")
+    return Upstream(
+        name=name,
+        scheme=parts.scheme,
+        host=parts.hostname,
+        port=_PORTS[parts.scheme] if port is None else port,
+        authority=parts.netloc.encode(),
+        prefix=parts.path.rstrip("/").encode(),
+    )
+
+
+class Routes:
+    """Finds the upstream of a request target.
+
+    One upstream has the whole listener: ``/x`` there is ``BASE/x``. Of several, each has the paths below its name:
+    ``/NAME/x`` is ``BASE/x``.
+    """
+
+    def __init__(self, upstreams: Mapping[str, str]) -> None:
+        if not upstreams:
+            raise UsageError("no upstream was given", hint="give one as --upstream URL")
+        self._upstreams = {name.encode(): parse_upstream(name, base) for name, base in upstreams.items()}
+        self._only = next(iter(self._upstreams.values())) if len(upstreams) == 1 else None
+        for name in upstreams if self._only is None else ():
+            if not _NAME.fullmatch(name):
+                raise UsageError(f"{name!a} cannot be an upstream's name", hint="use letters, digits and . _ ~ -")
+
+    def path(self, name: str) -> str:
+        """The path at the listener that stands for the upstream's base URL. Raises KeyError."""
+        upstream = self._upstreams[name.encode()]
+        return "" if self._only else f"/{upstream.name}"
+
+    def find(self, target: bytes) -> tuple[Upstream, bytes]:
+        """The upstream of an origin-form target, and the target there. Raises BadMessage (404)."""
+        if self._only:
+            return self._only, self._only.prefix + target
+        end = min(p for p in (target.find(b"/", 1), target.find(b"?"), len(target)) if p >= 0)
+        upstream = self._upstreams.get(target[1:end])
+        if upstream is None:
+            known = ", ".join(f"/{name.decode()}/…" for name in self._upstreams)
+            raise BadMessage(f"no upstream is called {quoted(target[1:end])}; there are {known}", 404)
+        rest = target[end:]
+        return upstream, upstream.prefix + (
+            rest if rest.startswith(b"/") else (b"" if upstream.prefix else b"/") + rest
+        )

@@ -1,0 +1,70 @@
+"""What the relay tells whoever records: called in the relay's loop while bytes are on their way, so it may not wait.
+
+Times are seconds of a monotonic clock; ``at`` of one exchange are compared with one another, never with a calendar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from workbench.wire.exchange import Headers, State
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHead:
+    """The request line and headers, as they were received from the client.
+
+    Attributes:
+        target: as it stood in the request line ("/v1/messages?beta=true").
+        url: absolute, at the upstream: where it was forwarded to.
+    """
+
+    method: str
+    target: str
+    url: str
+    headers: Headers
+    http_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseHead:
+    """The status line and headers, as they were received from the upstream."""
+
+    status: int
+    reason: str
+    headers: Headers
+    http_version: str
+
+
+class Tap(Protocol):
+    """Hears one relay's exchanges. ``key`` names an exchange and is never used again.
+
+    Calls of one exchange come in the order of the methods below, except that an answer may begin before the request is
+    whole, which then may never be; ``ended`` always comes, and once. Bodies are without their transfer coding (chunk
+    framing), and still in their content coding (gzip …). No method may raise or block.
+    """
+
+    def began(self, key: int, upstream: str, request: RequestHead, at: float) -> None:
+        """The head of a request is complete. ``upstream`` is the name of the upstream."""
+        ...
+
+    def request_bytes(self, key: int, data: bytes, at: float) -> None:
+        """A piece of the request body came from the client."""
+        ...
+
+    def request_done(self, key: int, at: float) -> None:
+        """The request body is whole."""
+        ...
+
+    def answered(self, key: int, response: ResponseHead, at: float) -> None:
+        """The head of the final response is there (informational 1xx ones are forwarded and not told)."""
+        ...
+
+    def response_bytes(self, key: int, data: bytes, at: float) -> None:
+        """A piece of the response body came from the upstream."""
+        ...
+
+    def ended(self, key: int, state: State, why: str, at: float) -> None:
+        """Nothing more comes. ``state`` is COMPLETE or ABORTED; ``why`` says in words who hung up, "" when whole."""
+        ...
