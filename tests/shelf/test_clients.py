@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workbench.shelf.clients import KNOWN, Place
+
+
+@pytest.mark.parametrize(
+    ("place", "variable", "value", "folder"),
+    [
+        (Place("Claude Code", "session", ".claude/projects", ("*",), "CLAUDE_CONFIG_DIR"), "", "", ".claude/projects"),
+        (Place("x", "s", ".claude/projects", ("*",), "CLAUDE_CONFIG_DIR"), "CLAUDE_CONFIG_DIR", "/c", "/c/projects"),
+        (Place("x", "s", ".local/share/o", ("*",), "XDG_DATA_HOME", moved=2), "XDG_DATA_HOME", "/d", "/d/o"),
+        (Place("x", "log", "./.claude-trace", ("*",)), "", "", ".claude-trace"),
+    ],
+)
+def test_folders_are_where_the_client_says(
+    place: Place, variable: str, value: str, folder: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if variable:
+        monkeypatch.setenv(variable, value)
+    assert place.root() == home / folder
+
+
+def test_what_is_not_listed_says_why() -> None:
+    listed = {place.client for place in KNOWN if not place.why_not}
+    assert listed == {"Claude Code", "claude-trace"}

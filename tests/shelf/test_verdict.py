@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.models.test_timeline import row, summary
+from workbench.inspection import Inspected
+from workbench.shelf.verdict import gaps, verdict
+from workbench.wire.exchange import State
+
+GOOD = row()
+FOREIGN = row(protocol=None, conversation=None)
+UNREAD = row(protocol="gemini", conversation=None, problems=("gemini is recognised but not decoded by this version",))
+TORN = row(problems=("response is torn",), summary=summary(state=State.INCOMPLETE))
+UNDER = "under contract openai (by its host)"
+
+
+@pytest.mark.parametrize(
+    ("rows", "damage", "said"),
+    [
+        ([GOOD], (), f"no breaks found {UNDER}"),
+        ([GOOD, GOOD, GOOD, UNREAD, TORN], (), f"no breaks found in 3 of 5 exchanges {UNDER}; 2 not judged"),
+        ([GOOD, FOREIGN], (), f"no breaks found in 1 of 2 exchanges {UNDER}; 1 no model exchange"),
+        ([GOOD], ("page 3",), f"no breaks found {UNDER}; 1 damaged place"),
+        ([UNREAD, UNREAD], (), "nothing to check: gemini is recognised but not decoded by this version"),
+        ([UNREAD, TORN], (), "nothing to check: gemini is recognised but not decoded by this version (and more)"),
+        ([FOREIGN], (), "nothing to check: no model exchange here"),
+    ],
+)
+def test_no_more_is_claimed_than_was_looked_at(rows: list[Inspected], damage: tuple[str, ...], said: str) -> None:
+    assert verdict(rows, damage) == said
+
+
+def test_gaps_are_named_beside_findings_too() -> None:
+    assert gaps([GOOD, UNREAD, FOREIGN, FOREIGN], ("x",)) == ["1 not judged", "2 no model exchanges", "1 damaged place"]
+    assert gaps([GOOD]) == []

@@ -1,0 +1,128 @@
+"""Sessions in the folders of known clients: listed by name, age and size, and never changed."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.errors import WireError
+from workbench.shelf.clients import KNOWN, Place
+
+MOST_FILES = 5000
+"""Files looked at in one place: somebody's whole history is not gone through to show the newest few dozens."""
+
+MOST_LISTED = 36
+"""Sessions listed one by one."""
+
+HEAD = 32 * 1024
+"""Bytes read of a file to learn which project it belongs to."""
+
+_CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*+")')
+
+
+class Found(NamedTuple):
+    """A session of a client.
+
+    Attributes:
+        project: name of the folder that the client worked in.
+        modified: seconds since the epoch.
+    """
+
+    path: Path
+    client: str
+    project: str
+    modified: float
+    size: int
+
+
+class Finds(NamedTuple):
+    """What is there. ``notes`` say, one line each, what is not listed and why."""
+
+    sessions: tuple[Found, ...]
+    notes: tuple[str, ...]
+
+
+class _File(NamedTuple):
+    path: Path
+    modified: float
+    size: int
+
+
+def find(places: Iterable[Place] = KNOWN, most: int = MOST_LISTED) -> Finds:
+    """The newest sessions of every place, newest first. Never raises: what cannot be looked at is a note."""
+    listed: list[tuple[_File, Place]] = []
+    notes: list[str] = []
+    seen: set[Path] = set()
+    for place in places:
+        files = [f for f in islice(_files(place.root(), place.pattern, notes), MOST_FILES) if f.path not in seen]
+        seen.update(file.path for file in files)
+        if place.why_not and files:
+            notes.append(
+                f"{_count(len(files), f'{place.client} {place.noun}')} {place.why_not} ({_home(place.root())})"
+            )
+        elif not place.why_not:
+            listed += ((file, place) for file in files)
+    listed.sort(key=lambda entry: entry[0].modified, reverse=True)
+    if len(listed) > most:
+        notes.insert(0, f"{_count(len(listed) - most, 'older session')} left out of the list: open one by its path")
+    sessions = (Found(f.path, p.client, _project(f.path), f.modified, f.size) for f, p in listed[:most])
+    return Finds(tuple(sessions), tuple(dict.fromkeys(notes)))
+
+
+def _files(folder: Path, pattern: tuple[str, ...], notes: list[str]) -> Iterator[_File]:
+    """Regular files below a folder that fit the pattern, a part of it for each level."""
+    try:
+        with os.scandir(folder) as entries:
+            fitting = [entry for entry in islice(entries, MOST_FILES) if fnmatchcase(entry.name, pattern[0])]
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        notes.append(f"{_home(folder)} cannot be looked at: {error.strerror}")
+        return
+    for entry in fitting:
+        if len(pattern) > 1:
+            yield from _files(folder / entry.name, pattern[1:], notes)
+        elif file := _file(entry):
+            yield file
+
+
+def _file(entry: os.DirEntry[str]) -> _File | None:
+    try:
+        known = entry.stat()
+    except OSError:  # gone, or a link to nowhere
+        return None
+    return _File(Path(entry.path), known.st_mtime, known.st_size) if stat.S_ISREG(known.st_mode) else None
+
+
+def _project(path: Path) -> str:
+    """Name of the folder that the client says it worked in, else of the first one above that is not hidden."""
+    from workbench.wire.jsontext import loads
+
+    try:
+        with path.open("rb") as file:
+            said = _CWD.search(file.read(HEAD))
+        cwd = loads(said[1]) if said else ""
+    except (OSError, WireError):
+        cwd = ""
+    if isinstance(cwd, str) and re.split(r"[/\\]", cwd.rstrip("/\\"))[-1]:
+        return re.split(r"[/\\]", cwd.rstrip("/\\"))[-1]
+    return next((part for part in reversed(path.parent.parts) if not part.startswith(".")), path.stem)
+
+
+def _count(number: int, noun: str) -> str:
+    many = f"{number:,}+" if number >= MOST_FILES else f"{number:,}"
+    return f"{many} {noun}{'' if number == 1 else 's'}"
+
+
+def _home(path: Path) -> str:
+    """A path as people write it: ``~`` for their home."""
+    try:
+        return f"~/{path.relative_to(Path.home())}"
+    except ValueError:
+        return str(path)

@@ -1,0 +1,32 @@
+"""What may be said of exchanges without a break: which were judged, under which contract, and which were not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workbench.inspection import Inspected
+
+
+def verdict(rows: Sequence[Inspected], damage: Sequence[str] = ()) -> str:
+    """One sentence that claims no more than was looked at."""
+    judged = [r for r in rows if r.conversation is not None and not r.is_undecided]
+    if not judged:
+        why = list(dict.fromkeys(p for r in rows for p in r.problems)) or ["no model exchange here", *damage]
+        return f"nothing to check: {why[0]}" + (" (and more)" if len(why) > 1 else "")
+    contracts = list(dict.fromkeys(f"{r.provider} ({r.provider_from})" for r in judged))
+    named = ", ".join(contracts[:3]) + (" and others" if len(contracts) > 3 else "")
+    where = "" if len(judged) == len(rows) else f" in {len(judged):,} of {len(rows):,} exchanges"
+    return "; ".join((f"no breaks found{where} under contract {named}", *gaps(rows, damage)))
+
+
+def gaps(rows: Sequence[Inspected], damage: Sequence[str] = ()) -> list[str]:
+    """What nobody looked at, a few words each."""
+    undecided = sum(r.is_undecided for r in rows)
+    foreign = sum(r.conversation is None and not r.is_undecided for r in rows)
+    return [
+        *([f"{undecided:,} not judged"] if undecided else ()),
+        *([f"{foreign:,} no model {'exchange' if foreign == 1 else 'exchanges'}"] if foreign else ()),
+        *([f"{len(damage):,} damaged {'place' if len(damage) == 1 else 'places'}"] if damage else ()),
+    ]
