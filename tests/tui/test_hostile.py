@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
+from pathlib import Path
 
 import pytest
 
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
+from tests.tui.terminals import in_terminal
 from workbench.inspection import Inspector
+from workbench.shelf import memory
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.models.tabs import PANES
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
-from workbench.wire.session import MemorySession
+from workbench.wire.session import MemorySession, store
 
 EVIL = (
     "[/b][@click=app.quit]x[/] \x1b]52;c;aGk=\x07 \x1b]8;;http://x\x1b\\l\x1b[2J \x9b31m \x9d0;t\x9c \x00\x7f\x08\x0b"
@@ -57,6 +61,7 @@ def hostile_session(filler: str = EVIL) -> MemorySession:
             Exchange("3", HttpRequest("GET", EVIL, headers, Body(b"\x1f\x8b\x1b[2J", "gzip")), note=EVIL),
         ),
         damage=(EVIL,),
+        about={"story": EVIL, "source": EVIL, "made": EVIL, EVIL: EVIL, "": ""},
     )
 
 
@@ -117,3 +122,96 @@ async def test_deep_json_is_shown() -> None:
     async with showing(samples.session(samples.exchange(deep, deep)), (80, 24)) as driver:
         await driver.press("2", "j", "G", "k", "l")
         assert_clean(driver)
+
+
+ROOMS = {
+    "stream": ("1", "g", "j", "t", "n", "j", "tab", "j", "enter", "tab", "j", "enter", "slash", "x", "enter"),
+    "diff": ("]", "d", "j", "enter", "d", "tab", "j", "v", "right_square_bracket", "left_square_bracket"),
+    "copy": (
+        "3",
+        "j",
+        "y",
+        "v",
+        "3",
+        "j",
+        "y",
+        "p",
+        "2",
+        "j",
+        "y",
+        "P",
+        "y",
+        "b",
+        "y",
+        "c",
+        "6",
+        "y",
+        "f",
+        "7",
+        "j",
+        "y",
+        "h",
+    ),
+    "notes": ("space", "a", "x", "enter", "apostrophe", "a", "escape", "1", "space", "1", "a", "y", "enter"),
+    "filter": ("ampersand", *"tool:", "tab", "tab", "enter", "ampersand", *"x ", *"model:", "tab", "enter", "escape"),
+    "search": ("3", "slash", "x", "enter", "n", "N", "2", "slash", "b", "enter", "v", "n", "v", "n", "v"),
+    "http": ("7", "z", *("j",) * 40, "f1", "j"),
+    "palette": ("colon", *"copy", "down", "escape", "z", "F", "I", "w", "W", "n", "p"),
+}
+"""Keys that lead through what no pane of the session shows by itself."""
+
+
+@pytest.mark.parametrize("size", [(60, 15), (160, 50)])
+@pytest.mark.parametrize("room", ROOMS)
+async def test_no_room_shows_it_raw(room: str, size: tuple[int, int]) -> None:
+    async with showing(hostile_session(), size, exchange=1) as driver:
+        await driver.shows(1)
+        for key in ROOMS[room]:
+            await driver.press(key)
+            assert_clean(driver)
+        assert driver.app.is_running
+
+
+async def test_home_and_its_dialogs_show_nothing_raw(own_home: Path) -> None:
+    folder = own_home / ("x\x1b]52;c;aGk=\x07\u202e[b]\x9b2J\n" + "e\u0301" * 9)
+    folder.mkdir()
+    path = folder / "\x1b[2J {} %s \u200b.jsonl"
+    store.save(hostile_session().exchanges, path, about={"story": EVIL, "source": EVIL, "made": EVIL})
+    memory.remember(path)
+    settings = own_home / ".config" / "workbench"
+    settings.mkdir(parents=True)
+    (settings / "keys.yaml").write_text('"\\e[2J[/b]": "\\u202e"\nsession.diff: "\\e]52;c;aGk=\\a"\n')
+    app = WorkbenchApp()
+    async with app.run_test(size=(120, 40), notifications=True, tooltips=True) as pilot:
+        driver = Driver(pilot)
+        await until(pilot, lambda: "\\u200b" in driver.text)
+        for key in (
+            *("g", "slash", *"200b", "enter", "f1", "j", "escape"),
+            *("o", "ctrl+u", *"~/x", "tab", "tab", "enter", "escape", "escape"),
+            *("i", *"~/x", "tab", "tab", "enter", "escape", "escape"),
+            *("e", "[", "slash", "b", "right_square_bracket", "{", "}", "%", "s", "enter", "tab", "escape", "escape"),
+            *("r", "[", "slash", "b", "right_square_bracket", "enter", "escape", "escape", "S", "c", "c"),
+        ):
+            await driver.press(key)
+            assert_clean(driver)
+        assert app.is_running
+
+
+OF_TEXTUAL = re.compile(r"\x1b\[[0-9;?<>=$]*[A-Za-z]|\x1b[()][0B]|\x1b[=>78]|\x1b\]22;[a-z]+\x07")
+ACTS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b\ufeff]")
+
+
+@pytest.mark.parametrize("words", [(), ("--ascii",)])
+def test_a_terminal_is_written_no_sequence_but_our_own(own_home: Path, words: tuple[str, ...]) -> None:
+    path = own_home / "a\x1b]0;t\x07\x9b2J\u202e.jsonl"
+    store.save(hostile_session().exchanges, path, about={"story": EVIL, "made": EVIL})
+    with in_terminal(own_home, "open", *words, str(path), size=(160, 50)) as terminal:
+        written = terminal.until("aGk=")
+        for keys in ("2Gvjv", "3jj", "7jj", "1gjt", "nq", "dq", "?j?", "ax\r", "&tool:\t\x1b\x1b", "/x\r", "\x1b:the"):
+            terminal.press(keys)
+        terminal.press("\x11")
+        _, rest = terminal.end()
+    left = OF_TEXTUAL.sub("", written + rest)
+    assert "u202e" in left
+    assert not ACTS.findall(left)
+    assert "\x1b[2J" not in written + rest  # it clears the screen, and only the traffic holds it

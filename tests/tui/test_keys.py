@@ -2,35 +2,88 @@
 
 from __future__ import annotations
 
+import pytest
+
 from workbench.tui import keys
+from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.wire import WirePane
+from workbench.tui.screens.copy import CopyScreen
+from workbench.tui.screens.diff import DiffScreen
+from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.home import HomePane, HomeScreen
 from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.stream import StreamScreen
 
-OWNERS = (
-    (keys.PANE, LineView),
-    (keys.WIRE, WirePane),
-    (keys.SESSION, SessionScreen),
-    (keys.HOME, HomeScreen),
-    ((keys.OPEN_EXAMPLE,), HomePane),
-)
+OWNERS: dict[str, type] = {
+    "global": WorkbenchApp,
+    "pane": LineView,
+    "wire": WirePane,
+    "session": SessionScreen,
+    "home": HomeScreen,
+    "help": HelpScreen,
+    "diff": DiffScreen,
+    "copy": CopyScreen,
+    "stream": StreamScreen,
+}
+"""Who binds a scope. A new scope names its screen or pane here."""
 
 
 def test_every_key_has_its_action() -> None:
-    for table, owner in OWNERS:
-        for key in table:
-            name = key.action.partition("(")[0]
-            if not name.startswith("app."):
-                assert hasattr(owner, f"action_{name}"), key
+    assert set(OWNERS) == set(keys.SCOPES)
+    for name, scope in keys.SCOPES.items():
+        for key in scope.keys:
+            action = key.action.partition("(")[0]
+            owner = WorkbenchApp if action.startswith("app.") else OWNERS[name]
+            assert hasattr(owner, f"action_{action.removeprefix('app.')}"), key
+    assert hasattr(HomePane, "action_" + keys.OPEN_EXAMPLE.action)
+
+
+def test_every_table_is_bound_where_it_is_said_to_be() -> None:
+    for name, scope in keys.SCOPES.items():
+        bound = {b.id for _, b in OWNERS[name]._merge_bindings()}  # type: ignore[attr-defined]
+        assert {key.id for key in scope.keys} <= bound, name
+
+
+def test_ids_are_unique_and_name_their_scope() -> None:
+    rows = [key for scope in keys.SCOPES.values() for key in scope.keys]
+    assert len({key.id for key in rows}) == len(rows)
+    for name, scope in keys.SCOPES.items():
+        assert {key.scope for key in scope.keys} == {name}
 
 
 def test_no_key_means_two_things_in_one_place() -> None:
-    for tables in ((keys.PANE, keys.WIRE, keys.SESSION), (keys.PANE, keys.HOME)):
-        names = [name for table in tables for key in table for name in key.keys.split(",")]
-        assert len(names) == len(set(names))
+    for name, scope in keys.SCOPES.items():
+        own = [n for key in scope.keys for n in key.names]
+        assert len(own) == len(set(own)), name
+        for other in scope.over:
+            taken = {n: key.id for key in keys.SCOPES[other].keys for n in key.names}
+            assert {n: taken[n] for n in own if n in taken} == {}, (name, other)
 
 
 def test_the_footer_of_a_search_names_keys_that_are_bound() -> None:
-    known = {(key.keys, key.action) for key in keys.SESSION}
-    assert {(key.keys, key.action) for key in keys.SEARCH} <= known
+    table = keys.table()
+    for key in (*keys.SEARCH, keys.OPEN_EXAMPLE):
+        assert (key.keys, key.action) == (table[key.id].keys, table[key.id].action)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("n", "n"),
+        ("question_mark", "?"),
+        ("slash", "/"),
+        ("left_square_bracket", "["),
+        ("pagedown", "pgdn"),
+        ("escape", "esc"),
+        ("space", "space"),
+        ("tab", "tab"),
+        ("ctrl+z", "ctrl+z"),
+        ("f1", "f1"),
+        ("comma", "comma"),
+        ("ampersand", "&"),
+        ("apostrophe", "'"),
+    ],
+)
+def test_a_key_is_shown_as_people_read_it(name: str, shown: str) -> None:
+    assert keys.readable(name) == shown

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import re
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.tui.lines import Span, joined, line, plain, wrap
+from workbench.tui.lines import Line, Span, joined, line, marked, plain, wrap
 from workbench.tui.safetext import cells
 
 
@@ -27,3 +30,24 @@ def test_wrap_says_what_it_leaves_out() -> None:
 def test_joined_puts_something_between_what_is_there() -> None:
     parts = [line("a"), (), line("b", "c")]
     assert plain(joined(parts, Span(" · "))) == "a · bc"
+
+
+@pytest.mark.parametrize(
+    ("of", "needle", "made"),
+    [
+        (line("abcd"), "bc", [("a", ""), ("bc", "match"), ("d", "")]),
+        (line("ab", Span("cd", "key")), "bc", [("a", ""), ("b", "match"), ("c", "key match"), ("d", "key")]),
+        (line("aba"), "a", [("a", "match"), ("b", ""), ("a", "match")]),
+        (line(Span("abc", "key", 8), "d"), "b", [("abc", "key match"), ("d", "")]),  # a fixed width stays whole
+        (line("abc"), "x*", [("abc", "")]),  # what is empty is no match
+        ((), "a", []),
+    ],
+)
+def test_matches_are_marked_also_across_spans(of: Line, needle: str, made: list[tuple[str, str]]) -> None:
+    assert [(span.text, span.style) for span in marked(of, re.compile(needle), "match")] == made
+
+
+@given(st.lists(st.text(alphabet="ab", max_size=5), max_size=6), st.text(alphabet="ab", min_size=1, max_size=3))
+def test_marking_changes_no_text(pieces: list[str], needle: str) -> None:
+    of = line(*pieces)
+    assert plain(marked(of, re.compile(needle), "match")) == plain(of)

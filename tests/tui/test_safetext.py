@@ -32,6 +32,7 @@ def test_nothing_that_acts_or_hides_passes() -> None:
         ("half \ud800", "half \\ud800"),
         ("[/b] [@click=app.quit]x[/]", "[/b] [@click=app.quit]x[/]"),
         ("日本語 é", "日本語 é"),
+        ("a\xa0b\u3000c\u2009d\u202fe", "a\\xa0b\\u3000c\\u2009d\\u202fe"),
         ("e" + "\u0301" * 5, "e" + "\u0301" * 3 + "\\u0301" * 2),
     ],
 )

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from tests.tui import samples
 from tests.tui.driving import until
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.home import HomePane
+from workbench.tui.panes.home import HomePane
 from workbench.tui.screens.session import SessionScreen
 
 
@@ -20,22 +20,20 @@ async def settled(pilot: Pilot[None]) -> None:
         await until(pilot, lambda: screen.state.is_done and screen.opened)
     else:
         pane = screen.query_one(HomePane)
-        await until(pilot, lambda: len(pane.stories) == len(pane.paths))
+        await until(pilot, lambda: pane.rows and pane.rows[-1].note and not pane.untold())
 
 
-def app_on(name: str | None, theme: str = "textual-dark") -> WorkbenchApp:
-    app = WorkbenchApp(samples.example(name) if name else None)
-    app.theme = theme
-    return app
+def app_on(name: str | None, theme: str = "dark") -> WorkbenchApp:
+    return WorkbenchApp(samples.example(name) if name else None, theme=theme)
 
 
 @pytest.mark.parametrize(
     ("name", "size", "theme"),
     [
-        (samples.LOST_REASONING, (80, 24), "textual-dark"),
-        (samples.LOST_RESULT, (120, 40), "textual-light"),
-        (samples.LOST_RESULT, (160, 50), "textual-dark"),
-        (None, (80, 24), "textual-dark"),
+        (samples.LOST_REASONING, (80, 24), "dark"),
+        (samples.LOST_RESULT, (120, 40), "light"),
+        (samples.LOST_RESULT, (160, 50), "dark"),
+        (None, (80, 24), "dark"),
     ],
     ids=["narrow", "wide-light", "huge", "home"],
 )

@@ -19,6 +19,16 @@ HEAVY = (
     "zstandard",
     "brotli",
 )
+LATER = (
+    "workbench.ir",
+    "workbench.tui.filtering",
+    "workbench.tui.noting",
+    "workbench.tui.opened",
+    "workbench.tui.panes.exchange",
+    "workbench.tui.panes.wire",
+    "workbench.tui.models.wire",
+    "workbench.wire.exchange",
+)
 CORE = ("workbench.inspection", "workbench.decode", "workbench.rules", "workbench.adapters", "workbench.importers")
 
 
@@ -29,6 +39,7 @@ def test_the_first_screen_is_cheap(screen: str) -> None:
     loaded = set(done.stdout.split())
     assert not loaded & set(HEAVY)
     assert not loaded & set(CORE), "the core is imported by the thread that inspects"
+    assert not loaded & set(LATER), "these come after the first paint"
 
 
 def test_garbage_is_looked_for_again_once_the_app_is_there() -> None:

@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
+from textual import constants
 from textual.app import App, SystemCommand
+from textual.filter import NoColor
 from textual.screen import Screen
 
+from workbench.errors import UsageError, WorkbenchError
+from workbench.tui import keymap, keys, paint, safetext, themes
+from workbench.tui.running import RecorderTrouble, Recordings
+
 if TYPE_CHECKING:
-    from workbench.errors import WorkbenchError
+    from textual.dom import DOMNode
+    from textual.driver import Driver
+
     from workbench.tui.screens.home import HomeScreen
     from workbench.tui.screens.session import SessionScreen
     from workbench.tui.service import Opener
     from workbench.wire.session import Session
 
 
-class WorkbenchApp(App[None]):
+SWITCH_SECONDS = 0.0005
+"""How long a thread that computes may keep the screen's thread from a key: Python's own 5 ms add up to seconds."""
+
+
+class WorkbenchApp(App[None], inherit_bindings=False):
     """The workbench on a session, or on its home screen.
 
     Args:
@@ -25,9 +40,15 @@ class WorkbenchApp(App[None]):
         provider: contract to use, None to choose one for each exchange.
         protocol: protocol to use, None to find it for each exchange.
         exchange: index of the exchange to open at, from zero; None for the first break.
+        theme: name of a theme, ours or Textual's; "" for the default.
+        is_ascii: the terminal has only ASCII.
+
+    Raises:
+        UsageError: there is no such theme.
     """
 
     TITLE = "Workbench"
+    BINDINGS = keys.bindings(keys.GLOBAL)
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-wide"), (160, "-huge")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (15, "-short"), (32, "-tall")]  # noqa: RUF012
 
@@ -38,18 +59,53 @@ class WorkbenchApp(App[None]):
         provider: str | None = None,
         protocol: str | None = None,
         exchange: int | None = None,
+        theme: str = "",
+        is_ascii: bool = False,
     ) -> None:
         start = "home" if source is None else "session"
         super().__init__(css_path=["app.tcss", f"screens/{start}.tcss"])  # the first screen's own is not read otherwise
+        self._dress(theme or themes.DEFAULT, is_ascii)
+        self.keymap = keymap.load(keymap.path())
+        self.set_keymap(self.keymap.overrides())
         self.source = source
         self.provider = provider
         self.protocol = protocol
         self.exchange = exchange
         self.failure: WorkbenchError | OSError | None = None
+        self.recordings = Recordings()
+        self.crash: BaseException | None = None
+        self.is_ending = False
+
+    def _dress(self, theme: str, is_ascii: bool) -> None:
+        """Colours and signs that the terminal can show."""
+        safetext.use_ascii(is_ascii)
+        if self.no_color:
+            self._filters[-1] = NoColor()  # in place of greys
+        few = os.isatty(2) and self.console.color_system in ("standard", None)
+        self.is_plain = self.no_color or few
+        if is_ascii:
+            self._filters.append(paint.AsciiFilter())
+        for made in themes.make(is_plain=self.is_plain):
+            self.register_theme(made)
+        if theme not in self.available_themes:
+            raise UsageError(f"no theme is called {theme!r}", hint=f"there are {', '.join(themes.PALETTES)}")
+        self.theme = theme
+
+    def get_driver_class(self) -> type[Driver]:
+        """The terminal that is given back whole; a browser has its own."""
+        if constants.DRIVER or os.name == "nt":
+            return super().get_driver_class()
+        from workbench.tui.terminal import Terminal
+
+        return Terminal
 
     def on_ready(self) -> None:
         gc.freeze()  # what is there now stays
         gc.enable()
+        sys.setswitchinterval(SWITCH_SECONDS)
+        if problems := self.keymap.problems:
+            more = f" (and {len(problems) - 1} more: workbench keys)" if len(problems) > 1 else ""
+            self.notify(safetext.visible(f"{problems[0]}{more}"), title="keys.yaml", severity="warning", markup=False)
 
     def get_default_screen(self) -> HomeScreen | SessionScreen:
         if self.source is None:
@@ -64,37 +120,72 @@ class WorkbenchApp(App[None]):
 
         return SessionScreen(source, self.provider, self.protocol, exchange)
 
+    async def action_quit(self) -> None:
+        """End the app; ask first where that ends a recording."""
+        if not self.recordings.ask_before_leaving(self):
+            self.exit()
+
+    def on_recorder_trouble(self, message: RecorderTrouble) -> None:
+        self.notify(safetext.visible(message.text), title="recorder", severity="error", markup=False)
+
+    def on_unmount(self) -> None:
+        self.recordings.stop_all()
+
     def leave(self, failure: WorkbenchError | OSError | None = None) -> None:
         """End the app from its last screen."""
         self.failure = failure
         self.exit()
 
+    def end(self, status: int) -> None:
+        """End the app from outside: a signal, a crash."""
+        self.is_ending = True
+        self.exit(return_code=status)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """End, and say later what happened: a traceback would quote hostile traffic to the terminal."""
+        self._return_code = 1
+        if self.crash is None:
+            self.crash = getattr(error, "error", error)  # of a worker: what failed in it
+            self._exception = error
+            self._exception_event.set()
+        self._close_messages_no_wait()
+
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The commands of the screen, from the table of keys, and the themes."""
-        for key in getattr(screen, "KEYS", ()):
-            if key.action != "app.command_palette":
-                yield SystemCommand(f"{key.word} ({key.show})", key.text, lambda a=key.action: self._run(screen, a))
+        """Every key in force on the screen, and the themes."""
+        for node, rows in self.keys_in_force(screen):
+            for key in rows:
+                if key.id != "global.palette":
+                    named = f"{key.word} ({key.show})" if key.show else key.word
+                    yield SystemCommand(named, key.text, partial(self._run, node, key.action))
         yield SystemCommand("theme", "choose the colours", self.action_change_theme)
-        yield SystemCommand("quit (ctrl+q)", "leave the program", self.action_quit)
 
-    def _run(self, screen: Screen[object], action: str) -> None:
-        self.call_later(screen.run_action, action)
+    def _run(self, node: DOMNode, action: str) -> None:
+        self.call_later(self.run_action, action, node)
 
+    def keys_in_force(self, screen: Screen[object]) -> Iterator[tuple[DOMNode, list[keys.Key]]]:
+        """What has keys, from the focused pane outwards to the app, with its rows of the table."""
+        table = keys.table()
+        for node in screen.focused.ancestors_with_self if screen.focused else (screen, self):
+            ids = dict.fromkeys(binding.id for _, binding in node._bindings)
+            if rows := [self.keymap.row(table[id]) for id in ids if id in table]:
+                yield node, rows
 
-def run(
-    source: Session | Opener | None,
-    *,
-    provider: str | None = None,
-    protocol: str | None = None,
-    exchange: int | None = None,
-) -> int:
-    """Show the app until the user leaves. The exit code.
+    def action_suspend_process(self) -> None:
+        """Back to the shell, where there is one."""
+        if self._driver and self._driver.can_suspend:
+            super().action_suspend_process()
+        else:
+            self.notify("what it runs in cannot be suspended", severity="warning", markup=False)
 
-    Raises:
-        WorkbenchError, OSError: the source could not be opened.
-    """
-    app = WorkbenchApp(source, provider=provider, protocol=protocol, exchange=exchange)
-    app.run()
-    if app.failure:
-        raise app.failure
-    return app.return_code or 0
+    def action_help(self) -> None:
+        """Explain this screen and the focused pane."""
+        from workbench.tui.models.guide import GUIDES
+        from workbench.tui.screens.help import HelpScreen
+
+        pane = self.screen.focused
+        guide = GUIDES.get((pane and pane.id) or type(pane).__name__)
+        tables: dict[str, list[keys.Key]] = {}
+        for _, rows in self.keys_in_force(self.screen):
+            for row in sorted(rows, key=lambda row: row.scope == "pane"):  # what only this pane has comes first
+                tables.setdefault(keys.SCOPES[row.scope].title, []).append(row)
+        self.push_screen(HelpScreen(guide, list(tables.items()), self.keymap.problems))

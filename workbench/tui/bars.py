@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.style import Style
+from textual import events
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from workbench.tui import looks, paint
+from workbench.tui import keys, looks, paint
+from workbench.tui.keymap import Keymap
 from workbench.tui.lines import Line
+from workbench.tui.models import tabs
+
+if TYPE_CHECKING:
+    from workbench.tui.keys import Key
 
 
 class Painted(Widget):
@@ -25,8 +33,12 @@ class Painted(Widget):
             self._styles_for, self._known_styles = variables, {}
         if names not in self._known_styles:
             _, _, back, front = self.colors
-            self._known_styles[names] = looks.style(names, variables, front, back)
+            self._known_styles[names] = looks.style(names, variables, front, back, is_plain=self._is_plain)
         return self._known_styles[names]
+
+    @property
+    def _is_plain(self) -> bool:
+        return bool(getattr(self.app, "is_plain", False))
 
     def notify_style_update(self) -> None:
         self._styles_for = None
@@ -49,3 +61,47 @@ class Bar(Painted):
     def render_line(self, y: int) -> Strip:
         line = self._lines[y] if y < len(self._lines) else ()
         return paint.strip(line, self.size.width, self.style)
+
+
+class KeyBar(Bar):
+    """The footer: the keys that are of use now, as the user has them; a click presses one."""
+
+    _hints: Sequence[Key] = ()
+    _before = ""
+
+    def show_keys(self, table: Sequence[Key], before: str = "") -> None:
+        """Name keys of a table and those that work everywhere, as many as there is room for.
+
+        Args:
+            table: rows of ``keys``; ranked ones are shown.
+            before: words in front of them; they have passed the gate.
+        """
+        keymap: Keymap = getattr(self.app, "keymap", Keymap())
+        self._hints, self._before = keymap.rows((*table, *keys.GLOBAL)), before
+        self._lay_out()
+
+    def on_resize(self) -> None:
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        self.show([tabs.key_line(self._hints, self.size.width, self._before)])
+
+    def on_click(self, event: events.Click) -> None:
+        key = tabs.key_at(event.x, self._hints, self.size.width, self._before)
+        if key:
+            self.app.simulate_key(keys.first_name(key))
+
+
+class TabBar(Bar):
+    """The names of the panes; a click brings one to the front."""
+
+    class Chosen(Message):
+        """A tab was clicked."""
+
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+    def on_click(self, event: events.Click) -> None:
+        if name := tabs.tab_at(event.x):
+            self.post_message(self.Chosen(name))

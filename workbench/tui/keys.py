@@ -1,89 +1,239 @@
-"""Every key of the app in one table: bindings, footer, help screen and palette are all made from it."""
+"""Every key of the app in one table: bindings, footer, help, palette and ``workbench keys`` are made from it.
+
+A user's own keys are laid over it by ``keymap``; nothing else may ask for the keys of a row.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import unicodedata
+from typing import TYPE_CHECKING, NamedTuple
 
-from textual.binding import Binding, BindingType
+if TYPE_CHECKING:
+    from textual.binding import BindingType
 
 
 class Key(NamedTuple):
     """One key.
 
     Attributes:
-        keys: as Textual names them, separated by commas.
+        id: its scope and its name, for good: people's ``keys.yaml`` speaks of it.
+        keys: as Textual or people name them (``question_mark``, ``?``), separated by commas; the first is
+            for the footer.
         action: what it runs.
-        show: the key as people read it.
         word: what it does, in a word or two (footer, palette).
         text: what it does, in a sentence (help).
         rank: importance in the footer, from 1: what there is no room for goes last first; 0 to leave it out.
     """
 
+    id: str
     keys: str
     action: str
-    show: str
     word: str
     text: str
     rank: int = 0
 
+    @property
+    def scope(self) -> str:
+        """Where it is in force: a name of ``SCOPES``."""
+        return self.id.partition(".")[0]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its keys as people read them."""
+        return tuple(readable(name) for name in self.keys.split(",") if name)
+
+    @property
+    def show(self) -> str:
+        """Its first key as people read it, "" where it has none."""
+        return self.names[0] if self.keys else ""
+
+
+GLOBAL = (
+    Key("global.help", "?,f1", "help", "help", "how to read this screen and this pane, and their keys", 3),
+    Key("global.palette", ":,ctrl+p", "command_palette", "palette", "every command by name; themes too"),
+    Key("global.suspend", "ctrl+z", "suspend_process", "suspend", "back to the shell for a while; fg returns"),
+    Key("global.quit", "ctrl+q", "quit", "quit", "leave the program from anywhere"),
+    Key("global.how-to-leave", "ctrl+c", "help_quit", "how to leave", "say how to leave the program"),
+)
 
 PANE = (
-    Key("j,down", "move(1)", "j ↓", "down", "next line; the selection follows in every pane"),
-    Key("k,up", "move(-1)", "k ↑", "up", "previous line"),
-    Key("ctrl+d,pagedown", "page(1)", "pgdn", "page down", "a page down (also ctrl+d)"),
-    Key("ctrl+u,pageup", "page(-1)", "pgup", "page up", "a page up (also ctrl+u)"),
-    Key("g,home", "end(-1)", "g", "first", "first line"),
-    Key("G,end", "end(1)", "G", "last", "last line"),
-    Key("enter", "enter", "enter", "open", "open it: a part in full, the bytes of a finding"),
+    Key("pane.down", "j,down", "move(1)", "down", "next line; the selection follows in every pane"),
+    Key("pane.up", "k,up", "move(-1)", "up", "previous line"),
+    Key("pane.page-down", "pagedown,ctrl+d", "page(1)", "page down", "a page down"),
+    Key("pane.page-up", "pageup,ctrl+u", "page(-1)", "page up", "a page up"),
+    Key("pane.first", "g,home", "end(-1)", "first", "first line"),
+    Key("pane.last", "G,end", "end(1)", "last", "last line"),
+    Key("pane.open", "enter", "enter", "open", "open it: a part in full, the bytes of a finding"),
 )
 
 WIRE = (
-    Key("l,right", "token(1)", "l →", "next value", "next value on the line"),
-    Key("h,left", "token(-1)", "h ←", "previous value", "previous value on the line"),
-    Key("H", "headers", "H", "headers", "show or hide the HTTP headers"),
+    Key("wire.next-value", "l,right", "token(1)", "next value", "next value on the line"),
+    Key("wire.previous-value", "h,left", "token(-1)", "previous value", "previous value on the line"),
+    Key("wire.way", "v", "way", "view", "the bytes laid out, escaped as they were sent, or in hex"),
+    Key("wire.headers", "H", "headers", "headers", "show or hide the HTTP headers"),
 )
 
 SESSION = (
-    Key("n", "next(1)", "n", "next break", "next break across exchanges: an error, else a warning", 1),
-    Key("p", "next(-1)", "p", "previous", "previous break", 2),
-    Key("N", "match(-1)", "N", "previous match", "previous match while a search is active; n is the next"),
-    Key("w", "warning(1)", "w", "next warning", "next warning, across exchanges", 9),
-    Key("W", "warning(-1)", "W", "previous warning", "previous warning"),
-    Key("tab", "pane(1)", "tab", "pane", "next pane", 5),
-    Key("shift+tab", "pane(-1)", "shift+tab", "previous pane", "previous pane"),
-    Key("1", "show('exchanges')", "1", "exchanges", "the exchanges of the session"),
-    Key("2", "show('wire')", "2", "wire", "the bytes"),
-    Key("3", "show('ir')", "3", "IR", "what the bytes say"),
-    Key("4", "show('reasoning')", "4", "reasoning", "the reasoning ledger"),
-    Key("5", "show('closure')", "5", "closure", "calls and their results"),
-    Key("6", "show('findings')", "6", "findings", "what is wrong"),
-    Key("r", "side", "r", "other side", "the other side on the wire: request or response", 7),
-    Key("right_square_bracket", "exchange(1)", "]", "next exchange", "next exchange, from any pane"),
-    Key("left_square_bracket", "exchange(-1)", "[", "previous exchange", "previous exchange, from any pane"),
-    Key("z", "zoom", "z", "zoom", "the focused pane alone, and back", 8),
-    Key("slash", "search", "/", "search", "search in the focused pane", 6),
-    Key("question_mark,f1", "help", "?", "help", "this list", 3),
-    Key("colon", "app.command_palette", ":", "palette", "every command by name (also ctrl+p)"),
-    Key("escape", "leave", "esc", "leave", "leave the search, the zoom, or go back to the findings"),
-    Key("q", "back", "q", "back", "leave the session", 4),
+    Key("session.next-break", "n", "next(1)", "next break", "next break across exchanges: an error, else a warning", 1),
+    Key("session.previous-break", "p", "next(-1)", "previous", "previous break", 2),
+    Key("session.previous-match", "N", "match(-1)", "previous match", "previous match while searching; n is the next"),
+    Key("session.next-warning", "w", "warning(1)", "next warning", "next warning, across exchanges", 9),
+    Key("session.previous-warning", "W", "warning(-1)", "previous warning", "previous warning"),
+    Key("session.next-pane", "tab", "pane(1)", "pane", "next pane", 5),
+    Key("session.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
+    Key("session.exchanges", "1", "show('exchanges')", "exchanges", "the exchanges of the session"),
+    Key("session.wire", "2", "show('wire')", "wire", "the bytes"),
+    Key("session.ir", "3", "show('ir')", "IR", "what the bytes say"),
+    Key("session.reasoning", "4", "show('reasoning')", "reasoning", "the reasoning ledger"),
+    Key("session.closure", "5", "show('closure')", "closure", "calls and their results"),
+    Key("session.findings", "6", "show('findings')", "findings", "what is wrong"),
+    Key("session.http", "7", "show('http')", "HTTP", "headers, ids, betas, rate limits, times"),
+    Key("session.side", "r", "side", "other side", "the other side on the wire: request or response", 7),
+    Key("session.next-exchange", "]", "exchange(1)", "next exchange", "next exchange, from any pane"),
+    Key("session.previous-exchange", "[", "exchange(-1)", "previous exchange", "previous exchange, from any pane"),
+    Key("session.diff", "d", "diff", "diff", "this request beside the one before it in its conversation", 10),
+    Key("session.follow", "F", "follow", "follow", "go along with the newest exchange, until you move; again: stay"),
+    Key("session.inspect", "I", "inspect", "inspect on", "go on with an inspection that esc has stopped"),
+    Key("session.stream", "t", "stream", "stream", "the answer event by event, and what the usual SDKs build", 11),
+    Key("session.copy", "y", "copy", "copy", "copy a value, a pointer, bytes, the request as cURL", 12),
+    Key("session.zoom", "z", "zoom", "zoom", "the focused pane alone, and back", 8),
+    Key("session.filter", "&", "filter", "filter", "show only some exchanges: tool:bash status:4xx text~word", 9),
+    Key("session.mark", "space", "mark", "mark", "mark the selected place, in the timeline the exchange; and unmark"),
+    Key("session.next-mark", "'", "next_mark", "next mark", "next mark or note"),
+    Key("session.note", "a", "note", "note", "write, read and edit a note on the selected place"),
+    Key("session.search", "/", "search", "search", "search in the focused pane", 6),
+    Key("session.leave", "escape", "leave", "leave", "leave search or zoom, stop inspecting, or go to the findings"),
+    Key("session.back", "q", "back", "back", "leave the session", 4),
 )
 
-SEARCH = (  # what the footer shows instead while a search is active
-    Key("n", "next(1)", "n", "next match", "next match, while a search is active", 1),
-    Key("N", "match(-1)", "N", "previous match", "previous match", 4),
-    Key("escape", "leave", "esc", "end search", "end the search: then n goes through the breaks again", 2),
-    Key("question_mark,f1", "help", "?", "help", "this list", 3),
+DIFF = (
+    Key("diff.pane", "tab,shift+tab", "pane", "meaning, bytes", "the other side: the changes, or their bytes", 4),
+    Key("diff.next-exchange", "]", "exchange(1)", "next request", "the next request against the one before it", 5),
+    Key("diff.previous-exchange", "[", "exchange(-1)", "previous request", "the request before against its own", 6),
+    Key("diff.back", "q,escape,d", "back", "back", "back to the session", 2),
+)
+
+STREAM = (
+    Key("stream.next-mark", "n", "mark(1)", "next mark", "next event that is anomalous, or where clients depart", 1),
+    Key("stream.previous-mark", "p", "mark(-1)", "previous", "previous such event", 2),
+    Key("stream.previous-match", "N", "match(-1)", "previous match", "previous match while searching; n is the next"),
+    Key("stream.next-pane", "tab", "pane(1)", "pane", "events, message, clients", 5),
+    Key("stream.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
+    Key("stream.search", "/", "search", "search", "search in the events and what they did", 6),
+    Key("stream.zoom", "z", "zoom", "zoom", "the focused pane alone, and back", 7),
+    Key("stream.leave", "escape", "leave", "leave", "leave the search or the zoom, or go back"),
+    Key("stream.back", "q,t", "back", "back", "back to the session; enter goes to the bytes of the event", 4),
 )
 
 HOME = (
-    Key("o", "ask_path", "o", "open a file", "open a file by its path", 2),
-    Key("question_mark,f1", "help", "?", "help", "this list", 3),
-    Key("colon", "app.command_palette", ":", "palette", "every command by name (also ctrl+p)"),
-    Key("q", "app.quit", "q", "quit", "leave the program", 4),
+    Key("home.open", "o", "ask_path", "open", "open a file by its path; tab completes it", 2),
+    Key("home.import", "i", "import", "import", "turn any readable file into a session file of ours", 6),
+    Key("home.record", "r", "record", "record", "record a client's traffic through a proxy on this machine", 3),
+    Key("home.stop", "S", "stop", "stop", "stop the recording under the cursor, or the only one that runs"),
+    Key("home.error", "e", "error_text", "error text", "paste an error text: which rule it is, what to look for", 4),
+    Key("home.clients", "c", "clients", "clients", "sessions in the folders of known clients: off, and on again", 9),
+    Key("home.search", "/", "search", "search", "search in the list", 7),
+    Key("home.next-match", "n", "match(1)", "next match", "next match of the search"),
+    Key("home.previous-match", "N", "match(-1)", "previous match", "previous match of the search"),
+    Key("home.quit", "q", "app.quit", "quit", "leave the program", 5),
 )
-OPEN_EXAMPLE = Key("enter", "enter", "enter", "open", "open the session under the cursor", 1)
+
+HELP = (
+    Key("help.search", "/", "search", "search", "search in the help"),
+    Key("help.next-match", "n", "match(1)", "next match", "next match of the search"),
+    Key("help.previous-match", "N", "match(-1)", "previous match", "previous match of the search"),
+    Key("help.close", "escape,q,?,f1", "close", "close", "close the help"),
+)
+
+
+class Scope(NamedTuple):
+    """Keys that are in force in one place.
+
+    Attributes:
+        title: that place, in words.
+        keys: its rows.
+        over: the scopes that are in force at the same time: no key may stand in two of them.
+    """
+
+    title: str
+    keys: tuple[Key, ...]
+    over: tuple[str, ...] = ()
+
+
+COPY = (
+    Key("copy.value", "v", "choose('value')", "value", "what stands there, decoded"),
+    Key("copy.pointer", "p", "choose('pointer')", "pointer", "its JSON pointer"),
+    Key("copy.place", "P", "choose('place')", "place", "exchange, side and pointer"),
+    Key("copy.bytes", "b", "choose('bytes')", "bytes", "its bytes as they were sent"),
+    Key("copy.row", "h", "choose('row')", "header", "the row: a header's name and value"),
+    Key("copy.body", "B", "choose('body')", "body", "the whole body, decoded from its content coding"),
+    Key("copy.curl", "c", "choose('curl')", "cURL", "the request as a curl command; keys are variables"),
+    Key("copy.finding", "f", "choose('finding')", "finding", "the finding as text"),
+    Key("copy.cancel", "escape,q,y", "dismiss(None)", "cancel", "copy nothing"),
+)
+
+
+SCOPES: dict[str, Scope] = {
+    "global": Scope("everywhere", GLOBAL),
+    "home": Scope("home", HOME, ("global",)),
+    "session": Scope("session", SESSION, ("global",)),
+    "stream": Scope("stream", STREAM, ("global",)),
+    "diff": Scope("diff", DIFF, ("global",)),
+    "help": Scope("help", HELP),
+    "pane": Scope("every list", PANE, ("global", "home", "session", "diff", "stream", "help")),
+    "wire": Scope("wire", WIRE, ("global", "session", "pane")),
+    "copy": Scope("the copy menu", COPY, ("global", "pane")),
+}
+"""Every table of keys. A new screen or pane adds its own."""
+
+
+def table() -> dict[str, Key]:
+    """Every row by its id."""
+    return {key.id: key for scope in SCOPES.values() for key in scope.keys}
+
+
+def _reworded(id: str, word: str, text: str, rank: int) -> Key:
+    return table()[id]._replace(word=word, text=text, rank=rank)
+
+
+SEARCH = (  # what the footer shows instead while a search is active
+    _reworded("session.next-break", "next match", "next match, while a search is active", 1),
+    _reworded("session.previous-match", "previous match", "previous match", 4),
+    _reworded("session.leave", "end search", "end the search: then n goes through the breaks again", 2),
+)
+OPEN_CHANGE = _reworded("pane.open", "its bytes", "the bytes of the change, in the session", 1)
+OPEN_EXAMPLE = _reworded("pane.open", "open", "open the session under the cursor", 1)
+
+EVEN_WHILE_TYPING = frozenset({"global.suspend", "global.quit"})
+"""Ids of keys that work in a line of input too: none of them may be a printable character."""
+
+_SIGNS = {"slash": "/", "backslash": "\\", "at": "@", "minus": "-", "plus": "+", "underscore": "_"}
+_SPOKEN = {"down": "↓", "up": "↑", "left": "←", "right": "→", "pagedown": "pgdn", "pageup": "pgup", "escape": "esc"}
+
+
+def readable(name: str) -> str:
+    """A key as people read it: ``question_mark`` → ``?``, ``pagedown`` → ``pgdn``, ``,`` and ``space`` by name."""
+    if len(name) == 1 or name in _SPOKEN:
+        return _SPOKEN.get(name, name)
+    if name in _SIGNS:
+        return _SIGNS[name]
+    try:
+        sign = unicodedata.lookup(name.replace("_", " ").upper())
+    except KeyError:
+        return name
+    return sign if sign.isprintable() and not sign.isspace() and sign != "," else name
+
+
+def first_name(key: Key) -> str:
+    """The first key of a row as Textual names it."""
+    from textual.keys import _character_to_key
+
+    name = key.keys.partition(",")[0]
+    return _character_to_key(name) if len(name) == 1 else name
 
 
 def bindings(keys: tuple[Key, ...]) -> list[BindingType]:
-    """The table as Textual's bindings; ids allow remapping."""
-    return [Binding(k.keys, k.action, k.word, show=False, id=f"{k.word}".replace(" ", "-")) for k in keys]
+    """The table as Textual's bindings; their ids allow remapping."""
+    from textual.binding import Binding
+
+    return [Binding(k.keys, k.action, k.word, show=False, id=k.id, priority=k.id in EVEN_WHILE_TYPING) for k in keys]

@@ -6,7 +6,9 @@ spaces where several apply ("string lit").
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 STYLES = (
@@ -45,6 +47,30 @@ def line(*spans: Span | str) -> Line:
 def plain(of: Line) -> str:
     """The text of a line, before the gate."""
     return "".join(span.text for span in of)
+
+
+def marked(of: Line, needle: re.Pattern[str], style: str) -> Line:
+    """The line with everything that matches in a further style, also across spans."""
+    found = [m.span() for m in needle.finditer(plain(of)) if m.end() > m.start()]
+    made: list[Span] = []
+    at = 0
+    for span in of:
+        inside = [(max(a - at, 0), min(b - at, len(span.text))) for a, b in found if b > at and a < at + len(span.text)]
+        made += _cut(span, inside, style) if inside else [span]
+        at += len(span.text)
+    return tuple(made)
+
+
+def _cut(span: Span, found: list[tuple[int, int]], style: str) -> list[Span]:
+    """The pieces of a span. One of a fixed width stays whole: what it loses or gains at its end is not ours to say."""
+    both = f"{span.style} {style}".strip()
+    if span.width:
+        return [span._replace(style=both)]
+    edges = sorted({0, len(span.text), *(edge for pair in found for edge in pair)})
+    return [
+        span._replace(text=span.text[a:b], style=both if any(x <= a < y for x, y in found) else span.style)
+        for a, b in pairwise(edges)
+    ]
 
 
 def wrap(text: str, width: int, style: str = "", *, indent: int = 0, most: int = 1000) -> list[Line]:

@@ -16,6 +16,7 @@ from workbench.inspection import Detail
 from workbench.ir import Message, Part
 from workbench.rules import Finding
 from workbench.tui.models.closure import ClosureView
+from workbench.tui.models.http import HttpView
 from workbench.tui.models.ir import IrView
 from workbench.tui.models.outline import WHOLE, Node, Outline
 from workbench.tui.models.reasoning import ReasoningView
@@ -42,6 +43,7 @@ class Opened:
             "ir": IrView(self),
             "reasoning": ReasoningView(self),
             "closure": ClosureView(self),
+            "http": HttpView(self),
         }
 
     def _found(self, side: str) -> Mapping[str, Spans]:
@@ -73,7 +75,7 @@ class Opened:
         """A node of the outline."""
         node = self.outline.nodes[number]
         place = self._place(number)
-        return Selection(self.index, node.side, node.pointer, place.events, place.spans)
+        return Selection(self.index, node.side, node.pointer, place.events, place.spans, node=number)
 
     def at_event(self, event: int) -> Selection:
         """What a block of the stream went into; the block alone where it went into nothing."""
@@ -91,6 +93,11 @@ class Opened:
             return self.at_event(max(0, bisect_right(self.decoded.events, offset, key=lambda e: e.start) - 1))
         index = self.decoded.request_index if side == REQUEST else self.decoded.response_index
         pointer = index.pointer_at(offset)
+        place = self.decoded.place(side, pointer)
+        return Selection(self.index, side, pointer, place.events, place.spans)
+
+    def at_pointer(self, side: str, pointer: str) -> Selection:
+        """A place by its pointer."""
         place = self.decoded.place(side, pointer)
         return Selection(self.index, side, pointer, place.events, place.spans)
 
@@ -134,15 +141,16 @@ class Opened:
     def _place_of_part(self, side: str, message: Message, part: Part) -> Place:
         """The bytes of a part; of a streamed one the pieces it was joined from, and every block it came in."""
         whole = self.decoded.place_of(side, message, part)
-        names = part.source.segments
-        pieces = {s for name in names for s in self.decoded.place_of(side, message, part, name).spans}
+        source = part.source
+        fields = {(found, source.slices.get(name)): name for name, found in source.segments.items()}  # raw is input too
+        pieces = {s for name in fields.values() for s in self.decoded.place_of(side, message, part, name).spans}
         return Place(tuple(sorted(pieces)), whole.events) if pieces else whole
 
     # What belongs to a selection.
 
     def lights(self, selection: Selection) -> Lights:
         """What of every view belongs to a selection of this exchange."""
-        number = self.node_of(selection.side, selection.pointer, selection.events)
+        number = self.node_at(selection)
         ref = self.outline.nodes[number].ref if number is not None else None
         lines, entries = self.detail.closure.lines, self.detail.ledger.entries
         calls = frozenset(n for n, line in enumerate(lines) if ref and (line.call == ref or ref in line.results))
@@ -153,6 +161,12 @@ class Opened:
         stands = frozenset(n for n, e in enumerate(entries) if ref and _stands_at(e, ref))
         turn = frozenset(n for n, e in enumerate(entries) if ref and ref.side == REQUEST and e.message == ref.message)
         return Lights(number, nodes, calls, stands, turn - stands, self._spans(nodes))
+
+    def node_at(self, selection: Selection) -> int | None:
+        """The outline's node of a selection: the one it was made at, else by its place."""
+        if selection.node is not None:
+            return selection.node
+        return self.node_of(selection.side, selection.pointer, selection.events)
 
     def node_of(self, side: str, pointer: str, events: tuple[int, ...] = ()) -> int | None:
         """The outline's node for a place: by its pointer, else by its stream events."""

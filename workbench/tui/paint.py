@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterator
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
+from textual.color import Color
 from textual.content import Content
+from textual.filter import LineFilter
 from textual.strip import Strip
 
 from workbench.tui import safetext
+from workbench.tui.glyphs import ascii_only
 from workbench.tui.lines import Line, Span
 
 StyleOf = Callable[[str], Style]
@@ -78,3 +81,11 @@ def _crop(pieces: list[Safe], width: int) -> Iterator[Safe]:
 def content(line: Line) -> Content:
     """A line for the few places that take no strips (titles, notifications)."""
     return Content("".join(safetext.visible(span.text) for span in line))
+
+
+class AsciiFilter(LineFilter):
+    """The last thing before a terminal that has only ASCII: what Textual's own widgets draw is ASCII then too."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The segments with other text."""
+        return [segment._replace(text=ascii_only(segment.text)) for segment in segments]

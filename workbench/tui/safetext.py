@@ -2,8 +2,8 @@
 
 Traffic is hostile text: escape sequences, direction overrides and invisible characters would act on the terminal or
 hide what is there. Everything the app shows goes through here, a painted line at a time; nothing else may decode wire
-bytes for display. A character that acts or hides is replaced by a visible form, flagged so that it can be painted
-unlike the same characters written literally.
+bytes for display. A character that acts, hides or passes for a plain space is replaced by a visible form, flagged so
+that it can be painted unlike the same characters written literally.
 """
 
 from __future__ import annotations
@@ -12,26 +12,41 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from workbench.tui.glyphs import SIGNS
+from workbench.wire.characters import COMBINING, INVISIBLE, ODD_SPACES
+
 TAB = "    "
 
 _HIDDEN = (
     "\x00-\x08\x0a-\x1f\x7f-\x9f"  # C0 without tab, DEL, C1
-    "\u00ad\u034f\u061c\u06dd\u070f\u0600-\u0605\u0890\u0891\u08e2"
-    "\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0"  # fillers and Mongolian selectors: letters without ink
-    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff0-\ufffb"
-    "\ud800-\udfff"
-    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    f"\ud800-\udfff{INVISIBLE}"
 )
-_STACKED = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 _MAX_STACKED = 3
 """Combining marks left on one letter; real writing needs two, more is drawn over the lines around it."""
 
-_SPECIAL = re.compile(f"[{_HIDDEN}\t]|(?<=[{_STACKED}]{{{_MAX_STACKED}}})[{_STACKED}]")
+_SPECIAL = re.compile(f"[{_HIDDEN}{ODD_SPACES}\t]|(?<=[{COMBINING}]{{{_MAX_STACKED}}})[{COMBINING}]")
 HIDDEN = re.compile(f"[{_HIDDEN}]")
 """One character that acts on a terminal or hides what is there, tab excepted."""
 
 SHOWABLE = f"[^{_HIDDEN}\t]*"
 """Regular expression of text that needs no visible form: what a line of input may hold."""
+
+_IS_SHOWABLE = re.compile(SHOWABLE)
+
+_OUTSIDE_ASCII = re.compile(r"[^\x20-\x7e]")
+
+_ascii_only = False
+
+
+def use_ascii(on: bool) -> None:
+    """Show only ASCII from now on: our own signs by their stand-ins, every other character by its escape.
+
+    It holds for the whole process, as the terminal does. A sign of ours that stands in the data is shown as it would be
+    in our own words; raw bytes are exact.
+    """
+    global _ascii_only
+    _ascii_only = on
+
 
 _SHORT = {"\n": "\\n", "\r": "\\r", "\0": "\\0"}
 
@@ -54,7 +69,7 @@ def pieces(text: str, *, is_bytes: bool = False) -> Iterator[Piece]:
         yield Piece(text, False)
         return
     done = 0
-    for found in _SPECIAL.finditer(text):
+    for found in (_OUTSIDE_ASCII if _ascii_only else _SPECIAL).finditer(text):
         if found.start() > done:
             yield Piece(text[done : found.start()], False)
         yield _form(found.group(), is_bytes)
@@ -66,12 +81,19 @@ def pieces(text: str, *, is_bytes: bool = False) -> Iterator[Piece]:
 def _form(character: str, is_bytes: bool) -> Piece:
     if character == "\t":
         return Piece(TAB, False)
+    if _ascii_only and not is_bytes and character in SIGNS:
+        return Piece(SIGNS[character], False)
     code = ord(character)
     if is_bytes and 0xDC80 <= code <= 0xDCFF:
         return Piece(f"\\x{code - 0xDC00:02x}", True)
     if character in _SHORT:
         return Piece(_SHORT[character], True)
     return Piece(f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}", True)
+
+
+def is_showable(text: str) -> bool:
+    """Whether a line of input may hold the text as it is."""
+    return _IS_SHOWABLE.fullmatch(text) is not None
 
 
 def visible(text: str) -> str:

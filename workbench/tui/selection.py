@@ -24,6 +24,7 @@ class Selection:
         events: blocks of the stream it came in.
         spans: where its bytes are; empty for what is not on the wire.
         related: pointers of the same side that belong to it.
+        node: of the outline, where it was made at one: a message and its only part may have one pointer.
     """
 
     exchange: int
@@ -32,6 +33,7 @@ class Selection:
     events: tuple[int, ...] = ()
     spans: Spans = ()
     related: tuple[str, ...] = ()
+    node: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

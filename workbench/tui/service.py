@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable
 from threading import Condition
 from typing import TYPE_CHECKING
 
@@ -14,21 +15,44 @@ from workbench.errors import WorkbenchError
 if TYPE_CHECKING:
     from workbench.inspection import Inspected, Inspector
     from workbench.tui.opened import Opened
-    from workbench.wire.exchange import Summary
     from workbench.wire.session import Session
 
 BATCH_SECONDS = 0.1
 """Rows are handed over this often: more would repaint for nothing."""
 
+LOOK_SECONDS = 0.1
+"""The session is looked at again this often: what grows is painted ten times a second at most."""
+
+REST = 4
+"""Times as long as following computes that it rests: a fifth of one core for a body that takes long to decode."""
+
+REST_SECONDS = 2.0
+"""It rests no longer: what is shown of a big body that grows is not older."""
+
 
 class Listed(Message):
     """The session is open; its list is read."""
 
-    def __init__(self, name: str, summaries: Sequence[Summary], damage: tuple[str, ...]) -> None:
+    def __init__(self, session: Session) -> None:
         super().__init__()
-        self.name = name
-        self.summaries = summaries
-        self.damage = damage
+        self.name = session.name
+        self.summaries = session.summaries()
+        self.damage = tuple(session.damage)
+        self.is_live = session.is_live
+        self.about = session.about
+
+
+class SessionGrew(Message):
+    """The session is not what it was: it has more exchanges, or more of some, or nobody writes it any more."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.summaries = session.summaries()
+        self.is_live = session.is_live
+        self.about = session.about
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, SessionGrew)
 
 
 class NotOpened(Message):
@@ -58,6 +82,17 @@ class ExchangeOpened(Message):
         self.opened = opened
 
 
+class ExchangeGrew(ExchangeOpened):
+    """There is more of the exchange that was opened last, or its findings are others now."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, ExchangeGrew)
+
+
+NOT_ONE = -1
+"""In place of an index: trouble with a question, not with an exchange."""
+
+
 class Trouble(Message):
     """An exchange could not be read. ``index`` is None when the inspection itself had to stop."""
 
@@ -67,15 +102,26 @@ class Trouble(Message):
         self.index = index
 
 
+class Answer(Message):
+    """The answer to a question, for whoever asked it."""
+
+    def __init__(self, deliver: Callable[[], None]) -> None:
+        super().__init__()
+        self.deliver = deliver
+
+
 Post = Callable[[Message], object]
+Job = Callable[["Inspector"], Message]
+"""A question to the inspector; its answer is posted."""
 Opener = Callable[[], "Session"]
 """Opens a session; raises WorkbenchError or OSError where it cannot. What it opens is closed at the end."""
 
 
 class Inspecting:
-    """Runs in a thread of its own; ``ask`` and ``stop`` may be called from any other.
+    """Runs in a thread of its own; its other methods may be called from any.
 
     Only the exchange asked for last is opened. Exchanges before it are inspected first, and their rows handed over.
+    The session is looked at again and again: what has grown is handed over, and so is the opened exchange.
     """
 
     def __init__(self, source: Session | Opener, provider: str | None, protocol: str | None) -> None:
@@ -83,7 +129,26 @@ class Inspecting:
         self._provider, self._protocol = provider, protocol
         self._changed = Condition()
         self._wanted: int | None = None
+        self._jobs: deque[Job] = deque()
         self._is_stopped = False
+        self._is_broken = False
+        self.is_paused = False
+        self._shown: int | None = None
+        self._is_outdated = False
+        self._grown_at: float | None = None
+        self._next_look = 0.0
+
+    def pause(self, is_paused: bool) -> None:
+        """Inspect no further than is asked for, or go on."""
+        with self._changed:
+            self.is_paused = is_paused
+            self._changed.notify()
+
+    def do(self, job: Job) -> None:
+        """Have a short question answered in the inspector's thread, after those asked before."""
+        with self._changed:
+            self._jobs.append(job)
+            self._changed.notify()
 
     def ask(self, index: int) -> None:
         """Open an exchange as soon as possible."""
@@ -113,51 +178,80 @@ class Inspecting:
             session.close()
 
     def _go_through(self, session: Session, post: Post) -> None:
-        post(Listed(session.name, session.summaries(), tuple(session.damage)))
+        post(Listed(session))
         from workbench.inspection import Inspector  # the list does not wait for the core
 
         inspector = Inspector(session, self._provider, self._protocol)
-        is_done = len(session) == 0
         while not self._is_stopped:
             wanted = self._wanted
-            if wanted is not None and (is_done or wanted < len(inspector.rows)):
+            is_done = self._is_broken or inspector.is_done
+            if self._jobs:
+                self._answer(self._jobs.popleft(), inspector, post)
+            elif time.monotonic() >= self._next_look:
+                self._look(inspector, post)
+            elif wanted is not None and (is_done or wanted < len(inspector.rows)):
                 self._open(inspector, wanted, post)
-            elif not is_done:
-                is_done = self._inspect(inspector, post)
+            elif not is_done and (wanted is not None or not self.is_paused):
+                self._inspect(inspector, post)
+            elif self._is_outdated and self._shown is not None:
+                self._open(inspector, self._shown, post, ExchangeGrew)
             else:
                 self._wait()
 
-    def _inspect(self, inspector: Inspector, post: Post) -> bool:
-        """A batch of steps. True when there are no more."""
+    def _look(self, inspector: Inspector, post: Post) -> None:
+        """See what the session has become."""
+        now, session = time.monotonic(), inspector.session
+        was_live, changed = session.is_live, inspector.refresh()
+        self._next_look = now + LOOK_SECONDS
+        if changed or session.is_live != was_live:
+            self._grown_at = time.thread_time()
+            self._is_outdated |= self._shown in changed
+            post(SessionGrew(session))
+
+    def _inspect(self, inspector: Inspector, post: Post) -> None:
+        """A batch of steps."""
         until = time.monotonic() + BATCH_SECONDS
         try:
             for row in inspector.steps():
                 is_wanted = self._wanted is not None and self._wanted <= row.index
-                if is_wanted or self._is_stopped or time.monotonic() > until:
+                if is_wanted or self.is_paused or self._is_stopped or time.monotonic() > until:
                     break
         except Exception as error:
             post(Trouble(f"inspection stopped at exchange {len(inspector.rows) + 1}: {_words(error)}"))
-            return True
+            self._is_broken = True
         finally:
             post(RowsCame(tuple(inspector.rows)))
-        return len(inspector.rows) >= len(inspector.session)
 
-    def _open(self, inspector: Inspector, index: int, post: Post) -> None:
+    def _open(self, inspector: Inspector, index: int, post: Post, how: type[ExchangeOpened] = ExchangeOpened) -> None:
         from workbench.tui.opened import Opened
 
+        self._shown, self._is_outdated = index, False
         try:
-            message: Message = ExchangeOpened(Opened(inspector.detail(index)))
+            message: Message = how(Opened(inspector.detail(index)))
         except Exception as error:
             message = Trouble(f"exchange {index + 1} cannot be shown: {_words(error)}", index)
         with self._changed:
-            if self._wanted == index:
+            if self._wanted == index and how is ExchangeOpened:
                 self._wanted = None
         post(message)
 
+    def _answer(self, job: Job, inspector: Inspector, post: Post) -> None:
+        try:
+            message = job(inspector)
+        except Exception as error:
+            message = Trouble(_words(error), NOT_ONE)
+        post(message)
+
     def _wait(self) -> None:
+        """Until something is asked, or it is time for the next look."""
+        now = time.monotonic()
+        if self._grown_at is not None:
+            rest = REST * (time.thread_time() - self._grown_at)
+            self._next_look = now + min(max(LOOK_SECONDS, rest), REST_SECONDS)
+            self._grown_at = None
         with self._changed:
-            while self._wanted is None and not self._is_stopped:
-                self._changed.wait()
+            if self._wanted is None and not self._jobs and not self._is_stopped:
+                self._changed.wait(self._next_look - now)
 
 
 def _words(error: Exception) -> str:

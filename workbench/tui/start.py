@@ -1,11 +1,16 @@
-"""Start the app. Nothing that is made up to the first paint is garbage, so until then none is looked for."""
+"""Start the app, and leave the terminal as it was.
+
+Nothing that is made up to the first paint is garbage, so until then none is looked for.
+"""
 
 from __future__ import annotations
 
 import gc
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from workbench.tui.app import WorkbenchApp
     from workbench.tui.service import Opener
     from workbench.wire.session import Session
 
@@ -16,16 +21,67 @@ def run(
     provider: str | None = None,
     protocol: str | None = None,
     exchange: int | None = None,
+    theme: str = "",
+    is_ascii: bool = False,
 ) -> int:
-    """Show the app until the user leaves; the arguments are those of ``WorkbenchApp``. The exit code.
+    """Show the app until the user leaves; the arguments are those of ``WorkbenchApp``.
+
+    Returns:
+        The exit status: 0, 128 and the number of the signal that ended it, or that of a crash.
 
     Raises:
         WorkbenchError, OSError: the source could not be opened.
     """
     gc.disable()
     try:
-        from workbench.tui.app import run as show
+        from workbench.tui import themes
+        from workbench.tui.app import WorkbenchApp
 
-        return show(source, provider=provider, protocol=protocol, exchange=exchange)
+        app = WorkbenchApp(
+            source,
+            provider=provider,
+            protocol=protocol,
+            exchange=exchange,
+            theme=theme or _remembered(),
+            is_ascii=is_ascii,
+        )
+        begun = app.theme
+        _show(app)
+        if app.theme != begun or theme:
+            themes.remember(app.theme)
     finally:
         gc.enable()
+    if app.failure:
+        raise app.failure
+    return app.return_code or 0
+
+
+def _remembered() -> str:
+    """The theme of the last time, if there still is one of that name."""
+    from workbench.tui import themes
+
+    return name if (name := themes.remembered()) in themes.names() else ""
+
+
+def _show(app: WorkbenchApp) -> None:
+    """Run the app; a crash leaves one line on the terminal."""
+    from workbench.tui import terminal
+
+    before = terminal.attributes()
+    crash: BaseException | None = None
+    try:
+        app.run()
+        crash = app.crash
+    except Exception as error:
+        crash = error
+    except BaseException:
+        terminal.put_back(before)
+        raise
+    if app.return_code == 129:
+        terminal.let_go()
+    if crash:
+        from workbench.tui import crashes
+
+        terminal.put_back(before)
+        app.end(crashes.STATUS)
+        sys.stderr.write(f"workbench: {crashes.report(crash)}\n")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from workbench.tui.models import findings, timeline, verdict
+from workbench.shelf import verdict
+from workbench.tui.models import findings, timeline
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspected
@@ -24,6 +26,9 @@ class SessionState:
         damage: what could not be read, one line each.
         trouble: why inspection stopped early, "" where it did not.
         is_listed: the session is open, and its list is read.
+        is_live: a process is writing it; ``was_live``: one was.
+        about: what its maker says of it.
+        is_paused: no more is inspected than is asked for.
     """
 
     def __init__(self, name: str = "") -> None:
@@ -34,13 +39,48 @@ class SessionState:
         self.damage: tuple[str, ...] = ()
         self.trouble = ""
         self.is_listed = False
+        self.is_live = self.was_live = self.is_paused = False
+        self.about: Mapping[str, str] = {}
+        self._conversations: list[int | None] = []
+        self._passing: Sequence[int] | None = None
+        self._reading = ""
         self._lanes: list[str] = []
         self._numbers: dict[int, range] = {}
 
-    def list(self, name: str, summaries: Sequence[Summary], damage: tuple[str, ...] = ()) -> None:
+    def list(
+        self,
+        name: str,
+        summaries: Sequence[Summary],
+        damage: tuple[str, ...] = (),
+        about: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         """The session is open."""
-        self.name, self.summaries, self.damage = name, summaries, damage
+        self.name, self.summaries, self.damage, self.about = name, summaries, damage, about
         self.is_listed = True
+
+    def follow(self, summaries: Sequence[Summary], *, is_live: bool, about: Mapping[str, str]) -> None:
+        """The session has grown, or ended."""
+        self.summaries, self.is_live, self.about = summaries, is_live, about
+        self.was_live |= is_live
+
+    def waiting(self) -> str:
+        """Why there is no exchange."""
+        if not self.is_listed:
+            return "opening …"
+        if not self.is_live:
+            return "the session holds no exchange"
+        urls = self.about.get("urls", "")
+        return f"waiting for the first request{f': point the client at {urls}' if urls else ''}"
+
+    def made(self) -> str:
+        """How the session came to be, in a word, "" where its maker does not say."""
+        return self.about.get("made", "").partition(":")[0]
+
+    def mode(self, *, is_following: bool = False) -> str:
+        """What the session is in the header: a replay, or written at this moment."""
+        if not self.is_live:
+            return "recording ended" if self.was_live else "replay"
+        return "live · following" if is_following else "live"
 
     @property
     def is_done(self) -> bool:
@@ -49,23 +89,55 @@ class SessionState:
 
     def progress(self) -> str:
         """How far it is known, in words; "" when all is."""
-        if not self.is_listed:
-            return "opening …"
         if not self.summaries:
-            return "the session holds no exchange"
-        return "" if self.is_done else f"inspected {len(self.rows):,} of {len(self.summaries):,}"
+            return self.waiting()
+        if self.is_done:
+            return ""
+        done = f"inspected {len(self.rows):,} of {len(self.summaries):,}"
+        return f"{done}, stopped: I goes on" if self.is_paused else done
 
     def update(self, rows: Sequence[Inspected]) -> None:
         """Take the rows so far."""
         self.rows = rows
+        self._collect()
+        conversations = [r.conversation for r in rows]
+        if conversations != self._conversations:
+            self._conversations, self._lanes = conversations, timeline.lanes(conversations)
+
+    def _collect(self) -> None:
         self.findings = []
         self._numbers = {}
+        rows = self.rows if self._passing is None else [self.rows[n] for n in self._passing if n < len(self.rows)]
         for row in rows:
             if row.findings:
                 first = len(self.findings)
                 self.findings.extend(row.findings)
                 self._numbers[row.index] = range(first, len(self.findings))
-        self._lanes = timeline.lanes([r.conversation for r in rows])
+
+    # What passes the filter.
+
+    def restrict(self, passing: Sequence[int] | None, reading: str = "") -> None:
+        """Show only some exchanges; None for all. ``reading`` says how far it is known which."""
+        self._passing, self._reading = passing, reading
+        self._collect()
+
+    @property
+    def is_filtered(self) -> bool:
+        """A filter is in force."""
+        return self._passing is not None
+
+    @property
+    def shown(self) -> Sequence[int]:
+        """Indices of the exchanges that are shown, in order."""
+        return range(len(self.summaries)) if self._passing is None else self._passing
+
+    def shown_words(self, opened: int | None = None) -> str:
+        """How many are shown, and whether the open one is among them; "" without a filter."""
+        if self._passing is None:
+            return ""
+        outside = "" if opened is None or opened in self._passing else f"exchange {opened + 1:,} is not among them"
+        many = f"{len(self._passing):,} of {len(self.summaries):,} shown"
+        return " · ".join(f for f in (many, outside, self._reading) if f)
 
     def row(self, index: int) -> Inspected | None:
         """The inspected row of an exchange, None while it is not inspected."""
@@ -86,6 +158,8 @@ class SessionState:
 
     def tally(self) -> str:
         """What was found so far, for the title of the findings."""
+        if self.is_filtered:
+            return f"{findings.tally(self.findings) or 'none'} in {self.shown_words()}"
         if self.findings:
             exchanges = len({f.exchange for f in self.findings})
             where = f" in {exchanges:,} of {len(self.summaries):,} exchanges" if len(self.summaries) > 1 else ""
@@ -103,6 +177,8 @@ class SessionState:
             return "opening …"
         if not self.summaries:
             return "nothing to check: the session holds no exchange"
+        if self.is_filtered:
+            return "no findings in the exchanges shown; the filter hides the others (& changes it)"
         if not self.is_done:
             return f"inspecting: {len(self.rows):,} of {len(self.summaries):,} exchanges, no breaks so far"
         return verdict.verdict(self.rows, self.damage)

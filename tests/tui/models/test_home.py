@@ -2,37 +2,74 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.tui import samples
-from workbench.inspection import Inspector
+import pytest
+
+from workbench.shelf.shelf import EXAMPLES, FOUND, LIVE, RECENT, SWITCHED_OFF, Item, Section
+from workbench.shelf.story import Story
 from workbench.tui.lines import plain
 from workbench.tui.models import home
 
-
-def story(name: str) -> home.Story:
-    return home.tell(Inspector(samples.example(name)).run())
-
-
-def test_a_broken_session_tells_its_first_break() -> None:
-    told = story(samples.LOST_RESULT)
-    assert told.verdict == "closure.missing-result"
-    assert told.severity == "error"
-    assert told.text.startswith("exchange 3: ")
-    assert told.facts.startswith("3 exchanges · anthropic")
+ITEM = Item(Path("/x/demo.jsonl"), FOUND, "demo", "Claude Code", 1000.0)
+BROKEN = Story(
+    "error", "closure.missing-result", "exchange 3: no result", 1234, "anthropic · sonnet", "claude 2", "a story"
+)
 
 
-def test_a_healthy_session_says_so() -> None:
-    told = story(samples.TOOL_LOOP)
-    assert (told.severity, told.verdict) == (None, "no breaks")
-    assert "✓ no breaks" in plain(home.story_line(Path("x.jsonl"), told, 80))
+@pytest.mark.parametrize("width", [56, 76, 96, 116, 156, 196])
+def test_a_row_says_what_broke_at_any_width(width: int) -> None:
+    row = plain(home.item_line(ITEM, BROKEN, width, 1000.0 + 7200))
+    assert "demo" in row
+    assert "2 h" in row
+    assert "✗ closure.missing-result" in row
+    assert ("1,234 ex" in row) == ("Claude Code" in row) == ("anthropic" in row) == (width >= home.ROOMY)
+    assert ("exchange 3: no result" in row) == (width >= home.WIDE)
 
 
-def test_what_was_not_judged_is_not_called_clean() -> None:
-    other = samples.session(samples.exchange({"contents": []}, {"candidates": []}, url="https://h/x:generateContent"))
-    told = home.tell(Inspector(other).run())
-    assert "? not all was judged" in plain(home.story_line(Path("x.jsonl"), told, 80))
-    assert told.text == "nothing to check: gemini is recognised but not decoded by this version"
+@pytest.mark.parametrize("width", [56, 76, 96, 116, 156, 196])
+@pytest.mark.parametrize("story", [None, BROKEN, Story("", "no breaks", "fine", is_clean=True)])
+def test_columns_stand_one_below_the_other(width: int, story: Story | None) -> None:
+    spans = home.item_line(ITEM, story, width, 1000.0)
+    columns = sum(abs(s.width) or len(s.text) for s in spans[: 7 if width >= home.ROOMY else 3])
+    assert columns <= width
+    if width < home.WIDE:
+        assert columns == width
 
 
-def test_nothing_is_ever_an_empty_box() -> None:
-    assert "inspecting" in plain(home.story_line(Path("x.jsonl"), None, 80))
-    assert "press o" in plain(home.nothing(Path("folder"), 200)[0])
+def test_below_it_stands_the_rest() -> None:
+    body = [plain(line).strip() for line in home.item_body(ITEM, BROKEN, 76, "~/demo.jsonl")]
+    facts = "Claude Code · anthropic · sonnet · 1,234 exchanges"
+    assert body == ["exchange 3: no result", "a story", facts, "~/demo.jsonl"]
+    assert [plain(line).strip() for line in home.item_body(ITEM, None, 76, "~/demo.jsonl")] == ["~/demo.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("story", "section", "sign"),
+    [
+        (None, EXAMPLES, "…"),
+        (Story("", "no breaks", "", is_clean=True), EXAMPLES, "✓ no breaks"),
+        (Story("", "not all was judged", ""), EXAMPLES, "? not all was judged"),
+        (Story("", "nothing yet", "", 0), LIVE, "○ nothing yet"),
+        (Story("", "nothing yet", "", 0), RECENT, "? nothing yet"),
+        (Story("warning", "stream.index", ""), RECENT, "! stream.index"),
+    ],
+)
+def test_the_state_is_a_sign_and_a_word(story: Story | None, section: str, sign: str) -> None:
+    assert sign in plain(home.item_line(ITEM._replace(section=section), story, 80, 0.0))
+
+
+def test_sections_are_headed_and_noted() -> None:
+    sections = [Section(EXAMPLES, (ITEM,)), Section(FOUND, (), ("nothing found",))]
+    rows = home.rows(sections, "c")
+    assert [bool(row.item) for row in rows] == [False, True, False, False]
+    assert plain(home.heading_line(rows[2])).endswith("read-only · c switches them off")
+    assert plain(home.note_lines(rows[3].note, 76)[0]) == "nothing found"
+    off = home.rows([Section(FOUND, (), (SWITCHED_OFF,))], "c")
+    assert off[0].heading.endswith("c switches them on")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(-5, "now"), (59, "now"), (60, "1 min"), (7200, "2 h"), (86400 * 3, "3 d"), (86400 * 800, "2 y")],
+)
+def test_ages(seconds: float, said: str) -> None:
+    assert home.age(seconds) == said

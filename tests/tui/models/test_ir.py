@@ -63,3 +63,10 @@ def test_the_worst_finding_marks_its_node() -> None:
     marked = [plain(view.head(n)) for n in range(view.count()) if "✗ call" in plain(view.head(n))]
     assert len(marked) == 1
     assert "run_tests" in marked[0]
+
+
+def test_a_name_that_looks_like_another_is_told_from_it() -> None:
+    call = ToolCallIR("call_1", "re\u0430d_file ", {}, "openai")
+    node = Node("part", "response", "", part=call)
+    assert '"re\u0430d_file "' in plain(node_line(node))
+    assert "U+0430 CYRILLIC SMALL LETTER A" in "\n".join(plain(x) for x in node_body(node, 80))

@@ -1,8 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from tests.tui import samples
 from workbench.chain.closure import NodeRef
+from workbench.inspection import Inspector
+from workbench.tui.lines import plain
 from workbench.tui.models.outline import WHOLE, Outline
+from workbench.tui.opened import Opened
+from workbench.wire.exchange import Body, State
 from workbench.wire.jsontext import loads
 
 
@@ -63,3 +71,24 @@ def test_a_stream_event_finds_what_it_went_into() -> None:
         "signature_delta": {"Reasoning"},
         "input_json_delta": {"ToolCallIR"},
     }
+
+
+@pytest.mark.parametrize(
+    ("state", "end", "arguments"),
+    [
+        (State.OPEN, "still arriving", "arguments do not parse yet:"),
+        (State.ABORTED, "cut off", "arguments do not parse:"),
+    ],
+)
+def test_a_stream_that_still_arrives_is_not_cut_off(state: State, end: str, arguments: str) -> None:
+    whole = samples.example(samples.TOOL_LOOP).exchange(0)
+    assert whole.response
+    body = whole.response.body.raw
+    cut = body[: body.rindex(b"input_json_delta")].rpartition(b"event:")[0]
+    response = replace(whole.response, body=Body(cut))
+    opened = Opened(Inspector(samples.session(replace(whole, response=response, state=state))).detail(0))
+    nodes = opened.outline.nodes
+    side, call = next(n for n in nodes if (n.side, n.kind) == ("response", "side")), len(nodes) - 1
+    assert side.text.endswith(end)
+    text = "\n".join(plain(made) for made in opened.views["ir"].body(call, 80))
+    assert arguments in text

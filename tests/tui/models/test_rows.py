@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.tui.models.rows import CONTINUES, HANG, IN_STRING, MAX_DEPTH, Rows
+from workbench.tui.models.rows import HANG, MAX_DEPTH, Rows
+from workbench.tui.models.rowtable import CONTINUES, IN_STRING
 from workbench.tui.safetext import cells, from_bytes
 
 JSON = st.recursive(

@@ -4,7 +4,10 @@ import pytest
 
 from workbench.tui import keys
 from workbench.tui.lines import plain
-from workbench.tui.models.tabs import PANES, key_line, tab_line
+from workbench.tui.models.tabs import PANES, key_at, key_line, tab_at, tab_line
+
+SESSION = (*keys.SESSION, *keys.GLOBAL)
+SEARCH = (*keys.SEARCH, *keys.GLOBAL)
 
 
 def test_the_focused_tab_is_marked_without_colour() -> None:
@@ -16,21 +19,45 @@ def test_the_focused_tab_is_marked_without_colour() -> None:
 
 
 def test_hints_are_dropped_whole() -> None:
-    assert plain(key_line(keys.SESSION, 200)).endswith("q back  ")
-    assert plain(key_line(keys.SESSION, 45)) == " n next break  p previous  ? help  q back  "
+    assert plain(key_line(SESSION, 200)).endswith("q back  ? help  ")
+    assert plain(key_line(SESSION, 45)) == " n next break  p previous  q back  ? help  "
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 160])
 def test_help_and_the_way_back_are_always_there(width: int) -> None:
-    text = plain(key_line(keys.SESSION, width))
-    assert "? help  q back" in text
+    text = plain(key_line(SESSION, width))
+    assert "q back  ? help" in text
     assert "n next break  p previous" in text
     assert len(text) <= width
 
 
 @pytest.mark.parametrize("width", [60, 80, 160])
 def test_a_search_says_how_to_go_on_and_how_to_end_it(width: int) -> None:
-    text = plain(key_line(keys.SEARCH, width, "/toolu  "))
+    text = plain(key_line(SEARCH, width, "/toolu  "))
     assert text.startswith(" /toolu  n next match")
     assert "esc end search  ? help" in text
     assert len(text) <= width
+
+
+def test_what_stands_under_a_click_is_what_is_read_there() -> None:
+    text = plain(key_line(SESSION, 80, "/x  "))
+    for column, sign in enumerate(text):
+        key = key_at(column, SESSION, 80, "/x  ")
+        if sign != " ":
+            assert (key is None) == (column < 5)
+        if key:
+            assert f"{key.show} {key.word}" in text
+            assert text.index(f"{key.show} {key.word}") <= column
+    assert key_at(text.index("next"), SESSION, 80, "/x  ") == SESSION[0]
+    assert key_at(200, SESSION, 80) is None
+
+
+def test_what_stands_under_a_click_on_the_tabs() -> None:
+    text = plain(tab_line("ir", ["ir"]))
+    assert [tab_at(text.index(words)) for _, words in PANES] == [name for name, _ in PANES]
+    assert tab_at(0) is tab_at(len(text)) is None
+
+
+def test_a_key_that_is_switched_off_is_not_named() -> None:
+    off = [key._replace(keys="") if key.id == "session.next-break" else key for key in SESSION]
+    assert plain(key_line(off, 80)).startswith(" p previous")

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import gzip
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,19 +10,21 @@ from tests.tui import samples
 from workbench.decode import Decoded
 from workbench.tui.lines import plain
 from workbench.tui.models import wire
-from workbench.tui.models.rows import Rows
-from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
+from workbench.tui.models.laidout import LaidOut
+from workbench.tui.models.rowtable import Marked
+from workbench.tui.models.tokens import is_json
+from workbench.wire.exchange import Body, Chunk, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
 
 
-def rows_of(body: bytes, width: int = 60) -> Rows:
-    rows = Rows(body, width, is_json=wire.is_json(body))
+def rows_of(body: bytes, width: int = 60) -> LaidOut:
+    rows = LaidOut(body, width, is_json=is_json(body))
     while not rows.extend(100):
         pass
     return rows
 
 
-def styles(body: bytes, *marks: wire.Marked, row: int = 0) -> dict[str, str]:
-    made = wire.row_line(rows_of(body), row, marks, json=wire.is_json(body))
+def styles(body: bytes, *marks: Marked, row: int = 0) -> dict[str, str]:
+    made = rows_of(body).line(row, marks)
     return {span.text: span.style for span in made if span.text.strip()}
 
 
@@ -36,7 +40,7 @@ def test_event_fields_are_coloured_and_their_json_too() -> None:
 
 
 def test_marks_cut_what_they_cover() -> None:
-    made = styles(b'{"a": "b"}', wire.Marked("lit", ((7, 9),)))
+    made = styles(b'{"a": "b"}', Marked("lit", ((7, 9),)))
     assert (made['"'], made['b"'], made["}"]) == ("string", "string lit", "")
 
 
@@ -45,16 +49,11 @@ def test_a_row_that_begins_in_a_string_is_a_string() -> None:
     assert set(styles(body, row=1).values()) == {"string"}
 
 
-@pytest.mark.parametrize(("start", "end", "found"), [(0, 5, []), (12, 13, [(10, 20)]), (19, 31, [(10, 20), (30, 40)])])
-def test_marks_are_found_by_place(start: int, end: int, found: list[tuple[int, int]]) -> None:
-    assert list(wire.Marked("lit", ((10, 20), (30, 40))).within(start, end)) == found
-
-
 def test_no_byte_of_a_row_is_lost_in_painting() -> None:
     body = '{"a": "日本\\u00e9", "b": [1, 2]}'.encode() + b"\xff\xfe"
     rows = rows_of(body, 24)
-    marks = (wire.Marked("lit", ((7, 9), (11, 12))),)
-    text = "".join(plain(wire.row_line(rows, n, marks, json=True)) for n in range(len(rows)))
+    marks = (Marked("lit", ((7, 9), (11, 12))),)
+    text = "".join(plain(rows.line(n, marks)) for n in range(len(rows)))
     assert text.encode("utf-8", "surrogateescape").replace(b" ", b"") == body.replace(b" ", b"")
 
 
@@ -102,4 +101,26 @@ def test_websocket_frames_stand_one_to_a_line() -> None:
 
 @pytest.mark.parametrize(("column", "byte"), [(-3, 0), (0, 0), (2, 2), (3, 3), (4, 3), (5, 6), (6, 7), (60, 8)])
 def test_a_column_leads_to_its_byte(column: int, byte: int) -> None:
-    assert wire.byte_at(rows_of('["a日b"'.encode()[:8] + b"]"), 0, column) == byte
+    assert rows_of('["a日b"'.encode()[:8] + b"]").byte_at(0, column) == byte
+
+
+def test_the_ways_to_look_at_a_body() -> None:
+    raw = gzip.compress(b'{"a": 1}')
+    plainly = Decoded(0, samples.exchange({"a": 1}, {"b": 2}))
+    assert [way.name for way in wire.ways(plainly, "request")] == ["laid out", "escaped", "hex"]
+    packed = Decoded(0, Exchange("1", HttpRequest("POST", "/x", Headers(), Body(raw, "gzip"))))
+    last = wire.ways(packed, "request")[-1]
+    assert (last.name, last.received) == ("hex as received, gzip", raw)
+
+
+def test_when_a_byte_arrived() -> None:
+    body = Body(b"abcdef", chunks=(Chunk(2, 0.5), Chunk(5, 1.5)))
+    decoded = Decoded(0, Exchange("1", None, HttpResponse(200, Headers(), body)))
+    assert wire.arrival(decoded, "response", 1, is_decoded=True) == "chunk 1 of 2, 0.5 s"
+    assert wire.arrival(decoded, "response", 2, is_decoded=True) == "chunk 2 of 2, 1.5 s"
+    assert wire.arrival(decoded, "response", 5, is_decoded=True) == ""
+    assert wire.arrival(decoded, "request", 1, is_decoded=True) == ""
+    packed = replace(body, encoding="gzip")
+    decoded = Decoded(0, Exchange("1", None, HttpResponse(200, Headers(), packed)))
+    assert wire.arrival(decoded, "response", 1, is_decoded=True) == ""
+    assert wire.arrival(decoded, "response", 1, is_decoded=False) == "chunk 1 of 2, 0.5 s"

@@ -130,10 +130,13 @@ async def test_a_click_moves_and_a_second_one_enters() -> None:
 async def test_lines_are_found_by_their_text() -> None:
     app = Host(30)
     async with app.run_test(size=(40, 12)):
-        assert app.view.find("ITEM 2", 0, 1) == 2
-        assert app.view.find("item 2", 3, 1) == 20
-        assert app.view.find("item 2", 1, -1) == 29
-        assert app.view.find("nowhere", 0, 1) is None
+        assert [n for n, _ in app.view.search("item 2") if n is not None] == [2, *range(20, 30)]
+        assert app.view.needle
+        app.view.go_to(25)
+        assert app.view.position == 25
+        app.view.end_search()
+        assert app.view.needle is None
+        assert [n for n, _ in app.view.search("ITEM 2") if n is not None] == []  # a capital means this case
 
 
 async def test_shrinking_keeps_the_cursor_in_sight() -> None:

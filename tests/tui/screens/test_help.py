@@ -1,30 +1,48 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.tui import samples
-from workbench.tui import keys
-from workbench.tui.lines import plain
-from workbench.tui.models import closure, reasoning
-from workbench.tui.models.ir import node_line
-from workbench.tui.models.words import SEVERITY_GLYPH
-from workbench.tui.safetext import cells
-from workbench.tui.screens.help import help_lines
-
-TABLES = (("session", keys.SESSION), ("every pane", keys.PANE), ("wire", keys.WIRE))
-ROOM = 70
-"""Columns of a line at 80 columns."""
+from tests.tui.driving import showing, until
+from workbench.tui.screens.help import HelpPane, HelpScreen
 
 
-def test_every_sign_is_explained() -> None:
-    lines = [plain(x) for x in help_lines(TABLES)]
-    legend = "\n".join(lines[lines.index("signs") :])
-    looks = [*closure.LOOK.values(), *reasoning.LOOK.values()]
-    nodes = samples.opened(samples.TOOL_LOOP, 1).outline.nodes
-    shown = {plain(node_line(n)).strip()[0] for n in nodes if n.kind == "part"}
-    signs = {*SEVERITY_GLYPH.values(), *(glyph for glyph, _ in looks), *"▌┆▸▹●│⊘?▣⏎", *(s for s in shown if s > "\x7f")}
-    assert {s for s in signs if s not in legend} == set()
-    assert {"◆", "◇", "∴"} <= signs
+async def test_it_is_about_this_pane_and_this_screen() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (120, 60)) as driver:
+        for digit, title, only_here in (("2", "Wire", "next value on the line"), ("5", "Closure", "")):
+            await driver.press(digit, "question_mark")
+            text = driver.text
+            assert text.index(title) < text.index("keys: ")
+            assert ("next value on the line" in text) == bool(only_here)
+            if only_here:
+                assert text.index(only_here) < text.index("next break across exchanges")
+            await driver.press("escape")
 
 
-def test_no_line_is_cut_at_eighty_columns() -> None:
-    for made in help_lines(TABLES):
-        assert sum(max(s.width, cells(s.text)) for s in made) <= ROOM, plain(made)
+async def test_it_scrolls_and_is_searched() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
+        await driver.press("question_mark")
+        assert "leave the program from anywhere" not in driver.text
+        await driver.press("slash", *"anywhere", "enter")
+        await until(driver.pilot, lambda: "leave the program from anywhere" in driver.text)
+        await driver.press("n", "N", "G")
+        assert "never sent as it is" in driver.text
+        await driver.press("slash", *"zzz", "enter", "q")
+        await until(driver.pilot, lambda: not isinstance(driver.app.screen, HelpScreen))
+
+
+@pytest.mark.parametrize("key", ["escape", "q", "question_mark", "f1"])
+async def test_any_of_its_keys_closes_it(key: str) -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
+        await driver.press("question_mark", key)
+        await until(driver.pilot, lambda: not isinstance(driver.app.screen, HelpScreen))
+
+
+async def test_no_line_is_cut_at_eighty_columns() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
+        await driver.press("2", "question_mark")
+        pane = driver.app.screen.query_one(HelpPane)
+        for y in range(pane.virtual_size.height - pane.content_region.height):
+            pane.scroll_to(y=y, animate=False, force=True, immediate=True)
+            for row in range(pane.content_region.height):
+                assert not pane.render_line(row).text.rstrip().endswith("…"), pane.render_line(row).text

@@ -8,13 +8,17 @@ import pytest
 
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
-from workbench.errors import UnreadableInput
+from workbench.errors import SessionFormatError, UnreadableInput
 from workbench.inspection import Inspector
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.lines import plain
+from workbench.tui.models.tabs import PANES
+from workbench.tui.panes.pane import Pane
 from workbench.tui.panes.wire import WirePane
+from workbench.tui.screens.help import HelpPane
 from workbench.tui.screens.session import SessionScreen
 from workbench.tui.service import RowsCame
+from workbench.wire.exchange import Exchange
 from workbench.wire.session import Session
 
 SIZES = [(80, 24), (120, 40), (160, 50)]
@@ -182,11 +186,11 @@ async def test_the_timeline_opens_exchanges() -> None:
 async def test_panes_are_reached_by_tab_and_by_digit() -> None:
     async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
         seen = []
-        for _ in range(6):
+        for _ in range(7):
             await driver.press("tab")
             seen.append(driver.focused)
             assert driver.pane(driver.focused).display
-        assert seen == ["exchanges", "wire", "ir", "reasoning", "closure", "findings"]
+        assert seen == ["http", "exchanges", "wire", "ir", "reasoning", "closure", "findings"]
         await driver.press("4")
         assert driver.focused == "reasoning"
         assert "[4 Reasoning]" in driver.text
@@ -204,6 +208,21 @@ async def test_a_pane_fills_the_screen_and_comes_back() -> None:
         await driver.press("escape")
         assert driver.pane("wire").display
         assert driver.pane("wire").size.width < 80
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_every_pane_can_be_zoomed(size: tuple[int, int]) -> None:
+    async with showing(samples.example(samples.LOST_RESULT), size) as driver:
+        for digit, (name, _) in enumerate(PANES, 1):
+            await driver.press(str(digit), "z")
+            shown = [pane.id for pane in driver.screen.query(Pane) if pane.display and pane.size.height]
+            assert shown == [name]
+            assert driver.pane(name).size.width >= size[0] - 2
+            assert driver.pane(name).size.height > size[1] - 8
+            assert " zoom" in driver.text and f"[{digit} " in driver.text
+            await driver.press("escape")
+            assert " zoom" not in driver.text.splitlines()[2]
+            assert driver.pane("findings").display
 
 
 async def test_both_sides_of_the_wire_are_shown() -> None:
@@ -239,7 +258,8 @@ async def test_a_tiny_terminal_gets_a_message(size: tuple[int, int]) -> None:
 async def test_search_walks_through_matches_and_is_left() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await driver.shows(2)
-        await driver.press("2", "g", "slash", *"TOOLU", "enter")
+        await driver.press("2", "g", "slash", *"toolu", "enter")
+        await until(driver.pilot, lambda: driver.screen.searching.found and not driver.screen.searching.is_busy)
         wire = driver.screen.wire
         at = wire.byte
         assert wire._rows is not None
@@ -255,13 +275,13 @@ async def test_search_walks_through_matches_and_is_left() -> None:
 async def test_what_is_not_found_is_said() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await driver.press("3", "slash", *"zzz", "enter")
-        assert "not found: zzz" in driver.text
+        await until(driver.pilot, lambda: "/zzz  no match" in driver.text)
 
 
 async def test_help_lists_the_keys_and_closes() -> None:
     async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
         await driver.press("question_mark")
-        assert "next break across exchanges" in driver.text
+        assert "next break across exchanges" in "\n".join(map(plain, driver.app.screen.query_one(HelpPane).lines))
         await driver.press("q")
         assert isinstance(driver.app.screen, SessionScreen)
 
@@ -385,9 +405,10 @@ def refused_and_lost() -> Session:
 
 async def test_the_key_bar_follows_the_search() -> None:
     async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
-        assert "? help  q back" in driver.text
+        assert "q back  ? help" in driver.text
         await driver.press("2", "slash", *"toolu", "enter")
-        assert "/toolu  n next match" in driver.text
+        await until(driver.pilot, lambda: "/toolu  match " in driver.text)
+        assert "n next match" in driver.text
         assert "esc end search" in driver.text
         await driver.press("escape")
         assert "n next break" in driver.text
@@ -396,10 +417,10 @@ async def test_the_key_bar_follows_the_search() -> None:
 async def test_who_asks_for_what_is_not_inspected_yet_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     honest, gates = Inspector._inspect, (Event(), Event())
 
-    def held(self: Inspector, index: int) -> object:
+    def held(self: Inspector, index: int, exchange: Exchange | SessionFormatError) -> object:
         if index:
             gates[index - 1].wait(20)
-        return honest(self, index)
+        return honest(self, index, exchange)
 
     monkeypatch.setattr(Inspector, "_inspect", held)
     monkeypatch.setattr("workbench.tui.service.BATCH_SECONDS", -1)
@@ -448,3 +469,27 @@ async def test_toasts_leave_the_findings_alone() -> None:
         assert lines[shown].startswith("─2 Wire")  # a border: neither a byte nor a finding is under it
         assert "[6 Findings]" in lines[shown - 1]
         assert "tools are never executed" in lines[0]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 50)])
+async def test_a_constructed_session_says_so(size: tuple[int, int]) -> None:
+    async with showing(samples.example(samples.LOST_RESULT), size) as driver:
+        assert "constructed" in "".join(driver.text.splitlines()[:2])
+        await driver.press("7", "z", "g")
+        for words in ("nothing to do with it", "github.com/anthropics/claude-code/issues/", "constructed: "):
+            await driver.press("j")
+            assert words in driver.text
+
+
+async def test_a_result_that_is_its_whole_message_is_selected_as_such() -> None:
+    async with showing(samples.example("deepseek-reasoning-lost")) as driver:
+        await driver.press("3")
+        view = driver.pane("ir")
+        call, result = (
+            next(n for n in range(view.count()) if plain(view.head(n, 80)).split()[1:2] == [word])
+            for word in ("call", "result")
+        )
+        await driver.press("g", *"j" * result)
+        assert view.cursor == result
+        assert view.lit == {result}
+        assert view.related == {call}

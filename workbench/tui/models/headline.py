@@ -10,23 +10,24 @@ from workbench.tui.safetext import cells
 if TYPE_CHECKING:
     from workbench.inspection import Inspected
 
-PROMISE = "replay · no key · tools are never executed"
+PROMISE = "no key · tools are never executed"
 """What the program does with what is open: it only reads."""
 
 
-def headline(name: str, row: Inspected | None, width: int, progress: str = "") -> list[Line]:
+def headline(name: str, row: Inspected | None, width: int, progress: str = "", mode: str = "replay") -> list[Line]:
     """One line where there is room, else two."""
+    promise = f"{mode} · {PROMISE}"
     told = " · ".join(f for f in (progress, _facts(row) if row else "") if f)
     facts = line(Span(f" {told or 'no exchange is open'}  ", "muted"))
     title = line(Span(" Workbench  ", "accent strong"), Span(f"{name}  ", "strong"))
     used = _cells(title)
     both = used + _cells(facts)
-    if both + len(PROMISE) + 2 <= width:
-        return [(*title, *facts, Span(f"{PROMISE} ", "ok", both - width))]
-    if used + len(PROMISE) > width:
-        title = line(Span(f" {name} ", "strong", max(1, width - len(PROMISE) - 2)))
+    if both + len(promise) + 2 <= width:
+        return [(*title, *facts, Span(f"{promise} ", "ok", both - width))]
+    if used + len(promise) > width:
+        title = line(Span(f" {name} ", "strong", max(1, width - len(promise) - 2)))
         used = _cells(title)
-    return [(*title, Span(f"{PROMISE} ", "ok", used - width)), facts]
+    return [(*title, Span(f"{promise} ", "ok", used - width)), facts]
 
 
 def _cells(of: Line) -> int:

@@ -2,88 +2,141 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.shelf.shelf import FOUND, LIVE, SWITCHED_OFF, Item, Section
 from workbench.tui.lines import Line, Span, line, wrap
-from workbench.tui.models import findings
-from workbench.tui.models.verdict import gaps, verdict
 from workbench.tui.models.words import SEVERITY_GLYPH, count
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspection
+    from workbench.shelf.story import Story
 
-NAME_WIDTH = 34
-_VERDICT_WIDTH = 28
-_ROOMY = 110
+ROOMY, WIDE = 92, 144
+"""Columns from which a row says where its traffic went, and what broke in a sentence."""
 
-WELCOME: tuple[Line, ...] = (
-    line(Span(" Workbench", "accent strong"), Span("   see where a chain of tool calls breaks")),
-    line(Span(" replay · no key · tools are never executed", "ok")),
-)
-
-
-class Story(NamedTuple):
-    """What a session shows: its verdict and first break in words.
-
-    Attributes:
-        severity: of the first break; None where there is none, or nothing is known yet.
-        verdict: a few words.
-        text: the first break in a sentence, or why there is nothing to say.
-        facts: exchanges, protocol, provider, model.
-        is_clean: everything was judged, and nothing is broken.
-    """
-
-    severity: str | None
-    verdict: str
-    text: str
-    facts: str = ""
-    is_clean: bool = False
+_VERDICT = 27
+_AGE = 8
+_NUMBER = 9
+_MOST_LINES = 6
 
 
-def tell(inspection: Inspection) -> Story:
-    """The story of an inspected session."""
-    number = findings.first_break(inspection.findings)
-    models = dict.fromkeys(r.model for r in inspection.rows if r.model)
-    contracts = dict.fromkeys(r.provider for r in inspection.rows if r.provider)
-    facts = " · ".join((count(len(inspection.rows), "exchange"), *contracts, *models))
-    if number is None:
-        is_clean = not gaps(inspection.rows, inspection.damage)
-        words = "no breaks" if is_clean else "not all was judged"
-        return Story(None, words, verdict(inspection.rows, inspection.damage), facts, is_clean)
-    finding = inspection.findings[number]
-    return Story(finding.severity, finding.rule, f"exchange {finding.exchange + 1}: {finding.message}", facts)
+def welcome(recordings: int) -> tuple[Line, ...]:
+    """What this is, and what it does with keys and tools. ``recordings``: how many run for this window."""
+    mode = (
+        "replay · no key" if not recordings else f"● {count(recordings, 'recording')} · keys pass and are not written"
+    )
+    return (
+        line(Span(" Workbench", "accent strong"), Span("   see where a chain of tool calls breaks")),
+        line(Span(f" {mode} · tools are never executed", "warning" if recordings else "ok")),
+    )
 
 
-HINTS: tuple[Line, ...] = (
-    line(Span(" Your own traffic", "strong")),
-    line(Span("  o", "accent strong", 23), "open a file: session, HAR, cassette, body, event stream"),
-    line(Span("  workbench open FILE", "accent", 23), "the same from the shell"),
-    line(Span("  workbench check FILE", "accent", 23), "the findings as text or JSON, for scripts and CI"),
-    line(Span("  workbench explain", "accent", 23), "which rule a pasted error text belongs to"),
-)
+class Row(NamedTuple):
+    """A line of the list: a session, or, where ``item`` is None, the heading or a note of a section."""
+
+    item: Item | None = None
+    heading: str = ""
+    note: str = ""
 
 
-def story_line(path: Path, story: Story | None, width: int) -> Line:
-    """A session in one line."""
-    name = Span(path.stem, "strong", NAME_WIDTH)
+def rows(sections: Iterable[Section], switch: str) -> list[Row]:
+    """Sections as rows. ``switch`` is the key that switches the sessions of clients off and on."""
+    made: list[Row] = []
+    for section in sections:
+        about = f" · read-only · {switch} switches them {'on' if is_off(section) else 'off'}"
+        made.append(Row(heading=section.title + (about if section.title == FOUND else "")))
+        made += [Row(item) for item in section.items]
+        made += [Row(note=note) for note in section.notes]
+    return made
+
+
+def is_off(section: Section) -> bool:
+    """The sessions of clients are switched off."""
+    return section.notes == (SWITCHED_OFF,)
+
+
+def hints(keys: Iterable[tuple[str, str]]) -> tuple[Line, ...]:
+    """What to do with one's own traffic: (key, what it does in a sentence)."""
+    return (
+        line(Span(" Your own traffic", "strong")),
+        *(line(Span(f"  {key}", "accent strong", 24), text) for key, text in keys),
+        line(
+            Span("  workbench record …", "accent", 24), "the same recorder from the shell, which starts the client too"
+        ),
+        line(Span("  workbench check FILE", "accent", 24), "the findings as text or JSON, for scripts and CI"),
+    )
+
+
+def heading_line(row: Row) -> Line:
+    """The heading of a section."""
+    title, dot, about = row.heading.partition(" · ")
+    return line(Span(title, "role"), Span(dot + about, "muted"))
+
+
+def item_line(item: Item, story: Story | None, width: int, now: float) -> Line:
+    """A session in one line; what there is no room for stands below it while the cursor is on it."""
+    room = width - _AGE - _VERDICT
+    when = Span(f"{age(now - item.modified)} " if item.modified is not None else "", "muted", -_AGE)
+    sign = _sign(item, story)
+    if width < ROOMY:
+        return line(_name(item, room), when, sign)
+    rest = (room * 2 // 3 if width >= WIDE else room) - _NUMBER
+    client, origin = rest * 18 // 100, rest * 36 // 100
+    number = Span(f"{story.exchanges:,} ex" if story and story.exchanges is not None else "", "", -_NUMBER)
+    last = (Span(" "), Span(story.text, "muted")) if width >= WIDE and story else ()
+    return line(
+        _name(item, rest - client - origin),
+        when,
+        Span(_client(item, story), "", client - 1),
+        " ",
+        Span((story and story.origin) or "", "muted", origin),
+        number,
+        sign,
+        *last,
+    )
+
+
+def item_body(item: Item, story: Story | None, width: int, where: str) -> list[Line]:
+    """The rest of it: the first break in words, what it is, how much there is of it, and where it stands."""
     if story is None:
-        return line(name, Span(" … inspecting", "muted"))
-    if story.severity is None:
-        sign, style = ("✓", "ok") if story.is_clean else ("?", "warning")
-        return line(name, Span(f" {sign} {story.verdict}", style))
-    verdict = Span(f" {SEVERITY_GLYPH[story.severity]} {story.verdict}", story.severity, _VERDICT_WIDTH)
-    return line(name, verdict, Span(story.text, "muted")) if width >= _ROOMY else line(name, verdict)
+        return wrap(where, width, "muted", indent=2, most=1)
+    number = count(story.exchanges, "exchange") if story.exchanges is not None else ""
+    facts = " · ".join(f for f in (_client(item, story), story.origin, number) if f)
+    made = wrap(story.text, width, story.severity, indent=2, most=_MOST_LINES)
+    for text in (story.about, facts, where):
+        made += wrap(text, width, "muted", indent=2, most=_MOST_LINES) if text else []
+    return made
 
 
-def story_body(story: Story | None, width: int) -> list[Line]:
-    """The story in full."""
+def note_lines(note: str, width: int) -> list[Line]:
+    """What is not listed, and why."""
+    return wrap(note, width, "muted", most=_MOST_LINES)
+
+
+def age(seconds: float) -> str:
+    """``now``, ``3 min``, ``5 h``, ``12 d``, ``2 y``."""
+    for size, unit in ((365 * 86400, "y"), (86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return "now"
+
+
+def _name(item: Item, width: int) -> Span:
+    return Span(f"{item.name} ", "strong", width)
+
+
+def _client(item: Item, story: Story | None) -> str:
+    return item.client or (story.client if story else "")
+
+
+def _sign(item: Item, story: Story | None) -> Span:
+    """The verdict: a sign and its words."""
     if story is None:
-        return []
-    facts = wrap(story.facts, width, "muted", indent=2) if story.facts else []
-    return [*wrap(story.text, width, indent=2), *facts]
-
-
-def nothing(folder: Path, width: int) -> list[Line]:
-    """Why the list is empty."""
-    return wrap(f"press o to open a file; there are no example sessions in {folder}", width, "muted")
+        return Span(" … ", "muted", _VERDICT)
+    if story.severity:
+        return Span(f" {SEVERITY_GLYPH[story.severity]} {story.verdict}", story.severity, _VERDICT)
+    if story.is_clean:
+        return Span(f" ✓ {story.verdict}", "ok", _VERDICT)
+    is_early = item.section == LIVE and not story.exchanges
+    return Span(f" {'○' if is_early else '?'} {story.verdict}", "muted" if is_early else "warning", _VERDICT)

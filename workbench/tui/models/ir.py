@@ -10,8 +10,9 @@ from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.findings import is_break
 from workbench.tui.models.outline import Node
 from workbench.tui.models.view import Items, View
-from workbench.tui.models.words import SEVERITY_GLYPH
+from workbench.tui.models.words import RESPONSE, SEVERITY_GLYPH
 from workbench.tui.selection import Lights, Selection
+from workbench.wire.characters import unusual
 
 if TYPE_CHECKING:
     from workbench.tui.opened import Opened
@@ -47,7 +48,7 @@ class IrView(View):
         return node_line(self.nodes[item], self._worst.get(item))
 
     def body(self, item: int, width: int) -> list[Line]:
-        return node_body(self.nodes[item], width)
+        return node_body(self.nodes[item], width, is_arriving=self.opened.decoded.is_arriving)
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.opened.silence("it holds nothing"), width, "muted")
@@ -84,10 +85,10 @@ def node_line(node: Node, severity: Severity | None = None) -> Line:
     return line(margin, sign, *_part_spans(node, style))
 
 
-def node_body(node: Node, width: int) -> list[Line]:
-    """Everything a node says, in full."""
+def node_body(node: Node, width: int, *, is_arriving: bool = False) -> list[Line]:
+    """Everything a node says, in full; more of an answer may be ``is_arriving``."""
     made: list[Line] = []
-    for label, text in _facts(node):
+    for label, text in _facts(node, "yet" if is_arriving and node.side == RESPONSE else ""):
         made += [line(Span("    "), Span(f"{label}  ", "muted"), text)]
     return made + (wrap(node.text, width, indent=4, most=400) if node.text else [])
 
@@ -146,19 +147,24 @@ def _part_spans(node: Node, style: str) -> Line:
 
 
 def _said(name: str | None) -> str:
-    return "(no name)" if name is None else name or '""'
+    """A name; in quotes where blanks around it would not be seen."""
+    if name is None:
+        return "(no name)"
+    return name if name and name == name.strip() else f'"{name}"'
 
 
 def _id(value: str | None) -> Line:
     return line(Span("  no id" if value is None else f"  {value or 'empty id'}", "muted"))
 
 
-def _facts(node: Node) -> list[tuple[str, str]]:
+def _facts(node: Node, yet: str) -> list[tuple[str, str]]:
     """Fields of a part beside its text."""
     facts: list[tuple[str, str | None]] = []
     match node.part:
         case ToolCallIR() as call:
-            facts = [("id", call.id), ("name", call.name), ("arguments do not parse:", call.error)]
+            odd = "; ".join(unusual(f"{call.name or ''} {call.id or ''}"))
+            facts = [("id", call.id), ("name", call.name), ("unusual characters", odd or None)]
+            facts += [(f"arguments do not parse {yet}".rstrip() + ":", call.error)]
         case ToolResultIR() as result:
             flag = None if result.is_error is None else str(result.is_error).lower()
             facts = [("answers", result.tool_call_id), ("is_error", flag)]

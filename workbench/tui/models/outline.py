@@ -112,7 +112,8 @@ class Outline:
             return
         facts = [f"stream of {count(len(decoded.events), 'event')}" if decoded.events else ""]
         facts += [f"finished: {response.finish_reason}" if response.finish_reason else ""]
-        facts += ["" if response.is_complete else "cut off", "reasoning only" if response.is_reasoning_only else ""]
+        unfinished = "still arriving" if decoded.is_arriving else "cut off"
+        facts += ["" if response.is_complete else unfinished, "reasoning only" if response.is_reasoning_only else ""]
         yield Node("side", RESPONSE, "", text=" · ".join(f for f in facts if f))
         if response.error:
             yield Node(

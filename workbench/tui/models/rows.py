@@ -1,27 +1,21 @@
 """Display rows of a body: where its bytes are broken into lines, without altering one of them.
 
-Row n shows the bytes from ``starts[n]`` to ``starts[n + 1]``, so every byte is in exactly one row. A line that fits
-stays as it is. JSON that does not fit is broken after each comma of every container that is too wide for a row, and
-after its opening bracket where that does not begin the row; what is too wide still is wrapped, at escaped line ends and
-spaces where there are any. Rows are made front to back, a slice at a time, in time linear in the body.
+A line that fits stays as it is. JSON that does not fit is broken after each comma of every container that is too wide
+for a row, and after its opening bracket where that does not begin the row; what is too wide still is wrapped, at
+escaped line ends and spaces where there are any. Rows are made front to back, a slice at a time, in time linear in the
+body.
 """
 
 from __future__ import annotations
 
 import re
-from array import array
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator
-from itertools import islice
 from typing import Final, NamedTuple
 
+from workbench.tui.models.rowtable import CONTINUES, IN_STRING, RowTable
 from workbench.tui.safetext import cells, from_bytes
 
-CONTINUES: Final = 1
-"""Flag of a row that begins inside a token of the row before."""
-IN_STRING: Final = 2
-"""Flag of a row that begins inside a JSON string."""
 HANG: Final = 2
 """Columns by which the rest of a line that is too long is set in."""
 MAX_DEPTH: Final = 48
@@ -103,49 +97,27 @@ class _Ahead:
                 self._closes[opened] = end
 
 
-class Rows:
+class Rows(RowTable):
     """Rows of one body for one width.
 
-    Attributes:
-        starts: first byte of each row.
-        indents: columns in front of it.
-        flags: ``CONTINUES``, ``IN_STRING``.
+    Args:
+        body: the bytes.
+        width: columns a row may take.
+        is_json: it is laid out as JSON; else its lines are only wrapped.
     """
 
     def __init__(self, body: bytes, width: int, *, is_json: bool) -> None:
-        self.body = body
-        self.width = max(width, 16)
-        self.starts = array("q")
-        self.indents = array("H")
-        self.flags = array("B")
-        self.is_done = False
-        self._making = self._structured() if is_json else self._lines()
-
-    def __len__(self) -> int:
-        return len(self.starts)
+        super().__init__(body, width)
+        self.is_json = is_json
 
     @property
-    def reached(self) -> int:
-        """Bytes whose row is known."""
-        return len(self.body) if self.is_done else (self.starts[-1] if self.starts else 0)
+    def can_grow(self) -> bool:
+        return not self.is_json
 
-    def extend(self, more: int) -> bool:
-        """Make this many rows more, or fewer where a row takes long. True when all are made."""
-        if sum(1 for _ in islice(self._making, more)) < more:
-            self.is_done = True
-        return self.is_done
+    def _rows(self, start: int = 0) -> Iterator[None]:
+        yield from self._structured() if self.is_json else self._lines(start)
 
-    def bounds(self, row: int) -> tuple[int, int]:
-        """Byte range of a row."""
-        is_last = row + 1 >= len(self.starts)
-        return self.starts[row], len(self.body) if is_last else self.starts[row + 1]
-
-    def row_at(self, offset: int) -> int:
-        """The row that shows a byte."""
-        return max(0, bisect_right(self.starts, offset) - 1)
-
-    def _lines(self) -> Iterator[None]:
-        start = 0
+    def _lines(self, start: int) -> Iterator[None]:
         while start < len(self.body):
             stop = self.body.find(b"\n", start) + 1 or len(self.body)
             yield from self._wrap(start, stop, 0)
@@ -203,11 +175,6 @@ class Rows:
             self._add(at, indent + HANG, CONTINUES | (IN_STRING if strings.holds(at) else 0))
             yield
             at = self._cut(at, end, room - HANG)
-
-    def _add(self, start: int, indent: int, flags: int) -> None:
-        self.starts.append(start)
-        self.indents.append(indent)
-        self.flags.append(flags)
 
     def _fits(self, start: int, end: int, room: int) -> bool:
         return end - start <= room and self._reach(start, end, room) == end

@@ -15,6 +15,7 @@ PANES: tuple[tuple[str, str], ...] = (
     ("reasoning", "Reasoning"),
     ("closure", "Closure"),
     ("findings", "Findings"),
+    ("http", "HTTP"),
 )
 """Id and name of every pane, in the order of their digits."""
 
@@ -27,7 +28,7 @@ TOO_SMALL: tuple[Line, ...] = (
 """What stands in place of a screen for which there is no room."""
 
 
-def tab_line(focused: str, seen: Sequence[str]) -> Line:
+def tab_line(focused: str, seen: Sequence[str], *, is_zoomed: bool = False) -> Line:
     """Every pane with its digit; the focused one stands out, the others that are seen are named in full strength."""
     spans: list[Span] = [Span(" ")]
     for digit, (name, words) in enumerate(PANES, 1):
@@ -35,19 +36,47 @@ def tab_line(focused: str, seen: Sequence[str]) -> Line:
             spans.append(Span(f"[{digit} {words}]", "tab"))
         else:
             spans.append(Span(f" {digit} {words} ", "" if name in seen else "muted"))
-    return tuple(spans)
+    return (*spans, Span(" zoom", "accent strong")) if is_zoomed else tuple(spans)
+
+
+def tab_at(column: int) -> str | None:
+    """The pane whose tab stands at a column of ``tab_line``."""
+    end = 1
+    for digit, (name, words) in enumerate(PANES, 1):
+        start, end = end, end + len(f" {digit} {words} ")
+        if start <= column < end:
+            return name
+    return None
 
 
 def key_line(hints: Sequence[Key], width: int, before: str = "") -> Line:
     """As many hints as fit whole, the most important ones, in the order of their table."""
-    kept: list[Key] = []
-    used = 1 + cells(before)
-    for key in sorted((k for k in hints if k.rank), key=lambda k: k.rank):
-        used += len(key.show) + len(key.word) + 3
-        if used > width:
-            break
-        kept.append(key)
     spans = [Span(" "), Span(before, "strong")]
-    for key in (k for k in hints if k in kept):
+    for key in _kept(hints, width, before):
         spans += [Span(key.show, "accent strong"), Span(f" {key.word}  ")]
     return tuple(spans)
+
+
+def key_at(column: int, hints: Sequence[Key], width: int, before: str = "") -> Key | None:
+    """The hint that stands at a column of ``key_line``."""
+    end = 1 + cells(before)
+    for key in _kept(hints, width, before):
+        start, end = end, end + _size(key)
+        if start <= column < end - 2:
+            return key
+    return None
+
+
+def _kept(hints: Sequence[Key], width: int, before: str) -> list[Key]:
+    kept: set[Key] = set()
+    used = 1 + cells(before)
+    for key in sorted((k for k in hints if k.rank and k.keys), key=lambda k: k.rank):
+        used += _size(key)
+        if used > width:
+            break
+        kept.add(key)
+    return [key for key in hints if key in kept]
+
+
+def _size(key: Key) -> int:
+    return len(key.show) + len(key.word) + 3

@@ -43,8 +43,8 @@ def lanes(conversations: Sequence[int | None]) -> list[str]:
     return [row[: max(1, used)] for row in rows]
 
 
-def row_line(summary: Summary, row: Inspected | None, lane: str, width: int, digits: int) -> Line:
-    """One exchange."""
+def row_line(summary: Summary, row: Inspected | None, lane: str, width: int, digits: int, noted: Line = ()) -> Line:
+    """One exchange. ``noted`` is what the user put on it."""
     status = "" if summary.status is None else str(summary.status)
     is_bad = summary.status is not None and summary.status >= 400
     head = line(
@@ -54,7 +54,9 @@ def row_line(summary: Summary, row: Inspected | None, lane: str, width: int, dig
         Span(duration(summary.duration), "muted", -6),
         "  ",
     )
-    return (*head, *joined(_marks(summary, row, is_roomy=width >= _ROOMY), Span("  " if width >= _ROOMY else " ")))
+    is_roomy = width >= _ROOMY
+    marks = [noted, *_marks(summary, row, is_roomy=is_roomy)]
+    return (*head, *joined(marks, Span("  " if is_roomy else " ")))
 
 
 def _marks(summary: Summary, row: Inspected | None, *, is_roomy: bool) -> list[Line]:

@@ -35,8 +35,8 @@ class View:
         """Why there are no items."""
         raise NotImplementedError
 
-    def selection(self, item: int) -> Selection:
-        """What an item stands for."""
+    def selection(self, item: int) -> Selection | None:
+        """What an item stands for; None where that is no part of a body."""
         raise NotImplementedError
 
     def origin(self, item: int) -> tuple[int, tuple[int, ...]] | None:

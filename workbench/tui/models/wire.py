@@ -1,43 +1,21 @@
-"""Lines of the wire pane: the raw bytes of one side, coloured and lit, and what stands above them."""
+"""The wire pane: the bytes of one side, the ways to look at them, and what stands above them."""
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
-from collections.abc import Iterator
-from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from bisect import bisect_right
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.lines import Line, Span, line
-from workbench.tui.models.rows import CONTINUES, IN_STRING, Rows
-from workbench.tui.models.words import REQUEST, count, size
-from workbench.tui.safetext import cells, from_bytes
+from workbench.tui.models.laidout import LaidOut
+from workbench.tui.models.rowtable import RowTable
+from workbench.tui.models.tokens import is_json
+from workbench.tui.models.words import REQUEST, RESPONSE, count, duration, size
 
 if TYPE_CHECKING:
     from workbench.decode import Decoded
     from workbench.wire.exchange import Body, Frame, HttpRequest, HttpResponse
-
-_REST_OF_STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"?')
-_JSON: Final = re.compile(
-    rb'(?P<string>"[^"\\]*+(?:\\.[^"\\]*+)*+"?)(?P<colon>\s*+:)?|(?P<number>-?[0-9][0-9.eE+-]*+)|(?P<word>true|false|null)'
-)
-_FIELD: Final = re.compile(rb"(?:event|data|id|retry)?:")
-_IS_JSON: Final = re.compile(rb"[\xef\xbb\xbf \t\r\n]*+[{\[]")
-
-
-class Marked(NamedTuple):
-    """Byte ranges in one style, sorted by their start."""
-
-    style: str
-    spans: tuple[tuple[int, int], ...] = ()
-
-    def within(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The ranges that touch a range. Ranges of one mark hardly overlap: two before the first are looked at."""
-        at = max(0, bisect_left(self.spans, (start, start)) - 2)
-        while at < len(self.spans) and self.spans[at][0] < end:
-            if self.spans[at][1] > start:
-                yield self.spans[at]
-            at += 1
 
 
 def body_of(decoded: Decoded, side: str) -> bytes:
@@ -49,66 +27,51 @@ def body_of(decoded: Decoded, side: str) -> bytes:
     return text or (http.body.raw if http else b"")
 
 
-def is_json(body: bytes) -> bool:
-    """Whether the body is laid out as JSON."""
-    return bool(_IS_JSON.match(body))
+class Way(NamedTuple):
+    """One way to look at the bytes of a side.
+
+    Attributes:
+        name: as the pane's title says it.
+        make: the rows of a body for a width.
+        received: the bytes shown where they are not the decoded ones that selections speak of: those that were
+            received, still in their content coding.
+        is_numbered: the events of a stream are numbered.
+    """
+
+    name: str
+    make: Callable[[bytes, int], RowTable]
+    received: bytes | None = None
+    is_numbered: bool = True
 
 
-def tokens(data: bytes, flags: int, *, json: bool) -> Iterator[tuple[int, int, str]]:
-    """(start, end, style) of what is coloured in one row."""
-    at = 0
-    if flags & IN_STRING:
-        found = _REST_OF_STRING.match(data)
-        at = found.end() if found else 0
-        yield 0, at, "string"
-    elif not json and not flags & CONTINUES:
-        field = _FIELD.match(data)
-        if field is None and not data.startswith((b"{", b"[")):
-            return
-        if field:
-            at = field.end()
-            yield 0, at, "role"
-    for token in _JSON.finditer(data, at):
-        kind = token.lastgroup or ""
-        if kind == "colon":
-            yield token.start("string"), token.end("string"), "key"
-        else:
-            yield token.start(), token.end(), kind
+def ways(decoded: Decoded, side: str) -> tuple[Way, ...]:
+    """Every way to look at a side, in the order one goes through them."""
+    from workbench.tui.models.escaped import Escaped
+    from workbench.tui.models.hexdump import Hex
+
+    body = body_of(decoded, side)
+    json = is_json(body)
+    made = (
+        Way("laid out", partial(LaidOut, is_json=json)),
+        Way("escaped", partial(Escaped, is_json=json)),
+        Way("hex", Hex, is_numbered=False),
+    )
+    http = decoded.exchange.request if side == REQUEST else decoded.exchange.response
+    if decoded.exchange.frames or http is None or http.body.raw == body:
+        return made
+    return (*made, Way(f"hex as received, {http.body.encoding or 'coded'}", Hex, http.body.raw, is_numbered=False))
 
 
-def row_line(rows: Rows, row: int, marks: tuple[Marked, ...], *, json: bool) -> Line:
-    """One row, cut where colour or light changes."""
-    start, end = rows.bounds(row)
-    data = rows.body[start:end]
-    text = data.rstrip(b"\r\n \t") if not _ends_in_string(rows, row) else data
-    styles = [(start + a, start + b, name) for a, b, name in tokens(text, rows.flags[row], json=json)]
-    for mark in marks:
-        styles += [(a, b, mark.style) for a, b in mark.within(start, end)]
-    stop = start + len(text)
-    edges = sorted({start, stop, *(min(max(e, start), stop) for a, b, _ in styles for e in (a, b))})
-    spans = [Span(" " * rows.indents[row])] if rows.indents[row] else []
-    for a, b in pairwise(edges):
-        names = " ".join(dict.fromkeys(name for first, last, name in styles if first <= a and b <= last))
-        spans.append(Span(from_bytes(rows.body[a:b]), names, is_bytes=True))
-    return tuple(spans)
-
-
-def byte_at(rows: Rows, row: int, column: int) -> int:
-    """The byte that is shown in a column of a row; the last one of the row beyond its end."""
-    start, end = rows.bounds(row)
-    column -= rows.indents[row]
-    at = start
-    for character in from_bytes(rows.body[start : min(end, start + 4 * max(column, 0) + 4)]):
-        column -= cells(character)
-        size = len(character.encode("utf-8", "surrogateescape"))
-        if column < 0 or at + size >= end:
-            break
-        at += size
-    return at
-
-
-def _ends_in_string(rows: Rows, row: int) -> bool:
-    return row + 1 < len(rows) and bool(rows.flags[row + 1] & IN_STRING)
+def arrival(decoded: Decoded, side: str, offset: int, *, is_decoded: bool) -> str:
+    """Which piece of the answer brought a byte, and when; "" where that is not known."""
+    body = decoded.exchange.response.body if side == RESPONSE and decoded.exchange.response else None
+    if body is None or not body.is_raw or (is_decoded and body.encoding):
+        return ""
+    chunks = body.chunks
+    number = bisect_right(chunks, offset, key=lambda chunk: chunk.end)
+    if number >= len(chunks):
+        return ""
+    return f"chunk {number + 1:,} of {len(chunks):,}, {duration(chunks[number].at)}"
 
 
 def head_lines(decoded: Decoded, side: str, *, with_headers: bool) -> list[Line]:

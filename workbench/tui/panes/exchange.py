@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from workbench.tui.lines import Line, wrap
+from workbench.tui.lines import Line, Span, wrap
 from workbench.tui.panes.pane import Pane
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ class ExchangePane(Pane):
     """
 
     view: View | None = None
+    noted: Mapping[int, Line] = MappingProxyType({})
+    """Marks and notes, by item."""
 
     def __init__(self, *, id: str, is_accordion: bool) -> None:
         super().__init__(id=id, classes="side")
@@ -35,12 +39,18 @@ class ExchangePane(Pane):
             self.opened_items |= self.view.open_at_first
             self.reload()
 
+    def grow(self, opened: Opened) -> None:
+        self.view = opened.views[self.id or ""]
+        super().grow(opened)
+        self.entitle(*self.view.facts)
+
     def count(self) -> int:
         return self.view.count() if self.view else 0
 
     def head(self, item: int, width: int) -> Line:
         assert self.view
-        return self.view.head(item)
+        noted = self.noted.get(item)
+        return (*noted, Span(" "), *self.view.head(item)) if noted else self.view.head(item)
 
     def further(self, item: int, width: int) -> list[Line]:
         assert self.view

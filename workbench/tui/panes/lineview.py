@@ -6,7 +6,9 @@ belong to the selection are lit, those that belong to it more loosely are relate
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from itertools import accumulate
 
 from textual import events
@@ -17,9 +19,11 @@ from textual.strip import Strip
 
 from workbench.tui import keys, paint
 from workbench.tui.bars import Painted
-from workbench.tui.lines import Line, Span, plain
+from workbench.tui.lines import Line, Span, marked, plain
 
 GUTTER = 2
+WHOLE = 10_000
+"""Columns in which a line is searched: more than a screen has, and no megabyte."""
 
 
 class LineView(Painted, ScrollView, can_focus=True):
@@ -42,6 +46,7 @@ class LineView(Painted, ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.cursor = 0
+        self._had_focus = False
         self.lit: frozenset[int] = frozenset()
         self.related: frozenset[int] = frozenset()
         self.opened_items: set[int] = set()
@@ -49,6 +54,7 @@ class LineView(Painted, ScrollView, can_focus=True):
         self._open_items: list[int] = []
         self._lines_before: list[int] = [0]
         self._empty: list[Line] = []
+        self.needle: re.Pattern[str] | None = None
 
     # What a pane supplies.
 
@@ -87,6 +93,7 @@ class LineView(Painted, ScrollView, can_focus=True):
     def reload(self) -> None:
         """Items were added, removed or opened: measure and paint again."""
         width = self.text_width
+        self.cursor = max(0, min(self.cursor, self.count() - 1))
         is_open = self.opened_items | ({self.cursor} if self.is_accordion else set())
         self._further = {n: self.further(n, width) for n in sorted(is_open) if n < self.count()}
         self._open_items = list(self._further)
@@ -114,8 +121,12 @@ class LineView(Painted, ScrollView, can_focus=True):
         self.refresh()
 
     def show_item(self, item: int, *, center: bool = False) -> None:
-        """Scroll so that an item is seen with all its lines, or at least its first."""
+        """Scroll so that an item is seen with all its lines, or its first; in a search the one that matches."""
         first = self.first_line(item)
+        inside = self._match_inside(item)
+        if inside:
+            self.show_lines(first + inside, first + inside, center=center)
+            return
         last = first + len(self._further.get(item, ()))
         self.show_lines(first, last, center=center)
 
@@ -130,14 +141,53 @@ class LineView(Painted, ScrollView, can_focus=True):
             target = first if first < top else min(first, last - height + 1)
         self.scroll_to(y=max(0, target), animate=False, force=True, immediate=True)
 
-    def find(self, wanted: str, start: int, step: int) -> int | None:
-        """The next item from ``start`` on whose line holds the text, whatever its case; None when no item does."""
-        total, wanted = self.count(), wanted.casefold()
-        for n in range(total):
-            item = (start + n * step) % total
-            if wanted in plain(self.head(item, 10_000)).casefold():
-                return item
-        return None
+    # What a search does with it. A place is what ``position`` says: here an item.
+
+    @property
+    def position(self) -> int:
+        """Where the cursor stands."""
+        return self.cursor
+
+    def search(self, wanted: str) -> Iterator[tuple[int | None, float]]:
+        """Begin a search, and mark what is found: each step is a place or None, and how much is searched."""
+        from workbench.filters.text import is_exact, str_pattern
+
+        self.needle = str_pattern(wanted, exact=is_exact(wanted))
+        return self._matches(self.needle)
+
+    def _matches(self, needle: re.Pattern[str]) -> Iterator[tuple[int | None, float]]:
+        for item in range(self.count()):
+            lines = (self.head(item, WHOLE), *self.further(item, WHOLE))
+            is_found = any(needle.search(plain(line)) for line in lines)
+            yield item if is_found else None, item / self.count()
+
+    def show_matches(self) -> None:
+        """More was found."""
+        self.refresh()
+
+    def go_to(self, position: int) -> None:
+        """Put the cursor on a place, without saying so; what was found inside an item is opened."""
+        if self.count() and self.needle and position not in self._further and not self._is_in_head(position):
+            self.opened_items.add(position)
+            self.reload()
+        self.move_to(position, center=True)
+        self.call_after_refresh(self.show_item, position, center=True)  # what is opened just now has no room yet
+
+    def _is_in_head(self, item: int) -> bool:
+        """What is searched is seen in the line of an item."""
+        width = self.text_width
+        return self.needle is not None and self.needle.search(plain(self.head(item, width))[:width]) is not None
+
+    def _match_inside(self, item: int) -> int:
+        """Which line of an open item holds what is searched; 0 where it is its first, or none."""
+        if self.needle is None or item not in self._further or self._is_in_head(item):
+            return 0
+        return next((n for n, line in enumerate(self._further[item], 1) if self.needle.search(plain(line))), 0)
+
+    def end_search(self) -> None:
+        """Mark nothing any more."""
+        self.needle = None
+        self.refresh()
 
     # Lines and items.
 
@@ -172,6 +222,8 @@ class LineView(Painted, ScrollView, can_focus=True):
             return paint.strip((Span(" " * GUTTER), *line), width, self.style)
         item, inside = self.at(number)
         line = self._further[item][inside - 1] if inside else self.head(item, self.text_width)
+        if self.needle:
+            line = marked(line, self.needle, "match here" if item == self.cursor else "match")
         return paint.strip((*self.signs(item, inside), *line), width, self.style, self.under(item))
 
     def signs(self, item: int, inside: int) -> Line:
@@ -190,6 +242,14 @@ class LineView(Painted, ScrollView, can_focus=True):
     def on_resize(self, event: events.Resize) -> None:
         self.reload()
         self.show_item(self.cursor)
+
+    def on_hide(self) -> None:
+        self._had_focus = self.has_focus
+
+    def on_show(self) -> None:
+        """Take the focus back that was lost with the room on the screen."""
+        if self._had_focus and self.screen.focused is None:
+            self.focus(scroll_visible=False)
 
     def on_focus(self) -> None:
         self.refresh()
@@ -218,6 +278,11 @@ class LineView(Painted, ScrollView, can_focus=True):
             self.move_to(item)
             if self.cursor != before or not self.is_selected(self.cursor):
                 self.post_message(self.Moved(self))
+
+    @property
+    def allow_vertical_scroll(self) -> bool:
+        """The wheel scrolls wherever there is more than is seen, with a scroll bar or without."""
+        return self.max_scroll_y > 0
 
     def on_click(self, event: events.Click) -> None:
         place = event.get_content_offset(self)

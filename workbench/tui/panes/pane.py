@@ -30,6 +30,11 @@ class Pane(LineView):
         self.scroll_to(y=0, animate=False, force=True, immediate=True)
         self.entitle()
 
+    def grow(self, opened: Opened) -> None:
+        """There is more of the exchange that is open: the cursor, what is open and what is seen stay."""
+        self.opened = opened
+        self.reload()
+
     def selection(self) -> Selection | None:
         """What the cursor stands on."""
         return None

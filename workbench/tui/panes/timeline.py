@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from workbench.tui.lines import Line, wrap
@@ -20,15 +22,32 @@ class TimelinePane(Pane):
     def __init__(self, state: SessionState, *, id: str) -> None:
         super().__init__(id=id)
         self.state = state
+        self._opened_index: int | None = None
+        self._under_cursor = 0
+        self.note_line: Callable[[str], Line] = lambda exchange: ()
 
     def on_mount(self) -> None:
         self.grew()
 
     def open(self, opened: Opened | None, why_not: str = "") -> None:
         """Put the cursor on the exchange."""
-        if opened:
-            self.move_to(opened.index, center=True)
-            self.mark(frozenset((opened.index,)))
+        self._opened_index = opened.index if opened else None
+        item = self.item_of(self._opened_index)
+        if item is not None:
+            self.move_to(item, center=True)
+        self.mark(frozenset() if item is None else frozenset((item,)))
+
+    def item_of(self, exchange: int | None) -> int | None:
+        """The item of an exchange, None where it is not shown."""
+        shown = self.state.shown
+        item = bisect_left(shown, exchange) if exchange is not None else len(shown)
+        return item if item < len(shown) and shown[item] == exchange else None
+
+    def neighbour(self, exchange: int, step: int) -> int | None:
+        """The exchange shown after or before one, which need not be shown itself."""
+        shown = self.state.shown
+        item = bisect_right(shown, exchange) if step > 0 else bisect_left(shown, exchange) - 1
+        return shown[item] if 0 <= item < len(shown) else None
 
     def grew(self) -> None:
         """More is known."""
@@ -36,16 +55,27 @@ class TimelinePane(Pane):
         total = f"{len(state.summaries):,}"
         damage = count(len(state.damage), "damaged place") if state.damage else ""
         progress = total if state.is_done else f"inspecting {len(state.rows):,} of {total}"
-        self.entitle(progress if state.is_listed else "", damage)
+        self.entitle(state.shown_words() or progress if state.is_listed else "", damage)
+        item = self.item_of(self._opened_index)
+        self.mark(frozenset() if item is None else frozenset((item,)))
+        self.cursor = max(0, min(bisect_left(state.shown, self._under_cursor), self.count() - 1))
         self.reload()
 
+    def move_to(self, item: int, *, center: bool = False) -> None:
+        super().move_to(item, center=center)
+        if self.state.shown:
+            self._under_cursor = self.state.shown[self.cursor]
+
     def count(self) -> int:
-        return len(self.state.summaries)
+        return len(self.state.shown)
 
     def head(self, item: int, width: int) -> Line:
         state = self.state
+        index = state.shown[item]
         digits = len(str(len(state.summaries)))
-        return row_line(state.summary(item), state.row(item), state.lane(item), width, digits)
+        summary, noted = state.summary(index), self.note_line(state.summary(index).id)
+        return row_line(summary, state.row(index), state.lane(index), width, digits, noted)
 
     def nothing(self, width: int) -> list[Line]:
-        return wrap("the session holds no exchange" if self.state.is_listed else "opening …", width, "muted")
+        why = "no exchange passes the filter (& changes it)" if self.state.is_filtered else self.state.waiting()
+        return wrap(why, width, "muted")

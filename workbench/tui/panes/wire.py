@@ -1,37 +1,33 @@
 """The wire pane: the raw bytes of one side of an exchange.
 
-Rows are laid out for the width of the pane, the first ones at once and the rest of a big body in a thread. The cursor
-is a byte; what it stands in is the selection.
+Rows are laid out for the width of the pane (``panes.rowpane``). The cursor is a byte; what it stands in is the
+selection.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from textual import events, work
-from textual.message import Message
-from textual.worker import get_current_worker
+from textual import events
 
 from workbench.tui import keys
 from workbench.tui.lines import Line, Span, wrap
 from workbench.tui.models import wire
-from workbench.tui.models.rows import CONTINUES, Rows
+from workbench.tui.models.bodysearch import BodySearch
+from workbench.tui.models.rowtable import CONTINUES, Marked
 from workbench.tui.models.words import REQUEST, RESPONSE, SEVERITY_GLYPH, byte_range, event_range, size
 from workbench.tui.panes.lineview import GUTTER
-from workbench.tui.panes.pane import Pane
+from workbench.tui.panes.rowpane import RowPane
+from workbench.wire.characters import bounds, odd_at
 
 if TYPE_CHECKING:
     from workbench.tui.opened import Opened
     from workbench.tui.selection import Lights, Selection, Spans
 
-AT_ONCE = 64 * 1024
-"""Bytes that are laid out on the screen's thread: under 10 ms; more is left to a worker."""
-
-SLICE = 2000
-"""Rows a worker makes before it says so."""
-
+OPEN_DIGITS = 4
+"""Columns for the numbers of events that may still come: the rows stay as they are meanwhile."""
 
 SIGNS = (("lit", "▌"), ("block", "▌"), ("related", "┆"))
 """What the gutter shows for a mark, the more important first; a finding has its own column."""
@@ -39,20 +35,10 @@ FOUND = {"error": "broken", "warning": "doubtful", "info": ""}
 """The style of the bytes of a finding; what only explains is not painted."""
 
 
-class WirePane(Pane):
+class WirePane(RowPane):
     """Request or response as it was sent."""
 
     BINDINGS = keys.bindings(keys.WIRE)
-
-    class Grew(Message):
-        """More rows of a big body are laid out."""
-
-        def __init__(self, rows: Rows) -> None:
-            super().__init__()
-            self.rows = rows
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, WirePane.Grew)
 
     side = REQUEST
     byte = 0
@@ -60,15 +46,17 @@ class WirePane(Pane):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
-        self._rows: Rows | None = None
-        self._top: list[Line] = []
+        self._ways: tuple[wire.Way, ...] = ()
+        self._way = 0
         self._with_headers = False
-        self._json = False
+        self._digits = 1
         self._lit: Spans = ()
+        self._related: Spans = ()
         self._events: tuple[int, ...] = ()
-        self._marks: tuple[wire.Marked, ...] = ()
-        self._found: list[tuple[str, wire.Marked]] = []
+        self._marks: tuple[Marked, ...] = ()
+        self._found: list[tuple[str, Marked]] = []
         self._match: Spans = ()
+        self._matches_found: BodySearch | None = None
         self._awaited: int | None = None
 
     # The body and its rows.
@@ -88,55 +76,94 @@ class WirePane(Pane):
             self.side = side
             self.open(self.opened)
 
+    def grow(self, opened: Opened) -> None:
+        self.opened = opened
+        self._top = wire.head_lines(opened.decoded, self.side, with_headers=self._with_headers)
+        self._catch_up()
+        super().grow(opened)
+
+    def _catch_up(self) -> None:
+        """Lay out what has come, once what was there is laid out."""
+        rows, opened = self._rows, self.opened
+        if opened is None or not self._is_laid_out:
+            return
+        body = wire.body_of(opened.decoded, self.side)
+        if rows and rows.body == body:
+            return
+        cursor, is_at_end = self.cursor, self.cursor == self.count() - 1
+        if rows is None or not rows.can_grow or not body.startswith(rows.body):
+            self._lay_out(opened)
+        else:
+            known = len(rows.body)
+            rows.grow(body)
+            self._make(rows, len(body) - known)
+        self.reload()
+        if is_at_end and self._is_laid_out:
+            self.move_to(self.count() - 1)
+        elif is_at_end or cursor >= self.count():
+            self._reveal(len(body) - 1 if is_at_end else self.byte)
+
     def _lay_out(self, opened: Opened | None) -> None:
-        self._top, self._rows = [], None
+        self._top, self._rows, self._known = [], None, 0
+        self._is_laid_out = True
         self._awaited = None
         if opened is None:
             return
+        events = len(opened.decoded.events)
+        self._digits = max(len(str(events)), OPEN_DIGITS if opened.row.summary.state == "open" else 0)
         decoded = opened.decoded
-        body = wire.body_of(decoded, self.side)
-        self._json = wire.is_json(body)
+        self._ways = wire.ways(decoded, self.side)
+        way = self.way
+        body = wire.body_of(decoded, self.side) if way.received is None else way.received
         self._top = wire.head_lines(decoded, self.side, with_headers=self._with_headers)
-        self._rows = Rows(body, self.text_width - self._margin(opened), is_json=self._json)
-        if len(body) <= AT_ONCE:
-            while not self._rows.extend(SLICE):
-                pass
-        else:
-            self._rows.extend(self.size.height or 40)
-            self._lay_out_rest(self._rows)
+        self._make(way.make(body, self.text_width - self._margin(opened)), len(body))
 
-    @work(thread=True, exclusive=True, group="layout", exit_on_error=False)
-    def _lay_out_rest(self, rows: Rows) -> None:
-        worker = get_current_worker()
-        while not worker.is_cancelled and not rows.extend(SLICE):
-            self.post_message(self.Grew(rows))
-        self.post_message(self.Grew(rows))
-
-    def on_wire_pane_grew(self, message: Grew) -> None:
-        message.stop()
-        rows = self._rows
-        if rows is not message.rows or rows is None:
-            return
-        self.reload()
+    def laid_out(self) -> None:
         self.entitle()
-        if self._awaited is not None and (rows.is_done or rows.reached > self._awaited):
+        if self._is_laid_out:
+            self._catch_up()
+        if self._awaited is not None and (self._is_laid_out or self._reached > self._awaited):
             self._reveal(self._awaited)
+
+    @property
+    def way(self) -> wire.Way:
+        """How the bytes are looked at."""
+        return self._ways[min(self._way, len(self._ways) - 1)]
+
+    @property
+    def _is_received(self) -> bool:
+        """The bytes shown are not those that selections speak of."""
+        return bool(self._ways) and self.way.received is not None
+
+    def action_way(self) -> None:
+        """Look at the same bytes in the next way."""
+        if self.opened is None:
+            return
+        was_received = self._is_received
+        self._way = (self._ways.index(self.way) + 1) % len(self._ways)
+        byte, self._match = self.byte, ()
+        self._lay_out(self.opened)
+        self._mark(self._related)
+        self.cursor = 0
+        self.reload()
+        if self._is_received or was_received:
+            byte = self._lit[0][0] if self._lit and was_received else 0
+        self._reveal(byte)
+        self.entitle()
 
     def on_resize(self, event: events.Resize) -> None:
         if self._rows and self._rows.width != max(16, self.text_width - self._margin(self.opened)):
             self._lay_out(self.opened)
             self.reload()
+        self.scroll_to(y=0, animate=False, force=True, immediate=True)  # so that it looks as if it had opened so
         self._reveal(self.byte)
 
     def _margin(self, opened: Opened | None) -> int:
         """Columns for the numbers of stream events."""
         is_stream = opened is not None and self.side == RESPONSE and opened.decoded.events
-        return len(str(len(opened.decoded.events))) + 2 if opened and is_stream else 0
+        return self._digits + 2 if is_stream and self.way.is_numbered else 0
 
     # Lines.
-
-    def count(self) -> int:
-        return len(self._top) + (len(self._rows) if self._rows else 0)
 
     def head(self, item: int, width: int) -> Line:
         if item < len(self._top):
@@ -145,8 +172,8 @@ class WirePane(Pane):
         row = item - len(self._top)
         marks = self._marks
         if self.has_focus and item == self.cursor:
-            marks = (*marks, wire.Marked("here", (self._token(),)))
-        return (*self._event_number(row), *wire.row_line(self._rows, row, marks, json=self._json))
+            marks = (*marks, Marked("here", (self._token(),)))
+        return (*self._event_number(row), *self._rows.line(row, marks))
 
     def _event_number(self, row: int) -> Line:
         margin = self._margin(self.opened)
@@ -178,14 +205,32 @@ class WirePane(Pane):
             return
         rows = self._rows
         length = len(rows.body) if rows else 0
-        progress = f"laying out {rows.reached * 100 // max(1, length)} %" if rows and not rows.is_done else ""
+        progress = self.progress
         selected = event_range(self._events) if self._events else byte_range(self._lit)
-        super().entitle(f"{self.side} {self.opened.index + 1}", selected, progress, size(length))
+        way, here = self.way, self._here()
+        side = f"{self.side} {self.opened.index + 1}"
+        if way is self._ways[0]:
+            super().entitle(side, here, selected, progress, size(length), way.name)
+        else:
+            super().entitle(side, way.name, here, "" if self._is_received else selected, progress, size(length))
+
+    def _here(self) -> str:
+        """What the byte under the cursor is, where one cannot see that."""
+        rows = self._rows
+        if rows is None or self.opened is None or self.cursor < len(self._top) or not self._known:
+            return ""
+        odd = odd_at(rows.body, self.byte)
+        if odd:
+            return f"{odd.words} at byte {odd.start:,}"
+        if self._way == 0:
+            return ""
+        came = wire.arrival(self.opened.decoded, self.side, self.byte, is_decoded=not self._is_received)
+        return f"byte {self.byte:,}" + (f", {came}" if came else "")
 
     # The selection.
 
     def selection(self) -> Selection | None:
-        if self.opened is None or self._rows is None or self.cursor < len(self._top):
+        if self.opened is None or self._rows is None or self.cursor < len(self._top) or self._is_received:
             return None
         return self.opened.at_byte(self.side, self.byte)
 
@@ -196,16 +241,20 @@ class WirePane(Pane):
         self._lit = selection.spans if is_here else ()
         self._events = selection.events if is_here else ()
         self._mark(lights.spans.get(self.side, ()))
-        if self._lit and not is_source:
+        if self._lit and not is_source and not self._is_received:
             self._reveal(self._lit[0][0])
         self.entitle()
         self.refresh()
 
     def _mark(self, related: Spans) -> None:
         assert self.opened
-        self._found = [(s, wire.Marked(FOUND[s], spans)) for s, spans in self.opened.found[self.side].items()]
+        self._related = related
+        if self._is_received:
+            self._found, self._marks = [], (Marked("match", self._match),)
+            return
+        self._found = [(s, Marked(FOUND[s], spans)) for s, spans in self.opened.found[self.side].items()]
         self._marks = tuple(
-            wire.Marked(style, spans)
+            Marked(style, spans)
             for style, spans in (
                 ("related", related),
                 ("block", self.opened.decoded.place_events(self._events).spans if self._events else ()),
@@ -219,10 +268,10 @@ class WirePane(Pane):
     def _reveal(self, offset: int) -> None:
         """Put the cursor on a byte, now or when its row is laid out."""
         rows = self._rows
-        if rows is None or not len(rows):
+        if rows is None or not self._known:
             return
         self.byte = offset
-        if not rows.is_done and rows.reached <= offset:
+        if not self._is_laid_out and self._reached <= offset:
             self._awaited = offset
             return
         self._awaited = None
@@ -240,28 +289,36 @@ class WirePane(Pane):
         if self._rows and row >= 0:
             start, end = self._rows.bounds(row)
             if not start <= self.byte < end:
-                blank = re.match(rb"\s*", self._rows.body[start:end])
-                self.byte = min(start + (blank.end() if blank else 0), max(start, end - 1))
+                self.byte = self._rows.landing(row, self.byte)
+        self.entitle()
 
-    def _tokens(self) -> list[tuple[int, int]]:
-        """Values of the row under the cursor."""
+    def _stops(self) -> list[tuple[int, int]]:
+        """Ranges the cursor goes through on its row."""
         row = self.cursor - len(self._top)
-        if self._rows is None or row < 0:
-            return []
-        start, end = self._rows.bounds(row)
-        found = wire.tokens(self._rows.body[start:end], self._rows.flags[row], json=self._json)
-        return [(start + a, start + b) for a, b, _ in found]
+        return [] if self._rows is None or not 0 <= row < self._known else self._rows.stops(row)
 
     def _token(self) -> tuple[int, int]:
-        around = [(a, b) for a, b in self._tokens() if a <= self.byte < b]
-        return around[0] if around else (self.byte, self.byte + 1)
+        """What the cursor stands on: the smallest value or character around its byte."""
+        assert self._rows
+        around = [(a, b) for a, b in self._stops() if a <= self.byte < b]
+        return min(around, key=lambda r: r[1] - r[0]) if around else bounds(self._rows.body, self.byte)
 
     def action_token(self, step: int) -> None:
-        starts = [a for a, _ in self._tokens()]
+        starts = [a for a, _ in self._stops()]
         beyond = [a for a in starts if (a > self.byte if step > 0 else a < self.byte)]
         if beyond:
             self.byte = beyond[0] if step > 0 else beyond[-1]
+            self.entitle()
             self.refresh()
+            self.post_message(self.Moved(self))
+        elif self._ways and not self.way.is_numbered:
+            self._step_over(self.byte + step)
+
+    def _step_over(self, byte: int) -> None:
+        """To a byte of the next or previous row."""
+        if self._rows and 0 <= byte < len(self._rows.body):
+            self.byte = byte
+            self.move_to(len(self._top) + self._rows.row_at(byte))
             self.post_message(self.Moved(self))
 
     def on_click(self, event: events.Click) -> None:
@@ -269,9 +326,9 @@ class WirePane(Pane):
         place = event.get_content_offset(self)
         item = place.y + self.scroll_offset.y if place else self.count()
         row = item - len(self._top)
-        if place and self._rows and 0 <= row < len(self._rows):
+        if place and self._rows and 0 <= row < self._known:
             event.prevent_default()
-            self.byte = wire.byte_at(self._rows, row, place.x - GUTTER - self._margin(self.opened))
+            self.byte = self._rows.byte_at(row, place.x - GUTTER - self._margin(self.opened))
             self.move_to(item)
             self.post_message(self.Moved(self))
 
@@ -285,20 +342,32 @@ class WirePane(Pane):
             if self._with_headers:
                 self.scroll_to(y=0, animate=False, force=True, immediate=True)
 
-    def find(self, wanted: str, start: int, step: int) -> int | None:
-        """The row of the next match in the bytes, which is lit."""
-        rows = self._rows
-        if rows is None or not wanted:
-            return None
-        pattern = re.compile(re.escape(wanted.encode("utf-8", "surrogateescape")), re.IGNORECASE)
-        spans = [m.span() for m in pattern.finditer(rows.body, 0, max(rows.reached, 1))]
-        if not spans:
-            self._match = ()
-            return None
-        here = self._match[0][0] if self._match else self.byte - (step > 0)
-        beyond = [s for s in spans if (s[0] > here if step > 0 else s[0] < here)]
-        span = (beyond or spans)[0 if step > 0 else -1]
-        self._match = (span,)
-        self.byte = span[0]
-        self._marks = (*(m for m in self._marks if m.style != "match"), wire.Marked("match", self._match))
-        return len(self._top) + rows.row_at(span[0])
+    # A search: places are bytes.
+
+    @property
+    def position(self) -> int:
+        return self.byte
+
+    def search(self, wanted: str) -> Iterator[tuple[int | None, float]]:
+        """In all bytes, laid out or not, as JSON writes the text too; and where a stream brought it in pieces."""
+        matches = BodySearch(wanted)
+        self._matches_found = matches
+        rows, opened = self._rows, self.opened
+        if rows is None or opened is None:
+            return iter(())
+        is_streamed = self.side == RESPONSE and not self._is_received
+        return matches.run(rows.body, opened.decoded if is_streamed else None)
+
+    def show_matches(self) -> None:
+        self._match = tuple(self._matches_found.spans) if self._matches_found else ()
+        self._mark(self._related)
+        self.refresh()
+
+    def go_to(self, position: int) -> None:
+        self._reveal(position)
+
+    def end_search(self) -> None:
+        self._matches_found, self._match = None, ()
+        if self.opened:
+            self._mark(self._related)
+        super().end_search()

@@ -11,34 +11,32 @@ from textual.screen import Screen
 
 from workbench.errors import WorkbenchError
 from workbench.tui import keys
-from workbench.tui.bars import Bar
+from workbench.tui.bars import Bar, KeyBar, TabBar
 from workbench.tui.models.headline import headline
-from workbench.tui.models.tabs import PANES, TOO_SMALL, key_line, tab_line
-from workbench.tui.panes.exchange import ExchangePane
+from workbench.tui.models.tabs import PANES, TOO_SMALL, tab_line
 from workbench.tui.panes.findings import FindingsPane
 from workbench.tui.panes.pane import Pane
 from workbench.tui.panes.timeline import TimelinePane
-from workbench.tui.panes.wire import WirePane
 from workbench.tui.safetext import clip
 from workbench.tui.state import SessionState
 
 if TYPE_CHECKING:
     from workbench.tui.opened import Opened
+    from workbench.tui.panes.wire import WirePane
 
 FEW = 5
 """Exchanges for which a small timeline does."""
 
-SIDE_PANES = ("ir", "reasoning", "closure")
+SIDE_PANES = ("ir", "http", "reasoning", "closure")
 """Panes that share a place while there is no room for all."""
 
 
 class Desk(Screen[WorkbenchError | OSError | None]):
-    """Six panes under a header, as many of them seen as there is room for; the style sheet says which."""
+    """Panes under a header, as many of them seen as there is room for; the style sheet says which."""
 
     CSS_PATH = "session.tcss"
 
     exchanges = getters.query_one("#exchanges", TimelinePane)
-    wire = getters.query_one("#wire", WirePane)
     findings = getters.query_one("#findings", FindingsPane)
 
     def __init__(self) -> None:
@@ -48,24 +46,45 @@ class Desk(Screen[WorkbenchError | OSError | None]):
         self._focused = self._front = "exchanges"
         self._kept = "ir"
         self.search = ""
+        self.is_following = False
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
-        yield Bar(id="tabs")
+        yield TabBar(id="tabs")
         with Container(id="body"):
             yield TimelinePane(self.state, id="exchanges")
-            yield WirePane(id="wire")
-            yield ExchangePane(id="ir", is_accordion=False)
-            yield ExchangePane(id="reasoning", is_accordion=True)
-            yield ExchangePane(id="closure", is_accordion=True)
         yield FindingsPane(self.state, id="findings")
-        yield Bar(id="keys")
+        yield KeyBar(id="keys")
         yield Bar(id="too-small")
 
     def on_mount(self) -> None:
         self.show_exchange(None)
         self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self.show_keys()
         self.focus_pane("exchanges")
+
+    async def furnish(self) -> None:
+        """Add the panes of an exchange: there is none before the session is open, so the first paint goes without."""
+        from workbench.tui.panes.exchange import ExchangePane
+        from workbench.tui.panes.http import HttpPane
+        from workbench.tui.panes.wire import WirePane
+
+        await self.query_one("#body").mount(
+            WirePane(id="wire"),
+            ExchangePane(id="ir", is_accordion=False),
+            HttpPane(id="http", is_accordion=True),
+            ExchangePane(id="reasoning", is_accordion=True),
+            ExchangePane(id="closure", is_accordion=True),
+        )
+        self.show_exchange(None)
+        self._arrange()
+
+    @property
+    def wire(self) -> WirePane:
+        """The pane of the bytes, once it is there."""
+        from workbench.tui.panes.wire import WirePane
+
+        return self.query_one("#wire", WirePane)
 
     # What the panes show.
 
@@ -86,33 +105,46 @@ class Desk(Screen[WorkbenchError | OSError | None]):
 
     def _show_headline(self) -> None:
         row = self.opened.row if self.opened else None
-        lines = headline(self.state.name, row, self.size.width, self.state.progress())
+        mode = self.state.mode(is_following=self.is_following)
+        lines = headline(self.state.name, row, self.size.width, self._standing(), mode)
         bar = self.query_one("#headline", Bar)
         bar.styles.height = len(lines)
         bar.show(lines)
 
+    def _standing(self) -> str:
+        """How much of the session is shown, and known."""
+        shown = self.state.shown_words(self.opened.index if self.opened else None)
+        return " · ".join(f for f in (shown, self.state.progress(), clip(self.state.made(), 24)) if f)
+
     def _show_tabs(self) -> None:
-        wide = self.has_class("-wide")
+        wide, zoomed = self.has_class("-wide"), self.has_class("-zoom")
         seen = ("exchanges", "wire", self._kept, "findings") if wide else (self._front, "findings")
-        self.query_one("#tabs", Bar).show([tab_line(self._focused, seen)])
+        shown = () if zoomed else seen
+        self.query_one("#tabs", Bar).show([tab_line(self._focused, shown, is_zoomed=zoomed)])
+
+    def search_words(self) -> str:
+        """How the search stands."""
+        raise NotImplementedError
 
     def show_keys(self) -> None:
         """The keys that are of use now."""
-        search = f"/{clip(self.search, 20)}  " if self.search else ""
-        line = key_line(keys.SEARCH if search else keys.SESSION, self.size.width, search)
-        self.query_one("#keys", Bar).show([line])
+        search = f"/{clip(self.search, 20)}  {self.search_words()}  " if self.search else ""
+        self.query_one("#keys", KeyBar).show_keys(keys.SEARCH if search else keys.SESSION, search)
 
     def on_resize(self) -> None:
         self._show_headline()
         self._show_tabs()
-        self.show_keys()
+
+    def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
+        self.focus_pane(message.name)
 
     # Which pane is in front.
 
     def focus_pane(self, name: str) -> None:
-        """Bring a pane to the front and give it the keys."""
-        self._note_focus(name)
-        self.query_one(f"#{name}", Pane).focus(scroll_visible=False)
+        """Bring a pane to the front and give it the keys, if it is there yet."""
+        for pane in self.query(f"#{name}").results(Pane):
+            self._note_focus(name)
+            pane.focus(scroll_visible=False)
 
     def bring_bytes_to_front(self) -> None:
         """Show the wire instead of the timeline where there is room for one of them only."""
@@ -138,6 +170,8 @@ class Desk(Screen[WorkbenchError | OSError | None]):
             pane.set_class(pane.id == self._front, "-front")
             pane.set_class(pane.id == self._kept, "-kept")
         self.set_class(self._focused == "findings", "-on-findings")
+        if self._focused in ("ir", "http"):
+            self.set_class(self._focused == "http", "-with-http")
         self._show_tabs()
 
     def action_pane(self, step: int) -> None:
@@ -149,3 +183,4 @@ class Desk(Screen[WorkbenchError | OSError | None]):
 
     def action_zoom(self) -> None:
         self.toggle_class("-zoom")
+        self._show_tabs()

@@ -1,58 +1,37 @@
-"""The keys, from the table that binds them."""
+"""Help for one screen and one pane, from the table that binds the keys."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
 
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
-from workbench.tui.keys import Key
-from workbench.tui.lines import BLANK, Line, Span, line
+from workbench.tui import keys
+from workbench.tui.lines import Line, line, plain, wrap
+from workbench.tui.models.guide import Guide, Tables, help_lines
 from workbench.tui.panes.lineview import LineView
-
-Tables = tuple[tuple[str, tuple[Key, ...]], ...]
-
-LEGEND = (
-    ("✗ error", "error", "the provider refuses it, or the chain is broken"),
-    ("! warning", "warning", "accepted here, but it will bite"),
-    ("· info", "info", "no break: a call whose result has yet to come"),
-    ("▌ selected", "accent", "the selection: the same thing in every pane"),
-    ("┆ related", "accent", "result of the selected call, call of the selected result"),
-    ("▸ cursor", "accent", "where the keys act; ▹ not selected yet: enter does"),
-    ("●│ lane", "accent", "a conversation each; │ it goes on further down"),
-    ("⊘ cut", "warning", "exchanges: aborted, incomplete or torn"),
-    ("? unread", "warning", "not all could be read; in the IR a block nobody knows"),
-    ("◆ call", "call", "a call of a tool; ◇ its result"),
-    ("∴ reasoning", "reasoning", "reasoning, in whatever field it travels"),
-    ("▣ media", "", "an image, a sound or a document"),
-    ("⏎", "muted", "an end of line in a text that is shown on one line"),
-    ("● closed", "ok", "the call has its result; ○ it has yet to come"),
-    ("✓ sent", "ok", "reasoning went back; ✗ it should have; · not owed"),
-    ("\\x1b", "form", "a character that acts or hides, never sent as it is"),
-)
-
-
-def help_lines(tables: Tables) -> list[Line]:
-    """Every key with what it does, and what the signs mean."""
-    made: list[Line] = []
-    for title, keys in tables:
-        made.append(line(Span(title, "role")))
-        made += [line(Span(f"  {k.show}", "accent strong", 14), k.text) for k in keys]
-        made.append(BLANK)
-    made.append(line(Span("signs", "role")))
-    return made + [
-        line("  ", Span(sign, style), Span(" " * (12 - len(sign)) + meaning)) for sign, style, meaning in LEGEND
-    ]
+from workbench.tui.safetext import visible
 
 
 class HelpPane(LineView):
-    """The lines of the help."""
+    """The lines of the help, as wide as there is room."""
 
-    def __init__(self, lines: list[Line]) -> None:
-        super().__init__()
-        self.lines = lines
-        self.title(line(" keys · esc closes "))
+    def __init__(self, guide: Guide | None, tables: Tables, problems: Sequence[str]) -> None:
+        super().__init__(id="help")
+        self.guide = guide
+        self.tables = tables
+        self.problems = problems
+        self.lines: list[Line] = []
+        self.title(line(" help · / searches, esc closes "))
+
+    def reload(self) -> None:
+        width = self.text_width
+        self.lines = [
+            *(made for p in self.problems for made in wrap(f"! keys.yaml: {p}", width, "warning")),
+            *help_lines(self.guide, self.tables, width),
+        ]
+        super().reload()
 
     def count(self) -> int:
         return len(self.lines)
@@ -60,16 +39,45 @@ class HelpPane(LineView):
     def head(self, item: int, width: int) -> Line:
         return self.lines[item]
 
+    def next_with(self, wanted: str, step: int) -> int | None:
+        """The next line that holds the text, whatever its case; None where no line does."""
+        total = len(self.lines)
+        around = ((self.cursor + step * n) % total for n in range(1, total + 1))
+        return next((n for n in around if wanted.casefold() in plain(self.lines[n]).casefold()), None)
+
 
 class HelpScreen(ModalScreen[None]):
-    """Over the screen it explains; any of its keys closes it."""
+    """Over the screen it explains."""
 
     CSS_PATH = "help.tcss"
-    BINDINGS: ClassVar = [("escape,q,question_mark,f1", "dismiss", "close")]
+    BINDINGS = keys.bindings(keys.HELP)
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, guide: Guide | None, tables: Tables, problems: Sequence[str] = ()) -> None:
         super().__init__()
-        self.tables = tables
+        self.pane = HelpPane(guide, tables, problems)
+        self.wanted = ""
 
     def compose(self) -> ComposeResult:
-        yield HelpPane(help_lines(self.tables))
+        yield self.pane
+
+    def action_close(self) -> None:
+        self.dismiss(None)
+
+    def action_search(self) -> None:
+        from workbench.tui.screens.ask import AskScreen
+
+        self.app.push_screen(AskScreen("Search", "in the help; then n and N", self.wanted), self._look_for)
+
+    def _look_for(self, wanted: str | None) -> None:
+        self.wanted = wanted or ""
+        self.action_match(1)
+
+    def action_match(self, step: int) -> None:
+        """To the next line that holds what is searched."""
+        if not self.wanted:
+            return
+        item = self.pane.next_with(self.wanted, step)
+        if item is None:
+            self.notify(f"not found: {visible(self.wanted)}", markup=False)
+        else:
+            self.pane.move_to(item, center=True)

@@ -1,149 +1,254 @@
-"""Home: example sessions, each with its first break in words, and files to open."""
+"""Home: the sessions at hand, each with its first break in words, and the ways to more of them."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, cast
 
-from textual import work
+from textual import getters, work
 from textual.app import ComposeResult
 from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
-from workbench import resources
-from workbench.errors import WorkbenchError
+from workbench.shelf import memory, shelf
 from workbench.tui import keys
-from workbench.tui.bars import Bar
+from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.lines import Line, Span, line
 from workbench.tui.models import home
-from workbench.tui.models.tabs import TOO_SMALL, key_line
+from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.panes.home import HomePane
 from workbench.tui.panes.lineview import LineView
+from workbench.tui.safetext import visible
+from workbench.tui.telling import Telling, Told
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workbench.recorder.process import Recording
+    from workbench.shelf.shelf import Section
     from workbench.tui.app import WorkbenchApp
+    from workbench.tui.running import Running
     from workbench.wire.session import Session
 
+EVERY = 3.0
+"""Seconds between two looks while something is being recorded."""
 
-class HomePane(LineView):
-    """The example sessions."""
 
-    is_accordion = True
+class Looked(Message):
+    """The sessions that are there."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, sections: list[Section]) -> None:
         super().__init__()
-        self.folder = folder
-        self.paths = sorted(folder.glob("*.jsonl"))
-        self.stories: dict[Path, home.Story] = {}
-        self.title(line(" Example sessions "))
-
-    def on_mount(self) -> None:
-        self.reload()
-
-    def count(self) -> int:
-        return len(self.paths)
-
-    def head(self, item: int, width: int) -> Line:
-        return home.story_line(self.paths[item], self.stories.get(self.paths[item]), width)
-
-    def further(self, item: int, width: int) -> list[Line]:
-        return home.story_body(self.stories.get(self.paths[item]), width)
-
-    def nothing(self, width: int) -> list[Line]:
-        return home.nothing(self.folder, width)
-
-
-class Told(Message):
-    """The story of a session is known."""
-
-    def __init__(self, path: Path, story: home.Story) -> None:
-        super().__init__()
-        self.path = path
-        self.story = story
+        self.sections = sections
 
 
 class HomeScreen(Screen[None]):
-    """What one sees first."""
+    """What one sees first. Files of other programs are read, never changed."""
 
     CSS_PATH = "home.tcss"
-    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.HOME
     BINDINGS = keys.bindings(keys.HOME)
+    pane = getters.query_one(HomePane)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.telling = Telling()
+        self.search = ""
+        self._has_begun = False
+        self._typed = ""
 
     def compose(self) -> ComposeResult:
         yield Bar(id="welcome")
-        yield HomePane(resources.folder("sessions"))
+        yield HomePane(shelf.at_once())
         yield Bar(id="hints")
         yield Bar(id="status")
-        yield Bar(id="keys")
+        yield KeyBar(id="keys")
         yield Bar(id="too-small")
 
     def on_mount(self) -> None:
-        self.query_one("#welcome", Bar).show(home.WELCOME)
-        self.query_one("#hints", Bar).show(home.HINTS)
+        self._welcome()
+        self.query_one("#hints", Bar).show(home.hints(self._own_keys()))
         self.query_one("#too-small", Bar).show(TOO_SMALL)
-        self.query_one(HomePane).focus()
-        self.call_after_refresh(self._tell, self.query_one(HomePane).paths)
+        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_EXAMPLE, *keys.HOME])
+        self.pane.focus()
+        self.call_after_refresh(self._begin)
+
+    def _own_keys(self) -> list[tuple[str, str]]:
+        rows = self.workbench.keymap.rows(keys.HOME)
+        return [(key.show, key.text) for key in rows if key.id in ("home.open", "home.record", "home.error")]
+
+    @property
+    def workbench(self) -> WorkbenchApp:
+        """The app."""
+        return cast("WorkbenchApp", self.app)
+
+    def _begin(self) -> None:
+        """What the first paint does not wait for."""
+        self._has_begun = True
+        self._tell()
+        self._ask()
+        self._look()
+        self.set_interval(EVERY, self._look_again)
 
     def on_resize(self) -> None:
-        hints = [keys.OPEN_EXAMPLE, *keys.HOME]
-        self.query_one("#keys", Bar).show([key_line(hints, self.size.width)])
+        self.call_after_refresh(self._ask)
+
+    def on_unmount(self) -> None:
+        self.telling.stop()
+
+    def on_screen_suspend(self) -> None:
+        self.telling.ask(())
+
+    def on_screen_resume(self) -> None:
+        if self._has_begun:
+            self._look()
+
+    # The list and its stories.
 
     @work(thread=True, group="tell", exit_on_error=False)
-    def _tell(self, paths: list[Path]) -> None:
-        """Inspect the examples one after the other."""
-        from workbench.importers import open_input
-        from workbench.inspection import Inspector
+    def _tell(self) -> None:
+        self.telling.run(self.post_message)
 
-        worker = get_current_worker()
-        for path in paths:
-            if worker.is_cancelled:
-                return
-            try:
-                session = open_input(str(path))
-                story = home.tell(Inspector(session).run())
-                session.close()
-            except (WorkbenchError, OSError) as error:
-                story = home.Story(None, "cannot be read", str(error))
-            self.post_message(Told(path, story))
+    @work(thread=True, group="look", exclusive=True, exit_on_error=False)
+    def _look(self) -> None:
+        sections = shelf.look()
+        if not get_current_worker().is_cancelled:
+            self.post_message(Looked(sections))
+
+    def _look_again(self) -> None:
+        is_recording = any(item.section == shelf.LIVE for item in self.pane.items())
+        if self.is_current and (is_recording or self.workbench.recordings.running):
+            self._look()
+
+    def _welcome(self) -> None:
+        running = self.workbench.recordings.running
+        self.query_one("#welcome", Bar).show(home.welcome(len(running)))
+        self.pane.listening = {r.out: ", ".join(r.urls.values()) for r in running}
+
+    def on_looked(self, message: Looked) -> None:
+        self._welcome()
+        self.pane.show(message.sections)
+        self.call_after_refresh(self._ask)
+
+    def on_home_pane_looked(self, message: HomePane.Looked) -> None:
+        self._ask()
+
+    def _ask(self) -> None:
+        if self.is_current:
+            self.telling.ask(self.pane.untold())
 
     def on_told(self, message: Told) -> None:
-        pane = self.query_one(HomePane)
-        pane.stories[message.path] = message.story
-        pane.reload()
+        self.pane.tell(message.path, message.story)
+
+    # Open and import.
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
-        pane = self.query_one(HomePane)
-        self.open_path(str(pane.paths[pane.cursor]))
+        if item := self.pane.item():
+            self.open_path(item.path)
 
     def action_ask_path(self) -> None:
-        from workbench.tui.screens.ask import AskScreen
+        from workbench.tui.screens.choose import OpenScreen
 
-        self.app.push_screen(
-            AskScreen("Open a file", "a session, cassette, HAR archive, body or event stream"), self._answer
-        )
+        self.app.push_screen(OpenScreen(self._typed), self._chosen)
 
-    def _answer(self, path: str | None) -> None:
+    def action_import(self) -> None:
+        from workbench.tui.screens.choose import ImportScreen
+
+        self.app.push_screen(ImportScreen(), self._chosen)
+
+    def _chosen(self, path: Path | None) -> None:
         if path:
             self.open_path(path)
 
-    def open_path(self, path: str) -> None:
+    def open_path(self, path: Path) -> None:
         """Show the session in a file, or say why it cannot be shown."""
 
         def opener() -> Session:
             from workbench.importers import open_input
 
-            return open_input(str(Path(path).expanduser()))
+            session = open_input(str(path))
+            memory.remember(path)
+            return session
 
         self._say(line())
-        self.app.push_screen(cast("WorkbenchApp", self.app).session_screen(opener), self._returned)
+        self.app.push_screen(self.workbench.session_screen(opener), self._returned)
+        self._typed = str(path)  # offered again, for whoever mistyped
 
     def _returned(self, error: object) -> None:
         self._say(line(Span(f" ✗ {error}", "error")) if error else line())
+        if error is None:
+            self._typed = ""
+
+    # Record.
+
+    def action_record(self) -> None:
+        from workbench.tui.screens.record import RecordScreen
+
+        self.app.push_screen(RecordScreen(), self._recording)
+
+    def _recording(self, running: Running | None) -> None:
+        from workbench.tui.screens.recording import RecordingScreen
+
+        if running:
+            memory.remember(running.recording.out)
+            self.app.push_screen(RecordingScreen(running), self._chosen)
+
+    def action_stop(self) -> None:
+        from workbench.tui.screens.confirm import ConfirmScreen
+
+        item = self.pane.item()
+        running = self.workbench.recordings.running
+        chosen = [r for r in running if item and r.out == item.path] or (running if len(running) == 1 else [])
+        if not chosen:
+            many = "put the cursor on the one to stop" if running else "no recording runs that was started here"
+            self._say(line(Span(f" {many}", "warning")))
+            return
+        question = f"Stop the recording {chosen[0].out.name}? Clients that use it lose their connection."
+
+        def stop(is_sure: bool | None) -> None:
+            if is_sure:
+                self._stop(chosen[0])
+
+        self.app.push_screen(ConfirmScreen(question, "stop it", "go on"), stop)
+
+    @work(thread=True, group="record", exit_on_error=False)
+    def _stop(self, recording: Recording) -> None:
+        recording.stop()
+        self.post_message(Looked(shelf.look()))
+
+    # The rest.
+
+    def action_error_text(self) -> None:
+        from workbench.tui.screens.error_text import ErrorTextScreen
+
+        self.app.push_screen(ErrorTextScreen())
+
+    def action_clients(self) -> None:
+        try:
+            memory.show_clients(not memory.shows_clients())
+        except OSError as error:
+            self._say(line(Span(f" ✗ cannot be noted: {error}", "error")))
+        self._look()
+
+    def action_search(self) -> None:
+        from workbench.tui.screens.ask import AskScreen
+
+        self.app.push_screen(AskScreen("Search", "in the list; then n and N", self.search), self._start_search)
+
+    def _start_search(self, wanted: str | None) -> None:
+        self.search = wanted or ""
+        self.action_match(1)
+
+    def action_match(self, step: int) -> None:
+        if not self.search:
+            return
+        item = self.pane.find(self.search, self.pane.cursor + step, step)
+        if item is None:
+            key = self.workbench.keymap.row(keys.table()["home.error"]).show
+            text = f" not in the list: {visible(self.search)}   (an error text? {key} says which rule it is)"
+            self._say(line(Span(text, "warning")))
+        else:
+            self._say(line(Span(f" /{self.search}", "strong"), Span("  n next · N previous", "muted")))
+            self.pane.move_to(item, center=True)
 
     def _say(self, words: Line) -> None:
         self.query_one("#status", Bar).show([words])
-
-    def action_help(self) -> None:
-        from workbench.tui.screens.help import HelpScreen
-
-        self.app.push_screen(HelpScreen((("home", (keys.OPEN_EXAMPLE, *keys.HOME)), ("lists", keys.PANE))))

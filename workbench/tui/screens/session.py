@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
 
 from textual import work
 
 from workbench.tui import keys
 from workbench.tui.models import findings as walk
 from workbench.tui.models.words import REQUEST, RESPONSE
-from workbench.tui.panes.exchange import ExchangePane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.pane import Pane
 from workbench.tui.safetext import visible
-from workbench.tui.screens.desk import Desk
-from workbench.tui.service import ExchangeOpened, Inspecting, Listed, NotOpened, Opener, RowsCame, Trouble
+from workbench.tui.screens.follow import Follower
+from workbench.tui.screens.seek import Seeker
+from workbench.tui.searching import Searching
+from workbench.tui.service import Answer, ExchangeOpened, Inspecting, Listed, NotOpened, Opener, RowsCame, Trouble
 
 if TYPE_CHECKING:
     from workbench.errors import WorkbenchError
     from workbench.tui.app import WorkbenchApp
+    from workbench.tui.filtering import Filtering
+    from workbench.tui.noting import Noting
     from workbench.tui.selection import Selection
     from workbench.wire.session import Session
 
@@ -26,7 +30,7 @@ PATIENCE = 0.2
 """Seconds after which an exchange that is not open yet is announced."""
 
 
-class SessionScreen(Desk):
+class SessionScreen(Follower, Seeker):
     """One session. It is dismissed with the error where the session cannot be opened.
 
     Args:
@@ -36,7 +40,6 @@ class SessionScreen(Desk):
         exchange: index of the exchange to open at; None for the first break.
     """
 
-    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.SESSION
     BINDINGS = keys.bindings(keys.SESSION)
 
     def __init__(
@@ -48,20 +51,39 @@ class SessionScreen(Desk):
     ) -> None:
         super().__init__()
         self.inspecting = Inspecting(source, provider, protocol)
+        self.searching = Searching(self)
         self.selection: Selection | None = None
         self.wanted = exchange
         self._wanted_finding: int | None = None
         self._wanted_event: int | None = None
+        self._wanted_byte: int | None = None
         self._may_jump = exchange is None
 
     def on_mount(self) -> None:
-        self.call_after_refresh(self._inspect)
+        self.call_after_refresh(self._begin)
+
+    async def _begin(self) -> None:
+        """What the first paint did not wait for."""
+        self._inspect()
+        await self.furnish()
         if self.wanted is not None:
             self.open_exchange(self.wanted)
             self.call_later(self.focus_pane, "wire")
 
     def on_unmount(self) -> None:
         self.inspecting.stop()
+
+    @cached_property
+    def filtering(self) -> Filtering:
+        from workbench.tui.filtering import Filtering
+
+        return Filtering(self)
+
+    @cached_property
+    def noting(self) -> Noting:
+        from workbench.tui.noting import Noting
+
+        return Noting(self)
 
     @work(thread=True, group="inspect", exit_on_error=False)
     def _inspect(self) -> None:
@@ -73,15 +95,15 @@ class SessionScreen(Desk):
         self._leave(message.error)
 
     def on_listed(self, message: Listed) -> None:
-        self.state.list(message.name, message.summaries, message.damage)
-        self.refresh_lists()
-        if not message.summaries:
-            self.show_exchange(None, "the session holds no exchange")
+        self.state.list(message.name, message.summaries, message.damage, message.about)
+        self.noting.load()
+        self.exchanges.note_line = self.noting.line_of
         for damage in message.damage[:3]:
             self.notify(visible(f"damaged: {damage}"), severity="warning", markup=False)
 
     def on_rows_came(self, message: RowsCame) -> None:
         self.state.update(message.rows)
+        self.filtering.rows_came()
         self.refresh_lists()
         if self._may_jump:
             self._go_to_first_break()
@@ -93,15 +115,26 @@ class SessionScreen(Desk):
         if opened.index != self.wanted:
             return
         self.show_exchange(opened)
+        self.show_notes()
+        self.searching.again()
+        noted, self.noting.wanted = self.noting.wanted, None
         numbers = self.state.numbers_of(opened.index)
         number = self._wanted_finding if self._wanted_finding in numbers else numbers[0] if numbers else None
         if self._wanted_event is not None:
             self.select(opened.at_event(self._wanted_event))
+        elif self._wanted_byte is not None:
+            self.select(opened.at_byte(REQUEST, self._wanted_byte))
+        elif noted and noted.exchange == opened.row.summary.id:
+            self.select(opened.at_pointer(noted.side, noted.pointer) if noted.side else opened.at_start())
         elif number is None:
             self.select(opened.at_start())
         else:
             self.findings.move_to(number)
             self.select(opened.at_finding(self.state.findings[number]), source=self.findings)
+        self.compare_clients(opened)
+
+    def on_answer(self, message: Answer) -> None:
+        message.deliver()
 
     def on_trouble(self, message: Trouble) -> None:
         if message.index is None:
@@ -124,10 +157,12 @@ class SessionScreen(Desk):
 
     # Going somewhere.
 
-    def open_exchange(self, index: int, finding: int | None = None, event: int | None = None) -> None:
-        """Show an exchange: at one of its findings, at an event of its answer, or where there is most to see."""
-        self.wanted, self._wanted_finding, self._wanted_event = index, finding, event
-        self._may_jump = False
+    def open_exchange(
+        self, index: int, finding: int | None = None, event: int | None = None, byte: int | None = None
+    ) -> None:
+        """Show an exchange: at a finding, an event of its answer, a byte of its request, or its beginning."""
+        self.wanted, self._wanted_finding, self._wanted_event, self._wanted_byte = index, finding, event, byte
+        self._may_jump = self.is_following = False
         self.inspecting.ask(index)
         self.set_timer(PATIENCE, self._say_what_is_awaited)
 
@@ -160,15 +195,17 @@ class SessionScreen(Desk):
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         view = message.view
-        self._may_jump = False
+        self._may_jump = self.is_following = False
         if view is self.exchanges:
-            self.open_exchange(view.cursor)
+            self.open_exchange(self.state.shown[view.cursor])
         elif view is self.findings:
             self.go_to_finding(view.cursor)
         elif isinstance(view, Pane) and (selection := view.selection()):
             self.select(selection, source=view)
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
+        from workbench.tui.panes.exchange import ExchangePane
+
         view = message.view
         self._may_jump = False
         if isinstance(view, ExchangePane) and view.cursor not in view.lit and (selection := view.selection()):
@@ -207,48 +244,65 @@ class SessionScreen(Desk):
             self.notify(f"no {noun} up to exchange {len(self.state.rows):,}; still inspecting", markup=False)
 
     def action_exchange(self, step: int) -> None:
-        here = self.wanted or 0
-        target = max(0, min(here + step, len(self.state.summaries) - 1))
-        if self.state.summaries and target != here:
-            self.exchanges.move_to(target)
+        target = self.exchanges.neighbour(self.wanted or 0, step)
+        if target is not None:
             self.open_exchange(target)
+        elif self.state.is_filtered:
+            self.notify(f"no {'further' if step > 0 else 'earlier'} exchange passes the filter", markup=False)
 
     def action_side(self) -> None:
-        self.wire.show_side(RESPONSE if self.wire.side == REQUEST else REQUEST)
+        if self.opened:
+            self.wire.show_side(RESPONSE if self.wire.side == REQUEST else REQUEST)
 
-    def action_search(self) -> None:
-        from workbench.tui.screens.ask import AskScreen
+    def action_stream(self) -> None:
+        from workbench.tui.screens.stream import StreamScreen, selected_event, why_not
 
-        self.app.push_screen(AskScreen("Search", "in the focused pane; then n and N", self.search), self._start_search)
-
-    def _start_search(self, wanted: str | None) -> None:
-        self.search = wanted or ""
-        self.show_keys()
-        if self.search:
-            self.action_match(1)
-
-    def action_match(self, step: int) -> None:
-        view = self.focused
-        if not self.search or not isinstance(view, LineView):
-            return
-        item = view.find(self.search, view.cursor + step, step)
-        if item is None:
-            self.notify(f"not found: {visible(self.search)}", markup=False)
+        why = why_not(self.opened) if self.opened else "no exchange is open"
+        if why or not self.opened:
+            self.notify(visible(why), severity="warning", markup=False)
         else:
-            view.move_to(item, center=True)
-            view.post_message(LineView.Moved(view))
+            self._may_jump = self.is_following = False  # the exchange stays open below
+            self.stepping = StreamScreen(self.opened.decoded, selected_event(self.opened, self.selection))
+            self.app.push_screen(self.stepping, self.go_to_event)
 
-    def action_help(self) -> None:
-        from workbench.tui.screens.help import HelpScreen
+    def go_to_event(self, event: int | None) -> None:
+        """Back from the stream; to an event of the open answer on the wire."""
+        self.stepping = None
+        self._show_headline()
+        if event is not None and self.opened:
+            self.select(self.opened.at_event(event))
+            self.focus_pane("wire")
 
-        self.app.push_screen(HelpScreen((("session", keys.SESSION), ("every pane", keys.PANE), ("wire", keys.WIRE))))
+    def action_diff(self) -> None:
+        from workbench.tui.screens.diff import DiffScreen
+
+        if self.opened:
+            screen = DiffScreen(self.inspecting.do, self.opened.index, len(self.state.rows) - 1)
+            self.app.push_screen(screen, self.go_to_byte)
+
+    def go_to_byte(self, place: tuple[int, int] | None) -> None:
+        """Show a byte of a request, given as (exchange, offset)."""
+        if place is None:
+            return
+        index, offset = place
+        if self.opened and self.opened.index == index == self.wanted:
+            self.select(self.opened.at_byte(REQUEST, offset))
+        else:
+            self.open_exchange(index, byte=offset)
+        self.focus_pane("wire")
+
+    def action_copy(self) -> None:
+        from workbench.tui.screens.copy import ask_what_to_copy
+
+        ask_what_to_copy(self)
 
     def action_leave(self) -> None:
-        if self.search:
-            self.search = ""
-            self.show_keys()
-        elif self.has_class("-zoom"):
-            self.remove_class("-zoom")
+        if self.stop_seeking():
+            return
+        if self.has_class("-zoom"):
+            self.action_zoom()
+        elif not self.state.is_done and not self.state.is_paused:
+            self.pause(True)
         else:
             self.focus_pane("findings")
 

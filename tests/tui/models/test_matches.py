@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from workbench.rules import errortext
+from workbench.tui.lines import plain
+from workbench.tui.models import matches
+
+TEXT = "tool_use ids were found without tool_result blocks immediately after: toolu_01"
+
+
+def test_a_text_leads_to_rules_with_what_to_look_for() -> None:
+    first, *_ = matches.of_matches(errortext.explain(TEXT))
+    assert first.rule.startswith("closure.")
+    assert "said by" in plain(matches.known_line(first))
+    body = [plain(line) for line in matches.known_body(first, 60)]
+    assert "  Look for" in body
+    assert "  Record it" in body
+    assert all(len(line) <= 60 for line in body)
+
+
+def test_what_nobody_knows_says_what_to_do() -> None:
+    said = " ".join(plain(line) for line in matches.nothing(True, True, 60))
+    assert "No contract or page knows this text." in said
+    assert "record it" in said
+    assert "looking" in plain(matches.nothing(True, False, 60)[0])
+
+
+def test_every_rule_is_named_for_whoever_has_no_text() -> None:
+    (known,) = matches.of_rules({"a.b": "A summary."})
+    assert plain(matches.known_line(known)) == "a.bA summary."
+    assert matches.known_body(known, 60) == []

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.tui import samples
+from tests.tui.driving import Driver, until
+from workbench.tui import keys
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens.session import SessionScreen
+
+TYPED = [
+    key for row in (*keys.SESSION, *keys.PANE) if row.action not in ("back", "leave") for key in row.keys.split(",")
+]
+
+
+@pytest.mark.parametrize("key", TYPED)
+async def test_a_key_typed_before_the_panes_are_there_does_no_harm(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = SessionScreen._begin
+    held = []
+
+    async def hold(self: SessionScreen) -> None:
+        held.append(self)
+
+    monkeypatch.setattr(SessionScreen, "_begin", hold)
+    app = WorkbenchApp(samples.example(samples.TOOL_LOOP))
+    async with app.run_test(size=(120, 40), notifications=True, tooltips=True) as pilot:
+        driver = Driver(pilot)
+        await until(pilot, lambda: held)
+        assert not driver.screen.query("#wire")
+        await driver.press(key)
+        await begin(driver.screen)
+        await until(pilot, lambda: driver.screen.state.is_done and driver.screen.opened)

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+from textual import events
+
+from tests.tui.driving import until
+from tests.tui.screens.test_home import Home, at_home
+from tests.tui.test_hostile import EVIL, assert_clean
+from workbench.tui.screens.error_text import ErrorTextScreen, KnownPane
+from workbench.tui.screens.page import PageScreen
+
+KNOWN = (
+    'API Error: 400 {"type":"error","error":{"type":"invalid_request_error",\n"message":"messages.2: `tool_use` ids '
+    "were found without `tool_result` blocks immediately after: toolu_01Abc. Each `tool_use` block must have a "
+    'corresponding `tool_result` block in the next message."}}'
+)
+
+
+async def paste(home: Home, text: str) -> None:
+    home.app.post_message(events.Paste(text))
+    await home.pilot.pause()
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (160, 50)])
+async def test_a_pasted_text_leads_to_its_rule_and_its_page(size: tuple[int, int]) -> None:
+    async with at_home(size) as home:
+        await home.press("e")
+        await paste(home, KNOWN)
+        await home.until("✓ closure.missing-result")
+        assert isinstance(home.app.screen, ErrorTextScreen)
+        await home.press("tab", "enter")
+        await until(home.pilot, lambda: isinstance(home.app.screen, PageScreen) and "What is wrong" in home.text)
+        await home.press("escape", "escape")
+        assert not isinstance(home.app.screen, ErrorTextScreen)
+
+
+async def test_what_to_look_for_stands_below() -> None:
+    async with at_home((120, 40)) as home:
+        await home.press("e")
+        await paste(home, KNOWN)
+        await home.until("Look for")
+        assert "Record it" in home.text
+        assert home.app.screen.asked.text == KNOWN  # type: ignore[attr-defined]
+
+
+async def test_enter_is_a_new_line() -> None:
+    async with at_home() as home:
+        await home.press("e", *"what", "enter", *"ever")
+        await home.until("not recognised")
+        assert "No contract or page knows this text." in home.text
+        assert home.app.screen.asked.text == "what\never"  # type: ignore[attr-defined]
+
+
+async def test_without_a_text_every_rule_can_be_read() -> None:
+    async with at_home() as home:
+        await home.press("e")
+        await home.until("args.double-encoded")
+        await home.press("tab", "j", "enter")
+        await until(home.pilot, lambda: isinstance(home.app.screen, PageScreen) and "What is wrong" in home.text)
+
+
+@pytest.mark.parametrize("size", [(60, 15), (120, 40)])
+async def test_hostile_text_is_visible(size: tuple[int, int]) -> None:
+    async with at_home(size) as home:
+        await home.press("e")
+        await paste(home, f"{EVIL}\n{KNOWN.replace('toolu_01Abc', EVIL)}\r\n\x9b2J\ud83d")
+        pane = home.app.screen.query_one(KnownPane)
+        await until(home.pilot, lambda: pane.is_answered and pane.has_text)
+        assert_clean(home)  # type: ignore[arg-type]
+        await home.press("tab", "j", "enter")
+        assert_clean(home)  # type: ignore[arg-type]

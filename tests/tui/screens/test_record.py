@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tui.driving import until
+from tests.tui.screens.test_home import at_home
+from tests.tui.test_running import Fake, recorders
+from workbench import resources
+from workbench.errors import UsageError
+from workbench.recorder import process
+from workbench.tui.screens.record import RecordScreen
+from workbench.tui.screens.recording import RecordingScreen
+from workbench.tui.screens.session import SessionScreen
+from workbench.wire.session.writer import SessionWriter
+
+__all__ = ["recorders"]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_a_recording_is_started_by_keys_alone(recorders: list[Fake], size: tuple[int, int]) -> None:
+    async with at_home(size) as home:
+        await home.press("r", *"anth", "tab", "enter")
+        await until(home.pilot, lambda: isinstance(home.app.screen, RecordingScreen))
+        await home.until("export ANTHROPIC_BASE_URL=http://127.0.0.1:4000")
+        (recorder,) = recorders
+        assert recorder.out.parent == resources.state_folder("recordings")
+        copied: list[str] = []
+        home.app.copy_to_clipboard = copied.append  # type: ignore[method-assign]
+        await home.press("y")
+        assert copied[0].startswith("export ")
+        recorder.out.parent.mkdir(parents=True)
+        SessionWriter(recorder.out).close()
+        await home.press("enter")
+        await until(home.pilot, lambda: isinstance(home.app.screen, SessionScreen))
+        await home.until(recorder.out.name)
+        await home.back()
+        await until(home.pilot, lambda: recorder.out.name in home.names)
+
+
+async def test_it_is_stopped_on_home(recorders: list[Fake]) -> None:
+    async with at_home() as home:
+        await home.press("r", *"openai", "enter")
+        await until(home.pilot, lambda: isinstance(home.app.screen, RecordingScreen))
+        await home.press("escape", "S")
+        await home.until("Stop the recording")
+        await home.press("n")
+        assert recorders[0].is_running
+        await home.press("S", "y")
+        await until(home.pilot, lambda: not recorders[0].is_running)
+        await home.press("S")
+        await home.until("no recording runs")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [("", "no upstream"), ("nobody", "no provider known by name"), ("https://a https://b", "two upstreams")],
+)
+async def test_what_is_wrong_is_said_in_the_dialog(recorders: list[Fake], typed: str, said: str) -> None:
+    async with at_home() as home:
+        await home.press("r", *typed, "enter")
+        await home.until(said)
+        assert isinstance(home.app.screen, RecordScreen)
+        assert not recorders
+
+
+async def test_a_file_that_is_there_is_not_written_into(recorders: list[Fake], own_home: Path) -> None:
+    (own_home / "a.wb").touch()
+    async with at_home() as home:
+        await home.press("r", *"openai", "shift+tab", "ctrl+u", *"~/a.wb", "enter")
+        await home.until("exists: a recording is a file of its own")
+        assert not recorders
+
+
+async def test_a_recorder_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(*given: object, **named: object) -> Fake:
+        raise UsageError("port 80 \x1b[2J is taken")
+
+    monkeypatch.setattr(process, "start", start)
+    async with at_home() as home:
+        await home.press("r", *"openai", "enter")
+        await home.until("port 80 \\x1b[2J is taken")
+        await home.press("escape")
+
+
+async def test_providers_are_offered(recorders: list[Fake]) -> None:
+    async with at_home() as home:
+        await home.press("r")
+        await home.until("https://api.deepseek.com")
+        await home.press(*"anthropic ", "down", "down", "enter")
+        await home.until("anthropic openai")
+        await home.press("enter")
+        await until(home.pilot, lambda: recorders)
+        assert set(recorders[0].urls) == {"anthropic", "openai"}

@@ -1,0 +1,76 @@
+"""What belongs to no screen: the user's keys, the palette, clicks on the footer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tui import samples
+from tests.tui.driving import screen_text, showing, until
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens.help import HelpScreen
+
+
+@pytest.fixture
+def own_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "workbench").mkdir()
+    return tmp_path / "workbench" / "keys.yaml"
+
+
+async def test_a_users_keys_are_bound_shown_and_explained(own_keys: Path) -> None:
+    own_keys.write_text("session.zoom: [f8, x]\nwire.headers: none\nsession.next-break: p\nsession.previous-break: n\n")
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        assert " p next break  n previous" in driver.text
+        assert "f8 zoom" in driver.text
+        await driver.press("2", "z")
+        assert not driver.screen.has_class("-zoom")
+        await driver.press("f8")
+        assert driver.screen.has_class("-zoom")
+        await driver.press("x")
+        assert not driver.screen.has_class("-zoom")
+        before = driver.text
+        await driver.press("H")
+        assert driver.text == before
+        await driver.press("question_mark", "G")
+        named = {words[0]: words for words in driver.app.get_system_commands(driver.app.screen_stack[0])}
+        assert "zoom (f8)" in named
+        assert "headers" in named
+
+
+async def test_what_is_wrong_with_them_is_said_once(own_keys: Path) -> None:
+    own_keys.write_text('session.zom: f8\nsession.zoom: "\\e[2J"\nsession.search: f7\n')
+    app = WorkbenchApp(None)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until(pilot, lambda: "did you mean session.zoom?" in screen_text(app))
+        (said,) = app._notifications
+        assert said.message.endswith("did you mean session.zoom? (and 1 more: workbench keys)")
+        await pilot.press("question_mark")
+        await until(pilot, lambda: "! keys.yaml: session.zoom: '\\x1b[2J' is no key" in screen_text(app))
+
+
+async def test_every_key_in_force_is_a_command() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.press("2")
+        named = [command.title for command in driver.app.get_system_commands(driver.screen)]
+        assert {"headers (H)", "down (j)", "next break (n)", "suspend (ctrl+z)", "theme"} <= set(named)
+        assert len(named) == len(set(named))
+        headers = next(c for c in driver.app.get_system_commands(driver.screen) if c.title == "headers (H)")
+        assert "content-type" not in driver.text.lower()
+        headers.callback()
+        await until(driver.pilot, lambda: "content-type" in driver.text.lower())
+
+
+async def test_a_click_on_the_footer_presses_the_key() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (120, 40)) as driver:
+        column = driver.text.splitlines()[-1].index("? help")
+        await driver.pilot.click("#keys", offset=(column, 0))
+        await until(driver.pilot, lambda: isinstance(driver.app.screen, HelpScreen))
+
+
+async def test_a_click_on_a_tab_brings_its_pane_to_the_front() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
+        line = next(x for x in driver.text.splitlines() if "5 Closure" in x)
+        await driver.pilot.click("#tabs", offset=(line.index("Closure"), 0))
+        await until(driver.pilot, lambda: driver.focused == "closure")

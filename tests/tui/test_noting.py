@@ -1,0 +1,136 @@
+"""Marks and notes on the session screen, by keys alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tui import samples
+from tests.tui.driving import Driver, showing, until
+from tests.tui.test_hostile import EVIL, assert_clean
+from workbench.notes import Note, Place
+from workbench.tui.lines import plain
+from workbench.tui.noting import MARK, NOTE, not_kept, signs
+
+
+def toasts(driver: Driver) -> list[str]:
+    return [n.message for n in driver.app._notifications]
+
+
+async def ready(driver: Driver) -> None:
+    await driver.shows(2)
+    await until(driver.pilot, lambda: driver.screen.noting.book)
+
+
+def row(driver: Driver, index: int) -> str:
+    return plain(driver.pane("exchanges").head(index, 100))
+
+
+async def test_marks_and_notes_are_put_shown_and_kept() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await ready(driver)
+        await driver.press("3", "space")
+        pane = driver.pane("ir")
+        assert MARK in plain(pane.head(pane.cursor, 100))
+        assert MARK in row(driver, 2)
+        await driver.press("a", *"lost here", "enter")
+        assert f"{NOTE} lost here" in plain(pane.head(pane.cursor, 100))
+        await driver.press("1", "g")
+        await driver.shows(0)
+        await driver.press("a", *"first", "enter")
+        assert f"{NOTE} first" in row(driver, 0)
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await ready(driver)
+        assert f"{NOTE} first" in row(driver, 0)
+        await driver.press("1", "g")
+        await driver.shows(0)
+        await driver.press("a")
+        assert driver.app.focused is not None
+        await driver.press("end", *" one", "enter")
+        assert f"{NOTE} first one" in row(driver, 0)
+        await driver.press("a", "escape")
+        assert f"{NOTE} first one" in row(driver, 0)
+        await driver.press("a", "delete", "enter")
+        assert NOTE not in row(driver, 0)
+
+
+async def test_the_next_mark_is_gone_to_within_the_filter() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await ready(driver)
+        await driver.press("apostrophe")
+        assert "nothing is marked" in driver.text
+        await driver.press("3", "space")
+        place = driver.screen.selection and driver.screen.selection.pointer
+        await driver.press("1", "g")
+        await driver.shows(0)
+        await driver.press("space", "apostrophe")
+        await driver.shows(2)
+        assert driver.screen.selection and driver.screen.selection.pointer == place
+        await driver.press("apostrophe")
+        await driver.shows(0)
+        assert "from the first mark again" in driver.text
+        driver.screen.filtering.apply("mark:")
+        assert list(driver.screen.state.shown) == [0, 2]
+        await driver.press("1", "space")
+        assert list(driver.screen.state.shown) == [2]
+
+
+async def test_a_broken_file_is_one_line(own_home: Path) -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await ready(driver)
+        await driver.press("1", "space")
+        assert driver.screen.noting.book
+        path = driver.screen.noting.book.path
+    assert own_home in path.parents
+    path.write_text("{")
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await ready(driver)
+        assert "could not be read" in driver.text
+
+
+async def test_what_cannot_be_written_is_said(own_home: Path) -> None:
+    (own_home / ".local").write_text("no folder")
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await ready(driver)
+        await driver.press("1", "space")
+        assert "kept only until this session is closed" in " ".join(toasts(driver))
+        assert MARK in row(driver, 2)
+
+
+async def test_hostile_notes_are_shown_safely() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await ready(driver)
+        book = driver.screen.noting.book
+        assert book and driver.screen.opened
+        exchange = driver.screen.opened.row.summary.id
+        for place in (Place(exchange), Place(exchange, "request", "/messages/1"), Place(EVIL, EVIL, EVIL)):
+            book.put(Note(place, is_marked=True, text=EVIL, changed=1))
+        driver.screen.noting._changed(None)
+        await driver.press("3", "a")
+        assert_clean(driver)
+        await driver.press("escape", "apostrophe")
+        assert_clean(driver)
+
+
+@pytest.mark.parametrize(
+    ("notes", "text"),
+    [
+        ([], ""),
+        ([Note(Place("1"), is_marked=True)], MARK),
+        ([Note(Place("1"), text="a"), Note(Place("1", "request"), text="b")], f"{NOTE} a +1"),
+        ([Note(Place("1"), is_marked=True, text="a")], f"{MARK} {NOTE} a"),
+    ],
+)
+def test_signs(notes: list[Note], text: str) -> None:
+    assert plain(signs(notes)) == text
+
+
+def test_what_cannot_be_kept_says_how_long_it_lasts_where_it_failed_and_what_to_do() -> None:
+    path = Path("/proc/.local/state/workbench/notes/1.json")
+    said = not_kept(path, FileNotFoundError(2, "No such file or directory", "/proc/.local"))
+    assert said == (
+        "kept only until this session is closed: /proc/.local/state/workbench/notes cannot be written "
+        "(No such file or directory); let XDG_STATE_HOME name a folder that can"
+    )
+    assert not_kept(path, OSError("a newer version")) == "kept only until this session is closed: a newer version"

@@ -1,0 +1,53 @@
+"""Clients are asked about one at a time, as long as the exchange is the one that is wanted."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from tests.accumulation.test_python_sdks import chat_stream
+from tests.tui import samples
+from workbench.accumulation import differences
+from workbench.inspection import Inspector
+from workbench.tui import sdks
+from workbench.tui.opened import Opened
+from workbench.tui.screens.follow import Follower
+from workbench.tui.service import Answer, Job
+
+Desk = SimpleNamespace
+
+
+def desk(answer: bytes) -> Any:
+    """A desk with an exchange open; it keeps what it asks."""
+    opened = Opened(Inspector(samples.session(samples.exchange({"model": "m", "messages": []}, answer))).detail(0))
+    asked: list[Job] = []
+    return Desk(opened=opened, wanted=0, asked=asked, inspecting=Desk(do=asked.append))
+
+
+def ask(of: Any, job: Job) -> None:
+    cast("Answer", job(cast("Inspector", None))).deliver()
+
+
+ALIKE = chat_stream([{"role": "assistant"}, {"content": "hi"}])
+
+
+def test_each_client_is_a_question_of_its_own() -> None:
+    made = desk(ALIKE)
+    job = sdks.comparing(cast("Follower", made), made.opened)
+    for number in range(len(differences.policies("openai-chat"))):
+        ask(made, job)
+        assert len(made.asked) == number + 1
+    ask(made, job)
+    assert len(made.asked) == 9
+
+
+@pytest.mark.parametrize("change", [{"wanted": 1}, {"opened": None}])
+def test_nobody_is_asked_once_another_exchange_is_wanted(change: dict[str, object]) -> None:
+    made = desk(ALIKE)
+    job = sdks.comparing(cast("Follower", made), made.opened)
+    ask(made, job)
+    vars(made).update(change)
+    ask(made, job)
+    assert len(made.asked) == 1

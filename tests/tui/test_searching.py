@@ -1,0 +1,111 @@
+"""The search of the session screen, by keys alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui import samples
+from tests.tui.driving import Driver, showing, until
+from tests.tui.test_hostile import assert_clean
+from workbench.tui.models.bodysearch import BodySearch
+
+
+async def found(driver: Driver, many: int) -> None:
+    searching = driver.screen.searching
+    await until(driver.pilot, lambda: not searching.is_busy and len(searching.found) == many)
+
+
+async def test_it_goes_to_matches_while_one_types_and_escape_goes_back() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.shows(2)
+        await driver.press("3", "g", "slash", *"run_tests")
+        await until(driver.pilot, lambda: "match 1 of" in driver.text)
+        assert driver.pane("ir").cursor > 0
+        await driver.press("escape")
+        assert driver.pane("ir").cursor == 0
+        assert driver.focused == "ir"
+        assert "match" not in driver.text.splitlines()[-1]
+
+
+async def test_matches_are_counted_and_wrap_and_it_is_said() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.shows(2)
+        await driver.press("1", "g")
+        await driver.shows(0)
+        await driver.press("slash", *"200", "enter")
+        await found(driver, 2)
+        assert "/200  match 1 of 2" in driver.text
+        await driver.press("n")
+        await driver.shows(1)
+        assert "match 2 of 2" in driver.text
+        await driver.press("n")
+        await driver.shows(0)
+        assert "from the top again" in driver.text
+        await driver.press("N")
+        await driver.shows(1)
+        assert "from the end again" in driver.text
+
+
+async def test_a_capital_means_this_case() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.shows(2)
+        await driver.press("2", "slash", *"TOOLU", "enter")
+        await until(driver.pilot, lambda: "/TOOLU  no match" in driver.text)
+
+
+async def test_the_wire_is_searched_for_what_the_bytes_mean_laid_out_or_not() -> None:
+    filler = [{"role": "user", "content": "x" * 200} for _ in range(2000)]
+    last = {"role": "user", "content": 'café "au lait"\n'}
+    body = {"model": "m", "messages": [*filler, last]}
+    async with showing(samples.session(samples.exchange(body, {})), (80, 24)) as driver:
+        await driver.press("2", "slash", *'café "au', "enter")
+        await found(driver, 1)
+        wire = driver.screen.wire
+        await until(driver.pilot, lambda: wire.byte > 100_000 and "match 1 of 1" in driver.text)
+        assert wire._rows and wire._rows.body[wire.byte :].startswith(b'caf\\u00e9 \\"au lait')
+        await until(driver.pilot, lambda: "au lait" in driver.text)
+
+
+async def test_in_another_pane_it_begins_there_and_ends_with_escape() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.shows(2)
+        await driver.press("3", "slash", *"parser", "enter")
+        await until(driver.pilot, lambda: driver.screen.searching.found)
+        await driver.press("2", "n")
+        await until(driver.pilot, lambda: driver.screen.searching.view is driver.screen.wire)
+        assert driver.pane("ir").needle is None
+        await driver.press("escape")
+        assert driver.screen.searching.wanted == ""
+        assert driver.screen.wire._match == ()
+
+
+async def test_what_stands_inside_a_closed_part_is_opened() -> None:
+    text = "word " * 300 + "needle"
+    body = {"model": "m", "messages": [{"role": "user", "content": text}]}
+    async with showing(samples.session(samples.exchange(body, {})), (120, 40)) as driver:
+        await driver.press("3", "slash", *"needle", "enter")
+        await until(
+            driver.pilot, lambda: driver.screen.searching.found and "needle" in driver.text.partition("─6 Findings")[0]
+        )
+        assert driver.pane("ir").opened_items
+        assert_clean(driver)
+
+
+async def test_a_long_search_says_how_far_it_is_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.filters.text.WINDOW", 16)
+    monkeypatch.setattr("workbench.tui.searching.SLICE_SECONDS", -1)
+    body = {"model": "m", "messages": [{"role": "user", "content": "x" * 60_000}]}
+    async with showing(samples.session(samples.exchange(body, {})), (120, 40)) as driver:
+        await driver.press("2", "slash", *"zz", "enter")
+        assert driver.screen.searching.is_busy
+        assert "no match so far, searched" in driver.text
+        await driver.press("escape")
+        assert not driver.screen.searching.is_busy
+
+
+def test_matches_in_bytes_are_sorted_and_say_how_far_it_is() -> None:
+    search = BodySearch("ab")
+    steps = list(search.run(b"ab ab ab", None))
+    assert search.spans == [(0, 2), (3, 5), (6, 8)]
+    assert steps[-1] == (None, 1.0)
+    assert all(0 <= part <= 1 for _, part in steps)

@@ -1,0 +1,102 @@
+"""Any size: a message where there is no room, no crash, and everything is back once there is room again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from tests.tui import samples
+from tests.tui.driving import Driver, screen_text, until
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens.session import SessionScreen
+
+SIZES = [
+    (1, 1),
+    (2, 1),
+    (1, 30),
+    (200, 1),
+    (59, 14),
+    (60, 15),
+    (59, 40),
+    (80, 14),
+    (7, 3),
+    (80, 24),
+    (120, 40),
+    (160, 50),
+]
+PLACES: dict[str, Sequence[str]] = {
+    "session": (),
+    "wire": ("2",),
+    "zoomed": ("3", "z"),
+    "http": ("7",),
+    "help": ("question_mark",),
+    "search": ("slash",),
+    "filter": ("ampersand",),
+    "palette": ("ctrl+p",),
+    "copy": ("2", "y"),
+    "note": ("2", "a"),
+    "stream": ("t",),
+    "diff": ("d",),
+}
+HOME: dict[str, Sequence[str]] = {
+    "home": (),
+    "open": ("o",),
+    "import": ("i",),
+    "record": ("r",),
+    "error text": ("e",),
+    "help": ("question_mark",),
+}
+
+
+async def resize_through(driver: Driver) -> None:
+    app = driver.app
+    screen, focused, before = app.screen, app.focused, driver.text
+    for width, height in SIZES:
+        await driver.pilot.resize_terminal(width, height)
+        await driver.pilot.pause()
+        lines = driver.text.split("\n")
+        assert len(lines) == height
+    await driver.pilot.resize_terminal(120, 40)
+    await until(driver.pilot, lambda: (app.screen, app.focused) == (screen, focused))
+    if not screen.is_modal:  # behind a dialog a pane may have scrolled to its selection
+        await until(driver.pilot, lambda: driver.text == before)
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_a_session_lives_through_every_size(place: str) -> None:
+    app = WorkbenchApp(samples.example(samples.LOST_REASONING))
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        driver = Driver(pilot)
+        await until(pilot, lambda: driver.screen.state.is_done and driver.screen.opened)
+        await driver.press(*PLACES[place])
+        await resize_through(driver)
+
+
+@pytest.mark.parametrize("place", HOME)
+async def test_home_lives_through_every_size(place: str) -> None:
+    app = WorkbenchApp(None)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        driver = Driver(pilot)
+        await app.workers.wait_for_complete()
+        await driver.press(*HOME[place])
+        await resize_through(driver)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (10, 3), (59, 40)])
+@pytest.mark.parametrize("place", ["session", "wire", "help", "stream"])
+async def test_it_starts_and_takes_keys_without_room(place: str, size: tuple[int, int]) -> None:
+    app = WorkbenchApp(samples.example(samples.LOST_REASONING))
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, SessionScreen) and app.screen.state.is_done)
+        for key in (*PLACES[place], "j", "k", "G", "n", "tab", "right_square_bracket", "escape"):
+            await pilot.press(key)
+        assert len(screen_text(app).split("\n")) == size[1]
+
+
+async def test_no_room_is_said() -> None:
+    app = WorkbenchApp(samples.example(samples.LOST_REASONING))
+    async with app.run_test(size=(59, 14)) as pilot:
+        await until(pilot, lambda: "60 columns and 15 lines" in screen_text(app))
+        await pilot.resize_terminal(60, 15)
+        await until(pilot, lambda: "60 columns" not in screen_text(app))

@@ -1,0 +1,135 @@
+"""Whatever ends the program, the terminal is given back whole. In real terminals."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.tui import samples
+from tests.tui.terminals import RESTORED, InTerminal, in_terminal
+from workbench import resources
+from workbench.tui import crashes
+
+SESSION = str(resources.folder("sessions") / f"{samples.LOST_RESULT}.jsonl")
+SHOWN = "next break"
+
+
+def assert_restored(terminal: InTerminal, before: list[object], written: str) -> None:
+    assert [mode for mode in RESTORED if mode not in written] == []
+    on, off = written.rfind("\x1b[?1049h"), written.rfind("\x1b[?1049l")
+    assert off > on
+    assert terminal.modes() == before
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
+def test_a_signal_ends_it_in_order(tmp_path: Path, number: int, status: int) -> None:
+    with in_terminal(tmp_path, "open", SESSION) as terminal:
+        before = terminal.modes()
+        terminal.until(SHOWN)
+        assert terminal.modes() != before
+        terminal.process.send_signal(number)
+        ended, written = terminal.end()
+        assert ended == status
+        assert_restored(terminal, before, written)
+        assert "Traceback" not in written
+
+
+def test_leaving_gives_it_back(tmp_path: Path) -> None:
+    with in_terminal(tmp_path, "open", SESSION) as terminal:
+        before = terminal.modes()
+        terminal.until(SHOWN)
+        terminal.press("q")
+        status, written = terminal.end()
+        assert status == 0
+        assert_restored(terminal, before, written)
+
+
+@pytest.mark.parametrize("ignores_hangup", [False, True])
+def test_a_lost_terminal_ends_the_process(tmp_path: Path, ignores_hangup: bool) -> None:
+    """Also where nobody says so with a signal: reading and writing it fails, which must not become a busy loop."""
+    code = "import asyncio, signal\n"
+    if ignores_hangup:
+        code += (
+            "from workbench.tui import terminal\nterminal.ENDINGS = ()\nsignal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        )
+    with in_terminal(tmp_path, "open", SESSION, code=code) as terminal:
+        terminal.until(SHOWN)
+        assert terminal.hang_up() == 129
+
+
+def test_suspend_and_resume(tmp_path: Path) -> None:
+    with in_terminal(tmp_path, "open", SESSION) as terminal:
+        before = terminal.modes()
+        terminal.until(SHOWN)
+        for _ in range(2):
+            raw = terminal.modes()
+            terminal.press("\x1a")
+            written = terminal.until("\x1b[?1004l")
+            terminal.until_stopped()
+            assert "\x1b[?1049l" in written
+            assert terminal.modes() == before
+            terminal.process.send_signal(signal.SIGCONT)
+            terminal.until("\x1b[?1049h")
+            terminal.until(SHOWN)
+            assert terminal.modes() == raw
+        terminal.press("q")
+        status, written = terminal.end()
+        assert status == 0
+        assert_restored(terminal, before, written)
+
+
+def test_being_stopped_from_outside_does_not_confuse_it(tmp_path: Path) -> None:
+    with in_terminal(tmp_path, "open", SESSION) as terminal:
+        before = terminal.modes()
+        terminal.until(SHOWN)
+        os.kill(terminal.process.pid, signal.SIGSTOP)
+        terminal.until_stopped()
+        terminal.process.send_signal(signal.SIGCONT)
+        terminal.until(SHOWN)
+        terminal.press("q")
+        status, written = terminal.end()
+        assert status == 0
+        assert_restored(terminal, before, written)
+
+
+SECRET = "sk-hostile\x1b]52;c;cHduZWQ=\x1b\\traffic"
+CRASH = f"""
+from workbench.tui.screens import session
+def action_zoom(self):
+    held = {SECRET!r}
+    raise KeyError(held)
+session.SessionScreen.action_zoom = action_zoom
+"""
+
+
+def test_a_crash_is_one_line_and_a_report_without_traffic(tmp_path: Path) -> None:
+    with in_terminal(tmp_path, "open", SESSION, size=(200, 24), code=CRASH) as terminal:
+        before = terminal.modes()
+        terminal.until(SHOWN)
+        terminal.press("z")
+        status, written = terminal.end()
+        assert status == crashes.STATUS == 70
+        assert_restored(terminal, before, written)
+        assert "hostile" not in written
+        said = written[written.index("workbench: crashed") :]
+        assert said.count("\n") == 1
+        assert said.startswith("workbench: crashed: KeyError at ")
+        (report,) = (tmp_path / ".local/state/workbench/crashes").iterdir()
+        assert str(report) in said
+        text = report.read_text()
+        assert "hostile" not in text
+        assert "action_zoom" in text
+
+
+def test_it_starts_again_after_being_killed(tmp_path: Path) -> None:
+    with in_terminal(tmp_path, "open", SESSION) as terminal:
+        terminal.until(SHOWN)
+        terminal.process.kill()
+        terminal.process.wait()
+    with in_terminal(tmp_path, "open", SESSION) as terminal:
+        terminal.until(SHOWN)
+        terminal.press("q")
+        assert terminal.end()[0] == 0

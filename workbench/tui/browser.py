@@ -1,0 +1,14 @@
+"""The browser the app is shown in, when ``--web`` serves it: it ends with its page."""
+
+from __future__ import annotations
+
+from textual import messages
+from textual.drivers.web_driver import WebDriver
+
+
+class Browser(WebDriver):
+    """Textual's driver would go on without a reader when the server dies."""
+
+    def run_input_thread(self) -> None:
+        super().run_input_thread()
+        self._app.post_message(messages.ExitApp())

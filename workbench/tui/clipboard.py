@@ -1,0 +1,88 @@
+"""Copying: to the terminal's clipboard by OSC 52, which works over SSH too, or to a file where that cannot carry it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from workbench.resources import state_folder
+from workbench.tui.models.words import count
+from workbench.tui.safetext import HIDDEN, from_bytes
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+MOST: Final = 64 * 1024
+"""Bytes put on a clipboard: terminals cap what they take at 74 to 100 kB, and say nothing."""
+
+TMUX_HINT: Final = "where nothing arrives, tmux: set -s set-clipboard on"
+"""Its default, ``external``, drops what programs in it copy."""
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SUFFIX: Final = re.compile(r"[a-z]{1,8}")
+
+
+class Copied(NamedTuple):
+    """Something to copy.
+
+    Attributes:
+        word: what it is.
+        data: text, or exact bytes.
+        suffix: of its file, where it has to be one.
+        notes: what has to be known of it, one line each.
+    """
+
+    word: str
+    data: str | bytes
+    suffix: str = "txt"
+    notes: tuple[str, ...] = ()
+
+
+def put(app: App[object], copied: Copied) -> str:
+    """Copy, and say what was copied, and where to: whether a terminal takes it, it does not answer.
+
+    Raises:
+        OSError: it has to be a file, and that cannot be written.
+    """
+    text, octets, notes = _prepared(copied)
+    if text is not None and len(octets) <= MOST:
+        app.copy_to_clipboard(text)
+        size = f"{count(len(text), 'character')}, {count(len(octets), 'byte')}"
+        said = [f"sent {copied.word} to the terminal's clipboard (OSC 52): {size}"]
+        said += [TMUX_HINT] if os.environ.get("TMUX") else []
+    else:
+        why = "too much for a clipboard" if text is not None else "not UTF-8, which a clipboard cannot hold"
+        path = write(octets, copied.suffix)
+        said = [f"{copied.word}, {count(len(octets), 'byte')}: {why}; written to {path}"]
+    return " · ".join((*said, *notes))
+
+
+def _prepared(copied: Copied) -> tuple[str | None, bytes, tuple[str, ...]]:
+    """The text, None where it is none; its bytes; what has to be said of them."""
+    if isinstance(copied.data, bytes):
+        text, replaced = from_bytes(copied.data), 0
+        if _SURROGATE.search(text):
+            return None, copied.data, copied.notes
+    else:
+        text, replaced = _SURROGATE.subn("\ufffd", copied.data)
+    hidden = len(HIDDEN.findall(text.replace("\n", "")))
+    notes: tuple[str, ...] = (f"{count(hidden, 'character')} in it that act or hide" if hidden else "",)
+    notes += (f"{count(replaced, 'lone surrogate')} replaced" if replaced else "",)
+    return text, text.encode(), (*(note for note in notes if note), *copied.notes)
+
+
+def write(data: bytes, suffix: str) -> Path:
+    """A file of the user's alone that holds the data, named by its digest. Raises OSError."""
+    assert _SUFFIX.fullmatch(suffix)
+    folder = state_folder("copies")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / f"{hashlib.sha256(data).hexdigest()[:16]}.{suffix}"
+    new = path.with_suffix(f".{os.getpid()}")
+    new.unlink(missing_ok=True)
+    with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(data)
+    new.replace(path)
+    return path

@@ -1,0 +1,197 @@
+"""The filter of a session screen: what is typed, what passes, and the exchanges that have to be read for it.
+
+What the list tells is decided at once. For the rest exchanges are read in the inspector's thread, a slice at a time, so
+that the exchange somebody wants to see never waits long; until it is decided an exchange is not shown.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from workbench.errors import FilterError, SessionFormatError
+from workbench.tui.safetext import visible
+from workbench.tui.service import Answer
+
+if TYPE_CHECKING:
+    from workbench.filters import Facts, Filter
+    from workbench.inspection import Inspected, Inspector
+    from workbench.tui.panes.filterbar import FilterBar
+    from workbench.tui.screens.session import SessionScreen
+    from workbench.wire.exchange import Exchange
+
+Told = Mapping[int, tuple["Inspected", bool]]
+
+SLICE_SECONDS = 0.1
+"""Exchanges are read for so long before whoever waits is served."""
+
+
+class Filtering:
+    """Decides what a session screen shows.
+
+    Attributes:
+        text: the filter in force, "" for none.
+        history: filters that were in force, the last one last.
+    """
+
+    def __init__(self, screen: SessionScreen) -> None:
+        self.screen = screen
+        self.text = ""
+        self.history: list[str] = []
+        self._filter: Filter | None = None
+        self._decided: dict[int, tuple[Inspected, bool]] = {}
+        self._generation = 0
+        self._is_reading = False
+        self._bar: FilterBar | None = None
+
+    # Asking.
+
+    def ask(self) -> None:
+        """Open the line in which a filter is typed."""
+        from workbench.filters.completion import values
+        from workbench.tui.panes.filterbar import FilterBar
+
+        if self._bar:
+            self._bar.input.focus()
+            return
+        known = values(self.screen.state.rows)
+        before = self.text
+        self._bar = FilterBar(before, self.history, known, self._typed, lambda: self.text, partial(self._done, before))
+        self.screen.mount(self._bar, before="#keys")
+
+    def _typed(self, text: str) -> FilterError | str:
+        """Show at once what the list can tell; the words to say of it."""
+        from workbench.filters import Filter, parse
+
+        try:
+            found = Filter(parse(text))
+        except FilterError as error:
+            return error
+        if text.strip() == self.text:
+            return self.screen.state.shown_words() or "everything is shown"
+        if found.is_deep:
+            return "enter reads the exchanges for it"
+        self._apply(text.strip(), found)
+        return self.screen.state.shown_words() or "everything is shown"
+
+    def _done(self, before: str, text: str | None) -> None:
+        self._bar = None
+        if not self.apply(before if text is None else text):
+            self.apply(before)
+        if text is not None and self.text and [self.text] != self.history[-1:]:
+            self.history.append(self.text)
+
+    def apply(self, text: str) -> bool:
+        """Put a filter in force; False, and it is said why, where it cannot be read."""
+        from workbench.filters import Filter, parse
+
+        try:
+            found = Filter(parse(text))
+        except FilterError as error:
+            self.screen.notify(visible(str(error)), severity="error", markup=False)
+            return False
+        if text.strip() != self.text:
+            self._apply(text.strip(), found)
+        return True
+
+    def _apply(self, text: str, found: Filter) -> None:
+        self.text = text
+        self._filter = found if text else None
+        self._start()
+
+    def _start(self) -> None:
+        self._generation += 1
+        self._is_reading = False
+        self._decided = {}
+        self.rows_came()
+        self.screen.refresh_lists()
+
+    # Deciding.
+
+    @property
+    def is_reading(self) -> bool:
+        """Exchanges are still read for the filter."""
+        return self._is_reading
+
+    def stop(self) -> None:
+        """Read no further, and show everything again."""
+        if self._filter:
+            self._apply("", self._filter)
+
+    def rows_came(self) -> None:
+        """Decide on rows that are new or have changed; the state is told what passes."""
+        state = self.screen.state
+        if self._filter is None:
+            state.restrict(None)
+            return
+        facts = self._undecided(state.rows)
+        if self._filter.is_deep:
+            self._read(facts)
+        else:
+            self._decided |= {f.row.index: (f.row, self._filter.passes(f)) for f in facts}
+        self._tell()
+
+    def noted(self, index: int) -> None:
+        """A mark or note of an exchange has changed."""
+        if self._filter and self._decided.pop(index, None):
+            self.rows_came()
+            self.screen.refresh_lists()
+
+    def _undecided(self, rows: Sequence[Inspected]) -> list[Facts]:
+        from workbench.filters import Facts
+        from workbench.filters.matching import turns
+
+        self._decided = {n: told for n, told in self._decided.items() if n < len(rows)}
+        noting = self.screen.noting
+        made = []
+        for row, turn in zip(rows, turns(rows), strict=True):
+            known = self._decided.get(row.index)
+            if known is None or known[0] is not row:
+                notes = noting.of(row.summary.id)
+                texts = [note.text for note in notes if note.text]
+                made.append(Facts(row, turn, _cannot_read, any(n.is_marked for n in notes), texts))
+        return made
+
+    def _read(self, facts: Sequence[Facts]) -> None:
+        """Have the first of them read, a slice of time long."""
+        if facts and not self._is_reading:
+            self._is_reading = True
+            assert self._filter
+            self.screen.inspecting.do(partial(_decide, self._filter, facts, partial(self._came, self._generation)))
+
+    def _came(self, generation: int, told: Told) -> None:
+        if generation != self._generation:
+            return
+        self._is_reading = False
+        self._decided |= told
+        self.rows_came()
+        self.screen.refresh_lists()
+        if self._bar:
+            self._bar.again()
+
+    def _tell(self) -> None:
+        state = self.screen.state
+        passing = [n for n, (_, passes) in sorted(self._decided.items()) if passes]
+        progress = f"read {len(self._decided):,} of {len(state.rows):,} for the filter, esc stops"
+        state.restrict(passing, progress if self._is_reading else "")
+
+
+def _cannot_read() -> Exchange:
+    raise AssertionError("the list was said to tell")
+
+
+def _decide(filter: Filter, facts: Sequence[Facts], deliver: Callable[[Told], None], inspector: Inspector) -> Answer:
+    """Decide on as many exchanges as there is time for; on one at least. An unreadable one does not pass."""
+    until = time.monotonic() + SLICE_SECONDS
+    told: dict[int, tuple[Inspected, bool]] = {}
+    for fact in facts:
+        fact.read = partial(inspector.session.exchange, fact.row.index)
+        try:
+            told[fact.row.index] = (fact.row, filter.passes(fact))
+        except (SessionFormatError, IndexError):
+            told[fact.row.index] = (fact.row, False)
+        if time.monotonic() > until:
+            break
+    return Answer(partial(deliver, told))

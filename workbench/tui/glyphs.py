@@ -1,0 +1,31 @@
+"""The signs of the app, and what stands for them on a terminal that has only ASCII: one column for one column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+SIGNS: Mapping[str, str] = dict(
+    zip("✗✓·⊘●○◆◇∴▣▌┆▸▹│⏎…⋮–—←↑→↓≠⚑✎�“”‘’", "xv-/*o+=%M#:>)|$~:--<^>v!@&?\"\"''", strict=True)
+)
+"""Every sign the app writes outside the frames."""
+
+_FRAMES = {
+    **dict.fromkeys("─╌┄┈▔▁", "-"),
+    **dict.fromkeys("━═▀▄", "="),
+    **dict.fromkeys("┃║▎▏▊▋▕▐", "|"),
+    **dict.fromkeys("╭╮╰╯┌┐└┘╔╗╚╝┏┓┗┛├┤┬┴┼┝┥┰┸", "+"),
+    **dict.fromkeys("█▆▇▅", "#"),
+    **dict.fromkeys("▂▃▖▗▘▝▛▜▙▟", " "),
+}
+
+
+@lru_cache(4096)
+def ascii_only(text: str) -> str:
+    """The text in ASCII, in as many columns: signs and frames by their stand-ins, anything else a question mark."""
+    if text.isascii():
+        return text
+    from rich.cells import cell_len, set_cell_size
+
+    made = "".join(c if c.isascii() else SIGNS.get(c) or _FRAMES.get(c) or "?" * cell_len(c) for c in text)
+    return set_cell_size(made, cell_len(text))

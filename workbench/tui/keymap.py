@@ -1,0 +1,170 @@
+"""A user's own keys, laid over the table.
+
+``$XDG_CONFIG_HOME/workbench/keys.yaml`` maps ids of the table to a key, a list of keys, or ``none``::
+
+    session.next-break: [n, f8]
+    wire.headers: none
+
+What is wrong with an entry is said, and the rest still applies. This file does not know Textual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench import resources
+from workbench.tui import keys
+from workbench.tui.keys import Key
+
+if TYPE_CHECKING:
+    from workbench.ir import JsonValue
+
+Names = tuple[str, ...]
+
+_MODIFIERS = frozenset({"ctrl", "alt", "shift", "super", "hyper", "meta"})
+_NAMED = frozenset(
+    (
+        *("escape", "enter", "tab", "space", "backspace", "delete", "insert", "home", "end", "pageup", "pagedown"),
+        *("up", "down", "left", "right", *(f"f{n}" for n in range(1, 25))),
+    )
+)
+_ALIASES = {"esc": "escape", "pgdn": "pagedown", "pgup": "pageup", "del": "delete", "ins": "insert", "return": "enter"}
+_SENT_AS = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+[": "escape"}
+"""Keys that a terminal does not tell apart from another."""
+
+
+class Keymap(NamedTuple):
+    """The keys of a user.
+
+    Attributes:
+        changed: id → its keys, as Textual names them; none for what is switched off.
+        problems: what of the file does not apply and why, a line each.
+    """
+
+    changed: Mapping[str, Names] = {}
+    problems: Names = ()
+
+    def row(self, key: Key) -> Key:
+        """A row of the table with the user's keys."""
+        return key._replace(keys=",".join(self.changed[key.id])) if key.id in self.changed else key
+
+    def rows(self, table: Iterable[Key]) -> list[Key]:
+        """Rows with the user's keys."""
+        return [self.row(key) for key in table]
+
+    def overrides(self) -> dict[str, str]:
+        """What Textual is to bind in place of the table's keys: a key nobody can press where there is none."""
+        return {id: ",".join(names) or f"none-{id}" for id, names in self.changed.items()}
+
+
+def path() -> Path:
+    """Where the file is; it need not exist."""
+    return resources.own_folder("keys.yaml")
+
+
+def load(file: Path) -> Keymap:
+    """The keys of a file; those of the table where there is none."""
+    try:
+        text = file.read_bytes()
+    except FileNotFoundError:
+        return Keymap()
+    except OSError as error:
+        return Keymap(problems=(f"{file}: {error.strerror or error}",))
+    from workbench.errors import WorkbenchError
+    from workbench.safeyaml import load as parse
+
+    try:
+        return read(parse(text, name=file.name))
+    except WorkbenchError as error:
+        return Keymap(problems=(str(error),))
+
+
+def read(value: JsonValue) -> Keymap:
+    """The keys of a parsed file."""
+    if value is None:
+        return Keymap()
+    if not isinstance(value, dict):
+        return Keymap(problems=("keys.yaml has to be a mapping from ids to keys: see workbench keys",))
+    problems: list[str] = []
+    wanted: dict[str, Names] = {}
+    for id, given in value.items():
+        try:
+            wanted[id] = _entry(id, given)
+        except ValueError as error:
+            problems.append(f"{id}: {error}")
+    kept = _settle(wanted, problems)
+    return Keymap(kept, tuple(problems))
+
+
+def _entry(id: str, given: JsonValue) -> Names:
+    """The keys an entry names. Raises ValueError with the reason why it cannot apply."""
+    known = keys.table()
+    if id not in known:
+        close = get_close_matches(id, known, 1)
+        raise ValueError(f"no such id; did you mean {close[0]}?" if close else "no such id: see workbench keys")
+    if given is None or given == "none":
+        return ()
+    words = given if isinstance(given, list) else str(given).split(",")
+    return tuple(dict.fromkeys(_name(id, str(word).strip()) for word in words))
+
+
+def _name(id: str, word: str) -> str:
+    name = canonical(word)
+    if name is None:
+        raise ValueError(f"{word!r} is no key; keys are n, N, ?, f8, ctrl+x, enter, esc, space, comma, up, pgdn, none")
+    if name in _SENT_AS:
+        raise ValueError(f"a terminal sends {word} as {_SENT_AS[name]}")
+    if id in keys.EVEN_WHILE_TYPING and len(keys.readable(name)) == 1:
+        raise ValueError(f"{word} would act while you type: take a key with ctrl, or a function key")
+    return name
+
+
+def canonical(word: str) -> str | None:
+    """A key as Textual names it, or a single character; None when there is no such key."""
+    if len(word) == 1:
+        return {",": "comma", " ": "space"}.get(word, word) if word.isprintable() else None
+    *modifiers, base = word.split("+")
+    base = _ALIASES.get(base.lower(), base)
+    if not _MODIFIERS.issuperset(modifiers):
+        return None
+    if len(base) > 1:
+        base = base.lower()
+        if base not in _NAMED and keys.readable(base) == base != "comma":
+            return None
+    if modifiers == ["shift"] and len(base) == 1:
+        return base.upper() if base.isalpha() else None
+    base = base.lower() if modifiers else base
+    return "+".join((*sorted(set(modifiers)), base)) if base else None
+
+
+class _Clash(NamedTuple):
+    one: str
+    other: str
+    name: str
+
+
+def _settle(wanted: dict[str, Names], problems: list[str]) -> dict[str, Names]:
+    """The entries without those that take a key that is taken; of two new ones the first in the file stays."""
+    order = list(wanted)
+    kept = dict(wanted)
+    while clash := next(_clashes(kept), None):
+        loser = max((clash.one, clash.other), key=lambda id: order.index(id) if id in kept else -1)
+        winner = clash.other if loser == clash.one else clash.one
+        del kept[loser]
+        problems.append(f"{loser}: {clash.name} is taken by {winner} in the same place")
+    return kept
+
+
+def _clashes(changed: Mapping[str, Names]) -> Iterator[_Clash]:
+    keymap = Keymap(changed)
+    for scope in keys.SCOPES.values():
+        own = keymap.rows(scope.keys)
+        for rows in (own, *([*keymap.rows(keys.SCOPES[other].keys), *own] for other in scope.over)):
+            taken: dict[str, str] = {}
+            for sign, id in ((sign, row.id) for row in rows for sign in row.names):
+                other = taken.setdefault(sign, id)
+                if other != id and not changed.keys().isdisjoint((other, id)):
+                    yield _Clash(other, id, sign)

@@ -1,0 +1,142 @@
+"""What can be copied of where one stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.errors import WireError
+from workbench.tui.clipboard import Copied
+from workbench.tui.lines import Line, Span, line
+from workbench.tui.models.findings import where
+from workbench.tui.models.ir import preview
+from workbench.tui.models.words import REQUEST, RESPONSE, count, size
+from workbench.tui.safetext import from_bytes
+from workbench.wire.jsontext import loads
+
+if TYPE_CHECKING:
+    from workbench.rules import Finding
+    from workbench.tui.models.http import Row
+    from workbench.tui.opened import Opened
+    from workbench.tui.selection import Selection
+
+
+class Choice(NamedTuple):
+    """One thing to copy.
+
+    Attributes:
+        name: as the key table has it.
+        hint: what it is here.
+        make: what is copied; raises LocalProtocolError where it cannot be made.
+    """
+
+    name: str
+    hint: str
+    make: Callable[[], Copied]
+
+
+def choices(
+    opened: Opened, selection: Selection | None, side: str, finding: Finding | None, row: Row | None
+) -> tuple[Choice, ...]:
+    """Everything that can be copied, in the order of the menu.
+
+    Args:
+        opened: the open exchange.
+        selection: in it; None for none.
+        side: whose body is looked at.
+        finding: the one under the cursor of the findings.
+        row: the one under the cursor of the HTTP pane, while that has the keys.
+    """
+    return tuple(_choices(opened, selection, side, finding, row))
+
+
+def _choices(
+    opened: Opened, selection: Selection | None, side: str, finding: Finding | None, row: Row | None
+) -> Iterator[Choice]:
+    if row and row.label:
+        yield _now("value", Copied("the value", row.value))
+        yield _now("row", Copied("the row", f"{row.label}: {row.value}"))
+    elif selection:
+        yield from _of_selection(opened, selection)
+    body = body_of(opened, side)
+    if body:
+        yield Choice("body", f"the whole {side}, {size(len(body))}", partial(Copied, "the body", body, _suffix(body)))
+    if opened.decoded.exchange.request:
+        yield Choice("curl", "the request as a command; keys are variables", partial(_curl, opened))
+    if finding:
+        yield _now("finding", Copied("the finding", finding_text(finding)))
+
+
+def _of_selection(opened: Opened, selection: Selection) -> Iterator[Choice]:
+    value = value_of(opened, selection)
+    if value is not None:
+        yield _now("value", Copied("the value", value))
+    place = f"{selection.exchange + 1}/{selection.side}{selection.pointer}"
+    if selection.pointer:
+        yield _now("pointer", Copied("the pointer", selection.pointer))
+    yield _now("place", Copied("the place", place))
+    if selection.spans:
+        body = body_of(opened, selection.side)
+        data = b"".join(body[start:end] for start, end in selection.spans)
+        pieces = f" in {count(len(selection.spans), 'piece')}" if len(selection.spans) > 1 else ""
+        hint = f"as they were sent, {count(len(data), 'byte')}{pieces}"
+        yield Choice("bytes", hint, partial(Copied, "the bytes", data, "bin"))
+
+
+def _now(name: str, copied: Copied) -> Choice:
+    text = copied.data if isinstance(copied.data, str) else f"{count(len(copied.data), 'byte')}"
+    return Choice(name, text, lambda: copied)
+
+
+def _curl(opened: Opened) -> Copied:
+    from workbench.exporters.curl import curl
+
+    command = curl(opened.decoded.exchange)
+    return Copied("the curl command", command.text + "\n", "sh", command.notes)
+
+
+def _suffix(body: bytes) -> str:
+    return "json" if body[:1] in b"{[" else "bin"
+
+
+def body_of(opened: Opened, side: str) -> bytes:
+    """The content-decoded bytes of a side."""
+    return opened.decoded.request_text if side == REQUEST else opened.decoded.response_text
+
+
+def value_of(opened: Opened, selection: Selection) -> str | None:
+    """What stands at a selection, decoded: a string as its text, a part as what it says, anything else as JSON."""
+    number = opened.node_at(selection)
+    node = opened.outline.nodes[number] if number is not None else None
+    if node and node.part and (node.pointer == selection.pointer or selection.events):
+        return node.text
+    if selection.side == RESPONSE and opened.decoded.events:
+        return node.text if node and node.part else None
+    index = opened.decoded.request_index if selection.side == REQUEST else opened.decoded.response_index
+    place = index.find(selection.pointer) if selection.pointer else None
+    if place is None or place.node.end < place.node.start:
+        return None
+    text = place.layer.text[place.node.start : place.node.end]
+    try:
+        value = loads(text)
+    except WireError:
+        return None
+    return value if isinstance(value, str) else from_bytes(text)
+
+
+def finding_text(finding: Finding) -> str:
+    """A finding for a mail or an issue."""
+    lines = [
+        f"{finding.severity} {finding.rule}: {finding.message}",
+        f"exchange {finding.exchange + 1}, {finding.side}, {where(finding)}",
+        *(f"{label}: {text}" for label, text in (
+            ("seen", finding.evidence), ("answer", finding.refusal), ("source", finding.source),
+        ) if text),
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def choice_line(key: str, word: str, choice: Choice) -> Line:
+    """A row of the menu."""
+    return line(Span(f" {key}", "accent strong", 4), Span(word, "strong", 10), *preview(choice.hint, "muted"))

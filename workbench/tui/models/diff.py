@@ -1,0 +1,216 @@
+"""Lines of the diff screen: what changed from one request of a conversation to the next, in meaning and in bytes."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.differences import Change, Difference, Hunk, Kind
+from workbench.differences.wire import common
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models.words import byte_range, count, size
+from workbench.tui.safetext import from_bytes
+from workbench.wire.jsontext import JsonIndex, dumps
+
+if TYPE_CHECKING:
+    from workbench.ir import JsonValue
+
+SIGNS = {
+    Kind.ADDED: ("+", "ok"),
+    Kind.REMOVED: ("-", "error"),
+    Kind.CHANGED: ("~", "warning"),
+    Kind.MOVED: (">", "warning"),
+    Kind.RESPELLED: ("=", "info"),
+}
+"""The sign and style of a change; its word stands beside it."""
+
+CONTEXT = 32
+"""Bytes shown on either side of a difference."""
+
+MOST_SHOWN = 600
+"""Characters of a value shown on either side."""
+
+
+class Compared(NamedTuple):
+    """Two requests. ``before`` and ``after`` are indexes of exchanges."""
+
+    before: int
+    after: int
+    difference: Difference
+    is_same_conversation: bool = True
+
+
+def title(compared: Compared) -> list[Line]:
+    """Which requests, how much is shared, and whether the history was kept."""
+    found = compared.difference
+    which = f" Request {compared.after + 1} against request {compared.before + 1}"
+    lengths = f"   {size(len(found.before))} → {size(len(found.after))}"
+    begins = "" if compared.is_same_conversation else " · a conversation begins here; that is the last of its model"
+    first = line(Span(which, "strong"), Span(lengths, "muted"), Span(begins, "warning"))
+    return [first, line(Span(" "), *verdict(found))]
+
+
+def verdict(found: Difference) -> Line:
+    """The first difference, and what kind of request this is beside the one before."""
+    if found.first is None:
+        return line(Span("= the same bytes: sent again unchanged", "info"))
+    share = f" · {int(found.shared * 100)} % of the bytes stand as they were"
+    if not found.is_read:
+        return line(f"first difference at byte {found.first:,}", Span(share, "muted"))
+    earlier = [c for c in found.changes if not is_new_turn(found, c)]
+    if not earlier:
+        words = count(len(found.changes), "message")
+        return line(Span(f"✓ history kept; {words} added at the end", "ok"), Span(share, "muted"))
+    if {c.kind for c in earlier} == {Kind.RESPELLED}:
+        words = f"= the same meaning in other bytes, from byte {found.first:,} on"
+        return line(Span(words, "info"), Span(share, "muted"))
+    words = f"~ {count(len(earlier), 'change')} before the end, the first at byte {found.first:,}"
+    return line(Span(words, "warning"), Span(share, "muted"))
+
+
+def is_new_turn(found: Difference, change: Change) -> bool:
+    """An element added at the end of a list of messages: how a conversation goes on."""
+    if change.kind is not Kind.ADDED or change.after is None:
+        return False
+    parent, _, step = change.after.rpartition("/")
+    if not step.isdecimal() or parent == "/tools":
+        return False
+    later = int(step)
+    return all(
+        c.kind is Kind.ADDED
+        for c in found.changes
+        if c.after and c.after.rpartition("/")[0] == parent and int(c.after.rpartition("/")[2]) > later
+    )
+
+
+def ordered(found: Difference) -> tuple[Change, ...]:
+    """Changes of what was there before first, the new turns after them."""
+    return tuple(sorted(found.changes, key=lambda c: is_new_turn(found, c)))
+
+
+def change_line(change: Change) -> Line:
+    """A change in one line."""
+    sign, style = SIGNS[change.kind]
+    where = change.after or change.before or ""
+    words = ", ".join(change.spelling)
+    if change.kind is Kind.MOVED:
+        words = f"was {change.before}"
+    elif change.details:
+        words = detail_words(change.details[0].before, change.details[0].after, change.details[0].kind)
+    return line(
+        Span(f"{sign} {change.kind} ", style, 13),
+        Span(change.label, "strong"),
+        Span(f"  {where}", "muted"),
+        Span(f"  {words}" if words else ""),
+    )
+
+
+def detail_words(before: JsonValue, after: JsonValue, kind: Kind) -> str:
+    """A difference in a few words."""
+    if kind is Kind.ADDED:
+        return "something is added"
+    if kind is Kind.REMOVED:
+        return "something is gone"
+    if isinstance(before, str) and isinstance(after, str):
+        at = common(before, after)
+        return f"{len(before):,} → {len(after):,} characters, from character {at:,}"
+    return f"{short(before)} → {short(after)}"
+
+
+def short(value: JsonValue, most: int = 40) -> str:
+    """The beginning of a value as JSON."""
+    text = from_bytes(dumps(value))
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def change_body(change: Change, places: Places, width: int) -> list[Line]:
+    """Where and how a change differs; of what came or went, how it begins."""
+    if change.kind in (Kind.ADDED, Kind.REMOVED):
+        _, style = SIGNS[change.kind]
+        return wrap(from_bytes(places.bytes_of(change)[:MOST_SHOWN]), width, style, indent=4, most=8)
+    lines: list[Line] = []
+    for detail in change.details:
+        sign, style = SIGNS[detail.kind]
+        lines.append(line(Span(f"  {sign} ", style), Span(detail.pointer, "muted")))
+        if detail.kind is not Kind.ADDED:
+            lines += wrap(f"- {excerpt(detail.before, detail.after)}", width, "error", indent=4, most=8)
+        if detail.kind is not Kind.REMOVED:
+            lines += wrap(f"+ {excerpt(detail.after, detail.before)}", width, "ok", indent=4, most=8)
+    return lines
+
+
+def excerpt(value: JsonValue, other: JsonValue) -> str:
+    """A value as JSON; of a long text, what stands around the first difference from another."""
+    if isinstance(value, str) and isinstance(other, str):
+        at = common(value, other)
+        start = max(0, at - CONTEXT)
+        value = value[start : start + MOST_SHOWN]
+        return ("…" if start else "") + from_bytes(dumps(value))
+    return short(value, MOST_SHOWN)
+
+
+def hunk_line(hunk: Hunk, where: str) -> Line:
+    """A range of bytes that differs, in one line."""
+    old, new = hunk.before[1] - hunk.before[0], hunk.after[1] - hunk.after[0]
+    return line(
+        Span(byte_range((hunk.after,)) if new else f"at byte {hunk.after[0]:,}", "strong"),
+        Span(f"  -{old:,} +{new:,}"),
+        Span(f"  {where}", "muted"),
+    )
+
+
+def hunk_body(found: Difference, hunk: Hunk, width: int) -> list[Line]:
+    """The bytes of either body, with what stands around them."""
+    sides = (("- ", "error", found.before, hunk.before), ("+ ", "ok", found.after, hunk.after))
+    return [around(sign, style, body, span, width) for sign, style, body, span in sides]
+
+
+def around(sign: str, style: str, body: bytes, span: tuple[int, int], width: int) -> Line:
+    """One line of bytes: context, the range itself, context."""
+    room = max(16, width - 4)
+    start, end = span
+    before = body[max(0, start - min(CONTEXT, room // 3)) : start]
+    inside = body[start : min(end, start + room)]
+    after = body[end : end + CONTEXT] if end - start < room else b""
+    return line(
+        Span(f"  {sign}", style),
+        Span(from_bytes(before), "muted", is_bytes=True),
+        Span(from_bytes(inside), f"{style} match", is_bytes=True),
+        Span(from_bytes(after), "muted", is_bytes=True),
+    )
+
+
+class Places:
+    """Which change a range of bytes belongs to, and the other way round."""
+
+    def __init__(self, found: Difference) -> None:
+        self._before, self._index = JsonIndex(found.before), JsonIndex(found.after)
+        self._hunks = found.hunks
+        self._starts = [hunk.after[0] for hunk in found.hunks]
+
+    def bytes_of(self, change: Change) -> bytes:
+        """The bytes of an item: of the second body, or of the first where it is gone."""
+        index, pointer = (self._before, change.before) if change.after is None else (self._index, change.after)
+        span = index.span(pointer or "")
+        return index.text[slice(*span)] if span else b""
+
+    def pointer_of(self, hunk: Hunk) -> str:
+        """The value of the second body that a range stands in."""
+        return self._index.pointer_at(hunk.after[0])
+
+    def hunk_of(self, change: Change) -> int | None:
+        """The first range that belongs to a change."""
+        span = self._index.span(change.after) if change.after else None
+        if span is None or not self._hunks:
+            return None
+        at = max(0, bisect_right(self._starts, span[0]) - 1)
+        while at < len(self._hunks) and self._hunks[at].after[1] < span[0]:
+            at += 1
+        return at if at < len(self._hunks) and self._hunks[at].after[0] <= span[1] else None
+
+    def offset_of(self, change: Change) -> int | None:
+        """The first byte of a change in the second body."""
+        pointer = change.details[0].pointer if change.details and change.kind is Kind.CHANGED else change.after
+        span = self._index.span(pointer) if pointer else None
+        span = span or (self._index.span(change.after) if change.after else None)
+        return span[0] if span else None

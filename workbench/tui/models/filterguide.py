@@ -1,0 +1,33 @@
+"""The filter language for the help screen, from the table that reads it."""
+
+from __future__ import annotations
+
+from workbench.tui.lines import BLANK, Line, Span, line, wrap
+
+_FORMS = 30
+"""Columns for examples of forms."""
+
+_KEYS = 26
+"""Columns for examples of keys."""
+
+
+def filter_lines(width: int) -> list[Line]:
+    """How an expression may look, then every key with an example."""
+    from workbench.filters.keys import ANY, FORMS, KEYS
+
+    made = [line(Span("filter: how an expression looks", "role"))]
+    for example, says in (("a word", f"in {ANY}"), *FORMS):
+        made += _entry(example, says, _FORMS, width)
+    made += [BLANK, line(Span("filter: its keys", "role"))]
+    for key in KEYS:
+        choices = f": {', '.join(key.choices)}" if key.choices else ""
+        made += _entry(key.example, key.says + choices + (" (read from each exchange)" * key.is_deep), _KEYS, width)
+    return made
+
+
+def _entry(example: str, says: str, columns: int, width: int) -> list[Line]:
+    first, *more = wrap(says, width - columns)
+    return [
+        line("  ", Span(example, "accent strong", columns - 2), *first),
+        *(line(Span(" " * columns), *rest) for rest in more),
+    ]

@@ -1,0 +1,162 @@
+"""What every pane shows and how to read its signs: the words of the help screen, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from workbench.tui.keys import Key
+from workbench.tui.lines import BLANK, Line, Span, line, wrap
+from workbench.tui.models.filterguide import filter_lines
+
+Tables = Sequence[tuple[str, Sequence[Key]]]
+"""Headings and their keys, from the focused pane outwards."""
+
+
+class Guide(NamedTuple):
+    """What a pane is for.
+
+    Attributes:
+        title: its name.
+        text: what it shows and how to read it.
+        signs: names of ``SIGNS`` that it uses.
+    """
+
+    title: str
+    text: str
+    signs: tuple[str, ...] = ()
+
+
+SIGNS: Mapping[str, tuple[str, str, str]] = {
+    "error": ("✗ error", "error", "the provider refuses it, or the chain is broken"),
+    "warning": ("! warning", "warning", "accepted here, but it will bite"),
+    "info": ("· info", "info", "no break: a call whose result has yet to come"),
+    "selected": ("▌ selected", "accent", "the selection: the same thing in every pane"),
+    "related": ("┆ related", "accent", "result of the selected call, call of the selected result"),
+    "cursor": ("▸ cursor", "accent", "where the keys act; ▹ not selected yet: enter does"),
+    "lane": ("●│ lane", "accent", "a conversation each; │ it goes on further down"),
+    "cut": ("⊘ cut", "warning", "exchanges: aborted, incomplete or torn"),
+    "unread": ("? unread", "warning", "not all could be read; in the IR a block nobody knows"),
+    "call": ("◆ call", "call", "a call of a tool; ◇ its result"),
+    "reasoning": ("∴ reasoning", "reasoning", "reasoning, in whatever field it travels"),
+    "media": ("▣ media", "", "an image, a sound or a document"),
+    "line-end": ("⏎", "muted", "an end of line in a text that is shown on one line"),
+    "closed": ("● closed", "ok", "the call has its result; ○ it has yet to come"),
+    "sent": ("✓ sent", "ok", "reasoning went back; ✗ it should have; · not owed"),
+    "anomaly": ("! anomaly", "warning", "the event is wrong by itself, whoever reads it"),
+    "added": ("▌ added", "accent", "what the event under the cursor began, or added to"),
+    "agrees": ("✓ agrees", "ok", "these clients build what is shown here"),
+    "differs": ("≠ departs", "warning", "here a usual client builds something else"),
+    "mark": ("⚑ mark", "accent", "a place you marked; ✎ with a note of yours"),
+    "form": ("\\x1b", "form", "a character that acts or hides, never sent as it is"),
+}
+"""Every sign with its word: name → (sign and word, style, meaning)."""
+
+_KEYS = 16
+"""Columns for the names of keys."""
+
+_SELECTION = ("selected", "related", "cursor")
+
+GUIDES: Mapping[str, Guide] = {
+    "exchanges": Guide(
+        "Exchanges",
+        "Every request with its answer, in the order of the session: number, conversation, status, time, what was "
+        "found. The cursor opens an exchange in all the other panes.",
+        ("error", "warning", "lane", "cut", "unread", "call", "reasoning", "mark"),
+    ),
+    "wire": Guide(
+        "Wire",
+        "The bytes of one side of the exchange. A byte belongs to the value it stands in; moving here selects that "
+        "value everywhere. Lines are laid out for reading, no byte added or left out: v shows them as they were sent.",
+        (*_SELECTION, "error", "warning", "form"),
+    ),
+    "ir": Guide(
+        "IR",
+        "What the bytes say, in words that are the same for every provider: messages, and in them texts, reasoning, "
+        "calls and results. Moving here lights up the bytes.",
+        (*_SELECTION, "error", "call", "reasoning", "media", "unread", "line-end"),
+    ),
+    "reasoning": Guide(
+        "Reasoning",
+        "The ledger of reasoning: for each turn whether the model thought, whether the provider wants it back, and "
+        "whether the client sent it.",
+        (*_SELECTION, "sent"),
+    ),
+    "closure": Guide(
+        "Closure",
+        "Every call with its result. A call is closed when its result stands where the provider expects it.",
+        (*_SELECTION, "closed", "error", "info"),
+    ),
+    "findings": Guide(
+        "Findings",
+        "What is wrong in the whole session, worst first to look at: rule, place, what was seen, what the provider "
+        "answered, and where the rule comes from. The cursor goes to the bytes.",
+        ("error", "warning", "info", "selected", "cursor"),
+    ),
+    "http": Guide(
+        "HTTP",
+        "Everything beside the bodies: headers, request ids, beta flags, rate limits, times, and what was redacted.",
+        ("cursor", "warning", "form"),
+    ),
+    "events": Guide(
+        "Events",
+        "The stream event by event. Moving steps through it; the message beside it is as it was after that event. "
+        "While the stream still arrives, who stands on the last event goes along.",
+        ("cursor", "anomaly", "differs"),
+    ),
+    "built": Guide(
+        "Message",
+        "What the events up to the cursor make, as the protocol says.",
+        ("added", "call", "reasoning", "line-end"),
+    ),
+    "clients": Guide(
+        "Clients",
+        "What the usual SDKs build from the same events, where that is not the same. They are compared once the stream "
+        "has ended.",
+        ("agrees", "differs"),
+    ),
+    "changes": Guide(
+        "Changes", "What this request says that the one before it in its conversation did not.", ("cursor",)
+    ),
+    "hunks": Guide("Bytes", "The same in bytes: removed from the one before, added in this one.", ("cursor", "form")),
+    "HomePane": Guide(
+        "Sessions",
+        "Sessions at hand: examples, recent ones, recordings, and those that known clients left, which are only read. "
+        "Each with what was found and its first break in words.",
+        ("error", "warning", "unread", "cursor"),
+    ),
+}
+"""Guides by the id of the pane, or the name of its class where it has none."""
+
+
+def help_lines(guide: Guide | None, tables: Tables, width: int) -> list[Line]:
+    """This pane and its signs, the keys from here outwards, the filter where there is one, then all the other signs.
+
+    Args:
+        guide: of the focused pane, if it has one.
+        tables: what is in force.
+        width: columns.
+    """
+    made: list[Line] = []
+    if guide:
+        made += [line(Span(guide.title, "role")), *wrap(guide.text, width, indent=2), BLANK]
+        made += [_sign(name) for name in guide.signs] + [BLANK]
+    for title, rows in tables:
+        made.append(line(Span(f"keys: {title}", "role")))
+        made += [row for key in rows for row in _key(key, width)]
+        made.append(BLANK)
+    if any(key.id == "session.filter" for _, rows in tables for key in rows):
+        made += [*filter_lines(width), BLANK]
+    rest = [name for name in SIGNS if not guide or name not in guide.signs]
+    return [*made, line(Span("other signs" if guide else "signs", "role")), *map(_sign, rest)]
+
+
+def _key(key: Key, width: int) -> list[Line]:
+    first, *more = wrap(key.text, width - _KEYS)
+    names = Span("  " + (" ".join(key.names) or "none"), "accent strong", _KEYS)
+    return [(names, *first), *((Span(" " * _KEYS), *rest) for rest in more)]
+
+
+def _sign(name: str) -> Line:
+    sign, style, meaning = SIGNS[name]
+    return line("  ", Span(sign, style, 12), meaning)

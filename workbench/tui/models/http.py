@@ -1,0 +1,289 @@
+"""The HTTP pane: what the exchange says beside its bodies, as rows.
+
+What a header means comes from ``wire.headers``; one that means nothing there stands at the end, as it was sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models.view import Items, View
+from workbench.tui.models.words import REQUEST, RESPONSE, count, duration
+from workbench.tui.safetext import cells
+from workbench.tui.selection import Lights, Selection
+from workbench.wire import headers as known
+from workbench.wire import ratelimits
+from workbench.wire.jsontext import loads
+
+if TYPE_CHECKING:
+    from workbench.tui.opened import Opened
+    from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
+
+LABEL: Final = 29
+"""Columns of a row's name, where there is room."""
+
+WIDE: Final = 80
+
+ARROW: Final = {REQUEST: "> ", RESPONSE: "< ", "": "  "}
+"""Which side a row is of, as curl marks what it sends and what it gets."""
+
+TIGHT, FULL = 0.8, 0.95
+"""Fractions of a rate limit from which on it is a warning, and an error."""
+
+
+class Row(NamedTuple):
+    """One row, or with an empty label the title of a group.
+
+    Attributes:
+        label: the header's name as sent, or ours.
+        value: in full.
+        side: whose it is, "" for the exchange as a whole.
+        about: what it is and who says so, shown while the cursor is on it.
+        pointer: into that side's body, for what stands there.
+        header: it shows one header as it was sent.
+    """
+
+    label: str
+    value: str
+    style: str = ""
+    side: str = ""
+    about: str = ""
+    pointer: str = ""
+    header: bool = False
+
+
+class HttpView(View):
+    """Rows in groups."""
+
+    def __init__(self, opened: Opened) -> None:
+        self.opened = opened
+        exchange = opened.decoded.exchange
+        self.rows = tuple(_rows(opened))
+        status = exchange.response.status if exchange.response else 0
+        self.facts = (str(status or ""), duration(exchange.duration))
+
+    def count(self) -> int:
+        return len(self.rows)
+
+    def head(self, item: int, width: int = WIDE) -> Line:
+        row = self.rows[item]
+        if not row.label:
+            return line(Span(row.value, "role"))
+        name = Span(row.label, "key", _label(width))
+        return line(Span(ARROW[row.side], "muted"), name, " ", Span(row.value, row.style))
+
+    def body(self, item: int, width: int) -> list[Line]:
+        row = self.rows[item]
+        if not row.label:
+            return []
+        name = wrap(row.label, width, "key", indent=4) if cells(row.label) > _label(width) else []
+        value = wrap(row.value, width, row.style, indent=4) if cells(row.value) > width - _label(width) - 3 else []
+        return [*name, *value, *wrap(row.about, width, "muted", indent=4)]
+
+    def nothing(self, width: int) -> list[Line]:
+        exchange = self.opened.decoded.exchange
+        return wrap(f"nothing was recorded: the exchange is {exchange.state}", width, "muted")
+
+    def selection(self, item: int) -> Selection | None:
+        row = self.rows[item]
+        if not row.pointer:
+            return None
+        place = self.opened.decoded.place(row.side, row.pointer)
+        return Selection(self.opened.index, row.side, row.pointer, place.events, place.spans)
+
+    def lit(self, lights: Lights) -> tuple[Items, Items]:
+        return frozenset(), frozenset()
+
+
+def _label(width: int) -> int:
+    return min(LABEL, max(12, width * 2 // 5))
+
+
+def _rows(opened: Opened) -> Iterator[Row]:
+    exchange = opened.decoded.exchange
+    for title, rows in (
+        ("session", _session(opened)),
+        ("exchange", _exchange(exchange)),
+        ("rate limits", _limits(exchange)),
+        ("retries", _of(exchange, known.Topic.RETRY)),
+        ("ids", _ids(opened)),
+        ("version and betas", _version(opened)),
+        ("client", _of(exchange, known.Topic.CLIENT)),
+        ("account", _of(exchange, known.Topic.ACCOUNT)),
+        ("time", _time(exchange)),
+        ("other headers of the request, as sent", _other(exchange.request, REQUEST)),
+        ("other headers of the response, as sent", _other(exchange.response, RESPONSE)),
+        ("bodies", _bodies(opened)),
+        ("replaced before it was stored", _redactions(exchange)),
+    ):
+        made = list(rows)
+        if made:
+            yield Row("", title)
+            yield from made
+
+
+def _sides(exchange: Exchange) -> Iterator[tuple[str, HttpRequest | HttpResponse]]:
+    if exchange.request:
+        yield REQUEST, exchange.request
+    if exchange.response:
+        yield RESPONSE, exchange.response
+
+
+def _session(opened: Opened) -> Iterator[Row]:
+    """What its maker says of the session the exchange is of."""
+    for name, value in opened.detail.about.items():
+        yield Row(name or "(no name)", value)
+
+
+def _exchange(exchange: Exchange) -> Iterator[Row]:
+    request, response = exchange.request, exchange.response
+    if request:
+        yield Row(request.method or "(no method)", request.url, "strong", REQUEST, request.http_version)
+    if response:
+        style = "error" if response.status >= 400 else "ok"
+        said = f"{response.status or 'no status'} {response.reason}".rstrip()
+        yield Row(response.http_version or "status", said, style, RESPONSE)
+    if (request or response) and exchange.state != "complete":
+        yield Row("state", str(exchange.state), "warning")
+    if exchange.frames:
+        yield Row("WebSocket", count(len(exchange.frames), "frame"))
+    for label, value in (("hop", exchange.hop), ("client", exchange.client), ("note", exchange.note)):
+        if value:
+            yield Row(label, value)
+
+
+def _header(side: str, name: str, value: str) -> Row:
+    meaning = known.meaning(name)
+    about = f"{meaning.words} · {meaning.source}" if meaning else ""
+    return Row(name or "(no name)", value or '""', "" if value else "muted", side, about, header=True)
+
+
+def _of(exchange: Exchange, topic: known.Topic) -> Iterator[Row]:
+    """Headers of one topic, in order."""
+    for side, http in _sides(exchange):
+        for name, value in http.headers:
+            meaning = known.meaning(name)
+            if meaning and meaning.topic is topic:
+                yield _header(side, name, value)
+
+
+def _other(http: HttpRequest | HttpResponse | None, side: str) -> Iterator[Row]:
+    for name, value in http.headers if http else ():
+        if known.meaning(name) is None:
+            yield _header(side, name, value)
+
+
+def _limits(exchange: Exchange) -> Iterator[Row]:
+    """A row for each limit; a header of theirs that is not understood stands alone."""
+    now = _clock(exchange)
+    for side, http in _sides(exchange):
+        read = set[str]()
+        for limit in ratelimits.read(http.headers):
+            read.update(limit.names)
+            used = limit.used
+            style = "" if used is None or used < TIGHT else "warning" if used < FULL else "error"
+            yield Row(limit.kind, limit_words(limit, now), style, side, _as_sent(http, limit))
+        yield from (r for r in _of(exchange, known.Topic.LIMIT) if r.side == side and r.label not in read)
+
+
+def _as_sent(http: HttpRequest | HttpResponse, limit: ratelimits.Limit) -> str:
+    return "\n".join(f"{name}: {http.headers.get(name)}" for name in limit.names)
+
+
+def limit_words(limit: ratelimits.Limit, now: float | None) -> str:
+    """``3,999 of 4,000 left · [==        ] 20 % used · resets in 5 s``."""
+    used = limit.used
+    left = f"{_grouped(limit.remaining or '?')} of {_grouped(limit.limit or '?')} left"
+    wait = ratelimits.wait(limit.reset, now)
+    facts = (
+        left if limit.remaining or limit.limit else "",
+        "" if used is None else f"[{'=' * round(used * 10):<10}] {used * 100:.0f} % used",
+        limit.status,
+        f"resets {limit.reset if wait is None else 'in ' + duration(wait)}" if limit.reset else "",
+    )
+    return " · ".join(fact for fact in facts if fact)
+
+
+def _grouped(text: str) -> str:
+    value = ratelimits.number(text)
+    return text if value is None or value != int(value) else f"{int(value):,}"
+
+
+def _clock(exchange: Exchange) -> float | None:
+    """When the server answered, as it said itself, else as it was recorded."""
+    said = exchange.response.headers.get("date") if exchange.response else None
+    return (ratelimits.moment(said) if said else None) or exchange.started_at
+
+
+def _ids(opened: Opened) -> Iterator[Row]:
+    yield from _of(opened.decoded.exchange, known.Topic.ID)
+    answer = opened.decoded.response
+    if answer and answer.id:
+        yield Row("id of the answer", answer.id, "", RESPONSE, "in the body", "/id")
+    if answer and answer.error and answer.error.request_id:
+        yield Row("id of the request", answer.error.request_id, "", RESPONSE, "in the error's body", "/request_id")
+
+
+def _version(opened: Opened) -> Iterator[Row]:
+    exchange = opened.decoded.exchange
+    lists = known.BETA_HEADERS
+    yield from (r for r in _of(exchange, known.Topic.VERSION) if r.label.lower() not in lists)
+    for side, http in _sides(exchange):
+        for name, flag in known.betas(http.headers):
+            yield _header(side, name, flag)._replace(header=False)
+    for pointer in known.BETA_MEMBERS if opened.decoded.request_text else ():
+        for step, (start, end) in opened.decoded.request_index.elements(pointer):
+            flag = loads(opened.decoded.request_text[start:end])
+            about = "a beta feature asked for in the body"
+            yield Row(pointer[1:], str(flag), "", REQUEST, about, f"{pointer}/{step}")
+
+
+def _time(exchange: Exchange) -> Iterator[Row]:
+    """What the recording measured, then what the server says."""
+    if exchange.started_at is not None and 0 <= exchange.started_at < 1e11:
+        started = datetime.fromtimestamp(exchange.started_at, UTC).isoformat(" ", "milliseconds")
+        yield Row("started", started.replace("+00:00", " UTC"))
+    chunks = exchange.response.body.chunks if exchange.response else ()
+    if chunks:
+        yield Row("first byte", f"after {duration(chunks[0].at)}", side=RESPONSE)
+    if exchange.duration is not None:
+        yield Row("last byte", f"after {duration(exchange.duration)}", side=RESPONSE)
+    if len(chunks) > 1:
+        gap, before = max((b.at - a.at, a) for a, b in pairwise(chunks))
+        words = f"{count(len(chunks), 'chunk')}, longest gap {duration(max(0.0, gap))} after byte {before.end:,}"
+        yield Row("arrived in", words, side=RESPONSE)
+    yield from _of(exchange, known.Topic.TIME)
+
+
+def _bodies(opened: Opened) -> Iterator[Row]:
+    texts = {REQUEST: opened.decoded.request_text, RESPONSE: opened.decoded.response_text}
+    for side, http in _sides(opened.decoded.exchange):
+        yield Row("length", _length(http.body, texts[side]), side=side, about=http.body.note)
+        if http.body.raw:
+            yield Row("sha256", hashlib.sha256(http.body.raw).hexdigest(), side=side, about="of the bytes as stored")
+        if http.body.original_digest:
+            yield Row("sha256 as sent", http.body.original_digest, side=side, about="of the bytes on the wire")
+
+
+def _length(body: Body, text: bytes) -> str:
+    sent = len(body.raw) if body.original_length is None else body.original_length
+    facts = [f"{count(sent, 'byte')}{f' of {body.encoding}' if body.encoding else ''}"]
+    facts += [f"{len(text):,} decoded"] if body.encoding or sent != len(body.raw) else []
+    facts += [] if body.is_raw else ["not kept as they were sent"]
+    return ", ".join(facts)
+
+
+def _redactions(exchange: Exchange) -> Iterable[Row]:
+    for side, http in _sides(exchange):
+        for mark in http.redactions:
+            where = (
+                f"characters {mark.start:,}–{mark.end:,}"
+                if mark.where != "body"
+                else f"bytes {mark.start:,}–{mark.end:,}"
+            )
+            yield Row(mark.where, f"{mark.kind}, {where}", "warning", side, "what is shown there is a stand-in")

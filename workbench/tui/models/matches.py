@@ -1,0 +1,80 @@
+"""Lines of the rules behind an error text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.tui.lines import Line, Span, line, wrap
+
+if TYPE_CHECKING:
+    from workbench.rules._errortext import Match
+
+UNKNOWN = (
+    "No contract or page knows this text.",
+    "Paste all of it, with the status and the JSON around it where there is any: the words of the provider are what "
+    "it is known by, not those of a library.",
+    "Else check the request it came with: record it (r on Home), or open a file that holds it (o).",
+)
+EMPTY = (
+    "Paste or type an error text above: a line of a log, an error body, a message. All rules, as long as it is empty:"
+)
+
+
+class Known(NamedTuple):
+    """A rule that may be the one.
+
+    Attributes:
+        rule: slug.
+        said: who says such a text, or what the rule is about.
+        text: the rest, line by line.
+    """
+
+    rule: str
+    said: str
+    text: tuple[str, ...] = ()
+
+
+def of_matches(matches: Sequence[Match]) -> list[Known]:
+    """The rules behind a text, the most likely first."""
+    from workbench.rules import errortext
+
+    made = []
+    for match in matches:
+        where = f", {match.where}" if match.where else ""
+        _, *rest = errortext.match_lines(match, 10_000)
+        made.append(Known(match.rule, f"said by {match.provider}{where} with status {match.status}", tuple(rest)))
+    return made
+
+
+def of_rules(summaries: Mapping[str, str]) -> list[Known]:
+    """Every rule, for whoever has no text yet."""
+    return [Known(rule, summary) for rule, summary in summaries.items()]
+
+
+def known_line(known: Known) -> Line:
+    """A rule in one line."""
+    return line(Span(known.rule, "strong", 30), Span(known.said, "muted"))
+
+
+def known_body(known: Known, width: int) -> list[Line]:
+    """What to look for, how to record it, and where that is known from."""
+    made: list[Line] = []
+    for text in known.text:
+        bare = text.lstrip(" ")
+        style = "" if text.startswith(" ") else "accent"
+        made += _hanging(bare, width, style, 2 + len(text) - len(bare)) if bare else []
+    return made
+
+
+def _hanging(text: str, width: int, style: str, indent: int) -> list[Line]:
+    """A text; of one in a list, further lines stand below its words, not below its dash."""
+    dash = "- " if text.startswith("- ") else ""
+    first, *rest = wrap(text.removeprefix(dash) or " ", width, style, indent=indent + len(dash), most=12)
+    return [line(" " * indent + dash, *first[1:]), *rest]
+
+
+def nothing(has_text: bool, is_known: bool, width: int) -> list[Line]:
+    """Why there is no rule."""
+    texts = UNKNOWN if has_text and is_known else ("looking …",)
+    return [made for n, text in enumerate(texts) for made in wrap(text, width, "" if n else "strong")]

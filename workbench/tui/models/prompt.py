@@ -1,0 +1,51 @@
+"""Lines of the prompts under the panes: suggestions, and what is to be said of the text typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from workbench.tui.lines import BLANK, Line, Span, line
+from workbench.tui.safetext import cells
+
+if TYPE_CHECKING:
+    from workbench.errors import FilterError
+    from workbench.filters.completion import Suggestion
+
+LEFT = 2
+"""Columns before the text typed: the sign of the prompt."""
+
+
+def suggestion_lines(found: Sequence[Suggestion], chosen: int, room: int) -> list[Line]:
+    """As many suggestions as there is room for, the chosen one among them."""
+    first = max(0, min(chosen - room // 2, len(found) - room))
+    shown = found[first : first + room]
+    width = min(36, max((cells(s.text) for s in shown), default=0))
+    made = []
+    for number, suggestion in enumerate(shown, first):
+        is_chosen = number == chosen
+        made.append(
+            line(
+                Span("▸ " if is_chosen else "  ", "accent"),
+                Span(suggestion.text, "strong" if is_chosen else "", width + 2),
+                Span(suggestion.says, "muted"),
+            )
+        )
+    if len(found) > len(shown):
+        made[-1] = (*made[-1], Span(f"  ({chosen + 1} of {len(found)})", "muted"))
+    return made
+
+
+def error_lines(error: FilterError, typed: str, scrolled: int, in_force: str) -> list[Line]:
+    """What is wrong, under the characters that are, and which filter stays meanwhile."""
+    start = max(0, LEFT + cells(typed[: error.start]) - scrolled)
+    length = max(1, cells(typed[error.start : error.end]))
+    says = f"{error.what}; {error.hint}" if error.hint else error.what
+    stays = f"still applied: {in_force}" if in_force else "no filter is applied"
+    marks = line(Span(" " * start), Span("^" * length, "error strong"), Span(f"  {stays}", "muted"))
+    return [marks, line(Span(f"✗ {says}", "error"))]
+
+
+def said_lines(says: str, hint: str) -> list[Line]:
+    """What the text typed comes to, and which keys go on."""
+    return [line(Span(says, "strong")) if says else BLANK, line(Span(hint, "muted"))]

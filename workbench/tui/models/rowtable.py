@@ -1,0 +1,136 @@
+"""What every way of showing bytes has: rows over a body, and ranges of its bytes in a style.
+
+Row n shows the bytes from ``bounds(n)[0]`` to ``bounds(n)[1]``; every byte is in exactly one row. Bytes are what all
+ways have in common: a selection, a match, the cursor are ranges of bytes, and each way says where it shows them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
+from typing import Final, NamedTuple
+
+from workbench.tui.lines import Line
+
+CONTINUES: Final = 1
+"""Flag of a row that begins inside a token, or a line, of the row before."""
+IN_STRING: Final = 2
+"""Flag of a row that begins inside a JSON string."""
+
+Range = tuple[int, int]
+
+
+class Marked(NamedTuple):
+    """Byte ranges in one style, sorted by their start."""
+
+    style: str
+    spans: tuple[Range, ...] = ()
+
+    def within(self, start: int, end: int) -> Iterator[Range]:
+        """The ranges that touch a range. Ranges of one mark hardly overlap: two before the first are looked at."""
+        at = max(0, bisect_left(self.spans, (start, start)) - 2)
+        while at < len(self.spans) and self.spans[at][0] < end:
+            if self.spans[at][1] > start:
+                yield self.spans[at]
+            at += 1
+
+
+Marks = tuple[Marked, ...]
+
+
+class RowTable:
+    """Rows of one body for one width, made front to back, a slice at a time.
+
+    Attributes:
+        starts: first byte of each row.
+        indents: columns in front of it.
+        flags: ``CONTINUES``, ``IN_STRING``.
+        width: columns a row may take.
+    """
+
+    def __init__(self, body: bytes, width: int) -> None:
+        self.body = body
+        self.width = max(width, 16)
+        self.starts = array("q")
+        self.indents = array("H")
+        self.flags = array("B")
+        self.is_done = False
+        self._making = self._rows()
+
+    def _rows(self, start: int = 0) -> Iterator[None]:
+        """Add the rows from the beginning of a line on, and pause after each few."""
+        raise NotImplementedError
+
+    def line(self, row: int, marks: Marks) -> Line:
+        """One row, cut where colour or light changes."""
+        raise NotImplementedError
+
+    def byte_at(self, row: int, column: int) -> int:
+        """The byte that is shown in a column of a row; the last one of the row beyond its end."""
+        raise NotImplementedError
+
+    def stops(self, row: int) -> list[Range]:
+        """Ranges the cursor goes through on a row: values, unusual characters."""
+        raise NotImplementedError
+
+    def landing(self, row: int, before: int) -> int:
+        """The byte where the cursor lands when it comes to a row from byte ``before``."""
+        return self.bounds(row)[0]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def reached(self) -> int:
+        """Bytes whose row is known."""
+        return len(self.body) if self.is_done else (self.starts[-1] if self.starts else 0)
+
+    @property
+    def can_grow(self) -> bool:
+        """What comes after the body does not change the rows of what is there, but for its last line."""
+        return True
+
+    def extend(self, more: int) -> bool:
+        """Make this many rows more, or fewer where a row takes long. True when all are made."""
+        if sum(1 for _ in islice(self._making, more)) < more:
+            self.is_done = True
+        return self.is_done
+
+    def grow(self, body: bytes) -> None:
+        """There is more of a body that is no JSON, and all of it was laid out: the last line is made again."""
+        while self.flags and self.flags[-1] & CONTINUES:
+            self._drop()
+        start = self.starts[-1] if self.starts else 0
+        if self.starts:
+            self._drop()
+        self.body, self.is_done, self._making = body, False, self._rows(start)
+
+    def _drop(self) -> None:
+        for column in (self.starts, self.indents, self.flags):
+            column.pop()
+
+    def bounds(self, row: int) -> Range:
+        """Byte range of a row."""
+        is_last = row + 1 >= len(self.starts)
+        return self.starts[row], len(self.body) if is_last else self.starts[row + 1]
+
+    def row_at(self, offset: int) -> int:
+        """The row that shows a byte."""
+        return max(0, bisect_right(self.starts, offset) - 1)
+
+    def _add(self, start: int, indent: int, flags: int) -> None:
+        self.indents.append(indent)
+        self.flags.append(flags)
+        self.starts.append(start)  # last: another thread counts rows by it
+
+
+def segments(
+    start: int, end: int, styles: Iterable[tuple[int, int, str]], marks: Marks
+) -> Iterator[tuple[int, int, str]]:
+    """A range cut where a style begins or ends, each piece with the names of all its styles."""
+    found = [*styles, *((a, b, mark.style) for mark in marks for a, b in mark.within(start, end))]
+    edges = sorted({start, end, *(min(max(e, start), end) for a, b, _ in found for e in (a, b))})
+    for a, b in pairwise(edges):
+        yield a, b, " ".join(dict.fromkeys(name for first, last, name in found if first <= a and b <= last))

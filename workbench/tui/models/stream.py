@@ -1,0 +1,290 @@
+"""Lines of the stream screen: the events, the message as accumulated, and what the usual clients build."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from workbench.accumulation.effects import Deed, Effects, What, noun_of
+from workbench.accumulation.steps import Lit, Step, Steps, text_of
+from workbench.adapters import Adapter
+from workbench.errors import WireError
+from workbench.ir import ModelResponse, Part, Reasoning, ToolCallIR
+from workbench.tui.lines import BLANK, Line, Span, line, wrap
+from workbench.tui.models.words import count, duration
+from workbench.tui.safetext import cells, from_bytes
+from workbench.wire.jsontext import loads
+
+if TYPE_CHECKING:
+    from workbench.accumulation.differences import Group
+    from workbench.decode import Decoded
+
+BEFORE, AFTER = 900, 300
+"""Characters of a part that are shown before and after what an event added."""
+QUIET = 240
+"""Characters that are shown of a part which the event did not touch."""
+TYPE = 19
+"""Columns for the type of an event: those of ``content_block_delta``."""
+RAW = 4000
+"""Bytes of an event that are shown."""
+
+GLYPHS = {"anomaly": ("!", "warning"), "departs": ("≠", "error"), "": (" ", "")}
+_PART = {ToolCallIR: ("◆", "call"), Reasoning: ("∴", "reasoning")}
+
+
+class Stream:
+    """One streamed answer. Making it takes as long as the stream; every line is made when it is asked for.
+
+    While it still arrives, an event is there once it has arrived whole.
+    """
+
+    def __init__(self, decoded: Decoded, adapter: Adapter, groups: Sequence[Group]) -> None:
+        self.decoded = decoded
+        is_torn = decoded.is_arriving and decoded.events and not decoded.events[-1].terminated
+        self.events = decoded.events[:-1] if is_torn else decoded.events
+        self.groups = groups
+        self.effects = Effects(decoded.response, decoded.events)
+        self.steps = Steps(adapter, self.events)
+
+    def go_on(self, before: Stream) -> bool:
+        """Keep what was read of the same stream when less of it was there; False where it is another by now."""
+        end = before.events[-1].end if before.events else 0
+        known = before.decoded.response_text[:end]
+        is_same = before.decoded.protocol == self.decoded.protocol and self.decoded.response_text.startswith(known)
+        if not is_same or len(self.events) < len(before.events):
+            return False
+        self.steps = before.steps
+        self.steps.grow(self.events)
+        return True
+
+    @cached_property
+    def departures(self) -> dict[int, list[Group]]:
+        """Groups of clients by the event at which they depart from what we read."""
+        found: dict[int, list[Group]] = {}
+        for group in self.groups:
+            if group.event is not None:
+                found.setdefault(group.event, []).append(group)
+        return found
+
+    @cached_property
+    def marks(self) -> tuple[int, ...]:
+        """Events that are anomalous, or at which a client departs."""
+        return tuple(sorted({*self.effects.anomalies, *self.departures} & set(range(len(self.events)))))
+
+    def start(self, selected: int | None) -> int:
+        """Where to look first: the selected event, the first anomaly, else the last event."""
+        if selected is not None and 0 <= selected < len(self.events):
+            return selected
+        anomalous = [n for n in self.marks if n in self.effects.anomalies]
+        return anomalous[0] if anomalous else len(self.events) - 1
+
+    def next_mark(self, event: int, step: int) -> int | None:
+        """The next marked event in a direction."""
+        beyond = [n for n in self.marks if (n > event if step > 0 else n < event)]
+        return (beyond[0] if step > 0 else beyond[-1]) if beyond else None
+
+    # The events.
+
+    @cached_property
+    def _type_width(self) -> int:
+        """Columns of the types: those of the first events, which hold every type of most streams."""
+        return min(TYPE, max((cells(self.effects.type_of(event)) for event in self.events[:200]), default=0))
+
+    def row(self, number: int, width: int) -> Line:
+        """An event on one line: number, arrival and gap, type, what it did."""
+        event = self.events[number]
+        mark = "anomaly" if number in self.effects.anomalies else "departs" if number in self.departures else ""
+        glyph, style = GLYPHS[mark]
+        deeds = self.effects.of(number)
+        quiet = all(d.what in (What.PING, What.COMMENT, What.NOTHING) for d in deeds)
+        spans = [Span(f"{glyph} ", style), Span(str(number), "muted", -len(str(len(self.events)))), Span(" ")]
+        if width >= 60:
+            spans += self._times(number)
+        if width >= 44:
+            spans += [Span(self.effects.type_of(event), "muted" if quiet else "role", self._type_width), Span("  ")]
+        words = "; ".join(d.words for d in deeds)
+        return (*spans, Span(words, "muted" if quiet else style), *_quoted(deeds))
+
+    def _times(self, number: int) -> list[Span]:
+        at = self.decoded.arrival(self.events[number])
+        if at is None:
+            return []
+        before = self.decoded.arrival(self.events[number - 1]) if number else None
+        gap = "" if before is None else f"+{duration(at - before)}"
+        return [Span(duration(at), "muted", -7), Span(gap, "muted", -8), Span("  ")]
+
+    def details(self, number: int, width: int, most: int) -> list[Line]:
+        """What is wrong at an event, and its bytes; ``most`` lines in all."""
+        made: list[Line] = []
+        for anomaly in self.effects.anomalies.get(number, ())[:4]:
+            made += wrap(f"! {anomaly.message}", width, "warning", indent=4, most=2)
+        names = [name for group in self.departures.get(number, ()) for name in group.policies]
+        if names:
+            made += wrap(f"≠ another message from here on: {', '.join(names)}", width, "error", indent=4, most=2)
+        made += self._raw(number, width)
+        if len(made) > most:
+            made = [*made[: most - 1], line(Span(f"    … {len(made) - most + 1} more lines: z", "muted"))]
+        return made
+
+    def _raw(self, number: int, width: int) -> list[Line]:
+        made: list[Line] = []
+        event = self.events[number]
+        data = self.decoded.response_text[event.start : event.end]
+        room = max(8, width - 4)
+        text = from_bytes(data[:RAW])
+        for raw in text.splitlines():
+            for at in range(0, max(1, len(raw)), room):
+                made.append(line("    ", Span(raw[at : at + room], "string", is_bytes=True)))
+        if len(data) > RAW:
+            made.append(line(Span(f"    … {count(len(data) - RAW, 'more byte')}", "muted")))
+        return made
+
+    def holds(self, number: int, wanted: str) -> bool:
+        """The text stands in an event or in what is said of it, whatever its case."""
+        event = self.events[number]
+        data = from_bytes(self.decoded.response_text[event.start : event.end])
+        words = "; ".join(d.words for d in self.effects.of(number))
+        return wanted in data.casefold() or wanted in words.casefold()
+
+    def did(self, number: int) -> str:
+        """What an event did, in words."""
+        return "; ".join(d.words for d in self.effects.of(number))
+
+    # The message.
+
+    def message(self, number: int, width: int) -> tuple[list[Line], int]:
+        """The message after an event, what that event added lit up, and the line at which that begins."""
+        step = self.steps.step(number)
+        made: list[Line] = []
+        first: int | None = None
+        answer = step.after
+        for m, message in enumerate(answer.messages):
+            made.append(line(Span(message.role, "role"), Span(f"  choice {m + 1}" if m else "", "muted")))
+            for p, part in enumerate(message.parts):
+                lit = step.lit.get((m, p))
+                lines, inside = part_lines(part, lit, width)
+                if lit is not None and first is None:
+                    first = len(made) + inside
+                made += lines
+        if not answer.messages:
+            made.append(line(Span("nothing has been accumulated yet", "muted")))
+        made += [BLANK, *self._ending(step, number, width)]
+        return made, first or 0
+
+    def _ending(self, step: Step, number: int, width: int) -> list[Line]:
+        answer = step.after
+        before = self.steps.after(number - 1)
+        facts = [("finish reason", answer.finish_reason, before.finish_reason)]
+        facts.append(("usage", _usage(answer), _usage(before)))
+        facts.append(("the stream", _ended(answer), _ended(before)))
+        made = [
+            line(Span(f"{label}  ", "muted"), Span(now, "lit" if now != then else ""))
+            for label, now, then in facts
+            if now is not None
+        ]
+        if answer.error:
+            made += wrap(f"error: {answer.error.message}", width, "error", most=6)
+        return made
+
+    # The clients.
+
+    @property
+    def agreement(self) -> str:
+        """Whether clients agree, in a few words."""
+        if self.decoded.is_arriving:
+            return "compared once the stream has ended"
+        if not self.groups:
+            return f"how clients join a stream of {self.decoded.protocol or 'no protocol'} is not known here"
+        names = sum(len(g.policies) for g in self.groups)
+        differing = sum(len(g.policies) for g in self.groups if not g.agrees)
+        if not differing:
+            return f"all {names} clients build this message"
+        return f"{differing} of {names} clients build something else"
+
+    def group_line(self, number: int) -> Line:
+        """A group of clients on one line."""
+        group = self.groups[number]
+        names = ", ".join(group.policies)
+        if group.agrees:
+            return line(Span("✓ ", "ok"), Span(names, "strong"), Span("  as shown here", "muted"))
+        where = "at the end" if group.event is None else f"from event {group.event}"
+        return line(Span("≠ ", "error"), Span(names, "strong"), Span(f"  {where}  ", "muted"), group.words)
+
+    def group_body(self, number: int, width: int) -> list[Line]:
+        """A group in full."""
+        group = self.groups[number]
+        made: list[Line] = []
+        if group.stopped:
+            made += wrap(group.words, width, "", indent=4, most=6)
+        for difference in group.differences[:20]:
+            made += wrap(f"· {difference.words}", width, "", indent=4, most=6)
+        for note in group.notes:
+            made += wrap(f"note: {note}", width, "muted", indent=4, most=3)
+        return made + wrap(f"after {'; '.join(group.packages)}", width, "muted", indent=4, most=4)
+
+
+def part_lines(part: Part, lit: Lit | None, width: int) -> tuple[list[Line], int]:
+    """A part as it has been accumulated: its head and its text. The second value is the line of what is lit."""
+    glyph, style = _PART.get(type(part), (" ", ""))
+    head = [Span("▌ " if lit is not None else "  ", "accent"), Span(f"{glyph} ", style), Span(noun_of(part), style)]
+    if isinstance(part, ToolCallIR):
+        head.append(Span("  no id" if part.id is None else f"  {part.id or 'empty id'}", "muted"))
+        head.append(_parses(part))
+    if isinstance(part, Reasoning) and part.signature:
+        head.append(Span(f"  signature of {len(part.signature):,} characters", "muted"))
+    text = text_of(part)
+    if lit is None:
+        start, end, light = max(0, len(text) - QUIET), len(text), Lit(0, 0)
+    else:
+        start, end, light = max(0, lit.start - BEFORE), min(len(text), lit.end + AFTER), lit
+    lines, inside = _lit_lines(text, start, end, light, width)
+    before = [line(Span(f"      … {count(start, 'character')} before", "muted"))] if start else []
+    after = [line(Span(f"      … {count(len(text) - end, 'character')} after", "muted"))] if end < len(text) else []
+    return [tuple(head), *before, *lines, *after], inside + 1 + len(before)
+
+
+def _parses(call: ToolCallIR) -> Span:
+    raw = call.raw or ""
+    if call.raw is None:
+        return Span("  no arguments yet" if not call.input else "  arguments are an object", "muted")
+    try:
+        loads(raw)
+    except WireError:
+        return Span(f"  {count(len(raw), 'character')}, not JSON yet", "warning")
+    return Span(f"  {count(len(raw), 'character')}, whole JSON", "ok")
+
+
+def _lit_lines(text: str, start: int, end: int, lit: Lit, width: int) -> tuple[list[Line], int]:
+    room, margin = max(8, width - 6), Span("      ")
+    made: list[Line] = []
+    first, at = 0, start
+    while at < end:
+        stop = text.find("\n", at, min(at + room, end))
+        to = min(at + room, end) if stop < 0 else stop
+        while to > at + 1 and cells(text[at:to]) > room:
+            to -= max(1, (cells(text[at:to]) - room) // 8)
+        a, b = max(at, min(lit.start, to)), max(at, min(lit.end, to))
+        if not first and a < b:
+            first = len(made) + 1
+        sign = (Span(" ⏎", "muted"),) if stop >= 0 and stop == to else ()
+        made.append((margin, Span(text[at:a]), Span(text[a:b], "lit"), Span(text[b:to]), *sign))
+        at = to + (stop >= 0 and stop == to)
+    return made, max(0, first - 1)
+
+
+def _quoted(deeds: Sequence[Deed]) -> Line:
+    """The characters an event added, as far as there is room."""
+    text = next((d.text for d in deeds if d.what is What.ADDED), "")
+    return (Span("  "), Span(text[:200], "string")) if text else ()
+
+
+def _usage(answer: ModelResponse) -> str | None:
+    if answer.usage is None:
+        return None
+    named = (("input", answer.usage.input), ("output", answer.usage.output), ("reasoning", answer.usage.reasoning))
+    return ", ".join(f"{value:,} {name}" for name, value in named if value is not None) or None
+
+
+def _ended(answer: ModelResponse) -> str:
+    return "has ended" if answer.is_complete else "goes on"

@@ -1,0 +1,43 @@
+"""What is coloured in a row of bytes: the tokens of JSON, the field names of an event stream."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from workbench.tui.models.rowtable import CONTINUES, IN_STRING
+
+_REST_OF_STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"?')
+_JSON: Final = re.compile(
+    rb'(?P<string>"[^"\\]*+(?:\\.[^"\\]*+)*+"?)(?P<colon>\s*+:)?|(?P<number>-?[0-9][0-9.eE+-]*+)|(?P<word>true|false|null)'
+)
+_FIELD: Final = re.compile(rb"(?:event|data|id|retry)?:")
+_IS_JSON: Final = re.compile(rb"[\xef\xbb\xbf \t\r\n]*+[{\[]")
+
+
+def is_json(body: bytes) -> bool:
+    """Whether the body is laid out as JSON."""
+    return bool(_IS_JSON.match(body))
+
+
+def tokens(data: bytes, flags: int, *, json: bool) -> Iterator[tuple[int, int, str]]:
+    """(start, end, style) of what is coloured in one row."""
+    at = 0
+    if flags & IN_STRING:
+        found = _REST_OF_STRING.match(data)
+        at = found.end() if found else 0
+        yield 0, at, "string"
+    elif not json and not flags & CONTINUES:
+        field = _FIELD.match(data)
+        if field is None and not data.startswith((b"{", b"[")):
+            return
+        if field:
+            at = field.end()
+            yield 0, at, "role"
+    for token in _JSON.finditer(data, at):
+        kind = token.lastgroup or ""
+        if kind == "colon":
+            yield token.start("string"), token.end("string"), "key"
+        else:
+            yield token.start(), token.end(), kind

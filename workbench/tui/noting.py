@@ -1,0 +1,179 @@
+"""Marks and notes of a session screen: where they are put, shown and gone to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from workbench.errors import WorkbenchError
+from workbench.tui.lines import Line, Span, line
+from workbench.tui.safetext import visible
+from workbench.tui.service import Answer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workbench.inspection import Inspector
+    from workbench.notes import Note, Notebook, Place
+    from workbench.tui.panes.prompt import Prompt
+    from workbench.tui.screens.session import SessionScreen
+
+MARK, NOTE = "⚑", "✎"
+"""Signs of a mark and of a note."""
+
+
+class Noting:
+    """The notebook of a session, and what the keys do with it."""
+
+    def __init__(self, screen: SessionScreen) -> None:
+        self.screen = screen
+        self.book: Notebook | None = None
+        self.wanted: Place | None = None
+        self._last: tuple[int, Place] | None = None
+        self._prompt: Prompt | None = None
+
+    def load(self) -> None:
+        """Find the notes of the session."""
+        self.screen.inspecting.do(partial(_open, self._came))
+
+    def _came(self, book: Notebook) -> None:
+        self.book = book
+        if book.trouble:
+            self.screen.notify(visible(book.trouble), severity="warning", markup=False)
+        if book.notes:
+            self._changed(None)
+
+    def of(self, exchange: str) -> list[Note]:
+        """What there is on an exchange and on places in it."""
+        return self.book.of(exchange) if self.book else []
+
+    def line_of(self, exchange: str) -> Line:
+        """The marks and notes of an exchange, for its row."""
+        return signs(self.of(exchange))
+
+    def items_of(self, item_of: Callable[[str, str], int | None]) -> dict[int, Line]:
+        """For each item of a view of the open exchange what was put on it.
+
+        Args:
+            item_of: the item of a side and pointer.
+        """
+        opened = self.screen.opened
+        found: dict[int, list[Note]] = {}
+        for note in self.of(opened.row.summary.id) if opened else ():
+            number = item_of(note.place.side, note.place.pointer) if note.place.side else None
+            if number is not None:
+                found.setdefault(number, []).append(note)
+        return {number: signs(notes) for number, notes in found.items()}
+
+    # Keys.
+
+    def place(self) -> Place | None:
+        """What a mark would be put on: the exchange in the timeline, else what is selected."""
+        from workbench.notes import Place
+
+        opened, selection = self.screen.opened, self.screen.selection
+        if opened is None:
+            return None
+        if self.screen.focused is self.screen.exchanges or selection is None or not selection.pointer:
+            return Place(opened.row.summary.id)
+        return Place(opened.row.summary.id, selection.side, selection.pointer)
+
+    def mark(self) -> None:
+        """Mark the place, or take its mark away."""
+        place = self.place()
+        if self.book and place:
+            note = self.book.at(place)
+            self._put(replace(note, is_marked=not note.is_marked))
+
+    def ask(self) -> None:
+        """Read and edit the note of the place."""
+        from workbench.notes import MAX_NOTE
+        from workbench.tui.panes.prompt import Prompt
+
+        place = self.place()
+        if self._prompt or self.book is None or place is None:
+            return
+        note = self.book.at(place)
+        what = f"{place.side} {place.pointer}".strip() or "the exchange"
+        self._prompt = Prompt(NOTE, note.text, lambda _: None, partial(self._done, note), most=MAX_NOTE)
+        self.screen.mount(self._prompt, before="#keys")
+        hint = "enter keeps it, empty removes it · esc leaves it as it was"
+        words = line(Span(f"note on {what}", "strong"), Span(f"  {hint}", "muted"))
+        self.screen.call_after_refresh(self._prompt.say, [words])
+
+    def _done(self, note: Note, text: str | None) -> None:
+        self._prompt = None
+        if text is not None and text.strip() != visible(note.text):
+            self._put(replace(note, text=text.strip()))
+
+    def _put(self, note: Note) -> None:
+        assert self.book
+        try:
+            self.book.put(replace(note, changed=time.time()))
+        except OSError as error:
+            self.screen.notify(visible(not_kept(self.book.path, error)), severity="error", markup=False)
+        self._changed(note.place.exchange)
+
+    def _changed(self, exchange: str | None) -> None:
+        """Show it; a filter may look at it."""
+        screen = self.screen
+        for summary in screen.state.summaries:
+            if exchange in (None, summary.id):
+                screen.filtering.noted(summary.index)
+        screen.show_notes()
+
+    def next(self) -> None:
+        """To the next mark or note, in order of the session; after the last one comes the first."""
+        from workbench.notes import Place
+
+        indices = {self.screen.state.summaries[n].id: n for n in self.screen.state.shown}
+        notes = self.book.notes.values() if self.book else ()
+        places = sorted(
+            (indices[n.place.exchange], n.place) for n in notes if n.is_there and n.place.exchange in indices
+        )
+        if not places:
+            where = " in what passes the filter" if self.screen.state.is_filtered else ""
+            self.screen.notify(f"nothing is marked{where}: space marks, a writes a note", markup=False)
+            return
+        at = self.screen.wanted or 0
+        here = self._last if self._last and self._last[0] == at else (at, self.place() or Place(""))
+        index, place = next((p for p in places if p > here), places[0])
+        if (index, place) <= here:
+            self.screen.notify("from the first mark again", markup=False)
+        self.screen.open_exchange(index)
+        self.wanted, self._last = place, (index, place)
+        if place.side:
+            self.screen.focus_pane("ir")
+
+
+def not_kept(path: Path, error: OSError) -> str:
+    """What it means that a note could not be written, and what to do."""
+    why = str(error)
+    if error.strerror:
+        why = f"{path.parent} cannot be written ({error.strerror}); let XDG_STATE_HOME name a folder that can"
+    return f"kept only until this session is closed: {why}"
+
+
+def signs(notes: list[Note]) -> Line:
+    """What notes of one place say, in a few columns."""
+    texts = [n.text for n in notes if n.text]
+    made = [Span(MARK, "accent strong")] if any(n.is_marked for n in notes) else []
+    if texts:
+        more = f" +{len(texts) - 1}" if len(texts) > 1 else ""
+        made.append(Span(f"{' ' if made else ''}{NOTE} {texts[0][:60]}{more}", "accent"))
+    return tuple(made)
+
+
+def _open(deliver: Callable[[Notebook], None], inspector: Inspector) -> Answer:
+    """In the inspector's thread: what the session is known by, and its notes."""
+    from workbench.notes import identity, open_notebook
+
+    session = inspector.session
+    try:
+        known_by = identity(session)
+    except WorkbenchError:
+        known_by = ""
+    return Answer(partial(deliver, open_notebook(known_by or "unreadable", session.name)))

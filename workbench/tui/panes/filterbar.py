@@ -1,0 +1,114 @@
+"""The line in which a filter is typed: what may come next, and where it is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+
+from workbench.tui.bars import Bar
+from workbench.tui.models.prompt import error_lines, said_lines, suggestion_lines
+from workbench.tui.panes.prompt import Prompt
+from workbench.tui.safetext import HIDDEN
+
+if TYPE_CHECKING:
+    from workbench.errors import FilterError
+    from workbench.filters.completion import Suggestion, Values
+
+HINT = "tab completes · ↓ next suggestion · ↑ earlier filters · enter applies · esc leaves"
+
+
+class FilterBar(Prompt):
+    """Asks for a filter.
+
+    Args:
+        text: the filter in force.
+        history: earlier filters, the last one last.
+        values: what occurs in the session, for completion.
+        typed: told of each change; says what is wrong with it, or what it comes to in words.
+        in_force: the filter that is applied at the moment.
+        done: told once.
+    """
+
+    BINDINGS: ClassVar = [
+        ("tab", "complete", "complete"),
+        ("down", "choose(1)", "next"),
+        ("up", "choose(-1)", "earlier"),
+    ]
+
+    def __init__(
+        self,
+        text: str,
+        history: Sequence[str],
+        values: Values,
+        typed: Callable[[str], FilterError | str],
+        in_force: Callable[[], str],
+        done: Callable[[str | None], None],
+    ) -> None:
+        super().__init__("&", text, self._on_typed, done, height=2)
+        self._in_force = in_force
+        self._history = history
+        self._back = 0
+        self._values = values
+        self._judge = typed
+        self._found: list[Suggestion] = []
+        self._chosen = 0
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="suggestions")
+        yield from super().compose()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._on_typed(self._text)
+
+    def _on_typed(self, text: str) -> None:
+        from workbench.filters.completion import suggest
+
+        found = self._judge(text)
+        if isinstance(found, str):
+            self.say(said_lines(found, HINT))
+        else:
+            self.say(error_lines(found, text, int(self.input.scroll_offset.x), self._in_force()))
+        self._found = suggest(text, self.input.cursor_position, self._values)
+        self._chosen = 0
+        self._show()
+
+    def _show(self) -> None:
+        lines = suggestion_lines(self._found, self._chosen, 6 if self.screen.size.height >= 30 else 4)
+        bar = self.query_one("#suggestions", Bar)
+        bar.styles.height = len(lines)
+        bar.display = bool(lines)
+        bar.show(lines)
+
+    def again(self) -> None:
+        """What the filter comes to has changed."""
+        found = self._judge(self.input.value)
+        if isinstance(found, str):
+            self.say(said_lines(found, HINT))
+
+    def action_complete(self) -> None:
+        """Put the chosen suggestion in place of what it completes."""
+        if not self._found:
+            return
+        chosen, cursor, value = self._found[self._chosen], self.input.cursor_position, self.input.value
+        text = HIDDEN.sub("?", chosen.text)  # what cannot be shown may not stand in the line; ? matches it
+        end = "" if text[-1] in ":~=<>" else " "
+        self._back = 0
+        self.input.value = value[: chosen.start] + text + end + value[cursor:].lstrip(" " if end else "")
+        self.input.cursor_position = chosen.start + len(text + end)
+
+    def action_choose(self, step: int) -> None:
+        """Down and up the suggestions; above the first one, and until something is typed, the earlier filters."""
+        if self._back or (step < 0 and not self._chosen):
+            self._recall(self._back - step)
+        elif self._found:
+            self._chosen = min(self._chosen + step, len(self._found) - 1)
+            self._show()
+
+    def _recall(self, back: int) -> None:
+        if 0 <= back <= len(self._history):
+            self._back = back
+            self.input.value = self._history[-back] if back else ""
+            self.input.cursor_position = len(self.input.value)

@@ -1,0 +1,150 @@
+"""The list of the home screen: sessions in sections."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from textual.message import Message
+
+from workbench.shelf.shelf import EXAMPLES, LIVE, Item, Section
+from workbench.tui import keys
+from workbench.tui.lines import Line
+from workbench.tui.models import home
+from workbench.tui.panes.lineview import LineView
+
+if TYPE_CHECKING:
+    from workbench.shelf.story import Story
+    from workbench.tui.app import WorkbenchApp
+
+
+class HomePane(LineView):
+    """Sessions, each with its story once it is told. The cursor stands on sessions alone."""
+
+    is_accordion = True
+
+    class Looked(Message):
+        """Other sessions are in sight."""
+
+    def __init__(self, sections: Iterable[Section], clock: Callable[[], float] = time.time) -> None:
+        super().__init__()
+        self.rows: Sequence[home.Row] = ()
+        self.stories: dict[Path, Story] = {}
+        self.listening: dict[Path, str] = {}
+        self._dates: dict[Path, float | None] = {}
+        self._clock = clock
+        self._home = str(Path.home())
+        self._sections = sections
+
+    def on_mount(self) -> None:
+        self.show(self._sections)
+
+    def show(self, sections: Iterable[Section]) -> None:
+        """Show other sections; the cursor stays on its session, and what has changed is to be told again."""
+        here = self.item()
+        self.rows = home.rows(sections, self._switch())
+        self.opened_items = {n for n, row in enumerate(self.rows) if row.note}
+        for item in self.items():
+            if self._dates.get(item.path) not in (None, item.modified):
+                self.stories.pop(item.path, None)
+            self._dates[item.path] = item.modified
+        same = (n for n, row in enumerate(self.rows) if row.item and here and _place(row.item) == _place(here))
+        self.cursor = next(same, None) or self._landing(min(self.cursor, len(self.rows) - 1), 1)
+        self.reload()
+        self.show_item(self.cursor)
+
+    def _switch(self) -> str:
+        return cast("WorkbenchApp", self.app).keymap.row(keys.table()["home.clients"]).show
+
+    def tell(self, path: Path, story: Story) -> None:
+        """A story is known."""
+        self.stories[path] = story
+        self.reload()
+
+    def items(self) -> list[Item]:
+        """Every session."""
+        return [row.item for row in self.rows if row.item]
+
+    def item(self) -> Item | None:
+        """The session under the cursor."""
+        return self.rows[self.cursor].item if self.cursor < len(self.rows) else None
+
+    def untold(self) -> list[Path]:
+        """Sessions in sight whose story is not known or may have gone on, from above."""
+        top = self.scroll_offset.y
+        last = min(top + self.size.height, self.virtual_size.height) - 1
+        if not self.rows or last < top:
+            return []
+        seen = self.rows[self.at(top)[0] : self.at(last)[0] + 1]
+        return [r.item.path for r in seen if r.item and (r.item.path not in self.stories or r.item.section == LIVE)]
+
+    # What is painted.
+
+    def count(self) -> int:
+        return len(self.rows)
+
+    def head(self, item: int, width: int) -> Line:
+        row = self.rows[item]
+        if row.item:
+            return home.item_line(row.item, self.stories.get(row.item.path), width, self._clock())
+        return home.note_lines(row.note, width)[0] if row.note else home.heading_line(row)
+
+    def further(self, item: int, width: int) -> list[Line]:
+        row = self.rows[item]
+        if row.item:
+            where = "" if row.item.section == EXAMPLES else self._where(row.item.path)
+            if row.item.path in self.listening:
+                where = f"listens at {self.listening[row.item.path]} · {where}"
+            return home.item_body(row.item, self.stories.get(row.item.path), width, where)
+        return home.note_lines(row.note, width)[1:]
+
+    def _where(self, path: Path) -> str:
+        shown = str(path)
+        return "~" + shown[len(self._home) :] if shown.startswith(self._home + os.sep) else shown
+
+    # Where the cursor may stand.
+
+    def move_to(self, item: int, *, center: bool = False) -> None:
+        """Headings and notes are passed over."""
+        super().move_to(self._landing(item, -1 if item < self.cursor else 1), center=center)
+
+    def _landing(self, item: int, step: int) -> int:
+        """The session at a row, else the next one in a direction, else in the other one."""
+        item = max(0, min(item, len(self.rows) - 1))
+        order = (*range(item, len(self.rows)), *range(item, -1, -1))
+        if step < 0:
+            order = (*range(item, -1, -1), *range(item, len(self.rows)))
+        return next((n for n in order if self.rows[n].item), 0)
+
+    def show_item(self, item: int, *, center: bool = False) -> None:
+        """The first session of a section is seen with its heading."""
+        super().show_item(item, center=center)
+        if item and not center and self.rows[item - 1].heading:
+            self.show_lines(self.first_line(item - 1), self.first_line(item))
+
+    def find(self, wanted: str, start: int, step: int) -> int | None:
+        """Only sessions are found: by their name, client, origin, verdict, story or path."""
+        total, wanted = self.count(), wanted.casefold()
+        for item in ((start + n * step) % total for n in range(total)):
+            found = self.rows[item].item
+            if found and wanted in self._words(found).casefold():
+                return item
+        return None
+
+    def _words(self, item: Item) -> str:
+        story = self.stories.get(item.path)
+        told = (story.verdict, story.text, story.origin, story.client, story.about) if story else ()
+        return "\n".join((item.name, item.client, self._where(item.path), *told))
+
+    # What is in sight.
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self.post_message(self.Looked())
+
+
+def _place(item: Item) -> tuple[str, Path]:
+    return item.section, item.path

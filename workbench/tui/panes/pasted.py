@@ -1,0 +1,21 @@
+"""A few lines of pasted text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from textual.widgets import TextArea
+from textual.widgets.text_area import Edit, EditResult
+
+from workbench.tui.safetext import visible
+
+MOST = 200_000
+"""Characters kept of what is pasted: as many as are looked at."""
+
+
+class PastedText(TextArea):
+    """Text that comes from anywhere: what acts on a terminal or hides is written out as it enters."""
+
+    def edit(self, edit: Edit) -> EditResult:
+        lines = edit.text[:MOST].replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        return super().edit(replace(edit, text="\n".join(map(visible, lines))))

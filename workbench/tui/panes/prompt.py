@@ -1,0 +1,94 @@
+"""A line of input under the panes, with a line or two about what is typed. The panes stay in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+from textual.widgets import Input
+
+from workbench.tui.bars import Bar
+from workbench.tui.lines import Line, Span, line
+from workbench.tui.models.prompt import LEFT as SIGN_WIDTH
+from workbench.tui.safetext import SHOWABLE, visible
+
+
+class Prompt(Vertical):
+    """Asks for one line; what cannot be shown cannot be typed or pasted.
+
+    Args:
+        sign: what stands in front of the text, one column.
+        text: to begin with; it is selected, so that typing takes its place.
+        typed: told of each change.
+        done: told once, of the text, or None where the user leaves.
+        height: lines under the text.
+        most: characters.
+    """
+
+    DEFAULT_CSS = """
+    Prompt { height: auto; background: $panel; }
+    Prompt Horizontal { height: 1; }
+    Prompt Input, Prompt Input:focus { height: 1; width: 1fr; border: none; padding: 0; background: $surface; }
+    """
+    BINDINGS: ClassVar = [("escape", "leave", "leave"), ("tab,shift+tab", "nothing", "nothing")]
+
+    def __init__(
+        self,
+        sign: str,
+        text: str,
+        typed: Callable[[str], None],
+        done: Callable[[str | None], None],
+        *,
+        height: int = 1,
+        most: int = 2000,
+    ) -> None:
+        super().__init__()
+        self._sign, self._text, self._height, self._most = sign, visible(text), height, most
+        self._typed, self._done = typed, done
+        self._before: Widget | None = None
+
+    def compose(self) -> ComposeResult:
+        with Horizontal():
+            yield Bar(id="sign")
+            yield Input(self._text, restrict=SHOWABLE, max_length=self._most, select_on_focus=True)
+        yield Bar(id="words")
+
+    def on_mount(self) -> None:
+        self._before = self.screen.focused
+        self.query_one("#sign", Bar).styles.width = SIGN_WIDTH
+        self.query_one("#sign", Bar).show([line(Span(self._sign, "accent strong"))])
+        self.query_one("#words", Bar).styles.height = self._height
+        self.input.focus()
+
+    @property
+    def input(self) -> Input:
+        """The line of input."""
+        return self.query_one(Input)
+
+    def say(self, lines: Sequence[Line]) -> None:
+        """Words under the text."""
+        self.query_one("#words", Bar).show(lines)
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        message.stop()
+        self._typed(message.value)
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        message.stop()
+        self.finish(message.value)
+
+    def action_leave(self) -> None:
+        self.finish(None)
+
+    def action_nothing(self) -> None:
+        """A key that means something to the panes means nothing while one types."""
+
+    def finish(self, text: str | None) -> None:
+        """Give the keys back to who had them, and say what came of it."""
+        if self._before and self._before.is_mounted:
+            self._before.focus(scroll_visible=False)
+        self.remove()
+        self._done(text)

@@ -1,0 +1,48 @@
+"""A text to read: its lines, wrapped to the pane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from textual import events
+
+from workbench.tui.lines import Line, line, wrap
+from workbench.tui.panes.lineview import LineView
+
+MOST_ROWS = 50
+"""Rows that one line may take."""
+
+
+class TextPane(LineView):
+    """Lines of text; what begins at the margin and is followed by what is set in is a heading."""
+
+    def __init__(self, title: str = "", *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._text: Sequence[str] = ()
+        self._rows: list[Line] = []
+        self.title(line(title))
+
+    def show(self, text: Iterable[str]) -> None:
+        """Show another text from its beginning."""
+        self._text, self.cursor = list(text), 0
+        self._lay_out()
+        self.scroll_to(y=0, animate=False, force=True, immediate=True)
+
+    def _lay_out(self) -> None:
+        self._rows = []
+        for number, text in enumerate(self._text):
+            bare = text.lstrip(" ")
+            indent = len(text) - len(bare)
+            after = self._text[number + 1] if number + 1 < len(self._text) else ""
+            style = "role" if text and not indent and after.startswith(" ") else ""
+            self._rows += wrap(bare, self.text_width, style, indent=indent, most=MOST_ROWS) or [()]
+        self.reload()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._lay_out()
+
+    def count(self) -> int:
+        return len(self._rows)
+
+    def head(self, item: int, width: int) -> Line:
+        return self._rows[item] if item < len(self._rows) else ()

@@ -1,0 +1,186 @@
+"""Dialogs about files: open one, import one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+from textual import work
+from textual.message import Message
+from textual.worker import get_current_worker
+
+from workbench.errors import WorkbenchError
+from workbench.shelf import paths
+from workbench.shelf.imported import Imported
+from workbench.tui.models.words import count
+from workbench.tui.screens.form import Field, Form, Offer, Suggestion
+
+MOST_DAMAGE = 4
+
+
+def offer_paths(text: str) -> Offer:
+    """How a path may go on."""
+    found = paths.complete(text)
+    suggestions = [
+        Suggestion(
+            entry.name + "/" * entry.is_folder, found.folder + entry.name + "/" * entry.is_folder, not entry.is_folder
+        )
+        for entry in found.entries
+    ]
+    return Offer(suggestions, found.common() if suggestions else "", found.why_not)
+
+
+def offer_new(text: str) -> Offer:
+    """The same for a file that need not be there."""
+    return offer_paths(text)._replace(why_not="")
+
+
+class OpenScreen(Form[Path]):
+    """Asks which file to open. Answers with a file that is there and may be read."""
+
+    def __init__(self, typed: str = "") -> None:
+        super().__init__()
+        hint = "tab completes · ↓ chooses · enter opens · esc"
+        self.fields = [Field("path", "Open a file", hint, typed)]
+
+    def offer(self, field: str, text: str) -> Offer:
+        return offer_paths(text)
+
+    def submit(self, field: str, text: str) -> None:
+        path = paths.meant(text)
+        why_not = "type a path, or choose a file with ↓" if not text.strip() else paths.why_not(path)
+        if why_not:
+            self.say(why_not)
+        else:
+            self.dismiss(path)
+
+
+class Cancelled(Exception):
+    """The user broke off."""
+
+
+class Progress(Message):
+    """So many exchanges are read."""
+
+    def __init__(self, done: int) -> None:
+        super().__init__()
+        self.done = done
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, Progress)
+
+
+class Finished(Message):
+    """The import ended: with a file, or with what went wrong."""
+
+    def __init__(self, done: Imported | None, error: Exception | None = None) -> None:
+        super().__init__()
+        self.done = done
+        self.error = error
+
+
+class ImportScreen(Form[Path]):
+    """Turns a file into a session file. Answers with the session file when it is to be opened."""
+
+    BINDINGS: ClassVar = [("enter", "open", "open it")]  # once the fields are done with
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fields = [
+            Field("file", "Import", "any file that can be opened · tab completes · enter"),
+            Field("out", "into a session file", "secrets are replaced · .jsonl for the text form"),
+        ]
+        self._done: Imported | None = None
+        self._may_replace = ""
+
+    def offer(self, field: str, text: str) -> Offer:
+        return offer_paths(text) if field == "file" else offer_new(text)
+
+    def submit(self, field: str, text: str) -> None:
+        source, out = paths.meant(self.value("file") if field == "out" else text), paths.meant(self.value("out"))
+        why_not = paths.why_not(source) if self.value("file").strip() else "type the path of a file to import"
+        if why_not:
+            self.say(why_not)
+            self.go("file")
+        elif field == "file" or not self.value("out").strip():
+            from workbench.shelf import imported
+
+            self.put("out", self.value("out") or str(imported.free_name(source)))
+            self.go("out")
+        else:
+            self._try(source, out)
+
+    def _try(self, source: Path, out: Path) -> None:
+        from workbench.shelf import imported
+
+        try:
+            imported.refuse(out, source, may_replace=True)
+        except WorkbenchError as error:
+            self.say(str(error))
+            return
+        if out.exists() and self._may_replace != str(out):
+            self._may_replace = str(out)
+            self.say(f"{out} exists: enter again replaces it, or choose another name")
+            return
+        for field in self.fields:
+            self.query_one(f"#{field.id}").disabled = True
+        self.set_focus(None)
+        self.say("reading … · esc breaks off", "")
+        self._import(source, out)
+
+    @work(thread=True, group="import", exit_on_error=False)
+    def _import(self, source: Path, out: Path) -> None:
+        from workbench.importers import open_input
+        from workbench.shelf import imported
+
+        worker = get_current_worker()
+
+        def step(done: int) -> None:
+            if worker.is_cancelled:
+                raise Cancelled
+            self.post_message(Progress(done))
+
+        try:
+            session = open_input(str(source))
+            try:
+                self.post_message(Finished(imported.save(session, out, step)))
+            finally:
+                session.close()
+        except (WorkbenchError, OSError, Cancelled) as error:
+            self.post_message(Finished(None, error))
+
+    def on_progress(self, message: Progress) -> None:
+        if self._done is None:
+            self.say(f"{count(message.done, 'exchange')} read … · esc breaks off", "")
+
+    def on_finished(self, message: Finished) -> None:
+        self._done = message.done
+        if message.done is None:
+            self._again(message.error)
+            return
+        damage = message.done.damage
+        more = [f"and {len(damage) - MOST_DAMAGE} more"] if len(damage) > MOST_DAMAGE else []
+        told = [message.done.told(), *(f"damaged: {text}" for text in damage[:MOST_DAMAGE]), *more]
+        self.say("\n".join((*told, "enter opens it · esc closes")), "warning" if damage else "ok")
+
+    def _again(self, error: Exception | None) -> None:
+        for field in self.fields:
+            self.query_one(f"#{field.id}").disabled = False
+        self.go("file")
+        self.say(str(error) if isinstance(error, WorkbenchError | OSError) else "broken off: nothing was written")
+
+    def action_open(self) -> None:
+        if self._done:
+            self.dismiss(self._done.path)
+
+    def action_cancel(self) -> None:
+        """Break off what runs, else leave."""
+        running = [
+            worker
+            for worker in self.workers
+            if worker.node is self and worker.group == "import" and not worker.is_finished
+        ]
+        for worker in running:
+            worker.cancel()
+        if not running:
+            self.dismiss(None)

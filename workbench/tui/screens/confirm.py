@@ -1,0 +1,34 @@
+"""A question that is answered by yes or no."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.screen import ModalScreen
+
+from workbench.tui.bars import Bar
+from workbench.tui.lines import Span, line, wrap
+
+WIDTH = 64
+
+
+class ConfirmScreen(ModalScreen[bool]):
+    """Answers True for yes; escape and no answer False."""
+
+    CSS_PATH = "form.tcss"
+    BINDINGS: ClassVar = [("y,enter", "dismiss(True)", "yes"), ("n,escape,q", "dismiss(False)", "no")]
+
+    def __init__(self, question: str, yes: str, no: str) -> None:
+        super().__init__()
+        self.question = question
+        self.answers = line(Span("  y", "accent strong"), f" {yes}   ", Span("n", "accent strong"), f" {no}")
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="question")
+
+    def on_mount(self) -> None:
+        lines = [line(), *wrap(self.question, WIDTH - 4, "strong", indent=2), line(), self.answers, line()]
+        bar = self.query_one("#question", Bar)
+        bar.styles.height = len(lines)
+        bar.show(lines)

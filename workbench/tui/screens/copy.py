@@ -1,0 +1,103 @@
+"""The copy menu: one key for each thing that can be copied of where one stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.screen import ModalScreen
+
+from workbench.errors import LocalProtocolError
+from workbench.tui import clipboard, keys
+from workbench.tui.keymap import Keymap
+from workbench.tui.lines import Line, line
+from workbench.tui.models.copying import Choice, choice_line, choices
+from workbench.tui.panes.http import HttpPane
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.panes.pane import Pane
+from workbench.tui.safetext import visible
+
+if TYPE_CHECKING:
+    from workbench.tui.screens.session import SessionScreen
+
+
+class CopyPane(LineView):
+    """The choices; a click takes one."""
+
+    def __init__(self, found: tuple[Choice, ...]) -> None:
+        super().__init__()
+        self.found = found
+        self.title(line(" copy · esc closes "))
+
+    def on_mount(self) -> None:
+        self.styles.height = len(self.found) + 2
+        keymap: Keymap = getattr(self.app, "keymap", Keymap())
+        self._rows = {key.id: key for key in keymap.rows(keys.COPY)}
+        self.reload()
+
+    def count(self) -> int:
+        return len(self.found)
+
+    def head(self, item: int, width: int) -> Line:
+        choice = self.found[item]
+        key = self._rows[f"copy.{choice.name}"]
+        return choice_line(key.show, key.word, choice)
+
+    def on_click(self, event: events.Click) -> None:
+        place = event.get_content_offset(self)
+        number = place.y + self.scroll_offset.y if place else self.count()
+        if number < self.count():
+            event.prevent_default()
+            self.move_to(number)
+            self.post_message(self.Entered(self))
+
+
+class CopyScreen(ModalScreen[Choice | None]):
+    """Answers what was chosen, None for nothing."""
+
+    CSS_PATH = "copy.tcss"
+    BINDINGS = keys.bindings(keys.COPY)
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.COPY
+
+    def __init__(self, found: tuple[Choice, ...]) -> None:
+        super().__init__()
+        self.found = found
+
+    def compose(self) -> ComposeResult:
+        yield CopyPane(self.found)
+
+    def action_choose(self, name: str) -> None:
+        choice = next((c for c in self.found if c.name == name), None)
+        if choice:
+            self.dismiss(choice)
+        else:
+            self.notify("there is none of that here", severity="warning", markup=False)
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        self.dismiss(self.found[message.view.cursor])
+
+
+def ask_what_to_copy(screen: SessionScreen) -> None:
+    """Show the menu for where the screen stands; what is chosen is copied."""
+    opened, pane = screen.opened, screen.focused
+    if opened is None:
+        screen.notify("no exchange is open", markup=False)
+        return
+    selection = (pane.selection() if isinstance(pane, Pane) else None) or screen.selection
+    found = screen.findings.cursor if screen.state.findings else None
+    finding = screen.state.findings[found] if found is not None else None
+    row = pane.row() if isinstance(pane, HttpPane) else None
+    side = (row.side if row else "") or (screen.wire.side if pane is screen.wire or not selection else selection.side)
+
+    def copy(choice: Choice | None) -> None:
+        if choice is None:
+            return
+        try:
+            said = clipboard.put(screen.app, choice.make())
+        except (LocalProtocolError, OSError) as error:
+            screen.notify(visible(f"not copied: {error}"), severity="error", markup=False)
+        else:
+            screen.notify(visible(said), markup=False)
+
+    screen.app.push_screen(CopyScreen(choices(opened, selection, side, finding, row)), copy)

@@ -1,0 +1,187 @@
+"""The diff screen: a request beside the one before it in its conversation, in meaning and in bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.screen import Screen
+
+from workbench.tui import keys
+from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models import diff
+from workbench.tui.models.diff import Compared, Places
+from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.service import Answer
+
+if TYPE_CHECKING:
+    from workbench.inspection import Inspector
+    from workbench.tui.service import Job
+
+
+class ListPane(LineView):
+    """Changes, or ranges of bytes; the one under the cursor is shown in full."""
+
+    is_accordion = True
+    compared: Compared | None = None
+    why = "comparing …"
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap(self.why, width, "muted")
+
+
+class ChangesPane(ListPane):
+    """What changed in meaning."""
+
+    def show(self, compared: Compared, places: Places) -> None:
+        self.compared, self.places = compared, places
+        self.changes = diff.ordered(compared.difference)
+        is_read = compared.difference.is_read
+        self.why = "nothing: the bodies mean the same" if is_read else "a body is no JSON: see the bytes"
+        self.cursor = 0
+        self.reload()
+
+    def count(self) -> int:
+        return len(self.changes) if self.compared else 0
+
+    def head(self, item: int, width: int) -> Line:
+        return diff.change_line(self.changes[item])
+
+    def further(self, item: int, width: int) -> list[Line]:
+        return diff.change_body(self.changes[item], self.places, width)
+
+
+class HunksPane(ListPane):
+    """What changed in bytes."""
+
+    def show(self, compared: Compared, places: Places) -> None:
+        self.compared, self.places = compared, places
+        self.why = "nothing: the same bytes"
+        self.cursor = 0
+        self.reload()
+
+    def count(self) -> int:
+        return len(self.compared.difference.hunks) if self.compared else 0
+
+    def head(self, item: int, width: int) -> Line:
+        assert self.compared
+        hunk = self.compared.difference.hunks[item]
+        return diff.hunk_line(hunk, self.places.pointer_of(hunk))
+
+    def further(self, item: int, width: int) -> list[Line]:
+        assert self.compared
+        return diff.hunk_body(self.compared.difference, self.compared.difference.hunks[item], width)
+
+
+def comparing(screen: DiffScreen, index: int) -> Job:
+    """The question for a request and the one before it in its conversation, else of its model."""
+
+    def job(inspector: Inspector) -> Answer:
+        from workbench.differences import compare
+
+        rows = inspector.rows
+        earlier = [row.index for row in rows[:index] if row.conversation == rows[index].conversation is not None]
+        alike = [row.index for row in rows[:index] if row.model == rows[index].model is not None]
+        if not earlier and not alike:
+            why = f"request {index + 1} is the first of its kind: there is nothing to compare it with"
+            return Answer(lambda: screen.answered(None, why))
+        before = (earlier or alike)[-1]
+        texts = [inspector.detail(n).decoded.request_text for n in (before, index)]
+        compared = Compared(before, index, compare(*texts), is_same_conversation=bool(earlier))
+        return Answer(lambda: screen.answered(compared))
+
+    return job
+
+
+class DiffScreen(Screen["tuple[int, int] | None"]):
+    """Dismissed with (exchange, byte of its request) to look at, or None.
+
+    Args:
+        ask: has a question answered in the inspector's thread.
+        index: the exchange whose request is compared.
+        last: the last exchange that is inspected.
+    """
+
+    CSS_PATH = "diff.tcss"
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.DIFF
+    BINDINGS = keys.bindings(keys.DIFF)
+
+    changes = getters.query_one("#changes", ChangesPane)
+    hunks = getters.query_one("#hunks", HunksPane)
+
+    def __init__(self, ask: Callable[[Job], None], index: int, last: int) -> None:
+        super().__init__()
+        self.ask = ask
+        self.index = index
+        self.last = last
+        self.places: Places | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="headline")
+        with Container(id="sides"):
+            yield ChangesPane(id="changes")
+            yield HunksPane(id="hunks")
+        yield KeyBar(id="keys")
+        yield Bar(id="too-small")
+
+    def on_mount(self) -> None:
+        self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self.query_one("#headline", Bar).show([line(Span(" Comparing …", "muted")), ()])
+        self.changes.title(line(" Meaning "))
+        self.hunks.title(line(" Bytes "))
+        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_CHANGE, *keys.DIFF])
+        self.changes.focus()
+        self.ask(comparing(self, self.index))
+
+    def answered(self, compared: Compared | None, why: str = "") -> None:
+        """Show what differs, or why there is nothing to compare with."""
+        if not self.is_attached:
+            return
+        if compared is None:
+            self.query_one("#headline", Bar).show([line(Span(f" {why}", "warning")), ()])
+            for pane in self.query(ListPane):
+                pane.why = ""
+                pane.compared = None
+                pane.reload()
+            return
+        self.places = Places(compared.difference)
+        self.query_one("#headline", Bar).show(diff.title(compared))
+        self.changes.show(compared, self.places)
+        self.hunks.show(compared, self.places)
+        self.changes.title(line(f" Meaning · {len(self.changes.changes):,} "))
+        self.hunks.title(line(f" Bytes · {len(compared.difference.hunks):,} "))
+
+    def on_line_view_moved(self, message: LineView.Moved) -> None:
+        if message.view is self.changes and self.places:
+            hunk = self.places.hunk_of(self.changes.changes[self.changes.cursor])
+            if hunk is not None:
+                self.hunks.move_to(hunk, center=True)
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        compared = self.changes.compared
+        if compared is None or self.places is None:
+            return
+        if message.view is self.hunks:
+            offset: int | None = compared.difference.hunks[self.hunks.cursor].after[0]
+        else:
+            offset = self.places.offset_of(self.changes.changes[self.changes.cursor])
+        if offset is None:
+            self.notify("it is not in this request: it is gone", markup=False)
+        else:
+            self.dismiss((self.index, offset))
+
+    def action_pane(self) -> None:
+        (self.hunks if self.changes.has_focus else self.changes).focus()
+
+    def action_exchange(self, step: int) -> None:
+        """Another request of the session."""
+        self.index = max(0, min(self.index + step, self.last))
+        self.ask(comparing(self, self.index))
+
+    def action_back(self) -> None:
+        self.dismiss(None)

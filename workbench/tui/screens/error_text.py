@@ -1,0 +1,128 @@
+"""A pasted error text: which rule it is, and what to look for."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import getters, work
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.widgets import TextArea
+from textual.worker import get_current_worker
+
+from workbench.tui.bars import Bar
+from workbench.tui.lines import Line, Span, line
+from workbench.tui.models import matches
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.panes.pasted import PastedText
+
+PAUSE = 0.15
+"""Seconds without a key after which the text is looked up."""
+
+
+class KnownPane(LineView):
+    """The rules that a text belongs to, each with what to look for."""
+
+    is_accordion = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: list[matches.Known] = []
+        self.is_answered = False
+        self.has_text = False
+
+    def count(self) -> int:
+        return len(self.known)
+
+    def head(self, item: int, width: int) -> Line:
+        return matches.known_line(self.known[item])
+
+    def further(self, item: int, width: int) -> list[Line]:
+        return matches.known_body(self.known[item], width)
+
+    def nothing(self, width: int) -> list[Line]:
+        return matches.nothing(self.has_text, self.is_answered, width)
+
+
+class Answered(Message):
+    """A text was looked up."""
+
+    def __init__(self, text: str, known: list[matches.Known]) -> None:
+        super().__init__()
+        self.text = text
+        self.known = known
+
+
+class ErrorTextScreen(ModalScreen[None]):
+    """Explains while one types. Nothing is sent anywhere."""
+
+    CSS_PATH = "error_text.tcss"
+    BINDINGS: ClassVar = [("escape", "dismiss(None)", "close")]
+    asked = getters.query_one(PastedText)
+    pane = getters.query_one(KnownPane)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="error-text"):
+            yield Bar(id="asking")
+            yield PastedText(soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
+            yield Bar(id="verdict")
+            yield KnownPane()
+            yield Bar(id="ways")
+
+    def on_mount(self) -> None:
+        asking = line(
+            Span(" Which rule is it?", "strong"), Span("  paste an error text; nothing is sent anywhere", "muted")
+        )
+        ways = [("tab", "to the rules and back"), ("enter", "the page of a rule"), ("esc", "closes")]
+        self.query_one("#asking", Bar).show([asking])
+        self.query_one("#ways", Bar).show(
+            [line(" ", *(s for key, text in ways for s in (Span(key, "accent strong"), f" {text}  ")))]
+        )
+        self.asked.cursor_blink = False
+        self._pause = self.set_timer(PAUSE, self._look_up)
+        self.asked.focus()
+
+    def on_text_area_changed(self, message: TextArea.Changed) -> None:
+        self.pane.is_answered = False
+        self._pause.stop()
+        self._pause = self.set_timer(PAUSE, self._look_up)
+
+    def _look_up(self) -> None:
+        self._explain(self.asked.text)
+
+    @work(thread=True, exclusive=True, group="explain", exit_on_error=False)
+    def _explain(self, text: str) -> None:
+        from workbench.rules import errortext, pages
+
+        if text.strip():
+            known = matches.of_matches(errortext.explain(text))
+        else:
+            known = matches.of_rules({slug: pages.page(slug).summary for slug in pages.slugs()})
+        if not get_current_worker().is_cancelled:
+            self.post_message(Answered(text, known))
+
+    def on_answered(self, message: Answered) -> None:
+        if message.text != self.asked.text:
+            return
+        pane = self.pane
+        pane.known, pane.has_text, pane.is_answered = message.known, bool(message.text.strip()), True
+        pane.cursor = 0
+        pane.reload()
+        pane.show_item(0)
+        self.query_one("#verdict", Bar).show([self._verdict()])
+
+    def _verdict(self) -> Line:
+        pane = self.pane
+        if not pane.has_text:
+            return line(Span(f" {matches.EMPTY}", "muted"))
+        if not pane.known:
+            return line(Span(" ? not recognised", "warning strong"))
+        others = f"; {len(pane.known) - 1} less likely below" if len(pane.known) > 1 else ""
+        return line(Span(f" ✓ {pane.known[0].rule}", "ok strong"), Span(others, "muted"))
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        from workbench.tui.screens.page import PageScreen
+
+        self.app.push_screen(PageScreen(self.pane.known[self.pane.cursor].rule))

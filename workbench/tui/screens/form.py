@@ -1,0 +1,233 @@
+"""A dialog of one or more lines of input, each with what it may go on to below it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Generic, NamedTuple, TypeVar
+
+from textual import events, getters, work
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.widgets import Input
+from textual.worker import get_current_worker
+
+from workbench.tui.bars import Bar
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.paint import content
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.safetext import SHOWABLE, is_showable
+
+Result = TypeVar("Result")
+
+
+class Field(NamedTuple):
+    """A line of input. ``hint`` stands on its lower border."""
+
+    id: str
+    title: str
+    hint: str
+    value: str = ""
+
+
+class Suggestion(NamedTuple):
+    """What a line of input may become: ``text`` replaces all of it. ``is_final``: there is nothing to add to it."""
+
+    shown: str
+    text: str
+    is_final: bool = True
+
+
+class Offer(NamedTuple):
+    """Suggestions for a text; ``common`` is as much as all of them share, ``why_not`` says why there are none."""
+
+    suggestions: Sequence[Suggestion]
+    common: str = ""
+    why_not: str = ""
+
+
+class SuggestionPane(LineView, can_focus=False):
+    """Suggestions; the cursor is shown once somebody walks to one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.offer = Offer(())
+        self.is_walked = False
+
+    def show(self, offer: Offer) -> None:
+        """Show other suggestions."""
+        self.offer, self.is_walked, self.cursor = offer, False, 0
+        self.reload()
+        self.scroll_to(y=0, animate=False, force=True, immediate=True)
+
+    def walk(self, step: int) -> None:
+        """Go to the next suggestion."""
+        self.move_to(self.cursor + step if self.is_walked else self.cursor)
+        self.is_walked = bool(self.count())
+        self.refresh()
+
+    def chosen(self) -> Suggestion | None:
+        """The suggestion that somebody walked to."""
+        return self.offer.suggestions[self.cursor] if self.is_walked and self.count() else None
+
+    def count(self) -> int:
+        return len(self.offer.suggestions)
+
+    def head(self, item: int, width: int) -> Line:
+        return line(self.offer.suggestions[item].shown)
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap(self.offer.why_not, width, "muted", most=3) if self.offer.why_not else []
+
+    def signs(self, item: int, inside: int) -> Line:
+        return line(Span(" ▸" if self.is_walked and item == self.cursor else "  ", "accent"))
+
+    def under(self, item: int) -> str:
+        return "cursor" if self.is_walked and item == self.cursor else ""
+
+
+class Suggested(Message):
+    """Suggestions for a text are there."""
+
+    def __init__(self, text: str, offer: Offer) -> None:
+        super().__init__()
+        self.text = text
+        self.offer = offer
+
+
+class Form(ModalScreen[Result], Generic[Result]):
+    """Lines of input. What cannot be shown cannot be typed or pasted; escape answers None."""
+
+    CSS_PATH = "form.tcss"
+    BINDINGS: ClassVar = [
+        ("escape", "cancel", "cancel"),
+        ("tab", "complete", "complete"),
+        ("shift+tab", "field(-1)", "previous field"),
+        ("down", "walk(1)", "next suggestion"),
+        ("up", "walk(-1)", "previous suggestion"),
+    ]
+    fields: Sequence[Field] = ()
+    pane = getters.query_one(SuggestionPane)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._answered: str | None = None
+        self._is_completing = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="form"):
+            for field in self.fields:
+                value = field.value if is_showable(field.value) else ""
+                asked = Input(value, restrict=SHOWABLE, id=field.id, select_on_focus=False)
+                asked.border_title = content(line(f" {field.title} "))
+                asked.border_subtitle = content(line(f" {field.hint} "))
+                yield asked
+            yield SuggestionPane()
+            yield Bar(id="said")
+
+    # What a dialog supplies.
+
+    def offer(self, field: str, text: str) -> Offer:
+        """What a text may go on to. Called in a thread."""
+        raise NotImplementedError
+
+    def submit(self, field: str, text: str) -> None:
+        """Enter was pressed in a field."""
+        raise NotImplementedError
+
+    # What it does.
+
+    def value(self, field: str) -> str:
+        """What stands in a field."""
+        return self.query_one(f"#{field}", Input).value
+
+    def put(self, field: str, text: str) -> None:
+        """Write into a field and go to its end."""
+        asked = self.query_one(f"#{field}", Input)
+        asked.value = text
+        asked.cursor_position = len(text)
+
+    def go(self, field: str) -> None:
+        """Give a field the keys."""
+        self.query_one(f"#{field}", Input).focus()
+
+    def say(self, text: str, style: str = "error") -> None:
+        """Words below the fields; "" for none. An error is marked by its sign, too."""
+        bar = self.query_one("#said", Bar)
+        lines = wrap(f"✗ {text}" if style == "error" and text else text, max(20, bar.size.width - 1), style, most=8)
+        bar.styles.height = max(1, len(lines))
+        bar.show([line(" ", *each) for each in lines])
+
+    @property
+    def here(self) -> str:
+        """The field with the keys."""
+        return (self.focused and self.focused.id) or self.fields[0].id
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        if isinstance(event.widget, Input):
+            self._answered = None
+            self._suggest(self.here, event.widget.value)
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        self.say("")
+        self._answered = None
+        if message.input is self.focused:
+            self._suggest(self.here, message.value)
+
+    @work(thread=True, exclusive=True, group="suggest", exit_on_error=False)
+    def _suggest(self, field: str, text: str) -> None:
+        offer = self.offer(field, text)
+        if not get_current_worker().is_cancelled:
+            self.post_message(Suggested(text, offer))
+
+    def on_suggested(self, message: Suggested) -> None:
+        self.pane.show(message.offer)
+        self._answered = message.text
+        if self._is_completing:
+            self.action_complete()
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        chosen = self.pane.chosen()
+        if chosen is None:
+            self.submit(self.here, message.value)
+        else:
+            self._take(chosen)
+
+    def on_line_view_moved(self, message: LineView.Moved) -> None:
+        """A click on a suggestion."""
+        self.pane.is_walked = True
+        if chosen := self.pane.chosen():
+            self._take(chosen)
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        self.on_line_view_moved(message)  # the one where the cursor stands
+
+    def _take(self, chosen: Suggestion) -> None:
+        if is_showable(chosen.text):
+            self.put(self.here, chosen.text)
+        elif not chosen.is_final:
+            self.say("this name holds characters that no line of input can show: give its files on the command line")
+        if chosen.is_final:
+            self.submit(self.here, chosen.text)
+
+    def action_walk(self, step: int) -> None:
+        self.pane.walk(step)
+
+    def action_complete(self) -> None:
+        """As far as all suggestions agree, once they are there; to the next field where that adds nothing."""
+        self._is_completing = self._answered != self.value(self.here)
+        if self._is_completing:
+            return
+        common = self.pane.offer.common
+        if len(common) > len(self.value(self.here)) and is_showable(common):
+            self.put(self.here, common)
+        else:
+            self.action_field(1)
+
+    def action_field(self, step: int) -> None:
+        ids = [field.id for field in self.fields]
+        self.go(ids[(ids.index(self.here) + step) % len(ids)])
+
+    def action_cancel(self) -> None:
+        self.dismiss(None)

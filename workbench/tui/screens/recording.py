@@ -1,0 +1,48 @@
+"""A recording that runs: what to point a client at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.screen import ModalScreen
+
+from workbench.tui.models.recording import settings, told
+from workbench.tui.panes.text import TextPane
+
+if TYPE_CHECKING:
+    from workbench.tui.running import Running
+
+
+class RecordingScreen(ModalScreen[Path]):
+    """Answers with the session file, to be opened, or None."""
+
+    CSS_PATH = "text.tcss"
+    BINDINGS: ClassVar = [
+        ("enter", "open", "open it"),
+        ("y", "copy", "copy the variables"),
+        ("escape,q", "dismiss(None)", "close"),
+    ]
+
+    def __init__(self, running: Running) -> None:
+        super().__init__()
+        self.running = running
+
+    def compose(self) -> ComposeResult:
+        yield TextPane(" recording · enter opens it · y copies the variables · esc closes ")
+
+    def on_mount(self) -> None:
+        self.query_one(TextPane).show(
+            told(self.running.upstreams, self.running.recording.urls, self.running.recording.out)
+        )
+
+    def on_line_view_entered(self) -> None:
+        self.action_open()
+
+    def action_open(self) -> None:
+        self.dismiss(self.running.recording.out)
+
+    def action_copy(self) -> None:
+        self.app.copy_to_clipboard("\n".join(settings(self.running.upstreams, self.running.recording.urls)))
+        self.notify("the variables are copied, where the terminal allows it", markup=False)

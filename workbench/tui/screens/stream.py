@@ -1,0 +1,307 @@
+"""The stream screen: the events of an answer beside the message they add up to, and what the usual clients build."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import getters, work
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.message import Message
+from textual.screen import Screen
+
+from workbench.tui import keys
+from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.words import count
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.safetext import visible
+
+if TYPE_CHECKING:
+    from workbench.decode import Decoded
+    from workbench.tui.models.stream import Stream
+    from workbench.tui.opened import Opened
+    from workbench.tui.selection import Selection
+
+
+GROWTH_SECONDS = 0.25
+"""A stream that grows is shown anew this often at most."""
+
+
+class Made(Message):
+    """The stream is read."""
+
+    def __init__(self, stream: Stream) -> None:
+        super().__init__()
+        self.stream = stream
+
+
+class StreamPane(LineView):
+    """A list of the stream screen."""
+
+    stream: Stream | None = None
+
+    def show(self, stream: Stream) -> None:
+        """Show a stream."""
+        self.stream = stream
+        self.reload()
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap("no event has arrived whole yet" if self.stream else "reading the stream …", width, "muted")
+
+
+class EventsPane(StreamPane):
+    """The events; the one under the cursor with its bytes."""
+
+    is_accordion = True
+
+    def count(self) -> int:
+        return len(self.stream.events) if self.stream else 0
+
+    def head(self, item: int, width: int) -> Line:
+        assert self.stream
+        return self.stream.row(item, width)
+
+    def further(self, item: int, width: int) -> list[Line]:
+        assert self.stream
+        return self.stream.details(item, width, max(3, self.size.height // 2))
+
+    def find(self, wanted: str, start: int, step: int) -> int | None:
+        """The next event that holds the text."""
+        total, wanted = self.count(), wanted.casefold()
+        numbers = ((start + n * step) % total for n in range(total))
+        return next((n for n in numbers if self.stream and self.stream.holds(n, wanted)), None)
+
+
+class BuiltPane(StreamPane):
+    """The message after the event under the cursor."""
+
+    event = 0
+    lines: list[Line]
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.lines = []
+
+    def show_after(self, event: int, *, stays: bool = False) -> None:
+        """Show the message as it is after an event, at what that event added, or where one ``stays``."""
+        assert self.stream
+        self.event = event
+        self.lines, first = self.stream.message(event, self.text_width)
+        self.title(line(Span(f" Message after event {event} · {self.stream.did(event)} ")))
+        self.reload()
+        if not stays:
+            self.move_to(first, center=True)
+
+    def count(self) -> int:
+        return len(self.lines)
+
+    def head(self, item: int, width: int) -> Line:
+        return self.lines[item]
+
+    def on_resize(self, event: object) -> None:
+        if self.stream and self.lines:
+            self.lines, _ = self.stream.message(self.event, self.text_width)
+        self.reload()
+
+
+class ClientsPane(StreamPane):
+    """What the usual clients build."""
+
+    is_accordion = True
+
+    def show(self, stream: Stream) -> None:
+        super().show(stream)
+        differing = next((n for n, group in enumerate(stream.groups) if not group.agrees), 0)
+        self.move_to(differing)
+        self.title(line(Span(f" Clients · {stream.agreement} " if stream.groups else " Clients ")))
+
+    def count(self) -> int:
+        return len(self.stream.groups) if self.stream else 0
+
+    def head(self, item: int, width: int) -> Line:
+        assert self.stream
+        return self.stream.group_line(item)
+
+    def further(self, item: int, width: int) -> list[Line]:
+        assert self.stream
+        return self.stream.group_body(item, width)
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap(self.stream.agreement, width, "muted") if self.stream else super().nothing(width)
+
+
+class StreamScreen(Screen["int | None"]):
+    """Dismissed with the event to look at on the wire, or None.
+
+    Args:
+        decoded: an exchange whose answer is a stream.
+        event: where to begin; None for the first anomaly, else the last event.
+    """
+
+    CSS_PATH = "stream.tcss"
+    BINDINGS = keys.bindings(keys.STREAM)
+
+    events = getters.query_one("#events", EventsPane)
+    built = getters.query_one("#built", BuiltPane)
+    clients = getters.query_one("#clients", ClientsPane)
+
+    def __init__(self, decoded: Decoded, event: int | None = None) -> None:
+        super().__init__()
+        self.decoded = decoded
+        self.event = event
+        self.stream: Stream | None = None
+        self.search = ""
+        self._is_reading = True
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="headline")
+        with Container(id="sides"):
+            yield EventsPane(id="events")
+            yield BuiltPane(id="built")
+        yield ClientsPane(id="clients")
+        yield KeyBar(id="keys")
+        yield Bar(id="too-small")
+
+    def on_mount(self) -> None:
+        self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self._show_keys()
+        self.events.title(line(" Events "))
+        self.built.title(line(" Message "))
+        self.clients.title(line(" Clients "))
+        self.events.focus()
+        self._show_headline()
+        self._read()
+
+    @work(thread=True, group="stream", exit_on_error=False)
+    def _read(self) -> None:
+        """Make the stream: of a long one this takes a second."""
+        from workbench import adapters
+        from workbench.accumulation.differences import where_they_differ
+        from workbench.tui.models.stream import Stream
+
+        decoded = self.decoded
+        assert decoded.protocol
+        self.post_message(Made(Stream(decoded, adapters.get(decoded.protocol), where_they_differ(decoded))))
+
+    def grow(self, decoded: Decoded) -> None:
+        """There is more of the answer, or it has ended: show it soon."""
+        self.decoded = decoded
+        if not self._is_reading:
+            self._is_reading = True
+            self.set_timer(GROWTH_SECONDS, self._read)
+
+    def on_made(self, message: Made) -> None:
+        before, self.stream = self.stream, message.stream
+        is_same = before is not None and self.stream.go_on(before)
+        is_at_end = before is None or self.events.cursor >= len(before.events) - 1
+        for pane in (self.events, self.built, self.clients):
+            pane.show(self.stream)
+        if before is None or not before.events:
+            self._go(self.stream.start(self.event))
+        elif is_at_end or not is_same:
+            self._go(len(self.stream.events) - 1 if is_at_end else self.events.cursor, stays=self.built.has_focus)
+        self._show_headline()
+        self._is_reading = False
+        if self.decoded is not self.stream.decoded:
+            self.grow(self.decoded)
+
+    def _go(self, event: int, *, stays: bool = False) -> None:
+        if self.stream and self.stream.events:
+            self.events.move_to(event, center=True)
+            self.built.show_after(event, stays=stays)
+
+    def _show_headline(self) -> None:
+        decoded = self.stream.decoded if self.stream else self.decoded
+        facts = [f"answer {decoded.index + 1}", decoded.protocol or ""]
+        facts.append(count(len((self.stream or decoded).events), "event"))
+        facts += ["still arriving"] if decoded.is_arriving else []
+        facts += [f"{len(self.stream.marks):,} marked"] if self.stream and self.stream.marks else []
+        shown = line(Span(" Stream  ", "accent strong"), Span(" · ".join(facts), "muted"))
+        self.query_one("#headline", Bar).show([shown])
+
+    def _show_keys(self) -> None:
+        search = f"/{visible(self.search[:20])}  " if self.search else ""
+        self.query_one("#keys", KeyBar).show_keys(keys.STREAM, search)
+
+    def on_line_view_moved(self, message: LineView.Moved) -> None:
+        if message.view is self.events and self.stream:
+            self.built.show_after(self.events.cursor)
+        elif message.view is self.clients and self.stream:
+            event = self.stream.groups[self.clients.cursor].event
+            if event is not None and event < len(self.stream.events):
+                self._go(event)
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        if self.stream and self.stream.events:
+            self.dismiss(self.events.cursor)
+
+    def action_mark(self, step: int) -> None:
+        """The next event that is marked, or the next match while a search is active."""
+        if self.search:
+            self.action_match(step)
+            return
+        found = self.stream.next_mark(self.events.cursor, step) if self.stream else None
+        if found is None:
+            self.notify(f"no {'further' if step > 0 else 'earlier'} marked event", markup=False)
+        else:
+            self._go(found)
+
+    def action_match(self, step: int) -> None:
+        found = self.events.find(self.search, self.events.cursor + step, step) if self.search and self.stream else None
+        if found is not None:
+            self._go(found)
+        elif self.search:
+            self.notify(f"not found: {visible(self.search)}", markup=False)
+
+    def action_search(self) -> None:
+        from workbench.tui.screens.ask import AskScreen
+
+        self.app.push_screen(AskScreen("Search", "in the events; then n and N", self.search), self._start_search)
+
+    def _start_search(self, wanted: str | None) -> None:
+        self.search = wanted or ""
+        self._show_keys()
+        self.action_match(1)
+
+    def action_pane(self, step: int) -> None:
+        """The next pane."""
+        panes: list[StreamPane] = [self.events, self.built, self.clients]
+        here = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
+        panes[(here + step) % len(panes)].focus(scroll_visible=False)
+
+    def action_zoom(self) -> None:
+        """The focused pane alone, and back."""
+        self.toggle_class("-zoom")
+
+    def action_leave(self) -> None:
+        if self.search:
+            self.search = ""
+            self._show_keys()
+        elif self.has_class("-zoom"):
+            self.remove_class("-zoom")
+        else:
+            self.dismiss(None)
+
+    def action_back(self) -> None:
+        self.dismiss(None)
+
+
+def why_not(opened: Opened) -> str:
+    """Why there is no stream to step through; "" where there is one."""
+    if opened.decoded.is_arriving and not opened.decoded.response_text:
+        return "nothing of the answer has arrived yet"
+    if opened.decoded.exchange.response is None:
+        return "there is no answer"
+    if not opened.decoded.events:
+        return "the answer is no stream: it came as one body"
+    return "" if opened.decoded.response else f"the stream is not decoded: {opened.decoded.protocol_from}"
+
+
+def selected_event(opened: Opened, selection: Selection | None) -> int | None:
+    """The event a selection stands on; None where it is elsewhere, or on what still grows: its end is looked at."""
+    if selection is None or selection.side != "response" or not selection.events:
+        return None
+    is_growing = opened.decoded.is_arriving and opened.decoded.events[-1].number in selection.events
+    return None if is_growing else selection.events[0]

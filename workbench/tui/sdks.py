@@ -1,0 +1,54 @@
+"""Says beside the IR of an answer that usual clients would build another text or call from its stream.
+
+That some drop the reasoning of every stream is for the stream screen to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from workbench.tui.panes.exchange import ExchangePane
+from workbench.tui.service import Answer
+
+if TYPE_CHECKING:
+    from workbench.accumulation.differences import Group
+    from workbench.inspection import Inspector
+    from workbench.tui.opened import Opened
+    from workbench.tui.screens.follow import Follower
+    from workbench.tui.service import Job
+
+DIFFER = "SDKs differ: t"
+
+
+def comparing(desk: Follower, opened: Opened) -> Job:
+    """The question whether clients agree on the open exchange.
+
+    One client at a time is asked about, until one does not agree or another exchange is wanted: of a long stream all of
+    them take a second, for which nothing else could be opened.
+    """
+    clients = _clients(opened)
+
+    def job(inspector: Inspector) -> Answer:
+        is_open = desk.opened is opened and desk.wanted == opened.index
+        group = next(clients, None) if is_open else None
+        if group is None:
+            return Answer(lambda: None)
+        return Answer(lambda: say(desk, opened) if group.is_seen else desk.inspecting.do(job))
+
+    return job
+
+
+def _clients(opened: Opened) -> Iterator[Group]:
+    from workbench.accumulation.differences import one_by_one
+
+    yield from one_by_one(opened.decoded)
+
+
+def say(desk: Follower, opened: Opened) -> None:
+    """Put it on the border of the IR pane, unless another exchange is open by now."""
+    view = opened.views["ir"]
+    if DIFFER not in view.facts:
+        view.facts = (*view.facts, DIFFER)
+    if desk.opened is opened:
+        desk.query_one("#ir", ExchangePane).entitle(*view.facts)

@@ -1,0 +1,163 @@
+"""The search of a session screen: in the focused pane, while one types, a slice of time at a time."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from workbench.tui.lines import Span, line
+from workbench.tui.panes.lineview import LineView
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from workbench.tui.panes.prompt import Prompt
+    from workbench.tui.screens.session import SessionScreen
+
+SLICE_SECONDS = 0.03
+"""The screen waits no longer for a search than a key may take."""
+
+HINT = "enter stays · esc goes back · a capital letter means this case"
+
+
+class Searching:
+    """What is searched, where, and what is found.
+
+    Attributes:
+        wanted: the text, "" while nothing is searched.
+        found: places of matches, as the pane counts them, sorted.
+    """
+
+    def __init__(self, screen: SessionScreen) -> None:
+        self.screen = screen
+        self.wanted = ""
+        self.found: list[int] = []
+        self.view: LineView | None = None
+        self._work: Iterator[tuple[int | None, float]] | None = None
+        self._timer: Timer | None = None
+        self._done_part = 0.0
+        self._origin = 0
+        self._is_moving = False
+        self._prompt: Prompt | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        """The pane is not searched through yet."""
+        return self._work is not None
+
+    def ask(self) -> None:
+        """Open the line in which the text is typed."""
+        from workbench.tui.panes.prompt import Prompt
+
+        view = self.screen.focused
+        if self._prompt or not isinstance(view, LineView):
+            return
+        before = self.wanted
+        self._origin, self.view = view.position, view
+        self._prompt = Prompt("/", before, self._typed, self._finished)
+        self.screen.mount(self._prompt, before="#keys")
+        self.screen.call_after_refresh(self._say)
+
+    def _typed(self, wanted: str) -> None:
+        assert self.view
+        self.begin(self.view, wanted, move_from=self._origin)
+
+    def _finished(self, wanted: str | None) -> None:
+        self._prompt = None
+        view = self.view
+        if not wanted:
+            self.end()
+            if view:
+                view.go_to(self._origin)
+        elif view:
+            view.post_message(LineView.Moved(view))
+            self.screen.call_after_refresh(view.go_to, view.position)  # the pane is larger without the prompt
+        self.screen.show_keys()
+
+    def begin(self, view: LineView, wanted: str, *, move_from: int | None) -> None:
+        """Search a pane; go to the first match from a place on, or nowhere with None."""
+        self.end()
+        self.view, self.wanted = view, wanted
+        self._origin = self._origin if move_from is None else move_from
+        self._is_moving = move_from is not None
+        if wanted:
+            self._work = view.search(wanted)
+            self._go_on(self._work)
+        self._say()
+
+    def end(self) -> None:
+        """Search no longer, and mark nothing."""
+        if self._timer:
+            self._timer.stop()
+        if self.view:
+            self.view.end_search()
+        self._work = self._timer = None
+        self.wanted, self.found = "", []
+
+    def again(self) -> None:
+        """The panes show something else now."""
+        if self.wanted and self.view and self.view is not self.screen.exchanges:
+            self.begin(self.view, self.wanted, move_from=None)
+
+    def _go_on(self, work: Iterator[tuple[int | None, float]]) -> None:
+        """A slice of a search, unless it was ended while this was on its way."""
+        if work is not self._work:
+            return
+        until = time.monotonic() + SLICE_SECONDS
+        self._timer = None
+        for place, part in work:
+            self._done_part = part
+            if place is not None:
+                insort(self.found, place)
+            if time.monotonic() > until:
+                self._timer = self.screen.set_timer(0.001, partial(self._go_on, work))
+                break
+        else:
+            self._work = None
+        self._show()
+
+    def _show(self) -> None:
+        assert self.view
+        self.view.show_matches()
+        beyond = bisect_left(self.found, self._origin)
+        if self._is_moving and (beyond < len(self.found) or not self.is_busy):
+            self._is_moving = False
+            self.view.go_to(self.found[beyond % len(self.found)] if self.found else self._origin)
+        self._say()
+        self.screen.show_keys()
+
+    def step(self, step: int) -> None:
+        """To the next or the previous match, round the end; in another pane the search begins there."""
+        view = self.screen.focused
+        if not isinstance(view, LineView):
+            return
+        if view is not self.view:
+            self.begin(view, self.wanted, move_from=view.position)
+            return
+        if not self.found:
+            self.screen.notify("still searching" if self.is_busy else "no match in this pane", markup=False)
+            return
+        at = bisect_right(self.found, view.position) if step > 0 else bisect_left(self.found, view.position) - 1
+        if not 0 <= at < len(self.found):
+            self.screen.notify("from the top again" if step > 0 else "from the end again", markup=False)
+        view.go_to(self.found[at % len(self.found)])
+        view.post_message(LineView.Moved(view))
+        self.screen.show_keys()
+
+    def words(self) -> str:
+        """What was found, in words."""
+        if not self.wanted:
+            return ""
+        busy = f", searched {self._done_part:.0%}, esc stops" if self.is_busy else ""
+        if not self.found or self.view is None:
+            return f"no match{' so far' if busy else ''}{busy}"
+        at = max(1, bisect_right(self.found, self.view.position))
+        return f"match {at:,} of {len(self.found):,}{busy}"
+
+    def _say(self) -> None:
+        if self._prompt and self._prompt.is_mounted:
+            words = self.words()
+            self._prompt.say([line(Span(words or "search this pane", "strong"), Span(f"  {HINT}", "muted"))])

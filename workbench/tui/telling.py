@@ -1,0 +1,69 @@
+"""Stories of sessions, told off the screen's thread: of those in sight, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Condition
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from workbench.shelf.story import Story
+
+
+class Told(Message):
+    """The story of a session is known."""
+
+    def __init__(self, path: Path, story: Story) -> None:
+        super().__init__()
+        self.path = path
+        self.story = story
+
+
+class Telling:
+    """Runs in a thread of its own; ``ask`` and ``stop`` may be called from any other."""
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._wanted: list[Path] = []
+        self._is_stopped = False
+
+    def ask(self, paths: Sequence[Path]) -> None:
+        """Tell these, and no others: a story that is not wanted any more is broken off."""
+        with self._changed:
+            self._wanted = list(paths)
+            self._changed.notify()
+
+    def stop(self) -> None:
+        """End the thread soon."""
+        with self._changed:
+            self._is_stopped = True
+            self._changed.notify()
+
+    def run(self, post: Callable[[Message], object]) -> None:
+        """Tell what is asked for until stopped."""
+        from workbench.shelf.story import Story, tell_file  # the first paint does not wait for the core
+
+        while path := self._next():
+            try:
+                story = tell_file(path, lambda path=path: self._is_unwanted(path))  # type: ignore[misc]
+            except Exception as error:  # a fault of ours: the others are told all the same
+                story = Story("", "not told", f"a fault of this program: {type(error).__name__}: {error}")
+            if story:
+                self._is_told(path)
+                post(Told(path, story))
+
+    def _next(self) -> Path | None:
+        with self._changed:
+            while not self._wanted and not self._is_stopped:
+                self._changed.wait()
+            return None if self._is_stopped else self._wanted[0]
+
+    def _is_told(self, path: Path) -> None:
+        with self._changed:
+            self._wanted = [wanted for wanted in self._wanted if wanted != path]
+
+    def _is_unwanted(self, path: Path) -> bool:
+        return self._is_stopped or path not in self._wanted

@@ -1,0 +1,164 @@
+"""The terminal the app runs in, given back whole whatever ends the program.
+
+Textual's own drivers leave open: what a signal that ends the process does to the terminal, and what becomes of the
+process when the terminal goes away (its reader spins, its writer dies and everything that writes then waits for ever).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, Any
+
+from textual.drivers.linux_driver import LinuxDriver
+
+if TYPE_CHECKING:
+    from workbench.tui.app import WorkbenchApp
+
+ENDINGS = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
+"""Signals that end the app in order, with the exit status that shells give them: 128 and their number."""
+
+PATIENCE = 5.0
+"""Seconds that work in progress has to stop, once a signal ended the app."""
+
+LOOK = 1.0
+"""Seconds between two looks whether the terminal is still there."""
+
+RESET = (
+    "\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1016l\x1b[?1004l\x1b[<u\x1b[?1049l\x1b[?25h"
+)
+"""Paste, wrap, mouse, focus and keys as a shell expects them; the main screen and its cursor."""
+
+
+class Output:
+    """A terminal's file that says once when it cannot be written any more, and then swallows what is written.
+
+    Args:
+        file: what to write to.
+        lost: called from whatever thread writes.
+    """
+
+    def __init__(self, file: IO[str], lost: Callable[[], None]) -> None:
+        self._file = file
+        self._lost = lost
+
+    def write(self, text: str) -> None:
+        try:
+            self._file.write(text)
+        except OSError:
+            self._lost()
+
+    def flush(self) -> None:
+        try:
+            self._file.flush()
+        except OSError:
+            self._lost()
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+
+class Terminal(LinuxDriver):
+    """The terminal on standard input and standard error."""
+
+    _app: WorkbenchApp
+
+    def __init__(self, app: WorkbenchApp, **options: Any) -> None:
+        super().__init__(app, **options)
+        self._file: Any = Output(self._file, self._lose)
+        self._watched: asyncio.TimerHandle | None = None
+        self._is_asleep = False
+
+    def start_application_mode(self) -> None:
+        for number in ENDINGS:
+            self._loop.add_signal_handler(number, self._end, 128 + number)
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        self._watch()
+
+    def stop_application_mode(self) -> None:
+        if self._watched:
+            self._watched.cancel()
+        super().stop_application_mode()
+        self.write("\x1b[?1016l")
+
+    def _sigtstp_application(self, *_: object) -> None:
+        self._is_asleep = True
+        super()._sigtstp_application()
+
+    def _sigcont_application(self, *_: object) -> None:
+        """Take the terminal back; one that was never given back (SIGSTOP) is only painted again."""
+        if self._is_asleep:
+            self._is_asleep = False
+            super()._sigcont_application()
+        self._app.call_later(self._app.refresh, layout=True)
+
+    def _run_input_thread(self) -> None:
+        try:
+            self.run_input_thread()
+        except OSError:
+            self._lose()
+        except Exception as error:
+            self._app.call_later(self._app._handle_exception, error)
+
+    def _watch(self) -> None:
+        """End when the terminal hung up: reading it would say "nothing more" for ever."""
+        poll = select.poll()
+        poll.register(self.fileno, 0)
+        if poll.poll(0):
+            self._lose()
+        else:
+            self._watched = self._loop.call_later(LOOK, self._watch)
+
+    def _lose(self) -> None:
+        """The terminal is gone."""
+        self.exit_event.set()
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._end, 128 + signal.SIGHUP)
+
+    def _end(self, status: int) -> None:
+        """End the app in order, and the process all the same when something holds it up."""
+        if self._app.is_ending:
+            return
+        self._app.end(status)
+        guard = threading.Timer(PATIENCE, self._end_now, (status,))
+        guard.daemon = True
+        guard.start()
+
+    def _end_now(self, status: int) -> None:
+        put_back(self.attrs_before)
+        os._exit(status)
+
+
+def put_back(attributes: list[Any] | None) -> None:
+    """Give the terminal back by hand: modes, screen, cursor, reports. None where it is none."""
+    import termios
+
+    if attributes is None:
+        return
+    with suppress(OSError, ValueError):
+        os.write(2, RESET.encode())
+    with suppress(termios.error, ValueError):
+        termios.tcsetattr(0, termios.TCSANOW, attributes)
+
+
+def attributes() -> list[Any] | None:
+    """The modes of the terminal on standard input; None where it is none."""
+    import termios
+
+    try:
+        return termios.tcgetattr(0)
+    except (termios.error, ValueError):
+        return None
+
+
+def let_go() -> None:
+    """Point the standard streams at nothing: the terminal is gone, and what is still to be written would fail."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nowhere, number)
+    os.close(nowhere)
