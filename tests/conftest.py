@@ -14,6 +14,11 @@ settings.load_profile("patient")
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
+def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
+    """Name a test's bytes by their argument: packed bytes hold the time, and each process must collect one list."""
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with the reference and the recordings, beside the checkout."""

@@ -14,14 +14,15 @@ PACKAGE = Path(__file__).resolve().parent.parent / "workbench"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "limits", "ir", "leaves", "plugins", "resources", "__init__"),
-    ("wire", "safeyaml"),
-    ("adapters", "textcalls"),
+    ("wire", "safeyaml", "known"),
+    ("adapters", "differences", "textcalls"),
     ("decode",),
-    ("chain",),
+    ("chain", "accumulation"),
     ("rules",),
     ("inspection",),
-    ("repairs", "targets", "loop"),
-    ("probes", "recorder", "importers", "exporters"),
+    ("repairs", "targets", "loop", "filters"),
+    ("probes", "recorder", "importers", "exporters", "notes"),
+    ("shelf",),
     ("tui", "cli", "__main__"),
 )
 """From the bottom up: a room may import its own layer and the ones below it."""
@@ -92,7 +93,20 @@ def test_only_the_app_knows_the_screen() -> None:
             assert "rich" not in used, path
 
 
-CORE = ("ir", "leaves", "errors", "limits", "adapters", "textcalls", "chain", "rules", "decode", "inspection")
+CORE = (
+    "ir",
+    "leaves",
+    "errors",
+    "limits",
+    "adapters",
+    "textcalls",
+    "accumulation",
+    "chain",
+    "rules",
+    "decode",
+    "inspection",
+    "filters",
+)
 FORBIDDEN = ("socket", "subprocess", "asyncio", "threading", "time", "datetime", "random", "urllib", "http", "httpx")
 ALLOWED = {
     "textcalls/arguments.py": {"subprocess"},  # the child process with a deadline that hostile schemas need

@@ -192,3 +192,28 @@ def test_rules_that_broke_leave_no_clean_verdict(run: Run, monkeypatch: pytest.M
     assert done.status == 3
     assert "program.rule-failed" in done.out
     assert "Traceback" not in done.out + done.err
+
+
+@pytest.mark.parametrize(
+    ("expression", "status", "findings"),
+    [("status:400", 1, True), ("text~model status:400", 1, True), ("status:200 -rule:reasoning", 0, False)],
+)
+def test_a_filter_keeps_the_findings_of_exchanges_that_match(
+    run: Run, expression: str, status: int, findings: bool
+) -> None:
+    done = run("check", "--format", "json", "--filter", expression, BROKEN)
+    whole = json.loads(run("check", "--format", "json", BROKEN).out)["files"][0]
+    (file,) = json.loads(done.out)["files"]
+    assert done.status == status
+    assert file["exchanges"] == whole["exchanges"]
+    assert file["findings"] == (whole["findings"] if findings else [])
+
+
+def test_what_is_wrong_with_a_filter_is_pointed_at(run: Run) -> None:
+    done = run("check", "--filter", "a stauts:4", BROKEN)
+    assert done.status == 2
+    assert done.out == ""
+    line, marks, words = done.err.splitlines()
+    assert line == "  a stauts:4"
+    assert marks == "    ^^^^^^"
+    assert "did you mean status?" in words

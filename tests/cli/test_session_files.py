@@ -33,6 +33,18 @@ def test_an_existing_file_is_kept(run: Run, tmp_path: Path) -> None:
     assert run("import", BROKEN, "-o", out, "--force").status == 0
 
 
+def test_a_source_is_never_replaced(run: Run, tmp_path: Path) -> None:
+    source, link = tmp_path / "h.wb", tmp_path / "link.wb"
+    run("import", BROKEN, "-o", source)
+    link.symlink_to(source)
+    before = source.read_bytes()
+    for given in (source, link):
+        done = run("import", given, "-o", source, "--force")
+        assert (done.status, done.err.count("\n")) == (2, 1)
+        assert "never replaced" in done.err
+    assert source.read_bytes() == before
+
+
 def test_a_folder_that_is_not_there_is_one_line(run: Run, tmp_path: Path) -> None:
     done = run("import", BROKEN, "-o", tmp_path / "no" / "such" / "x.wb")
     assert done.status == 4

@@ -47,6 +47,24 @@ def test_events_say_when_they_arrived(run: Run) -> None:
     assert "0.700 s" in run("show", STREAM, "--as", "events", "--exchange", 1).out
 
 
+def test_events_say_what_they_did_and_where_clients_depart(run: Run) -> None:
+    reused = SESSIONS / "openai-parallel-index-reused.jsonl"
+    view = json.loads(run("show", reused, "--as", "events", "--format", "json").out)["exchanges"][0]
+    assert view["events"][2]["did"] == [
+        "begins call search_docs",
+        "adds 27 characters to arguments of call search_docs",
+    ]
+    assert view["events"][2]["anomalies"] == ["another call begins at index 0, which is taken"]
+    by_name = {name: group for group in view["clients"] for name in group["names"]}
+    assert by_name["langchain"]["agree"]
+    assert by_name["openai-node"]["event"] == 2
+    assert by_name["llm"]["raises"]["error"] == "JSONDecodeError"
+    text = run("show", reused, "--as", "events").out
+    assert "[begins call search_docs; adds 27 characters" in text
+    assert "✓ vercel-openai-compatible, langchain  build this message" in text
+    assert "≠ openai-python, naive loop  differ from event 2: has id `call_0call_1`" in text
+
+
 @pytest.mark.parametrize("number", [0, 3, -1])
 def test_an_exchange_that_is_not_there(run: Run, number: int) -> None:
     done = run("show", BROKEN, "--exchange", number)
@@ -66,3 +84,10 @@ def test_what_is_not_decoded_says_so(run: Run) -> None:
     body = json.dumps({"model": "gpt-5", "input": [{"type": "function_call", "call_id": "c"}]}).encode()
     for view in ("ir", "closure", "reasoning"):
         assert "nothing of it is decoded" in run("show", "--as", view, "-", stdin=body).out
+
+
+@pytest.mark.parametrize("command", [("show",), ("check",), ("show", "--format", "json")])
+def test_what_its_maker_says_of_a_session_is_said(run: Run, command: tuple[str, ...]) -> None:
+    told = run(*command, BROKEN).out
+    for words in ("The client keeps the call but", "https://github.com/", "constructed: requests"):
+        assert words in told

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from workbench import __version__
-from workbench.cli._output import cut, emit, emit_json, number, write
+from workbench.cli._output import about_lines, cut, emit, emit_json, number, write
 from workbench.cli._report import FileReport
 from workbench.rules import Finding, Severity
 from workbench.tui.safetext import visible
@@ -46,6 +46,7 @@ def _headline(report: FileReport) -> str:
 
 
 def _file_lines(report: FileReport) -> Iterator[str]:
+    yield from about_lines(report.inspection.about)
     for line in report.inspection.damage:
         yield f"  ! {line}"
     for row in report.inspection.rows:

@@ -6,11 +6,15 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from workbench.ir import JsonValue
 from workbench.limits import SNIPPET
-from workbench.tui.safetext import HIDDEN, visible
+from workbench.tui.safetext import HIDDEN, cells, visible
+
+if TYPE_CHECKING:
+    from workbench.ir import JsonValue
 
 PLAIN = str.maketrans({"·": "-", "✗": "x", "✓": "v", "○": "o", "●": "*", "–": "-", "…": "...", "─": "-", "⏎": "|"})
 """Our own signs where the output cannot hold them."""
@@ -51,6 +55,14 @@ def complain(line: str, status: int) -> int:
     with suppress(OSError):
         sys.stderr.write(_encodable(f"workbench: {text}\n", sys.stderr.encoding))
     return status
+
+
+def point_at(text: str, start: int, end: int) -> None:
+    """Print a line on stderr with carets under some of its characters."""
+    before, marked = visible(text[:start]), visible(text[start:end])
+    line, marks = before + marked + visible(text[end:]), " " * cells(before) + "^" * max(1, cells(marked))
+    with suppress(OSError):
+        sys.stderr.write(_encodable(f"  {line}\n  {marks}\n", sys.stderr.encoding))
 
 
 def _encodable(text: str, encoding: str | None) -> str:
@@ -98,6 +110,11 @@ def describe_os_error(error: OSError) -> str:
 def cut(text: str, width: int = SNIPPET) -> str:
     """At most ``width`` characters, with an ellipsis where something was cut."""
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def about_lines(about: Mapping[str, str]) -> Iterator[str]:
+    """What the maker of a session says of it: its story, the source, how it was made."""
+    return (f"  {cut(name)}: {cut(value)}" for name, value in about.items())
 
 
 def number(count: int, word: str) -> str:

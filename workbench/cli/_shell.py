@@ -14,15 +14,22 @@ from workbench.cli import INTERRUPTED, _output
 from workbench.errors import WorkbenchError
 
 EPILOG = """\
+remembered in ~/.local/state/workbench, or $XDG_STATE_HOME/workbench: recordings, notes, the files opened lately, and
+whether Home lists the sessions of clients (c switches them)
+
 exit status:
   0  clean
   1  findings, or the target refused
   2  usage, or input that cannot be read
   3  could not decide
   4  I/O or network
-  130  interrupted
+  70  the app crashed; a report was written
+  129, 130, 143  ended by a closed terminal, an interrupt, a SIGTERM
   for several files the first of 130, 4, 2, 1, 3, 0 that applies
 """
+
+APP_OPTIONS = ("--theme", "--ascii", "--web", "--port")
+"""Options that the app takes without a command too."""
 
 PRECEDENCE = (INTERRUPTED, 4, 2, 1, 3, 0)
 
@@ -36,7 +43,8 @@ def build(only: str | None = None) -> argparse.ArgumentParser:
     """The parser of every command; with ``only``, just that one is imported."""
     top = argparse.ArgumentParser(
         prog="workbench",
-        description="See where the chain of tool calls breaks. Without a command: the app.",
+        description="See where the chain of tool calls breaks. Without a command: the app (it takes --theme, --ascii, "
+        "--web as workbench open does).",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -62,17 +70,22 @@ def _run_command(words: list[str]) -> int:
     return int(args.run(args))
 
 
-def _run_app() -> int:
+def _run_app(words: list[str]) -> int:
     from workbench.cli import _home
 
-    return _home.run()
+    return _home.run(words)
+
+
+def _names_command(words: list[str]) -> bool:
+    """Whether a command, or help, is asked for, and not the app alone with options."""
+    return bool({"-h", "--help"} & set(words)) or bool(words and words[0].partition("=")[0] not in APP_OPTIONS)
 
 
 def run(words: list[str]) -> int:
     """Parse and run; every failure is one clear line on stderr."""
     _open_streams()
     try:
-        status = _run_command(words) if words else _run_app()
+        status = _run_command(words) if _names_command(words) else _run_app(words)
         _output.flush()
         return status
     except SystemExit as stop:  # argparse: usage and --help

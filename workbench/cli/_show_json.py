@@ -6,11 +6,15 @@ import base64
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from workbench.decode import REQUEST, RESPONSE
 from workbench.inspection import Detail
 from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part
 from workbench.wire.exchange import HttpRequest, HttpResponse
+
+if TYPE_CHECKING:
+    from workbench.accumulation.differences import Group
 
 
 def view(name: str, detail: Detail) -> dict[str, JsonValue]:
@@ -152,7 +156,11 @@ def reasoning(detail: Detail) -> dict[str, JsonValue]:
 
 
 def events(detail: Detail) -> dict[str, JsonValue]:
-    """The blocks of the stream."""
+    """The blocks of the stream, what each did, and what the usual clients build from them."""
+    from workbench.accumulation.differences import where_they_differ
+    from workbench.accumulation.effects import Effects
+
+    effects = Effects(detail.decoded.response, detail.decoded.events)
     return {
         "events": [
             {
@@ -162,7 +170,23 @@ def events(detail: Detail) -> dict[str, JsonValue]:
                 "bytes": [e.start, e.end],
                 "at": detail.decoded.arrival(e),
                 "terminated": e.terminated,
+                "did": [deed.words for deed in effects.of(e.number)],
+                "anomalies": [anomaly.message for anomaly in effects.anomalies.get(e.number, ())],
             }
             for e in detail.decoded.events
-        ]
+        ],
+        "clients": [_clients(group) for group in where_they_differ(detail.decoded)],
+    }
+
+
+def _clients(group: Group) -> dict[str, JsonValue]:
+    return {
+        "names": list(group.policies),
+        "written_after": list(group.packages),
+        "agree": group.agrees,
+        "event": group.event,
+        "differences": [{"part": d.part, "event": d.event, "what": d.words} for d in group.differences],
+        "raises": group.stopped
+        and {"event": group.stopped.event, "error": group.stopped.kind, "why": group.stopped.words},
+        "notes": list(group.notes),
     }

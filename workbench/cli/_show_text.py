@@ -176,13 +176,22 @@ def _entry(entry: Entry) -> str:
 
 
 def events(detail: Detail) -> Iterator[str]:
-    """The blocks of the stream, one a line."""
+    """The blocks of the stream, one a line, with what it did; then what the usual clients build from them."""
+    from workbench.accumulation.differences import where_they_differ
+    from workbench.accumulation.effects import Effects
+
+    effects = Effects(detail.decoded.response, detail.decoded.events)
     for event in detail.decoded.events:
         data = "" if event.data is None else event.data.decode("utf-8", "replace")
         comments = b"".join(event.comments).decode("utf-8", "replace")
         cut_off = "" if event.terminated else "  (unterminated)"
         at = detail.decoded.arrival(event)
         place = f"{event.number:>4}  {event.start:>7}–{event.end:<7}" + ("" if at is None else f" {at:8.3f} s ")
-        yield f"  {place} {event.name or ''}  {cut(data or ': ' + comments)}{cut_off}"
+        did = "; ".join(deed.words for deed in effects.of(event.number))
+        yield f"  {place} {event.name or ''}  [{cut(did, 60)}]  {cut(data or ': ' + comments)}{cut_off}"
+    for group in where_they_differ(detail.decoded):
+        where = "" if group.event is None else f" from event {group.event}"
+        said = "build this message" if group.agrees else f"differ{where}: {group.words}"
+        yield f"  {'✓' if group.agrees else '≠'} {', '.join(group.policies)}  {said}"
     if not detail.decoded.events:
         yield "  the answer is no event stream"

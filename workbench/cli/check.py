@@ -7,16 +7,21 @@ JSON output is one object:
                    "source", "repairs"}]}],
    "errors": [{"path", "message"}]}
 Exchanges count from zero there. "bytes" index the content-decoded body; "events" are blocks of the stream.
+With --filter the findings, and the exit status, are those of exchanges that match; the exchanges are all listed.
 "errors" names the files that could not be read; every other file is still answered.
 """
 
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-from workbench.cli import _files, _output
+from workbench.cli import _files, _filters, _output
 from workbench.cli._report import FileReport
 from workbench.errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from workbench.filters import Filter
 
 NAME = "check"
 HELP = "findings in one or more files, for people and for CI"
@@ -29,6 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _files.add_provider(parser)
     parser.add_argument("--fail-on", choices=("error", "warning"), default="error", help="what exits with 1")
     parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--filter", metavar="EXPR", help="only findings of exchanges that match, e.g. 'status:4xx'")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,10 +44,11 @@ def run(args: argparse.Namespace) -> int:
     if args.files.count("-") > 1:
         return _output.complain("standard input can be read only once", 2)
     _files.validate(args)
+    passes = _filters.asked(args.filter) if args.filter else None
     reports, errors, statuses = [], [], []
     for path in args.files:
         try:
-            report = inspect_file(path, args)
+            report = inspect_file(path, args, passes)
         except (WorkbenchError, OSError) as error:
             line = _output.describe_os_error(error) if isinstance(error, OSError) else str(error)
             errors.append({"path": path, "message": line})
@@ -57,11 +64,12 @@ def run(args: argparse.Namespace) -> int:
     return worst(statuses)
 
 
-def inspect_file(path: str, args: argparse.Namespace) -> FileReport:
-    """Inspect one file. Raises WorkbenchError, OSError."""
+def inspect_file(path: str, args: argparse.Namespace, passes: Filter | None) -> FileReport:
+    """Inspect one file, and keep the findings of exchanges that pass. Raises WorkbenchError, OSError."""
     session = _files.open_file(path)
     try:
-        return FileReport(path, _files.inspector(session, args).run())
+        inspection = _files.inspector(session, args).run()
+        return FileReport(path, _filters.narrowed(inspection, session, passes) if passes else inspection)
     finally:
         session.close()
 

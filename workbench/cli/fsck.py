@@ -1,6 +1,7 @@
 """Prove a session file: its format, every piece and digest, every exchange.
 
-JSON output is one object: {"path", "format", "version", "exchanges", "bytes", "problems": [TEXT]}.
+JSON output is one object: {"path", "format", "version", "exchanges", "bytes", "is_live", "problems": [TEXT]}.
+A file that a process is writing says so ("is_live"): what is in it so far is proved.
 Exit status 1 when anything is torn or does not match its digest; what is whole can still be opened.
 """
 
@@ -56,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
                 "version": report.version,
                 "exchanges": report.exchanges,
                 "bytes": report.bytes,
+                "is_live": report.is_live,
                 "problems": list(report.problems),
             }
         )
@@ -63,8 +65,9 @@ def run(args: argparse.Namespace) -> int:
         for problem in report.problems:
             _output.emit(f"  ✗ {problem}")
         state = _output.number(len(report.problems), "problem") if report.problems else "whole"
+        live = ", being written" if report.is_live else ""
         _output.emit(
             f"{args.file}: {report.format} version {report.version}, "
-            f"{_output.number(report.exchanges, 'exchange')}, {report.bytes:,} bytes: {state}"
+            f"{_output.number(report.exchanges, 'exchange')}, {report.bytes:,} bytes{live}: {state}"
         )
     return 1 if report.problems else 0

@@ -1,6 +1,7 @@
 """Open the app on a file, at the first break.
 
-Without a terminal (a pipe, a CI job) the findings are printed as ``workbench check`` prints them.
+Without a terminal (a pipe, a CI job) the findings are printed as ``workbench check`` prints them. With --web the app is
+served to a browser of this machine: its address, with a token that every request needs, is printed on stdout.
 """
 
 from __future__ import annotations
@@ -8,10 +9,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli import _files, _screen
-from workbench.errors import WorkbenchError
+from workbench.errors import UsageError, WorkbenchError
+from workbench.shelf import memory
 
 if TYPE_CHECKING:
     from workbench.wire.session import Session
@@ -25,26 +29,40 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     _files.add_exchange(parser)
     _files.add_provider(parser)
+    _screen.add_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Show the session until the user leaves."""
     _files.validate(args)
-    screen = sys.stdout.isatty() and sys.stderr.isatty()  # the app paints on standard error
-    if not screen or (args.file != "-" and not sys.stdin.isatty()):
+    if args.web:
+        return _serve(args)
+    screen = _screen.is_shown(sys.stdout, sys.stderr)  # the app paints on standard error
+    if not screen or (args.file != "-" and not _screen.is_shown(sys.stdin)):
         return _print(args)
-    _screen.require()
     from workbench.tui.start import run as run_app
 
     wanted = None if args.exchange is None else args.exchange - 1
+    looks = _screen.appearance(args)._asdict()
     if args.file != "-":
-        return run_app(lambda: _opened(args), provider=args.provider, protocol=args.protocol, exchange=wanted)
+        source = partial(_remembered, args)
+        return run_app(source, provider=args.provider, protocol=args.protocol, exchange=wanted, **looks)
     session = _opened(args)  # before the app takes the keyboard
     try:
         _take_keyboard()
-        return run_app(session, provider=args.provider, protocol=args.protocol, exchange=wanted)
+        return run_app(session, provider=args.provider, protocol=args.protocol, exchange=wanted, **looks)
     finally:
         session.close()
+
+
+def _serve(args: argparse.Namespace) -> int:
+    """The same in a browser, once it is clear that the file can be shown."""
+    if args.file == "-":
+        raise UsageError("--web opens a file by its name: each page reads it again")
+    _opened(args).close()
+    asked = {"exchange": args.exchange, "provider": args.provider, "protocol": args.protocol}
+    words = [f"--{name}={value}" for name, value in asked.items() if value is not None]
+    return _screen.serve(args, "open", *words, f"{os.curdir}/{args.file}" if args.file.startswith("-") else args.file)
 
 
 def _print(args: argparse.Namespace) -> int:
@@ -53,7 +71,7 @@ def _print(args: argparse.Namespace) -> int:
 
     if args.exchange is not None and args.file != "-":
         _opened(args).close()
-    return check.run(argparse.Namespace(**vars(args), files=[args.file], fail_on="error", format="text"))
+    return check.run(argparse.Namespace(**vars(args), files=[args.file], fail_on="error", format="text", filter=None))
 
 
 def _take_keyboard() -> None:
@@ -62,6 +80,13 @@ def _take_keyboard() -> None:
         terminal = os.open("/dev/tty", os.O_RDWR)
         os.dup2(terminal, 0)
         os.close(terminal)
+
+
+def _remembered(args: argparse.Namespace) -> Session:
+    """The session; Home lists its file from now on."""
+    session = _opened(args)
+    memory.remember(Path(args.file))
+    return session
 
 
 def _opened(args: argparse.Namespace) -> Session:

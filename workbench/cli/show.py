@@ -4,15 +4,19 @@
   ir          messages and their parts, with pointers
   closure     every call, its result, and what is wrong between them
   reasoning   the reasoning ledger of each request
-  events      the blocks of a streamed answer
+  events      the blocks of a streamed answer, what each did, and what the usual SDKs build from them
 
-JSON output is one object: {"path", "as", "exchanges": [VIEW, …]}, one VIEW an exchange:
+JSON output is one object: {"path", "as", "about", "exchanges": [VIEW, …]}, one VIEW an exchange:
+  "about"     what the maker of the session says of it: "story", "source", "made" (constructed or recorded)
   every view  "index" (from zero), "protocol", "provider", "conversation"
   wire        "request", "response": {"line", "headers": [[name, value]], "body", "body_base64", "bytes", "encoding"}
   ir          "request", "response": {"model", "messages": [{"role", "pointer", "parts"}], …}
   closure     "lines": [{"id", "name", "state", "note", "call", "results"}]
   reasoning   "entries": [{"turn", "pointer", "carrier", "received_in", "owed", "sent", "why", …}], "came_in"
-  events      "events": [{"number", "event", "data", "bytes", "at", "terminated"}]; "at" is seconds since the request
+  events      "events": [{"number", "event", "data", "bytes", "at", "terminated", "did", "anomalies"}], "clients":
+              [{"names", "written_after", "agree", "event", "differences", "raises", "notes"}]
+              "at" is seconds since the request; "did" what a block did to the message, in words; "clients" groups the
+              SDKs that build the same message from the stream, "event" is where a group departs from ours
 """
 
 from __future__ import annotations
@@ -48,8 +52,10 @@ def run(args: argparse.Namespace) -> int:
             wanted = range(_files.chosen(session, args.exchange), _files.chosen(session, args.exchange) + 1)
         if args.format == "json":
             views = [_show_json.view(args.view, inspector.detail(n)) for n in wanted]
-            _output.emit_json({"path": args.file, "as": args.view, "exchanges": views})
+            _output.emit_json({"path": args.file, "as": args.view, "about": dict(session.about), "exchanges": views})
             return 0
+        for line in _output.about_lines(session.about):
+            _output.emit(line)
         for n in wanted:
             if _output.is_muted():
                 break

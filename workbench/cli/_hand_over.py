@@ -1,0 +1,63 @@
+"""Letting another program have the terminal until it ends."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from workbench.cli import _output
+
+NOT_EXECUTABLE, NOT_FOUND = 126, 127
+"""What a shell says of a command that it cannot run, or does not find."""
+
+
+def check(command: str) -> int:
+    """``NOT_FOUND`` or ``NOT_EXECUTABLE`` and a line that says so, 0 for a command that can be run."""
+    if shutil.which(command):
+        return 0
+    if os.sep in command and Path(command).exists():
+        return _output.complain(f"{command}: cannot be executed", NOT_EXECUTABLE)
+    return _output.complain(f"{command}: no such command", NOT_FOUND)
+
+
+def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run a command to its end; its exit status as a shell gives it: 128 + N when signal N ended it."""
+    try:
+        with _signals_are_its_own() as started:
+            program = subprocess.Popen(words, env=environment)
+            started.append(program)
+            status = program.wait()
+    except FileNotFoundError:
+        return _output.complain(f"{words[0]}: no such command", NOT_FOUND)
+    except OSError as error:
+        return _output.complain(f"{words[0]}: cannot be executed ({error.strerror})", NOT_EXECUTABLE)
+    return 128 - status if status < 0 else status
+
+
+@contextmanager
+def _signals_are_its_own() -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Keys of the terminal reach the program by themselves; what is sent to this process alone is passed on."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        """Not ignored, or the program would be born ignoring it."""
+
+    def forward(number: int, frame: FrameType | None) -> None:
+        for program in started:
+            program.send_signal(number)
+
+    handlers = dict.fromkeys((signal.SIGINT, signal.SIGQUIT), leave) | dict.fromkeys(
+        (signal.SIGTERM, signal.SIGHUP), forward
+    )
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield started
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,191 @@
+"""The app in a browser of this machine.
+
+Whoever reaches the port could use the app with its user's rights, other people on the machine and pages in the browser
+included. So it listens on loopback alone, answers to one name, and wants a token that only the printed address holds
+with every request: as a query once, then as a cookie that no script and no other site gets. Nothing comes from
+elsewhere: the web font that textual-serve's page asks for is taken out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import secrets
+import signal
+import socket
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+
+from aiohttp import web
+from textual_serve.app_service import AppService
+from textual_serve.server import Server, to_int
+
+from workbench.cli._output import emit
+from workbench.cli._screen import BROWSER
+
+HOST = "127.0.0.1"
+PATIENCE = 5.0
+"""Seconds an app has to end once its page is gone."""
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+_FOREIGN = re.compile(r"<link[^>]*https?://(?!127\.0\.0\.1)[^>]*>")
+
+
+class Child(AppService):
+    """The process of one page: the app itself, started without a shell."""
+
+    words: Sequence[str] = ()
+
+    async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
+        environment = self._build_environment(width=width, height=height)
+        environment["TEXTUAL_DRIVER"] = BROWSER
+        command = [sys.executable, "-m", "workbench", *self.words]
+        process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment)
+        self._process, self._stdin = process, process.stdin
+        return process
+
+    async def stop(self) -> None:
+        """End the process: asked to, then made to."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await super().stop()
+                if self._process:
+                    await self._process.wait()
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                if self._process:
+                    self._process.kill()
+
+
+class Pages(Server):
+    """Serves the app to whoever has the token.
+
+    Args:
+        words: the command line of the app: a process of its own for each page.
+        port: that it is served at.
+    """
+
+    def __init__(self, words: Sequence[str], port: int) -> None:
+        super().__init__("workbench", host=HOST, port=port, title="Workbench", public_url=f"http://{HOST}:{port}")
+        self.words = words
+        self.token = secrets.token_urlsafe(32)
+        self._open: set[web.WebSocketResponse] = set()
+
+    @property
+    def address(self) -> str:
+        """What to open, token included."""
+        return f"{self.public_url}/?token={self.token}"
+
+    async def application(self) -> web.Application:
+        """The guarded application."""
+        made = await self._make_app()
+        made.middlewares.append(self._guard)
+        return made
+
+    async def on_startup(self, app: web.Application) -> None:
+        """Say nothing: the address is printed elsewhere."""
+
+    async def on_shutdown(self, app: web.Application) -> None:
+        for page in list(self._open):
+            await page.close()
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Refuse what does not come from the page that was opened with the printed address."""
+        cookie = f"workbench-{self.port}"
+        given = request.query.get("token") or request.cookies.get(cookie, "")
+        is_page = "upgrade" not in request.headers.get("connection", "").lower()
+        origin = request.headers.get("origin")
+        if request.host != f"{HOST}:{self.port}":
+            raise web.HTTPForbidden(text="foreign host\n")
+        if origin != self.public_url and not (is_page and origin is None):
+            raise web.HTTPForbidden(text="foreign origin\n")
+        if not secrets.compare_digest(given.encode(), self.token.encode()):
+            raise web.HTTPForbidden(text="the token is missing: open the address that workbench printed\n")
+        response = await handler(request)
+        if not response.prepared:
+            response.headers.update(self._headers())
+            response.set_cookie(cookie, self.token, httponly=True, samesite="Strict", path="/")
+        return response
+
+    def _headers(self) -> dict[str, str]:
+        own = "'self' 'unsafe-inline'"
+        policy = (
+            f"default-src 'none'; script-src {own}; style-src {own}; img-src 'self' data:; font-src 'self'; "
+            f"connect-src 'self' ws://{HOST}:{self.port}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
+        return {
+            "Content-Security-Policy": policy,
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+            "Cache-Control": "no-store",
+        }
+
+    async def handle_index(self, request: web.Request) -> web.Response:
+        """The page, without what it would load from elsewhere."""
+        response = await super().handle_index(request)
+        assert isinstance(response, web.Response)
+        response.text = _FOREIGN.sub("", response.text or "")
+        return response
+
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
+        """Run the app for one page, as long as it is open."""
+        page = web.WebSocketResponse(heartbeat=15)
+        await page.prepare(request)
+        child = Child(
+            "workbench",
+            write_bytes=page.send_bytes,
+            write_str=page.send_str,
+            close=page.close,  # type: ignore[arg-type]
+            download_manager=self.download_manager,
+        )
+        child.words = self.words
+        self._open.add(page)
+        try:
+            await child.start(to_int(request.query.get("width", ""), 80), to_int(request.query.get("height", ""), 24))
+            await self._process_messages(page, child)
+        finally:
+            self._open.discard(page)
+            await child.stop()
+        return page
+
+
+def serve(words: Sequence[str], port: int) -> int:
+    """Print the address and serve until a signal ends it: then 128 and its number.
+
+    Raises:
+        OSError: the port is taken.
+    """
+    listening = socket.socket()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((HOST, port))
+        return asyncio.run(_serve(Pages(words, listening.getsockname()[1]), listening))
+    finally:
+        listening.close()
+
+
+async def _serve(pages: Pages, listening: socket.socket) -> int:
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[int] = loop.create_future()
+
+    def end(number: int) -> None:
+        if not ended.done():
+            ended.set_result(128 + number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, end, number)
+    runner = web.AppRunner(await pages.application(), access_log=None, shutdown_timeout=PATIENCE)
+    await runner.setup()
+    try:
+        await web.SockSite(runner, listening).start()
+        emit(pages.address)
+        sys.stdout.flush()
+        sys.stderr.write(f"workbench: serving on {HOST} to whoever has this address; ctrl-c ends it{os.linesep}")
+        return await ended
+    finally:
+        await runner.cleanup()

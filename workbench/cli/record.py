@@ -1,0 +1,201 @@
+"""Record what a client and its model provider say to each other, live, into a session file.
+
+With CMD the client is started with the variables that point it at the recorder, has the terminal to itself, and its
+exit status is the result (128 + N when signal N ended it; 127: no such command, 126: it cannot be run). Known by the
+name of their command: claude, codex, qwen, opencode, gemini, pi, llm, aider. Any other program, your own script for
+one, gets the variables of the official SDKs. Without CMD the addresses are printed and recording goes on until ctrl-c.
+
+  workbench record -- claude
+  workbench record --upstream https://api.deepseek.com -- python agent.py
+  workbench record --upstream anthropic=https://gateway.example --upstream openai=https://other.example/v1 -- pi
+  workbench record --upstream https://api.openai.com --port 8100 --out today.wb
+
+A URL is what the client would be given as its base URL; one without a path stands for the provider's server, and the
+path the client expects there (/v1) is added. Without --upstream requests go where the client's own variable
+(ANTHROPIC_BASE_URL …) points, else to its provider. Requests, answers and their timing pass unchanged; they are
+recorded as they come, keys replaced before they reach the disk. The recorder listens on this machine alone.
+
+Open the file while it grows: workbench open FILE
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench import resources
+from workbench.cli import _hand_over, _output
+from workbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from workbench.recorder.clients import Client
+    from workbench.recorder.pointing import Pointed
+    from workbench.recorder.process import Recording
+
+_CUT = 4
+"""Exit status when the recorder ended by itself: input and output failed."""
+
+NAME = "record"
+HELP = "record a client's traffic, live"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "--upstream",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="[NAME=]URL",
+        help="where requests go; several have names (anthropic, openai and gemini set those providers' variables)",
+    )
+    parser.add_argument("--port", type=_port, default=0, metavar="N", help="listen there (default: any free port)")
+    parser.add_argument(
+        "--out", metavar="FILE", help="session file, appended to if it exists (default: one of its own)"
+    )
+    parser.add_argument("--hop", default="", metavar="NAME", help="name this place, to compare it with another")
+    parser.add_argument("words", nargs="*", metavar="-- CMD", help="the client and its arguments")
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port (0 to 65535)")
+    return int(text)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Record until the client ends, or until ctrl-c."""
+    from workbench.recorder import clients, pointing, process
+    from workbench.shelf import memory
+
+    status = _hand_over.check(args.words[0]) if args.words else 0
+    if status:
+        return status
+    client = clients.client_for(args.words[0]) if args.words else clients.SDKS
+    name = client.name if client.commands else ""
+    upstreams = pointing.parse_upstreams(args.upstream) or pointing.usual_upstreams(client, os.environ)
+    recording = process.start(upstreams, _out(args.out), port=args.port, hop=args.hop, client=name, trouble=_say)
+    if args.out:
+        memory.remember(recording.out)  # Home finds the others by their folder
+    try:
+        if args.words:
+            return _with_client(args.words, client, upstreams, recording)
+        _alone(upstreams, recording)
+    finally:
+        recording.stop()
+        _summarize(recording, args)
+    return _CUT if _is_cut(recording) else 0
+
+
+def _out(given: str | None) -> Path:
+    if given is None:
+        from datetime import datetime
+
+        now = datetime.now().astimezone()
+        return resources.state_folder("recordings") / f"{now:%Y%m%d-%H%M%S}-{os.getpid()}.wb"
+    out = Path(given)
+    if out.suffix == ".jsonl" or given == "-":
+        raise UsageError(
+            f"{given} cannot be recorded to", hint="name a .wb file; workbench import turns it into .jsonl"
+        )
+    return out
+
+
+def _with_client(words: Sequence[str], client: Client, upstreams: Mapping[str, str], recording: Recording) -> int:
+    from workbench.recorder.pointing import point
+
+    pointed = point(client, upstreams, recording.urls, os.environ)
+    _say(f"recording {client.name if client.commands else words[0]} to {recording.out}")
+    for name, url in upstreams.items():
+        _say(f"  {recording.urls[name]} → {url}")
+    for name, value in pointed.variables.items():
+        _say(f"  {name}={value}")
+    if not (pointed.variables or pointed.arguments):
+        _say(f"  nothing points {words[0]} here: name an upstream {', '.join(client.reaches())}, or have it use these")
+    if client.advice:
+        _say(f"  {client.advice}")
+    with ExitStack() as stack:
+        arguments = stack.enter_context(_arguments(pointed))
+        if arguments:
+            _say(f"  {shlex.join((words[0], *arguments))} …")
+        return _hand_over.run((words[0], *arguments, *words[1:]), os.environ | dict(pointed.variables))
+
+
+@contextmanager
+def _arguments(pointed: Pointed) -> Iterator[list[str]]:
+    """The arguments to add, with the file that they name."""
+    with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
+        file = Path(folder) / "recorder.js"
+        if pointed.file:
+            file.write_text(pointed.file, encoding="utf-8")
+        yield [word.replace("{file}", str(file)) for word in pointed.arguments]
+
+
+def _alone(upstreams: Mapping[str, str], recording: Recording) -> None:
+    """Say what to set, and wait for ctrl-c."""
+    with _interrupted_by(signal.SIGTERM, signal.SIGHUP), suppress(KeyboardInterrupt):
+        _output.emit(f"recording to {recording.out} until ctrl-c")
+        for name, url in upstreams.items():
+            _output.emit(f"  {recording.urls[name]} → {url}")
+        for line in _what_to_set(upstreams, recording):
+            _output.emit(line)
+        sys.stdout.flush()
+        recording.wait()
+
+
+def _what_to_set(upstreams: Mapping[str, str], recording: Recording) -> Iterator[str]:
+    """A line for each known client."""
+    from workbench.recorder.clients import CLIENTS, SDKS
+    from workbench.recorder.pointing import point
+
+    for client in (SDKS, *CLIENTS):
+        pointed = point(client, upstreams, recording.urls, {})
+        sets = [f"{name}={shlex.quote(value)}" for name, value in pointed.variables.items()]
+        words = [*sets, *client.commands, *map(shlex.quote, pointed.arguments)]
+        yield f"{client.name}: {client.advice if pointed.file else ' '.join(words)}"
+
+
+@contextmanager
+def _interrupted_by(*numbers: signal.Signals) -> Iterator[None]:
+    """These signals end what goes on as ctrl-c does."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _is_cut(recording: Recording) -> bool:
+    """The recorder, or the process that writes for it, ended before its time."""
+    return not recording.summary or bool(recording.summary["is_cut"])
+
+
+def _summarize(recording: Recording, args: argparse.Namespace) -> None:
+    summary, out = recording.summary, shlex.quote(str(recording.out))
+    if _is_cut(recording):
+        _say(f"the recorder ended before its time; what it wrote is in {out}")
+        return
+    states = ", ".join(f"{summary[state]:,} {state}" for state in ("aborted", "incomplete", "lost") if summary[state])
+    count = _output.number(summary["exchanges"], "exchange") + (f" ({states})" if states else "")
+    if summary["exchanges"]:
+        _say(f"{count} in {out}")
+        _say(f"workbench open {out}")
+        return
+    if not args.out:
+        recording.out.unlink(missing_ok=True)  # nobody asked for this very file
+    hint = ": does the client read what was set above?" if args.words and not states else ""
+    _say(f"{count} recorded{hint}")
+
+
+def _say(line: str) -> None:
+    """On stderr: stdout belongs to the client."""
+    _output.complain(line, 0)
