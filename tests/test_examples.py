@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import make_sessions
+from tests.make_sessions import __main__ as maker
 from workbench.importers import open_input
 from workbench.inspection import Inspection, Inspector
 from workbench.rules import Severity
@@ -14,11 +14,23 @@ from workbench.rules import Severity
 FOLDER = Path(__file__).resolve().parent.parent / "sessions"
 
 STORIES = {
+    "anthropic-cancelled-call": [
+        ("closure.missing-result", 1, "/messages/1/content/1"),
+        ("closure.missing-result", 1, "/messages/1/content/2"),
+    ],
+    "anthropic-compaction-orphan": [("closure.orphan-result", 3, "/messages/0/content/1")],
+    "anthropic-long-session": [],
     "anthropic-parallel-result-lost": [("closure.missing-result", 2, "/messages/1/content/2")],
+    "anthropic-text-before-results": [("closure.result-not-first", 1, "/messages/2/content/0")],
     "anthropic-thinking-trimmed": [("reasoning.altered", 1, "/messages/1/content/0/thinking")],
     "anthropic-tool-loop": [],
     "deepseek-reasoning-lost": [("reasoning.missing", 1, "/messages/1")],
+    "openai-arguments-twice": [
+        ("args.double-encoded", 0, "/choices/0/message/tool_calls/0/function/arguments"),
+        ("args.double-encoded", 1, "/choices/0/message/tool_calls/0/function/arguments"),
+    ],
     "openai-call-never-runs": [("stream.finish-reason", 0, "/choices/0/finish_reason")],
+    "openai-parallel-index-reused": [("stream.index", 0, "/choices/0/message/tool_calls/1")],
 }
 """Example → (rule, exchange, pointer) of its error findings."""
 
@@ -43,8 +55,15 @@ def test_a_title_request_in_between_is_a_conversation_of_its_own() -> None:
     assert [r.conversation for r in rows] == [0, 1, 0]
 
 
-def test_the_examples_are_what_their_maker_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(make_sessions, "FOLDER", tmp_path)
-    make_sessions.main()
+def test_the_examples_are_what_their_maker_writes(tmp_path: Path) -> None:
+    maker.write(tmp_path)
     for path in FOLDER.glob("*"):
         assert (tmp_path / path.name).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_each_says_what_it_tells_where_it_was_published_and_that_it_is_constructed(name: str) -> None:
+    about = open_input(str(FOLDER / f"{name}.jsonl")).about
+    assert about["story"].count(".") == 1 and len(about["story"]) < 120
+    assert about["source"].startswith("https://")
+    assert about["made"].startswith("constructed")

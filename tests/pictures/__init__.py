@@ -1,0 +1,1 @@
+"""Pictures of the app on its example sessions: ``python -m tests.pictures`` takes them again."""

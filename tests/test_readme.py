@@ -1,0 +1,96 @@
+"""Every command line of the README is run, and every option it names is there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+LINES = [line.partition("   #")[0].strip() for block in BLOCKS for line in block.splitlines() if line.strip()]
+INSTALLS = [line for line in LINES if ".venv" in line]
+COMMANDS = [line for line in LINES if ".venv" not in line]
+TABLE = re.findall(r"^\| `workbench ?(\w*)([^`]*)`(.*)\|$", README, re.MULTILINE)
+
+FINDINGS = 1
+"""The exit status of the examples that hold a break."""
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment where ``workbench`` is installed, beside clients that leave at once."""
+    folder = tmp_path_factory.mktemp("machine")
+    for name, script in {
+        "workbench": f'exec {shlex.quote(sys.executable)} -m workbench "$@"',
+        "claude": 'test -n "$ANTHROPIC_BASE_URL"',
+        "python": 'test -n "$OPENAI_BASE_URL" && test "$1" = agent.py',
+    }.items():
+        path = folder / name
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+    kept = {k: v for k, v in os.environ.items() if not k.endswith("_BASE_URL") and not k.startswith("XDG_")}
+    return kept | {"PATH": f"{folder}:{os.environ['PATH']}", "HOME": str(folder), "PYTHONPATH": str(ROOT)}
+
+
+def test_the_two_installing_lines_are_the_ones_that_packaging_checks() -> None:
+    assert len(INSTALLS) == 2
+
+
+@pytest.mark.parametrize("line", [c for c in COMMANDS if "--web" not in c])
+def test_a_command_line_does_what_it_says(line: str, machine: dict[str, str]) -> None:
+    done = subprocess.run(
+        line, shell=True, env=machine, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    has_break = re.search(r"sessions/(?!anthropic-(?:tool-loop|long-session))\S+", line)
+    assert done.returncode == (FINDINGS if has_break else 0), done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout or "record" in line
+    if "record" in line:
+        assert "_BASE_URL=http://127.0.0.1:" in done.stderr  # it shows what it set
+
+
+@pytest.mark.parametrize("line", [c for c in COMMANDS if "--web" in c])
+def test_the_browser_is_served_until_ctrl_c(line: str, machine: dict[str, str]) -> None:
+    with subprocess.Popen(shlex.split(line), env=machine, cwd=ROOT, stdout=subprocess.PIPE, text=True) as served:
+        assert served.stdout is not None
+        assert re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", served.stdout.readline())
+        served.send_signal(signal.SIGINT)
+        served.communicate(timeout=30)
+    assert served.returncode in (0, 130)
+
+
+@pytest.mark.parametrize(("command", "words", "text"), TABLE, ids=[row[0] or "alone" for row in TABLE])
+def test_the_table_names_what_there_is(command: str, words: str, text: str, machine: dict[str, str]) -> None:
+    line = ["workbench", *([command] if command else []), "--help"]
+    told = subprocess.run(line, env=machine, capture_output=True, text=True, check=True).stdout
+    for option in re.findall(r"--?[a-z][a-z-]*\b", words + text):
+        assert option in told
+
+
+def test_every_picture_is_there() -> None:
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
+    assert pictures
+    for name in pictures:
+        assert "http" not in re.sub(r"http://www\.w3\.org\S+|https://www\.textualize\.io\S*", "", _markup(name))
+
+
+def _markup(name: str) -> str:
+    """A picture without the text it shows."""
+    return re.sub(r">[^<]*<", "><", (ROOT / name).read_text(encoding="utf-8"))
+
+
+def test_every_filter_of_the_table_is_read() -> None:
+    from workbench.filters import parse
+
+    rows = re.findall(r"^\| `([^`]*[:~][^`]*)` \|", README, re.MULTILINE)
+    assert len(rows) == 6
+    for row in rows:
+        parse(row)
