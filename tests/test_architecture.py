@@ -15,9 +15,10 @@ PACKAGE = Path(__file__).resolve().parent.parent / "workbench"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "limits", "ir", "leaves", "plugins", "resources", "__init__"),
     ("wire", "safeyaml", "known"),
-    ("adapters", "differences", "textcalls"),
-    ("decode",),
-    ("chain", "accumulation"),
+    ("adapters", "differences", "arguments", "schemas"),
+    ("textcalls",),
+    ("decode", "conversion"),
+    ("chain", "accumulation", "testing"),
     ("rules",),
     ("inspection",),
     ("repairs", "targets", "loop", "filters"),
@@ -99,7 +100,10 @@ CORE = (
     "errors",
     "limits",
     "adapters",
+    "arguments",
+    "schemas",
     "textcalls",
+    "conversion",
     "accumulation",
     "chain",
     "rules",
@@ -109,7 +113,7 @@ CORE = (
 )
 FORBIDDEN = ("socket", "subprocess", "asyncio", "threading", "time", "datetime", "random", "urllib", "http", "httpx")
 ALLOWED = {
-    "textcalls/arguments.py": {"subprocess"},  # the child process with a deadline that hostile schemas need
+    "arguments/ladder.py": {"subprocess"},  # the child process with a deadline that hostile schemas need
 }
 
 

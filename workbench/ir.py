@@ -84,7 +84,11 @@ class Carrier(StrEnum):
     REASONING_DETAILS = "reasoning_details"  # array beside content (OpenRouter, MiniMax)
     THINK_TEXT = "think_text"  # <think>…</think> inside content
     ENCRYPTED_ITEM = "encrypted_item"  # item with encrypted content (OpenAI Responses)
-    THOUGHT_SIGNATURE = "thought_signature"  # signature on a part (Gemini)
+    THOUGHT_SIGNATURE = "thought_signature"  # thought part, or a signature on another part (Gemini)
+    MESSAGE_THINKING = "message_thinking"  # string "thinking" beside content (Ollama)
+    THINKING_CHUNK = "thinking_chunk"  # unsigned chunk of type thinking inside content (Mistral, Cohere)
+    TOOL_PLAN = "tool_plan"  # string beside the calls it explains (Cohere)
+    REASONING_BLOCK = "reasoning_block"  # reasoningContent with signature or redacted bytes (Bedrock Converse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +291,7 @@ class ModelRequest:
             (the contract's default then counts).
         previous_id: id of the answer that the server is trusted to remember (``previous_response_id``, thread).
         params: every other known or unknown top-level key, verbatim.
+        itemized: messages are items: neighbours of an answering role are one answer together (Responses).
     """
 
     protocol: str
@@ -301,6 +306,7 @@ class ModelRequest:
     previous_id: str | None = None
     params: Mapping[str, JsonValue] = NOTHING
     anomalies: tuple[Anomaly, ...] = ()
+    itemized: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,13 +348,14 @@ class ModelResponse:
     """An answer of a model, or an error in its place.
 
     Attributes:
-        messages: one per choice; empty for an error body.
+        messages: one per choice; of an itemized answer one per item; empty for an error body.
         finish_reason: as sent; None where absent.
         stop: the same in one vocabulary: ``"stop"``, ``"tool_calls"``, ``"length"``, ``"filter"``, ``"pause"``,
             ``"other"`` or None.
         is_stream: it was an event stream.
         is_complete: the terminal event (or the whole body) arrived.
         finish_events: for a stream, the block that gave the finish reason.
+        itemized: the messages are the items of one answer, and no alternatives (Responses).
     """
 
     protocol: str
@@ -364,6 +371,14 @@ class ModelResponse:
     params: Mapping[str, JsonValue] = NOTHING
     anomalies: tuple[Anomaly, ...] = ()
     finish_events: tuple[int, ...] = field(default=(), compare=False)
+    itemized: bool = field(default=False, compare=False)
+
+    @property
+    def choices(self) -> tuple[tuple[Message, ...], ...]:
+        """The alternatives: each the messages that are one answer together."""
+        if self.itemized:
+            return (self.messages,) if self.messages else ()
+        return tuple((message,) for message in self.messages)
 
     @property
     def is_reasoning_only(self) -> bool:

@@ -44,25 +44,28 @@ class KnownMessages:
         self._new: dict[tuple[Reader, bytes], _Known] = {}
         self._old: dict[tuple[Reader, bytes], _Known] = {}
 
-    def read(self, texts: Iterable[bytes], anomalies: list[Anomaly], reader: Reader) -> Iterator[Message]:
+    def read(
+        self, texts: Iterable[bytes], anomalies: list[Anomaly], reader: Reader, key: str = "messages"
+    ) -> Iterator[Message]:
         """The messages of a request, in order.
 
         Args:
             texts: their bytes.
             anomalies: takes what was noticed.
             reader: a function of a module: what it makes of the same bytes is the same.
+            key: of the list that holds them in the body.
 
         Raises:
             WireError: a message is not JSON.
         """
         for n, text in enumerate(texts):
-            key, pointer = (reader, text), f"/messages/{n}"
-            known = self._new.get(key) or self._learn(key)
+            found, pointer = (reader, text), f"/{key}/{n}"
+            known = self._new.get(found) or self._learn(found)
             anomalies += (replace(a, pointer=pointer + a.pointer) for a in known.anomalies)
             message = known.message
             if message.pointer != pointer:
                 message = _placed(message, pointer)
-                self._new[key] = known._replace(message=message)
+                self._new[found] = known._replace(message=message)
             yield message
 
     def _learn(self, key: tuple[Reader, bytes]) -> _Known:

@@ -6,29 +6,86 @@ shape and not for a company.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from workbench import plugins
+from workbench.adapters._params import PARAMS, Param
 from workbench.errors import UsageError
-from workbench.ir import JsonValue, ModelRequest, ModelResponse
+from workbench.ir import NOTHING, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 from workbench.wire.sse import SseEvent
+
+__all__ = [
+    "PARAMS",
+    "Adapter",
+    "Capabilities",
+    "Param",
+    "StreamDecoder",
+    "UrlFacts",
+    "elsewhere",
+    "every",
+    "get",
+    "protocols",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a protocol can carry; callers ask this, never ``isinstance``."""
+    """What a protocol can carry. Callers ask this, never ``isinstance``; ``conversion`` fits requests to it.
 
-    reasoning: frozenset[str] = frozenset()  # values of ir.Carrier
+    Attributes:
+        reasoning: values of ``ir.Carrier`` that it has a place for.
+        plain_reasoning: the carrier for readable reasoning without proof, "" where it has none.
+        error_flag: a result can say that the tool failed.
+        media: kinds of ``ir.Media`` in a user's message.
+        media_in_results: the same in a tool result.
+        media_sources: fields of ``ir.Media`` it can hold: ``"data"``, ``"url"``, ``"file_id"``.
+        mid_system: a system message may stand between other messages.
+        interleaved: text, reasoning and calls of an answer keep their order; else reasoning, text, calls.
+        parallel_switch: parallel calls can be switched off.
+        choices: modes of ``ir.ToolChoice`` that can be said.
+        strict: a tool can ask for strict decoding of its arguments.
+        custom_tools: tools whose input is free text.
+        cache_markers: parts, tools and system may hold ``cache_control`` in ``extra``.
+        arguments: ``"string"`` or ``"object"``: the container of arguments on this wire.
+        call_ids: calls and results are paired by ids; else by name and order.
+        id_pattern: what an id has to match in full, "" for anything.
+        id_max_length: characters, None for any.
+        params: names of ``PARAMS`` that it has a place for.
+        thinking: values of ``ModelRequest.thinking`` that can be said.
+        required: names of ``PARAMS`` without which a request is refused → what is written when nothing is known.
+    """
+
+    reasoning: frozenset[str] = frozenset()
+    plain_reasoning: str = ""
     error_flag: bool = False
-    media_in_results: bool = False
+    media: frozenset[str] = frozenset()
+    media_in_results: frozenset[str] = frozenset()
+    media_sources: frozenset[str] = frozenset()
     mid_system: bool = False
-    redacted_reasoning: bool = False
+    interleaved: bool = False
     parallel_switch: bool = False
-    arguments: str = "string"  # or "object": the container of arguments on this wire
+    choices: frozenset[str] = frozenset(("auto", "none", "any", "tool"))
+    strict: bool = False
+    custom_tools: bool = False
+    cache_markers: bool = False
+    arguments: str = "string"
+    call_ids: bool = True
+    id_pattern: str = ""
+    id_max_length: int | None = None
+    params: frozenset[str] = frozenset()
+    thinking: frozenset[str] = frozenset()
+    required: Mapping[str, JsonValue] = NOTHING
+
+
+class UrlFacts(NamedTuple):
+    """What the URL of a request says beside its body: the model's name and whether a stream is asked for."""
+
+    model: str | None = None
+    stream: bool | None = None
 
 
 class StreamDecoder(Protocol):
@@ -56,6 +113,10 @@ class Adapter(Protocol):
 
     def claims_url(self, url: str) -> bool:
         """The path is this protocol's."""
+        ...
+
+    def read_url(self, url: str) -> UrlFacts:
+        """What only the URL says; nothing for protocols that say it in the body."""
         ...
 
     def claims_request(self, value: JsonValue) -> float:
@@ -101,6 +162,38 @@ class Adapter(Protocol):
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
         """The same for a response body or a stream."""
+        ...
+
+    def params(self, request: ModelRequest) -> tuple[Param, ...]:
+        """Every parameter that has no field of ``ModelRequest``, by its common name where it has one."""
+        ...
+
+    def path(self, request: ModelRequest) -> str:
+        """Path of the request below a provider's base URL ("/v1/messages"), the model's name in it where it belongs."""
+        ...
+
+    def write_request(self, request: ModelRequest) -> JsonValue:
+        """A new body for a request in *normal form* that fits ``capabilities``: all of it is said, nothing is added.
+
+        Normal form, as ``conversion`` makes it of any protocol's request:
+
+        * roles are "system", "user", "assistant" and "tool"; a message of role "tool" holds the results of one answer
+          and nothing else, one of role "assistant" one whole answer; neither stands next to another of its role;
+        * parts are ``Text``, ``Reasoning``, ``ToolCallIR``, ``ToolResultIR``, ``Media``; their ``extra`` is empty but
+          for what ``capabilities`` allows; without ``interleaved`` reasoning comes first, then text, then calls;
+        * ``params`` has the names and values of ``PARAMS``; ``tools`` are client tools (and custom ones).
+        """
+        ...
+
+    def write_response(self, response: ModelResponse) -> JsonValue:
+        """A new body for an answer in normal form: one message of role "assistant" for each choice.
+
+        ``stop`` becomes this protocol's finish reason, ``usage`` its own counts; ``error`` its error body.
+        """
+        ...
+
+    def write_stream(self, response: ModelResponse) -> bytes:
+        """The same as this protocol's stream, terminal event included; an error after what came before it."""
         ...
 
 

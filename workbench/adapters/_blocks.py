@@ -63,15 +63,15 @@ ReadMessage: TypeAlias = Callable[[JsonValue, str, Notes], Message]
 
 
 def read_messages(
-    value: JsonValue, notes: Notes, read: ReadMessage, known: KnownMessages | None
+    value: JsonValue, notes: Notes, read: ReadMessage, known: KnownMessages | None, key: str = "messages"
 ) -> tuple[Message, ...]:
-    """The messages of a request; with ``known``, ``value`` holds their texts."""
+    """The messages of a request, whose list stands at ``key``; with ``known``, ``value`` holds their texts."""
     if not isinstance(value, list):
-        notes.shape(f"messages is {kind_of(value)}, not a list", "/messages")
+        notes.shape(f"{key} is {kind_of(value)}, not a list", f"/{key}")
         return ()
     if known:
-        return tuple(known.read(value, notes.anomalies, _alone(read)))
-    messages = tuple(read(m, f"/messages/{n}", notes) for n, m in enumerate(value))
+        return tuple(known.read(value, notes.anomalies, _alone(read), key))
+    messages = tuple(read(m, f"/{key}/{n}", notes) for n, m in enumerate(value))
     notes.base = ""
     return messages
 
@@ -88,13 +88,13 @@ def _alone(read: ReadMessage) -> MessageReader:
 ReadRequest: TypeAlias = Callable[[JsonValue, "KnownMessages | None"], ModelRequest]
 
 
-def decode_request(body: bytes, read: ReadRequest, known: KnownMessages | None) -> ModelRequest:
+def decode_request(body: bytes, read: ReadRequest, known: KnownMessages | None, key: str = "messages") -> ModelRequest:
     """The request that a body is; what is known of its messages is read no more. Raises WireError, ProtocolMismatch."""
-    apart = elements(body, "messages") if known else None
+    apart = elements(body, key) if known else None
     if apart:
         rest, texts = apart
         with suppress(WireError):  # of a message: the whole body tells where
-            return read(rest | {"messages": texts}, known)
+            return read(rest | {key: texts}, known)
     return read(loads(body), None)
 
 

@@ -57,11 +57,16 @@ class AnthropicMessages:
     capabilities = Capabilities(
         reasoning=frozenset((Carrier.THINKING.value, Carrier.REDACTED_THINKING.value)),
         error_flag=True,
-        media_in_results=True,
+        media=frozenset(("image", "document")),
+        media_in_results=frozenset(("image", "document")),
+        media_sources=frozenset(("data", "url", "file_id")),
         mid_system=True,
-        redacted_reasoning=True,
+        interleaved=True,
         parallel_switch=True,
+        strict=True,
+        cache_markers=True,
         arguments="object",
+        id_pattern="[a-zA-Z0-9_-]+",
     )
 
     def claims_url(self, url: str) -> bool:

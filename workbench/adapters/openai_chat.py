@@ -65,9 +65,15 @@ class OpenAIChat:
                 Carrier.THINK_TEXT.value,
             )
         ),
+        plain_reasoning=Carrier.REASONING_CONTENT.value,
+        media=frozenset(("image", "audio", "file")),
+        media_sources=frozenset(("data", "url", "file_id")),
         mid_system=True,
         parallel_switch=True,
+        strict=True,
+        custom_tools=True,
         arguments="string",
+        id_max_length=64,
     )
 
     def claims_url(self, url: str) -> bool:

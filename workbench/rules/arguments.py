@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 
 from workbench import adapters
+from workbench.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, Fault, Ladder, Rung, climb, is_cut
 from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST, RESPONSE
 from workbench.ir import Message, ModelRequest, ModelResponse, ToolCallIR, ToolDef
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._words import quote, weaker, went_astray
-from workbench.textcalls.arguments import COERCIBLE, DOUBLE_ENCODED, Fault, Ladder, Rung, climb, is_cut
 from workbench.wire.jsontext import dumps
 
 ERROR = Severity.ERROR

@@ -1,1 +1,115 @@
-"""Tool calls as text: what a model writes as arguments, and how far it can be read."""
+"""Tool calls as text: what models write into content or reasoning, and what they write as arguments.
+
+One file per text format; each holds one object named ``text_format``. Files that begin with an underscore are shared.
+A format parses piece by piece: any cutting of the text gives the same findings, in time linear in its length, and a
+piece that may be the beginning of a tag is held back until it is known. Findings have places in characters of the
+whole text, so a call can be shown where it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple, Protocol, TypeAlias
+
+from workbench import plugins
+from workbench.errors import UsageError
+from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
+
+
+class Prose(NamedTuple):
+    """Text that is no call. Neighbouring pieces of prose are one text that was delivered in pieces."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextCall:
+    """A call found in text.
+
+    Attributes:
+        format: name of the format ("hermes").
+        name: as written; None where none could be read.
+        input: the arguments, typed by the tool's schema where the format leaves types open; None where unreadable.
+        raw: the argument text as written, tags of parameters included.
+        start, end: characters of the whole text it stands at, its tags included.
+        id: where the format has ids (Kimi, Mistral).
+        problems: what is wrong, each a few words: "unclosed", "arguments are no JSON", "no such tool", "text after the
+            arguments" …; empty for a call as the format's own parser wants it.
+        is_nested: it stands inside ``<think>`` or an analysis channel.
+    """
+
+    format: str
+    name: str | None
+    input: JsonValue
+    raw: str
+    start: int
+    end: int
+    id: str | None = None
+    problems: tuple[str, ...] = ()
+    is_nested: bool = False
+
+
+Finding: TypeAlias = Prose | TextCall
+
+
+class Parser(Protocol):
+    """Reads one text piece by piece."""
+
+    def feed(self, text: str) -> list[Finding]:
+        """What is certain now, in order. Never raises on hostile text."""
+        ...
+
+    def close(self) -> list[Finding]:
+        """The rest, when the text is over: a call that was not closed is reported with what is there of it."""
+        ...
+
+
+class TextFormat(Protocol):
+    """One format of tool calls in text.
+
+    Attributes:
+        name: what people type ("qwen3-coder").
+        title: for people, with the models that write it.
+        markers: strings one of which stands in every text that holds a call of this format; () for formats without
+            (bare JSON, pythonic).
+    """
+
+    name: str
+    title: str
+    markers: tuple[str, ...]
+
+    def parser(self, tools: Sequence[ToolDef] = ()) -> Parser:
+        """A fresh parser. ``tools``: what was declared; types of arguments follow their schemas."""
+        ...
+
+    def render(self, calls: Sequence[ToolCallIR]) -> str:
+        """The calls as a model writes them, in one block. Raises LocalProtocolError for what cannot be said."""
+        ...
+
+    def render_results(self, results: Sequence[ToolResultIR]) -> str:
+        """The results as the model's chat template hands them over, without the role markers around them."""
+        ...
+
+
+@cache
+def get(name: str) -> TextFormat:
+    """The format of a name ("qwen3-coder"). Raises UsageError."""
+    module = name.replace("-", "_").replace(".", "_")
+    if module not in plugins.names(__name__):
+        raise UsageError(f"no text format named {name!r}", hint=f"known: {', '.join(formats())}")
+    found: TextFormat = plugins.load(__name__, module).text_format
+    return found
+
+
+def formats() -> tuple[str, ...]:
+    """Names of every text format."""
+    return tuple(n.replace("_", "-") for n in plugins.names(__name__))
+
+
+def every() -> Iterator[TextFormat]:
+    """Every text format."""
+    return (get(n) for n in formats())

@@ -50,7 +50,7 @@ class Home:
         await self.pilot.pause()
 
     async def until(self, said: str) -> None:
-        await until(self.pilot, lambda: said in self.text)
+        await until(self.pilot, lambda: said in self.text or said in " ".join(self.text.split()))
 
     async def session(self) -> None:
         await until(self.pilot, lambda: isinstance(self.app.screen, SessionScreen) and self.app.screen.opened)

@@ -65,7 +65,11 @@ class RecordScreen(Form["Running"]):
             self.go("upstreams")
             return
         if not self.value("out").strip() or out.exists():
-            self.say(f"{out} exists: a recording is a file of its own" if out.name else "name a file to write")
+            self.say(
+                f"{self.value('out').strip()} exists: a recording is a file of its own"
+                if out.name
+                else "name a file to write"
+            )
             self.go("out")
         elif not self._is_starting:
             self._is_starting = True

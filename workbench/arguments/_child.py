@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 
+from workbench.arguments._schema import validate
 from workbench.ir import JsonValue
-from workbench.textcalls._schema import validate
 from workbench.wire.jsontext import dumps, loads
 
 

@@ -17,9 +17,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from workbench import limits
+from workbench.arguments._schema import COERCIBLE, DOUBLE_ENCODED, INVALID, Fault, NeedsChild, validate
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.textcalls._schema import COERCIBLE, DOUBLE_ENCODED, INVALID, Fault, NeedsChild, validate
 from workbench.wire.jsontext import dumps, loads
 
 __all__ = ["COERCIBLE", "DOUBLE_ENCODED", "INVALID", "Fault", "Ladder", "Rung", "climb", "is_cut"]
@@ -169,7 +169,7 @@ def _job(**fields: JsonValue) -> bytes:
 def _in_child(job: bytes) -> tuple[JsonValue, tuple[Fault, ...], str]:
     """(value, faults, problem) as the child process gives them."""
     root = str(Path(__file__).resolve().parents[2])
-    code = "import sys; sys.path.append(sys.argv[1]); from workbench.textcalls._child import main; main()"
+    code = "import sys; sys.path.append(sys.argv[1]); from workbench.arguments._child import main; main()"
     try:
         done = subprocess.run(
             [sys.executable, "-P", "-c", code, root], input=job, capture_output=True, timeout=limits.REPAIR_SECONDS

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench import limits
-from workbench.textcalls.arguments import COERCIBLE, DOUBLE_ENCODED, INVALID, Rung, climb, is_cut
+from workbench.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, INVALID, Rung, climb, is_cut
 
 OBJECT = {"type": "object"}
 FILE = {

@@ -1,0 +1,72 @@
+"""Parameters of a request: between the places they have in one protocol's body and their common names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from workbench.ir import JsonValue
+from workbench.leaves import escape
+
+
+class Param(NamedTuple):
+    """A parameter as it stands in a body.
+
+    Attributes:
+        pointer: where.
+        value: in the common form, where there is one.
+        name: of ``PARAMS``; "" where other protocols have nothing of the kind.
+    """
+
+    pointer: str
+    value: JsonValue
+    name: str = ""
+
+
+PARAMS: Mapping[str, str] = {
+    "max_tokens": "whole number: most tokens of the answer",
+    "temperature": "number",
+    "top_p": "number",
+    "top_k": "whole number",
+    "stop": "list of strings",
+    "seed": "whole number",
+    "frequency_penalty": "number",
+    "presence_penalty": "number",
+    "effort": "string, as sent: how much to think",
+    "thinking_budget": "whole number: most tokens of thinking",
+    "count": "whole number: how many alternative answers",
+    "response_schema": "object: {schema, name?, strict?, description?} of the JSON the answer has to be",
+    "response_json": "true: the answer has to be JSON of any kind",
+    "user": "string: whom the request is for",
+    "service_tier": "string, as sent",
+}
+"""Common name → form of its value. ``thinking``, ``stream``, tools and choice have fields of ``ModelRequest``."""
+
+
+def read_params(params: Mapping[str, JsonValue], places: Mapping[str, str], at: str = "") -> Iterator[Param]:
+    """Each parameter of a request.
+
+    Args:
+        params: ``ModelRequest.params``, or an object below it.
+        places: JSON pointer → name of ``PARAMS``.
+        at: pointer of ``params``.
+    """
+    for key, value in params.items():
+        pointer = f"{at}/{escape(key)}"
+        if pointer in places:
+            name = places[pointer]
+            yield Param(pointer, [value] if name == "stop" and isinstance(value, str) else value, name)
+        elif isinstance(value, dict) and any(place.startswith(pointer + "/") for place in places):
+            yield from read_params(value, places, pointer)
+        else:
+            yield Param(pointer, value)
+
+
+def write_params(params: Mapping[str, JsonValue], places: Mapping[str, str], body: dict[str, JsonValue]) -> None:
+    """Put parameters into a body. ``places``: name → the JSON pointer where this protocol wants it."""
+    for name, value in params.items():
+        node = body
+        *path, last = places[name].split("/")[1:]
+        for step in path:
+            node = node.setdefault(step, {})
+        node[last] = value
