@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import NamedTuple
 
 from workbench.chain._fingerprint import ANSWERING
 from workbench.chain.closure import NodeRef
-from workbench.chain.received import Answer, Received
+from workbench.chain.received import Answer, Received, joined
 from workbench.chain.terms import ReasoningTerms, Scope
 from workbench.ir import Message, ModelRequest, Reasoning, ToolResultIR
 from workbench.known import fact
@@ -68,7 +69,7 @@ class Turn:
 def turns(request: ModelRequest, received: Received) -> list[Turn]:
     """The assistant turns of a request, matched with what was received."""
     places = [n for n, m in enumerate(request.messages) if m.role in ANSWERING]
-    positions = received.match([fact(request.messages[n], Answer) for n in places])
+    positions = _positions(request, places, received)
     users = [n for n, m in enumerate(request.messages) if m.role == "user" and fact(m, _is_said)]
     found: list[Turn] = []
     loops: defaultdict[int, Loop] = defaultdict(Loop)
@@ -83,6 +84,15 @@ def turns(request: ModelRequest, received: Received) -> list[Turn]:
         found[-1].ended_by = _end_of_loop(n, users, request.messages)
         _join(found[-1], loops[bisect_right(users, n)])
     return found
+
+
+def _positions(request: ModelRequest, places: Sequence[int], received: Received) -> list[int | None]:
+    """For each assistant message the answer it shows; items that stand together show one."""
+    if not request.itemized:
+        return received.match([fact(request.messages[n], Answer) for n in places])
+    runs = [[*group] for _, group in groupby(places, key=lambda n: n - bisect_left(places, n))]
+    shown = received.match([Answer(joined([request.messages[n] for n in run])) for run in runs])
+    return [position for run, position in zip(runs, shown, strict=True) for _ in run]
 
 
 def _add_message(turn: Turn, index: int, message: Message) -> None:

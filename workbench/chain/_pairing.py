@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from workbench.chain._fingerprint import ANSWERING
 from workbench.chain.terms import ClosureTerms, Placement
 from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
 
@@ -90,11 +91,14 @@ class History:
     """Turns, calls and results of a request and its answer, in wire order.
 
     Attributes:
+        joins_neighbours: neighbours of one role are one turn.
+        joins_items: neighbours that the model said are one turn.
         server_calls: calls that the provider runs itself, which no client answers.
         server_results: id → results of those.
     """
 
     joins_neighbours: bool
+    joins_items: bool = False
     turns: list[Turn] = field(default_factory=list)
     calls: list[CallNode] = field(default_factory=list)
     results: list[ResultNode] = field(default_factory=list)
@@ -110,7 +114,8 @@ class History:
 
     def _turn(self, side: str, index: int, role: str) -> Turn:
         last = self.turns[-1] if self.turns else None
-        if last and self.joins_neighbours and (last.side, last.role) == (side, role):
+        joins = self.joins_neighbours or (self.joins_items and role in ANSWERING)
+        if last and joins and (last.side, last.role) == (side, role):
             return last
         self.turns.append(Turn(len(self.turns), side, role, index))
         return self.turns[-1]
@@ -135,9 +140,9 @@ class History:
         return [r for r in self.results if r.call is None]
 
 
-def read(sides: Iterable[tuple[str, Iterable[Message]]], terms: ClosureTerms) -> History:
-    """The history of (side, messages) groups, with calls and results paired."""
-    history = History(joins_neighbours=terms.placement is Placement.NEXT_MESSAGE)
+def read(sides: Iterable[tuple[str, Iterable[Message]]], terms: ClosureTerms, *, itemized: bool = False) -> History:
+    """The history of (side, messages) groups, with calls and results paired; ``itemized``: messages are items."""
+    history = History(joins_neighbours=terms.placement is Placement.NEXT_MESSAGE, joins_items=itemized)
     for side, messages in sides:
         for index, message in enumerate(messages):
             history.add(side, index, message)

@@ -59,10 +59,11 @@ class Told:
             self.ends.append(len(self.items))
         return self
 
-    def answered(self, message: Message) -> Told:
-        """The same with an answer behind it."""
+    def answered(self, messages: Iterable[Message]) -> Told:
+        """The same with an answer behind it, which may be several items."""
         told = Told(self.model, self.hop, self.base, [*self.items], [*self.plain], [*self.exact], self.ends)
-        told._add(items(message, is_answer=True))
+        for message in messages:
+            told._add(items(message, is_answer=True))
         return told
 
     def _add(self, said: Iterable[Item]) -> None:

@@ -115,6 +115,7 @@ def derive(
             (RESPONSE, response.messages if response else ()),
         ),
         terms,
+        itemized=bool((request and request.itemized) or (response and response.itemized)),
     )
     judge = _Judge(history, terms, is_held=bool(request and request.previous_id and not remembered))
     lines = [judge.call(c) for c in history.calls] + [judge.orphan(r) for r in history.orphans()]

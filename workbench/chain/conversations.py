@@ -206,8 +206,8 @@ class Conversations:
     def _remember(self, owner: _Owner, response: ModelResponse, told: Told) -> None:
         """Make an answer findable."""
         start = len(told.items)
-        for message in response.messages:
-            after = told.answered(message)
+        for messages in response.choices:
+            after = told.answered(messages)
             stop = len(after.items)
             if start < stop:
                 keys = (*after.whole(stop), after.near(start, start, stop), after.pair(start, stop))

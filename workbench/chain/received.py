@@ -47,6 +47,12 @@ class Answer:
         return tuple(content(b) for b in self.blocks)
 
 
+def joined(messages: Sequence[Message]) -> Message:
+    """Items of one answer as the message that they are together; places in it are those of the items."""
+    first = messages[0]
+    return first if len(messages) == 1 else Message(first.role, tuple(p for m in messages for p in m.parts))
+
+
 @dataclass(slots=True)
 class Received:
     """The answers of a conversation in order of arrival, findable by call id and text."""
@@ -66,8 +72,8 @@ class Received:
 
     def add(self, exchange: int, response: ModelResponse) -> None:
         """Append an answer: every choice of it."""
-        for message in response.messages:
-            answer = Answer(message, exchange)
+        for messages in response.choices:
+            answer = Answer(joined(messages), exchange)
             for call_id in dict.fromkeys(answer.ids):
                 self._by_id[call_id].append(len(self.answers))
             if not answer.ids and answer.text:
