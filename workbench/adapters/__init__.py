@@ -57,6 +57,20 @@ class Capabilities:
         params: names of ``PARAMS`` that it has a place for.
         thinking: values of ``ModelRequest.thinking`` that can be said.
         required: names of ``PARAMS`` without which a request is refused → what is written when nothing is known.
+        proved_reasoning: carriers that are refused without their proof (``signature`` or ``data``).
+        empty_text: a text may be empty.
+        one_text: what holds a single string, so that its texts are joined: roles of messages in a request,
+            ``"answer"`` for the messages of a response.
+        tool_name_pattern: what the name of a tool has to match in full, "" for anything.
+        result_names: a result repeats the name of its tool.
+        stops: values of ``ModelResponse.stop`` that can be said.
+        effort_is_thinking: the parameter ``effort`` is the switch of thinking, too: with it thinking is "on".
+        budget_required: thinking "on" is refused without the parameter ``thinking_budget``.
+        parallel_in_choice: the switch of parallel calls is a key of the tool choice.
+        schema_keys: keys of the parameter ``response_schema``, beside "schema", that can be said.
+        schema_required: the same, without which it is refused → what is written when nothing is known.
+        usage_required: an answer is refused without token counts.
+        error_fields: fields of ``ir.ApiError`` that can be said beside its message.
     """
 
     reasoning: frozenset[str] = frozenset()
@@ -79,6 +93,19 @@ class Capabilities:
     params: frozenset[str] = frozenset()
     thinking: frozenset[str] = frozenset()
     required: Mapping[str, JsonValue] = NOTHING
+    proved_reasoning: frozenset[str] = frozenset()
+    empty_text: bool = False
+    one_text: frozenset[str] = frozenset()
+    tool_name_pattern: str = ""
+    result_names: bool = False
+    stops: frozenset[str] = frozenset(("stop", "tool_calls", "length", "filter"))
+    effort_is_thinking: bool = False
+    budget_required: bool = False
+    parallel_in_choice: bool = False
+    schema_keys: frozenset[str] = frozenset(("name", "strict", "description"))
+    schema_required: Mapping[str, JsonValue] = NOTHING
+    usage_required: bool = False
+    error_fields: frozenset[str] = frozenset(("type",))
 
 
 class UrlFacts(NamedTuple):
@@ -181,6 +208,8 @@ class Adapter(Protocol):
           and nothing else, one of role "assistant" one whole answer; neither stands next to another of its role;
         * parts are ``Text``, ``Reasoning``, ``ToolCallIR``, ``ToolResultIR``, ``Media``; their ``extra`` is empty but
           for what ``capabilities`` allows; without ``interleaved`` reasoning comes first, then text, then calls;
+        * ``ToolCallIR.format`` is "function", or "custom" for a call whose input is free text; ``raw`` is the argument
+          text where ``capabilities.arguments`` is "string", else None; data of ``Media`` is never a ``data:`` URL;
         * ``params`` has the names and values of ``PARAMS``; ``tools`` are client tools (and custom ones).
         """
         ...
