@@ -14,11 +14,14 @@ from workbench.known import KnownMessages
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, Kind, State
 from workbench.wire.jsontext import JsonIndex, loads, string_slice_span
-from workbench.wire.sse import SseEvent, looks_like_stream, meant, read_events
+from workbench.wire.sse import SseEvent, meant
+from workbench.wire.stream import Framing, is_sealed, read_stream
 
 REQUEST, RESPONSE = "request", "response"
 _OF_THE_END = ("stream.truncated", "stream.no-terminator")
 """Anomalies that say how a stream ended; while it still arrives, it has not."""
+
+_SHOWN_FAULTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,7 @@ class Decoded:
             exchange that is open ``response`` is what came so far, without anomalies of its end, and what cannot be
             decoded of it is no problem yet.
         request_text, response_text: content-decoded bodies.
+        framing: what separates the events of a response that is a stream.
         events: blocks of the response when it is a stream.
 
     Args:
@@ -68,9 +72,7 @@ class Decoded:
         self.request_text = self._text(REQUEST)
         self.response_text = self._text(RESPONSE)
         content_type = (exchange.response and exchange.response.headers.get("content-type")) or ""
-        self.events: tuple[SseEvent, ...] = ()
-        if looks_like_stream(self.response_text, content_type):
-            self.events = read_events(self.response_text)
+        self.framing, self.events = self._stream(content_type)
         self.protocol, self.protocol_from = self._detect(protocol)
         adapter = _installed(self.protocol)
         if adapter:
@@ -87,6 +89,14 @@ class Decoded:
         if problem:
             self._note(side, problem)
         return text
+
+    def _stream(self, content_type: str) -> tuple[Framing | None, tuple[SseEvent, ...]]:
+        stream = read_stream(self.response_text, content_type)
+        for fault in stream.faults[:_SHOWN_FAULTS]:
+            self._note(RESPONSE, fault.text)
+        if len(stream.faults) > _SHOWN_FAULTS:
+            self._note(RESPONSE, f"{len(stream.faults) - _SHOWN_FAULTS:,} more events with faults in their framing")
+        return stream.framing, stream.events
 
     def _note(self, side: str, problem: object) -> None:
         if side == REQUEST or not self.is_arriving:
@@ -212,7 +222,8 @@ class Decoded:
         if side == RESPONSE and self.events:
             segments = part.source.segments.get(name or ("text" if slice_ else ""), ())
             found = self._segments(segments) if segments else self.place_events(part.source.events)
-            return _sliced(self.response_text, found, *slice_) if slice_ and segments else found
+            has_bytes = segments and not any(is_sealed(self.events[n]) for n in found.events if n < len(self.events))
+            return _sliced(self.response_text, found, *slice_) if slice_ and has_bytes else found
         found = self.place(side, message.absolute(part, name or ("text" if slice_ else None)))
         text = self.request_text if side == REQUEST else self.response_text
         return _sliced(text, found, *slice_) if slice_ else found

@@ -16,7 +16,8 @@ from workbench.adapters._changes import Change, changes, differs
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Message
 from workbench.wire.jsontext import JsonIndex, loads, string_slice_span, writer_like
-from workbench.wire.sse import read_events
+from workbench.wire.sse import SseEvent
+from workbench.wire.stream import Framing, read_stream, rewrite
 
 
 class _Cut(NamedTuple):
@@ -50,17 +51,40 @@ def agree(written: object, wanted: object, names: Iterable[str]) -> None:
 
 
 def encode_stream(before: Sequence[Message], after: Sequence[Message], original: bytes) -> bytes:
-    """The event stream ``original``, which adds up to ``before``, adding up to ``after``."""
+    """The stream ``original``, however it is framed, which adds up to ``before``, adding up to ``after``."""
     found = list(changes(before, after))
-    stream = _Stream(original) if found else None
-    cuts = [cut for change in found if stream for cut in stream.cuts(change)]
-    return _splice(original, cuts)
+    if not found:
+        return original
+    stream = _Stream(original)
+    return stream.spliced([cut for change in found for cut in stream.cuts(change)])
 
 
 class _Stream:
+    """A stream and its text. Where lengths and checksums frame it, the text is what is in the frames, joined."""
+
     def __init__(self, original: bytes) -> None:
-        self.original = original
-        self.events = read_events(original)
+        self.body = self.original = original
+        found = read_stream(original)
+        if found.framing is None:  # one JSON object that its content type called a stream
+            found = read_stream(original, framing=Framing.NDJSON)
+        self.framed = found.events
+        self.events = found.events
+        self.is_counted = found.framing is Framing.AWS
+        if self.is_counted:
+            self.original = b"".join(event.data or b"" for event in self.framed)
+            self.events = tuple(_unframed(self.framed))
+
+    def spliced(self, cuts: Sequence[_Cut]) -> bytes:
+        """The stream with every cut made."""
+        if not self.is_counted:
+            return _splice(self.body, cuts)
+        by_event: dict[int, list[_Cut]] = {}
+        for cut in cuts:
+            number = bisect_right(self.events, cut.start, key=lambda event: event.start) - 1
+            start = self.events[number].start
+            by_event.setdefault(number, []).append(cut._replace(start=cut.start - start, end=cut.end - start))
+        data = {number: _splice(self.framed[number].data or b"", mine) for number, mine in by_event.items()}
+        return rewrite(self.body, self.framed, data)
 
     def cuts(self, change: Change) -> Iterator[_Cut]:
         """What to replace in the stream for one change."""
@@ -85,6 +109,15 @@ class _Stream:
         if span is None:
             raise _absent(pointer)
         return _Piece(span, loads(self.original[span[0] : span[1]]))
+
+
+def _unframed(events: Iterable[SseEvent]) -> Iterator[SseEvent]:
+    """The events as they stand in their data, joined."""
+    at = 0
+    for event in events:
+        end = at + len(event.data or b"")
+        yield SseEvent(event.number, event.name, event.data, at, end, ((at, end),))
+        at = end
 
 
 def _cut(change: Change, text: bytes, span: tuple[int, int] | None) -> _Cut:

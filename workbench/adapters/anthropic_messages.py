@@ -15,7 +15,7 @@ from workbench.adapters._blocks_response import read_response
 from workbench.adapters._blocks_stream import BlockStreamDecoder
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolChoice, ToolDef
 from workbench.known import KnownMessages
-from workbench.wire.sse import looks_like_stream, read_events
+from workbench.wire.stream import read_stream
 
 _URL = re.compile(
     r"(?:/v\d+|/anthropic)/messages/?(?:[?#]|$)|/publishers/anthropic/models/[^/:]+:(?:stream)?[rR]awPredict(?:[?#]|$)"
@@ -151,10 +151,11 @@ def _list(value: JsonValue) -> list[JsonValue]:
 
 
 def _read_answer(body: bytes) -> ModelResponse:
-    if not looks_like_stream(body, ""):
+    events = read_stream(body).events
+    if not events:
         return read_response(body, 400)  # whatever is no message is an error
     decoder = BlockStreamDecoder()
-    for event in read_events(body):
+    for event in events:
         decoder.feed(event)
     return decoder.result()
 

@@ -20,7 +20,7 @@ from workbench.errors import WireError
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 from workbench.wire.jsontext import loads
-from workbench.wire.sse import looks_like_stream, read_events
+from workbench.wire.stream import read_stream
 
 _URL = re.compile(r"[^?#]*/chat/completions/?(?:[?#]|$)")
 _HINTS = (
@@ -151,10 +151,11 @@ class OpenAIChat:
         return encoded
 
     def _answer(self, body: bytes) -> ModelResponse:
-        if not looks_like_stream(body, ""):
+        events = read_stream(body).events
+        if not events:
             return self.decode_response(body, status=400)  # whatever has no choices is an error
         decoder = ChatStreamDecoder()
-        for event in read_events(body):
+        for event in events:
             decoder.feed(event)
         return decoder.result()
 

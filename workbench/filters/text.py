@@ -18,7 +18,7 @@ from workbench.ir import Message, Part
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange
 from workbench.wire.jsontext import loads, string_slice_span
-from workbench.wire.sse import looks_like_stream
+from workbench.wire.stream import framing_of
 
 Span = tuple[int, int]
 
@@ -124,7 +124,7 @@ def holds(exchange: Exchange, protocol: str | None, wanted: str) -> bool:
 
 def _is_streamed(exchange: Exchange) -> bool:
     answer = exchange.response
-    return answer is not None and looks_like_stream(answer.body.raw, answer.headers.get("content-type") or "")
+    return answer is not None and framing_of(answer.body.raw, answer.headers.get("content-type") or "") is not None
 
 
 def _answer_only(exchange: Exchange, protocol: str | None) -> Decoded:

@@ -1,0 +1,200 @@
+"""AWS event stream: messages of a binary prelude, typed headers, a payload and two CRC32s, read and written.
+
+A message is ``total length | headers length | CRC of those 8 bytes | headers | payload | CRC of all before``, numbers
+big-endian, 32 bits (Smithy 2.0 specification, "Amazon Event Stream", ``application/vnd.amazon.eventstream``; the same
+in botocore ``eventstream.py``). ``:message-type`` is ``event`` (named by ``:event-type``), ``exception`` (named by
+``:exception-type``) or ``error`` (``:error-code``, with its text in the header ``:error-message``).
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from base64 import b64decode, b64encode
+from typing import Final, NamedTuple
+from zlib import crc32
+
+from workbench.wire._index import JsonIndex, Span
+from workbench.wire._sse_block import SseEvent
+
+MAX_MESSAGE: Final = 24 * 1024 * 1024
+"""Bytes of one message: a payload of 24 MB is the most the specification allows (botocore refuses larger ones)."""
+
+_PRELUDE, _TAIL = 12, 4
+_STRING: Final = 7
+_FIXED: Final = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
+"""Type of a header → bytes of its value; types 6 (bytes) and 7 (string) say their length in 16 bits."""
+_HEADER_NAME: Final = re.compile(rb":(?:event-type|exception-type|message-type|content-type|error-code)\x07")
+_BYTES: Final = "/bytes"
+
+
+class AwsEvent(SseEvent):
+    """One message. ``data`` is the payload; of a payload ``{"bytes": base64}`` the bytes, and ``is_sealed``.
+
+    ``start`` and ``end`` are those of the whole message. ``comments`` holds the text of ``:error-message``.
+    """
+
+    __slots__ = ()
+
+    @property
+    def is_sealed(self) -> bool:
+        """``data`` stands in base64 on the wire: a place in it has no bytes of its own, only those of all of it."""
+        return any(end - start != len(self.data or b"") for start, end in self.data_spans)
+
+    def span(self, pointer: str) -> Span | None:
+        """Byte range of a pointer into ``data``; the range of the whole base64 text where it is sealed."""
+        if not self.is_sealed:
+            return super().span(pointer)
+        found = JsonIndex(self.data).span(pointer) if self.data else None
+        return self.data_spans[0] if found else None
+
+    def rewritten(self, body: bytes, data: bytes) -> bytes:
+        """The message with other data, its lengths and checksums made right; headers and padding stay."""
+        ((start, end),) = self.data_spans
+        total, headers = _lengths(body, self.start)
+        payload_start = self.start + _PRELUDE + headers
+        new = b64encode(data) if self.is_sealed else data
+        payload = body[payload_start:start] + new + body[end : self.start + total - _TAIL]
+        return _sealed(body[self.start + _PRELUDE : payload_start], payload)
+
+
+class Message(NamedTuple):
+    """What the reader has of one message; ``fault``: what is wrong with it, "" for nothing."""
+
+    event: AwsEvent
+    fault: str
+
+
+def is_prelude(body: bytes, at: int = 0) -> bool:
+    """A message begins here: its lengths are possible and their checksum is right."""
+    if len(body) < at + _PRELUDE:
+        return False
+    total, headers = _lengths(body, at)
+    is_possible = headers + _PRELUDE + _TAIL <= total <= MAX_MESSAGE + 128 * 1024
+    return is_possible and _number(body, at + 8) == crc32(body[at : at + 8])
+
+
+def read(body: bytes) -> list[Message]:
+    """Every message of a body; what is no message is one event without data, as far as the next message."""
+    found: list[Message] = []
+    at = 0
+    while at < len(body):
+        whole = is_prelude(body, at)
+        if whole:
+            message = _message(body, at, len(found))
+        elif len(body) - at < _PRELUDE:
+            message = Message(_event(len(found), at, len(body), terminated=False), "the stream ends inside a message")
+        else:
+            end = _next_prelude(body, at + 1)
+            fault = f"bytes {at:,} to {end:,} are no event stream message: the checksum of its lengths is wrong"
+            message = Message(_event(len(found), at, end, terminated=False), fault)
+        found.append(message)
+        at = message.event.end
+    return found
+
+
+def write(name: str, payload: bytes, *, kind: str = "event") -> bytes:
+    """One message: ``kind`` is ``"event"`` or ``"exception"``."""
+    headers = ((f":{kind}-type", name), (":content-type", "application/json"), (":message-type", kind))
+    return _sealed(b"".join(_header(*header) for header in headers), payload)
+
+
+def sealed_payload(data: bytes) -> bytes:
+    """The payload ``{"bytes": base64}`` of a chunk."""
+    return b'{"bytes":"' + b64encode(data) + b'"}'
+
+
+def _message(body: bytes, at: int, number: int) -> Message:
+    total, length = _lengths(body, at)
+    end = min(at + total, len(body))
+    payload_start = at + _PRELUDE + length
+    headers = _headers(body[at + _PRELUDE : min(payload_start, end)])
+    name = next((v for n in ("event", "exception") if (v := headers.get(f":{n}-type"))), headers.get(":error-code"))
+    text = headers.get(":error-message")
+    comments = (text.encode(),) if text else ()
+    if end < at + total:
+        span = (min(payload_start, end), end)
+        event = _event(number, at, end, name, body[slice(*span)], (span,), comments, terminated=False)
+        return Message(event, "the stream ends inside a message")
+    data, span = _payload(body, payload_start, end - _TAIL)
+    event = _event(number, at, end, name, data, (span,), comments)
+    is_right = _number(body, end - _TAIL) == crc32(body[at : end - _TAIL])
+    return Message(event, "" if is_right else f"the checksum of message {number} is wrong")
+
+
+def _payload(body: bytes, start: int, end: int) -> tuple[bytes, Span]:
+    """The data of a payload and where it stands; the bytes of a payload that wraps them."""
+    payload = body[start:end]
+    if payload.lstrip().startswith(b'{"') and b'"bytes"' in payload:
+        found = JsonIndex(payload).span(_BYTES)
+        quoted = payload[slice(*found)] if found else b""
+        if found and quoted.startswith(b'"') and len(quoted) > 2:
+            try:
+                return b64decode(quoted[1:-1], validate=True), (start + found[0] + 1, start + found[1] - 1)
+            except binascii.Error:
+                pass
+    return payload, (start, end)
+
+
+def _event(
+    number: int,
+    start: int,
+    end: int,
+    name: str | None = None,
+    data: bytes | None = None,
+    spans: tuple[Span, ...] = (),
+    comments: tuple[bytes, ...] = (),
+    *,
+    terminated: bool = True,
+) -> AwsEvent:
+    return AwsEvent(number, name, data, start, end, spans, None, None, comments, terminated)
+
+
+def _headers(text: bytes) -> dict[str, str]:
+    """String headers by name, as far as they are well-formed."""
+    found: dict[str, str] = {}
+    at = 0
+    while at < len(text):
+        value = at + 2 + text[at]
+        if value > len(text):
+            break
+        kind, name = text[value - 1], text[at + 1 : value - 1]
+        length = _FIXED.get(kind)
+        if length is None:
+            value, length = value + 2, int.from_bytes(text[value : value + 2], "big")
+            if kind not in (6, _STRING) or value + length > len(text):
+                break
+        if kind == _STRING:
+            found[name.decode("utf-8", "replace")] = text[value : value + length].decode("utf-8", "replace")
+        at = value + length
+    return found
+
+
+def _header(name: str, value: str) -> bytes:
+    raw = value.encode()
+    return bytes([len(name)]) + name.encode() + bytes([_STRING]) + len(raw).to_bytes(2, "big") + raw
+
+
+def _sealed(headers: bytes, payload: bytes) -> bytes:
+    """A message of its headers and payload."""
+    total = _PRELUDE + len(headers) + len(payload) + _TAIL
+    lengths = total.to_bytes(4, "big") + len(headers).to_bytes(4, "big")
+    message = lengths + crc32(lengths).to_bytes(4, "big") + headers + payload
+    return message + crc32(message).to_bytes(4, "big")
+
+
+def _next_prelude(body: bytes, at: int) -> int:
+    """Where the next message begins: before the name of a first header, and with a right checksum; else the end."""
+    for found in _HEADER_NAME.finditer(body, at + _PRELUDE):
+        start = found.start() - 1 - _PRELUDE
+        if start >= at and is_prelude(body, start):
+            return start
+    return len(body)
+
+
+def _lengths(body: bytes, at: int) -> tuple[int, int]:
+    return _number(body, at), _number(body, at + 4)
+
+
+def _number(body: bytes, at: int) -> int:
+    return int.from_bytes(body[at : at + 4], "big")
