@@ -1,0 +1,458 @@
+r"""Tags in text that arrives in pieces: where a call begins and ends, and what is prose.
+
+A format says which tags it knows (``Tags``), which of them begin a call, what each tag means inside a call (``step``)
+and, when the call's text is whole, what it says (``read``). Everything else is the same for all formats and is here:
+
+* what may be the beginning of a tag is held back, everything else is handed out at once;
+* a tag in Markdown code (a fence, or backticks on the same line) is quoted, and quoted tags begin no call;
+* ``<think>`` is followed, so that a call inside it can be told;
+* findings tile the text: what no call covers is prose.
+
+Every character is looked at a bounded number of times, however the text is cut: text inside a call is only searched
+when the last character of a tag arrives, and a call's text is joined once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, Protocol
+
+from workbench.ir import ToolDef
+from workbench.textcalls import Finding, Prose, TextCall
+
+MAX_TAG: Final = 600
+"""Characters of the longest tag: patterns of variable tags have to stay below, or cutting the text would matter."""
+
+MAX_RETURNS: Final = 100
+"""How often one parser may go back to an earlier place: bounds the work on text made to be misread."""
+
+VALUE = r"""(?:"[^"<>\n]{0,256}"|'[^'<>\n]{0,256}'|[^\s"'<>]{1,256})"""
+"""Pattern of an attribute's value, in quotes or without."""
+
+BLANK = r"\s{0,8}"
+"""Blanks that may stand inside a tag."""
+
+NESTED_OPEN, NESTED_CLOSE = "think", "think_end"
+"""Kinds of the tags around reasoning; ``Tags`` adds ``<think>`` and ``</think>`` by itself."""
+
+GO_ON, SETTLED, END, BEFORE, BACK = range(5)
+"""What a tag means inside a call.
+
+GO_ON: the call goes on. END: it ends with this tag. BEFORE: it ended before this tag, which is looked at anew.
+SETTLED: it may end here, and does if anything but blanks and a tag follows; the tag that follows is asked again.
+BACK: it ended at ``block.back``, and what follows that place is read anew.
+"""
+
+
+class Spec(NamedTuple):
+    r"""One kind of tag.
+
+    Attributes:
+        kind: what the format calls it; several specs may share a kind.
+        head: how it begins: a literal, in which a blank stands for optional blanks; or the patterns of its characters.
+        tail: pattern of the variable rest, at most 512 characters long; "" where the head is all.
+        open_tail: pattern of every beginning of the tail.
+    """
+
+    kind: str
+    head: str | Sequence[str]
+    tail: str = ""
+    open_tail: str = "[^<>]{0,512}"
+
+
+class Tag(NamedTuple):
+    """A tag that stands in the text; ``start`` and ``end`` are characters of the whole text."""
+
+    kind: str
+    start: int
+    end: int
+    text: str
+
+
+class Tags:
+    """The tags of a format.
+
+    Attributes:
+        pattern: finds a tag; ``kind(match)`` says which.
+        last: the character every tag ends with, "" where there are several.
+    """
+
+    def __init__(self, *specs: Spec) -> None:
+        every = (*specs, Spec(NESTED_OPEN, "<think>"), Spec(NESTED_CLOSE, "</think>"))
+        heads = [_atoms(s.head) for s in every]
+        shared = heads[0][0] if all(h[0] == heads[0][0] for h in heads) else ""
+        cut = 1 if shared else 0
+        self._kinds = ["", *(s.kind for s in every)]
+        bodies = [f"({''.join(h[cut:])}{s.tail})" for h, s in zip(heads, every, strict=True)]
+        self.pattern: Final = re.compile(f"{shared}(?:{'|'.join(bodies)})")
+        begun = [_begun([*h, *([s.open_tail] if s.tail else [])]) for h, s in zip(heads, every, strict=True)]
+        self._partial: Final = re.compile(rf"(?:{'|'.join(begun)})\Z")
+        ends = {(s.tail or h[-1])[-1] for h, s in zip(heads, every, strict=True)}
+        self.last: Final = ends.pop() if len(ends) == 1 else ""
+
+    def kind(self, match: re.Match[str]) -> str:
+        """Which kind of tag was found."""
+        return self._kinds[match.lastindex or 0]
+
+    def held(self, text: str, at: int) -> int:
+        """Where the beginning of a tag stands at the end of ``text[at:]``; ``len(text)`` where there is none."""
+        found = self._partial.search(text, max(at, len(text) - MAX_TAG))
+        return found.start() if found else len(text)
+
+
+def _atoms(head: str | Sequence[str]) -> list[str]:
+    if not isinstance(head, str):
+        return list(head)
+    return [BLANK if c == " " else re.escape(c) for c in head]
+
+
+def _begun(atoms: list[str]) -> str:
+    """A pattern of every proper beginning of a tag."""
+    pattern = ""
+    for atom in reversed(atoms[1:]):
+        pattern = f"(?:{atom}{pattern})?"
+    return atoms[0] + pattern
+
+
+@dataclass(slots=True)
+class Block:
+    """The text of a call, from the tag that opens it, while it is read.
+
+    Attributes:
+        opener: the tag that opened it.
+        tags: the tags inside it so far, the one being asked about included.
+        is_closed: a tag ended it (not the end of the text).
+        state: the format's own.
+        back: the place ``BACK`` means.
+    """
+
+    opener: Tag
+    is_nested: bool
+    pieces: list[str]
+    tags: list[Tag] = field(default_factory=list)
+    is_closed: bool = False
+    state: Any = None
+    back: int = 0
+    settled: int = -1
+    is_decided: bool = False
+
+    @property
+    def start(self) -> int:
+        """Where it begins, in characters of the whole text."""
+        return self.opener.start
+
+    def text(self) -> str:
+        """Everything up to the tag that is being asked about, or the whole text when it is read."""
+        if len(self.pieces) > 1:
+            self.pieces = ["".join(self.pieces)]
+        return self.pieces[0]
+
+    def since(self, place: int) -> str:
+        """The text from a place (in characters of the whole text) on."""
+        return self.text()[place - self.opener.start :]
+
+
+class Grammar(Protocol):
+    """What a format has to say so that ``TagParser`` can read it."""
+
+    tags: Tags
+    opens: frozenset[str]
+
+    def accepts(self, opener: Tag, head: str) -> bool | None:
+        """Whether the text behind an opener can be a call; None while that is open (decide within 300 characters)."""
+        ...
+
+    def step(self, block: Block, tag: Tag) -> int:
+        """What a tag inside a call means: GO_ON, SETTLED, END, BEFORE or BACK."""
+        ...
+
+    def read(self, block: Block, tools: Sequence[ToolDef]) -> list[TextCall]:
+        """What a call's text says: in order; none where it is no call. Text they do not cover is prose."""
+        ...
+
+
+class TagParser:
+    """Reads one text by a grammar, piece by piece (``workbench.textcalls.Parser``)."""
+
+    def __init__(self, grammar: Grammar, tools: Sequence[ToolDef] = ()) -> None:
+        self._grammar = grammar
+        self._tags = grammar.tags
+        self._tools = tools
+        self._fresh: list[str] = []  # arrived, not looked at
+        self._window = ""  # looked at from _at on; stands at _base in the whole text
+        self._base = 0
+        self._at = 0
+        self._quick = ""  # while set, a piece without this character changes nothing
+        self._block: Block | None = None
+        self._code = MarkdownCode()
+        self._is_nested = False
+        self._returns = 0
+        self._out: list[Finding] = []
+
+    def feed(self, text: str) -> list[Finding]:
+        """What is certain now."""
+        self._fresh.append(text)
+        if self._quick not in text:
+            return []
+        return self._work(final=False)
+
+    def close(self) -> list[Finding]:
+        """The rest."""
+        return self._work(final=True)
+
+    def _work(self, *, final: bool) -> list[Finding]:
+        self._window = self._window[self._at :] + "".join(self._fresh)
+        self._fresh.clear()
+        self._base += self._at
+        self._at = 0
+        self._out = []
+        while self._prose(final) if self._block is None else self._inside(self._block, final):
+            pass
+        block = self._block
+        self._quick = self._tags.last if block and block.is_decided and block.settled < 0 else ""
+        return self._out
+
+    def _prose(self, final: bool) -> bool:
+        """Go on outside of calls; False when all is looked at."""
+        window, at, base = self._window, self._at, self._base
+        found = self._tags.pattern.search(window, at)
+        if found is None:
+            stop = len(window) if final else self._tags.held(window, at)
+            self._emit_prose(at, stop)
+            self._at = stop
+            return False
+        kind = self._tags.kind(found)
+        start, end = found.span()
+        self._emit_prose(at, start)
+        self._at = end
+        is_opener = kind in self._grammar.opens
+        if (is_opener or kind in (NESTED_OPEN, NESTED_CLOSE)) and not self._code.is_quoted():
+            if is_opener:
+                opener = Tag(kind, base + start, base + end, found[0])
+                self._block = Block(opener, self._is_nested, [found[0]])
+                return True
+            self._is_nested = kind == NESTED_OPEN
+        self._emit_prose(start, end)
+        return True
+
+    def _emit_prose(self, start: int, end: int) -> None:
+        if start < end:
+            text = self._window[start:end]
+            self._code.pass_over(text)
+            last = self._out[-1] if self._out else None
+            if type(last) is Prose and last.end == self._base + start and len(last.text) < MAX_TAG:
+                self._out[-1] = Prose(last.text + text, last.start, self._base + end)
+            else:
+                self._out.append(Prose(text, self._base + start, self._base + end))
+
+    def _inside(self, block: Block, final: bool) -> bool:
+        """Go on inside a call; False when all is looked at."""
+        if not block.is_decided:
+            head = self._window[self._at : self._at + MAX_TAG]
+            verdict = self._grammar.accepts(block.opener, head)
+            if verdict is None and not final:
+                return False
+            block.is_decided = True
+            if verdict is False:
+                return self._refuse(block)
+        if block.settled >= 0:
+            return self._after_end(block, final)
+        window, at = self._window, self._at
+        found = self._tags.pattern.search(window, at)
+        if found is None:
+            stop = len(window) if final else self._tags.held(window, at)
+            block.pieces.append(window[at:stop])
+            self._at = stop
+            if final:
+                self._finish(block, self._base + stop)
+            return final
+        return self._ask(block, found)
+
+    def _refuse(self, block: Block) -> bool:
+        """The opener was a word of the prose."""
+        self._block = None
+        self._code.pass_over(block.opener.text)
+        self._out.append(Prose(block.opener.text, block.opener.start, block.opener.end))
+        return True
+
+    def _after_end(self, block: Block, final: bool) -> bool:
+        """Behind a place where the call may end: only blanks and a tag can belong to it."""
+        window, at = self._window, self._at
+        stop = len(window) - len(window[at:].lstrip())
+        found = self._tags.pattern.match(window, stop)
+        if found:
+            return self._ask(block, found)
+        is_open = not final and self._tags.held(window, stop) == stop  # also where nothing but blanks is left
+        block.pieces.append(window[at:stop])
+        self._at = stop
+        if is_open:
+            return False
+        block.is_closed = True
+        self._finish(block, block.settled)
+        return True
+
+    def _ask(self, block: Block, found: re.Match[str]) -> bool:
+        start, end = found.span()
+        tag = Tag(self._tags.kind(found), self._base + start, self._base + end, found[0])
+        if self._at < start:
+            block.pieces.append(self._window[self._at : start])
+        block.tags.append(tag)
+        verdict = self._grammar.step(block, tag)
+        if verdict == BACK:
+            self._returns += 1
+            verdict = BEFORE if self._returns > MAX_RETURNS else BACK
+        if verdict == BEFORE:
+            block.tags.pop()
+            self._at = start
+            was_settled = block.settled >= 0
+            block.is_closed = was_settled
+            self._finish(block, block.settled if was_settled else tag.start)
+            return True
+        block.pieces.append(found[0])
+        self._at = end
+        block.settled = tag.end if verdict == SETTLED else -1
+        if verdict in (END, BACK):
+            block.is_closed = True
+            self._finish(block, tag.end if verdict == END else block.back)
+        return True
+
+    def _finish(self, block: Block, end: int) -> None:
+        """The call ends: say what it says, and read on behind it."""
+        whole = block.text()
+        size = end - block.start
+        if size < len(whole):
+            self._window = whole[size:] + self._window[self._at :]
+            self._base, self._at = end, 0
+            whole = whole[:size]
+            block.pieces = [whole]
+            while block.tags and block.tags[-1].end > end:
+                block.tags.pop()
+        self._block = None
+        place = block.start
+        for call in self._grammar.read(block, self._tools):
+            self._gap(whole, block.start, place, call.start)
+            self._out.append(call)
+            self._code.reset()
+            place = call.end
+        self._gap(whole, block.start, place, end)
+
+    def _gap(self, whole: str, base: int, start: int, end: int) -> None:
+        if start < end:
+            text = whole[start - base : end - base]
+            self._code.pass_over(text)
+            self._out.append(Prose(text, start, end))
+
+
+_CODE = re.compile(r"(?:\A|\n)[ \t>]*(`{3,}|~{3,})|(\n)|(`+)")
+
+
+class MarkdownCode:
+    """Whether a place in text is inside Markdown code: a fence, or backticks that were opened on the same line."""
+
+    __slots__ = ("_fence", "_is_line_start", "_span", "_unread")
+
+    def __init__(self) -> None:
+        self._unread: list[str] = []
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew, at the start of a line."""
+        self._unread.clear()
+        self._fence = ""
+        self._span = 0
+        self._is_line_start = True
+
+    def pass_over(self, text: str) -> None:
+        """Prose that goes before the place."""
+        self._unread.append(text)
+
+    def is_quoted(self) -> bool:
+        """Whether the place behind everything that was passed over is inside code."""
+        text = "".join(self._unread)
+        self._unread.clear()
+        if not text:
+            return bool(self._fence or self._span)
+        for found in _CODE.finditer(text):
+            if found[1] and (found.start() > 0 or self._is_line_start or found[0][0] == "\n"):
+                self._at_fence(found[1])
+            elif found[2]:
+                self._span = 0
+            elif not self._fence:
+                run = len(found[3] or found[1])
+                self._span = 0 if self._span == run else self._span or run
+        line = text.rpartition("\n")[2]
+        self._is_line_start = not line.strip(" \t>") and ("\n" in text or self._is_line_start)
+        return bool(self._fence or self._span)
+
+    def _at_fence(self, mark: str) -> None:
+        self._span = 0
+        if not self._fence:
+            self._fence = mark
+        elif mark.startswith(self._fence):
+            self._fence = ""
+
+
+_OUTSIDE = re.compile(r'["{}\[\]]|[^\s,:0-9+\-.eEtruefalsnNaInity]')
+_STRING = re.compile(r'(?:[^"\\\n]|\\.)*+', re.DOTALL)
+
+
+class JsonTracker:
+    """Follows one JSON value through text that comes in pieces, without building it.
+
+    Attributes:
+        is_inside_string: the place reached lies in a string.
+        depth: brackets open at the place reached.
+        end: characters up to the end of the first whole array or object; -1 while there is none.
+        is_broken: it cannot be JSON: a line break in a string, or outside of strings what no JSON has.
+    """
+
+    __slots__ = ("_is_escaped", "_size", "depth", "end", "is_broken", "is_inside_string")
+
+    def __init__(self) -> None:
+        self.is_inside_string = False
+        self.depth = 0
+        self.end = -1
+        self.is_broken = False
+        self._is_escaped = False
+        self._size = 0
+
+    def feed(self, text: str) -> None:
+        """Go on through this text. Each character is looked at once."""
+        at = 0
+        if self._is_escaped and text:
+            at, self._is_escaped = 1, False
+        while at < len(text) and self.end < 0 and not self.is_broken:
+            at = self._string(text, at) if self.is_inside_string else self._outside(text, at)
+        self._size += len(text)
+
+    def _string(self, text: str, at: int) -> int:
+        match = _STRING.match(text, at)
+        stop = match.end() if match else at
+        if stop == len(text):
+            return stop
+        if text[stop] == '"':
+            self.is_inside_string = False
+        elif text[stop] == "\\":  # the last character of this piece
+            self._is_escaped = True
+        else:
+            self.is_broken = True
+        return stop + 1
+
+    def _outside(self, text: str, at: int) -> int:
+        found = _OUTSIDE.search(text, at)
+        if not found:
+            return len(text)
+        what = found[0]
+        if what == '"':
+            self.is_inside_string = True
+        elif what in "{[":
+            self.depth += 1
+        elif what in "}]":
+            self.depth -= 1
+            if self.depth <= 0:
+                self.end = self._size + found.end()
+        else:
+            self.is_broken = True
+        return found.end()
