@@ -27,6 +27,9 @@ _UNNAMED = "events without a name, which this protocol requires"
 class BlockStreamDecoder:
     """Builds the answer of one stream. Never raises; linear in the stream."""
 
+    is_named = True
+    """The framing names each event by its type."""
+
     def __init__(self) -> None:
         self._handlers: Mapping[str, Callable[[int, dict[str, JsonValue]], None]] = {
             "content_block_delta": self._block_delta,
@@ -65,7 +68,7 @@ class BlockStreamDecoder:
         except (WireError, KeyError, TypeError):
             self._odd(event)
             return
-        if event.name != kind:
+        if event.name != kind and self.is_named:
             self._fault(
                 "stream.framing", f"an event named {event.name!r} of type {kind!r}" if event.name else _UNNAMED, number
             )

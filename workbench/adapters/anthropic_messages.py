@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 
 from workbench.adapters import Capabilities, _leaves
 from workbench.adapters._blocks import decode_request
+from workbench.adapters._blocks_nodes import read_answer, request_nodes, response_nodes
 from workbench.adapters._blocks_request import PROTOCOL, read_request
 from workbench.adapters._blocks_response import read_response
 from workbench.adapters._blocks_stream import BlockStreamDecoder
-from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolChoice, ToolDef
+from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
-from workbench.wire.stream import read_stream
 
 _URL = re.compile(
     r"(?:/v\d+|/anthropic)/messages/?(?:[?#]|$)|/publishers/anthropic/models/[^/:]+:(?:stream)?[rR]awPredict(?:[?#]|$)"
@@ -120,16 +120,16 @@ class AnthropicMessages:
 
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""
-        encoded = _leaves.encode(_request_nodes(self.decode_request(original)), _request_nodes(request), original)
+        encoded = _leaves.encode(request_nodes(self.decode_request(original)), request_nodes(request), original)
         _leaves.agree(self.decode_request(encoded), request, ("model", "stream", "parallel", "thinking", "previous_id"))
         return encoded
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
         """The same for a response body or a stream. Raises LocalProtocolError."""
-        before = _read_answer(original)
+        before = read_answer(original, BlockStreamDecoder())
         encode = _leaves.encode_stream if before.is_stream else _leaves.encode
-        encoded = encode(_response_nodes(before), _response_nodes(response), original)
-        _leaves.agree(_read_answer(encoded), response, ("id", "model", "finish_reason", "error"))
+        encoded = encode(response_nodes(before), response_nodes(response), original)
+        _leaves.agree(read_answer(encoded, BlockStreamDecoder()), response, ("id", "model", "finish_reason", "error"))
         return encoded
 
 
@@ -148,45 +148,6 @@ def _is_chat(message: JsonValue) -> bool:
 
 def _list(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else []
-
-
-def _read_answer(body: bytes) -> ModelResponse:
-    events = read_stream(body).events
-    if not events:
-        return read_response(body, 400)  # whatever is no message is an error
-    decoder = BlockStreamDecoder()
-    for event in events:
-        decoder.feed(event)
-    return decoder.result()
-
-
-def _request_nodes(request: ModelRequest) -> tuple[Message, ...]:
-    """A request as nodes that can be compared: its own keys and its tools in the form of messages without parts."""
-    choice = request.tool_choice
-    own = {"model": request.model, "tool_choice": choice and _choice_json(choice)}
-    keys = {k: v for k, v in own.items() if v is not None} | dict(request.params)
-    tools = (Message("", (), extra=_tool_json(tool), pointer=tool.pointer) for tool in request.tools)
-    return (Message("", request.system, extra=keys), *tools, *request.messages)
-
-
-def _choice_json(choice: ToolChoice) -> JsonValue:
-    if choice.mode == "other":
-        return choice.value
-    sent = choice.value if isinstance(choice.value, dict) else {}
-    return sent | {"type": choice.mode} | ({} if choice.name is None else {"name": choice.name})
-
-
-def _tool_json(tool: ToolDef) -> dict[str, JsonValue]:
-    own = {"name": tool.name, "description": tool.description, "input_schema": tool.schema, "strict": tool.strict}
-    return {k: v for k, v in own.items() if v is not None} | dict(tool.extra)
-
-
-def _response_nodes(response: ModelResponse) -> tuple[Message, ...]:
-    own = {"id": response.id, "model": response.model, "stop_reason": response.finish_reason}
-    keys = {k: v for k, v in own.items() if v is not None} | dict(response.params)
-    if response.usage:
-        keys["usage"] = response.usage.raw
-    return (Message("", (), extra=keys), *response.messages)
 
 
 adapter = AnthropicMessages()
