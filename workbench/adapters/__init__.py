@@ -43,6 +43,7 @@ class Capabilities:
         media: kinds of ``ir.Media`` in a user's message.
         media_in_results: the same in a tool result.
         media_sources: fields of ``ir.Media`` it can hold: ``"data"``, ``"url"``, ``"file_id"``.
+        sources_of: kind of media → the same, for kinds that can hold less.
         mid_system: a system message may stand between other messages.
         interleaved: text, reasoning and calls of an answer keep their order; else reasoning, text, calls.
         parallel_switch: parallel calls can be switched off.
@@ -79,6 +80,7 @@ class Capabilities:
     media: frozenset[str] = frozenset()
     media_in_results: frozenset[str] = frozenset()
     media_sources: frozenset[str] = frozenset()
+    sources_of: Mapping[str, frozenset[str]] = NOTHING
     mid_system: bool = False
     interleaved: bool = False
     parallel_switch: bool = False

@@ -7,8 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from urllib.parse import unquote
 
-from workbench.adapters import Capabilities, _leaves
+from workbench.adapters import (
+    Capabilities,
+    Param,
+    UrlFacts,
+    _blocks_params,
+    _blocks_write,
+    _blocks_write_answer,
+    _leaves,
+)
 from workbench.adapters._blocks import decode_request
 from workbench.adapters._blocks_nodes import read_answer, request_nodes, response_nodes
 from workbench.adapters._blocks_request import PROTOCOL, read_request
@@ -20,6 +29,7 @@ from workbench.known import KnownMessages
 _URL = re.compile(
     r"(?:/v\d+|/anthropic)/messages/?(?:[?#]|$)|/publishers/anthropic/models/[^/:]+:(?:stream)?[rR]awPredict(?:[?#]|$)"
 )
+_VERTEX = re.compile(r"/publishers/anthropic/models/([^/:]+):(stream|)[rR]awPredict(?:[?#]|$)")
 _EVENTS: Mapping[str, str | None] = {
     "message_start": "message",
     "content_block_start": "content_block",
@@ -67,6 +77,17 @@ class AnthropicMessages:
         cache_markers=True,
         arguments="object",
         id_pattern="[a-zA-Z0-9_-]+",
+        params=frozenset(_blocks_params.WRITTEN),
+        thinking=frozenset(("on", "off", "adaptive")),
+        required={"max_tokens": 4096},
+        proved_reasoning=frozenset((Carrier.THINKING.value, Carrier.REDACTED_THINKING.value)),
+        tool_name_pattern="[a-zA-Z0-9_-]{1,128}",
+        stops=frozenset(("stop", "tool_calls", "length", "filter", "pause")),
+        budget_required=True,
+        parallel_in_choice=True,
+        schema_keys=frozenset(),
+        usage_required=True,
+        error_fields=frozenset(("type", "request_id")),
     )
 
     def claims_url(self, url: str) -> bool:
@@ -131,6 +152,31 @@ class AnthropicMessages:
         encoded = encode(response_nodes(before), response_nodes(response), original)
         _leaves.agree(read_answer(encoded, BlockStreamDecoder()), response, ("id", "model", "finish_reason", "error"))
         return encoded
+
+    def read_url(self, url: str) -> UrlFacts:
+        """Vertex AI has the model and the stream in the path."""
+        found = _VERTEX.search(url)
+        return UrlFacts(unquote(found[1]), found[2] == "stream") if found else UrlFacts()
+
+    def params(self, request: ModelRequest) -> tuple[Param, ...]:
+        """Every parameter that has no field of ``ModelRequest``."""
+        return _blocks_params.params(request)
+
+    def path(self, request: ModelRequest) -> str:
+        """The same for every model."""
+        return "/v1/messages"
+
+    def write_request(self, request: ModelRequest) -> JsonValue:
+        """A new body for a request in normal form."""
+        return _blocks_write.write_request(request)
+
+    def write_response(self, response: ModelResponse) -> JsonValue:
+        """A new body for an answer in normal form."""
+        return _blocks_write_answer.write_response(response)
+
+    def write_stream(self, response: ModelResponse) -> bytes:
+        """The same as events."""
+        return _blocks_write_answer.write_stream(response)
 
 
 def _blocks(messages: list[JsonValue]) -> Iterator[dict[str, JsonValue]]:

@@ -8,8 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import unquote
 
-from workbench.adapters import Capabilities, StreamDecoder, _leaves
+from workbench.adapters import (
+    Capabilities,
+    Param,
+    StreamDecoder,
+    UrlFacts,
+    _chat_params,
+    _chat_write,
+    _chat_write_answer,
+    _leaves,
+)
 from workbench.adapters._blocks import decode_request
 from workbench.adapters._chat_nodes import READ, request_nodes, response_nodes
 from workbench.adapters._chat_request import PROTOCOL, read_request
@@ -23,6 +33,7 @@ from workbench.wire.jsontext import loads
 from workbench.wire.stream import read_stream
 
 _URL = re.compile(r"[^?#]*/chat/completions/?(?:[?#]|$)")
+_DEPLOYMENT = re.compile(r"/deployments/([^/?#]+)/chat/completions")
 _HINTS = (
     "max_completion_tokens",
     "reasoning_effort",
@@ -68,12 +79,25 @@ class OpenAIChat:
         plain_reasoning=Carrier.REASONING_CONTENT.value,
         media=frozenset(("image", "audio", "file")),
         media_sources=frozenset(("data", "url", "file_id")),
+        sources_of={
+            "image": frozenset(("data", "url")),
+            "audio": frozenset(("data",)),
+            "file": frozenset(("data", "file_id")),
+        },
         mid_system=True,
         parallel_switch=True,
         strict=True,
         custom_tools=True,
         arguments="string",
         id_max_length=64,
+        params=_chat_params.NAMES,
+        thinking=frozenset(("off",)),
+        empty_text=True,
+        one_text=frozenset(("answer",)),
+        tool_name_pattern="[a-zA-Z0-9_-]{1,64}",
+        effort_is_thinking=True,
+        schema_required={"name": "answer"},
+        error_fields=frozenset(("type", "param", "code")),
     )
 
     def claims_url(self, url: str) -> bool:
@@ -149,6 +173,31 @@ class OpenAIChat:
         written = before if encoded == original else self._answer(encoded)
         _leaves.agree(written, response, ("id", "model", "finish_reason", "error"))
         return encoded
+
+    def read_url(self, url: str) -> UrlFacts:
+        """Azure's deployments have the model in the path."""
+        found = _DEPLOYMENT.search(url)
+        return UrlFacts(model=unquote(found[1])) if found else UrlFacts()
+
+    def params(self, request: ModelRequest) -> tuple[Param, ...]:
+        """Every parameter that has no field of ``ModelRequest``."""
+        return _chat_params.params(request)
+
+    def path(self, request: ModelRequest) -> str:
+        """The same for every model."""
+        return "/v1/chat/completions"
+
+    def write_request(self, request: ModelRequest) -> JsonValue:
+        """A new body for a request in normal form."""
+        return _chat_write.write_request(request)
+
+    def write_response(self, response: ModelResponse) -> JsonValue:
+        """A new body for an answer in normal form."""
+        return _chat_write_answer.write_response(response)
+
+    def write_stream(self, response: ModelResponse) -> bytes:
+        """The same as chunks."""
+        return _chat_write_answer.write_stream(response)
 
     def _answer(self, body: bytes) -> ModelResponse:
         events = read_stream(body).events
