@@ -30,6 +30,9 @@ MAX_SSE_LINE = 64 * 1024 * 1024
 MAX_ARGUMENT_REPAIR = 16 * 1024
 """Bytes of broken argument text handed to syntax repair: it is quadratic on hostile text (16 kB took 10 s)."""
 
+MAX_REPAIR_DEPTH = 100
+"""Brackets inside each other in broken argument text that is repaired. Real arguments stay under 20."""
+
 REPAIR_SECONDS = 2.0
 """Deadline of the child process that repairs and validates arguments."""
 

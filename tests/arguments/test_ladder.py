@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench import limits
-from workbench.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, INVALID, Rung, climb, is_cut
+from workbench.arguments import _process
+from workbench.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, INVALID, Code, Rung, climb, is_cut, judge, steps
+from workbench.ir import ToolCallIR, ToolDef
 
 OBJECT = {"type": "object"}
 FILE = {
@@ -59,11 +61,16 @@ def test_messages_name_value_and_declaration():
 LADDERS = [
     ("strict", '{"path": "a"}', (Rung.STRICT, Rung.VALIDATED), {"path": "a"}),
     ("encoded twice", '"{\\"path\\": \\"a\\"}"', (Rung.STRICT, Rung.UNWRAPPED, Rung.VALIDATED), {"path": "a"}),
-    ("coerced", '{"path": "a", "limit": "5"}', (Rung.STRICT, Rung.COERCED), {"path": "a", "limit": 5}),
-    ("optional null left out", '{"path": "a", "limit": null}', (Rung.STRICT, Rung.COERCED), {"path": "a"}),
+    ("coerced", '{"path": "a", "limit": "5"}', (Rung.STRICT, Rung.COERCED, Rung.VALIDATED), {"path": "a", "limit": 5}),
+    (
+        "optional null left out",
+        '{"path": "a", "limit": null}',
+        (Rung.STRICT, Rung.COERCED, Rung.VALIDATED),
+        {"path": "a"},
+    ),
     ("fence", '```json\n{"path": "a"}\n```', (Rung.REPAIRED, Rung.VALIDATED), {"path": "a"}),
-    ("Python", "{'path': 'a', 'limit': None}", (Rung.REPAIRED, Rung.COERCED), {"path": "a"}),
-    ("cut", '{"path": "a', (Rung.REPAIRED, Rung.VALIDATED), {"path": "a"}),
+    ("Python", "{'path': 'a', 'limit': None}", (Rung.REPAIRED, Rung.COERCED, Rung.VALIDATED), {"path": "a"}),
+    ("cut", '{"path": "a', (), None),
     ("repaired, still wrong", "{'limit': 1}", (Rung.REPAIRED,), {"limit": 1}),
     ("no arguments in it", "no idea", (), None),
 ]
@@ -189,3 +196,109 @@ def test_every_beginning_of_an_object_is_cut(value, data, ascii_only):
 def test_any_schema_and_value_are_survived(value, schema):
     ladder = climb(None, value, schema)
     assert ladder.value == value or Rung.COERCED in ladder.rungs
+
+
+def call(raw, name="read", value=None):
+    return ToolCallIR(id="c", name=name, input=value, format="openai", raw=raw)
+
+
+READ = ToolDef("read", None, FILE)
+ABSOLUTE = ToolDef("read", None, {"type": "object", "properties": {"path": {"type": "string", "pattern": "^/"}}})
+
+REFUSALS = [
+    ("no JSON at all", call("no idea"), [READ], Code.INVALID_JSON, "no JSON", True),
+    ("a part would be lost", call('{"path": "a"}{"path": "b"}'), [READ], Code.AMBIGUOUS_JSON, "without loss", True),
+    ("cut", call('{"path": "a'), [READ], Code.TRUNCATED, "stops before its end", True),
+    ("too large", call("{" * (limits.MAX_ARGUMENT_REPAIR + 1)), [READ], Code.TOO_LARGE, "longer than", True),
+    ("too deep", call('{"a":' * 200 + "x"), [READ], Code.TOO_LARGE, "nested deeper", True),
+    ("an array", call("[1]"), [READ], Code.NOT_AN_OBJECT, "it is an array", True),
+    ("null", call("null"), [READ], Code.NOT_AN_OBJECT, "it is null", True),
+    ("NaN", call('{"path": NaN}'), [ToolDef("read", None, None)], Code.INVALID_JSON, "holds nan", True),
+    ("required", call("{}"), [READ], Code.SCHEMA_VALIDATION_FAILED, "input lacks the required 'path'", True),
+    (
+        "pattern",
+        call('{"path": "a"}'),
+        [ABSOLUTE],
+        Code.SCHEMA_VALIDATION_FAILED,
+        "input.path does not match '^/'",
+        True,
+    ),
+    ("bad schema", call("{}"), [ToolDef("read", None, {"$ref": "#"})], Code.SCHEMA_UNUSABLE, "not checked", False),
+    ("unknown", call("{}", "write"), [READ], Code.UNKNOWN_TOOL, "no tool 'write'; the tools are 'read'", True),
+    ("unknown, none declared", call("{}", "write"), [], Code.UNKNOWN_TOOL, "no tool is declared", True),
+    ("empty, but required", call(""), [READ], Code.SCHEMA_VALIDATION_FAILED, "lacks the required 'path'", True),
+]
+
+
+@pytest.mark.parametrize(
+    ("made", "tools", "code", "message", "retryable"), [r[1:] for r in REFUSALS], ids=[r[0] for r in REFUSALS]
+)
+def test_refusals(made, tools, code, message, retryable):
+    refusal = judge(made, tools).refusal
+    assert (refusal.code, refusal.retryable) == (code, retryable)
+    assert message in refusal.message
+    assert len(refusal.message) < 1_000
+    assert refusal.as_json() == {
+        "is_error": True, "error_code": code.value, "message": refusal.message, "retryable": retryable
+    }  # fmt: skip
+
+
+def test_what_can_be_used_is_not_refused():
+    assert judge(call('{"path": "a"}'), [READ]).refusal is None
+    assert judge(call("{'path': 5}"), [READ]).refusal is None
+    assert judge(call("{'path': 5}"), [READ]).value == {"path": "5"}
+
+
+def test_a_refusal_names_some_faults_and_counts_the_rest():
+    schema = {"properties": {k: {"type": "array"} for k in "abcde"}}
+    refusal = climb(None, dict.fromkeys("abcde", "x"), schema).refusal
+    assert refusal.message.startswith("input.a is the string 'x'")
+    assert refusal.message.endswith("; and 2 more")
+
+
+def test_steps_show_before_and_after():
+    rows = steps(call("{'path': 'a', 'limit': '5',}"), READ)
+    assert [row.rung for row in rows] == [Rung.REPAIRED, Rung.COERCED, Rung.VALIDATED]
+    assert rows[0].before == "{'path': 'a', 'limit': '5',}"
+    assert rows[0].after == rows[1].before == {"path": "a", "limit": "5"}
+    assert rows[1].after == {"path": "a", "limit": 5}
+    assert rows[0].note == "other quotes were put right; a trailing comma was left out"
+    assert rows[1].note == "/limit: '5' was read as 5"
+
+
+def test_steps_end_with_the_refusal():
+    rows = steps(call('{"limit": 1}'), READ)
+    assert [row.rung for row in rows] == [Rung.STRICT, Rung.REFUSED]
+    assert rows[-1].after["error_code"] == "SCHEMA_VALIDATION_FAILED"
+    assert rows[-1].note == "input lacks the required 'path'"
+
+
+def test_null_written_as_text_becomes_null_where_null_is_declared():
+    schema = {"properties": {"a": {"type": ["integer", "null"]}}}
+    assert climb(None, {"a": "null"}, schema).value == {"a": None}
+
+
+def test_what_coercion_makes_is_validated_again():
+    schema = {"properties": {"a": {"type": "integer"}}, "required": ["a", "b"]}
+    assert climb(None, {"a": "5"}, schema).refusal.message == "input lacks the required 'b'"
+
+
+def test_the_child_is_used_again_and_replaced_when_it_died():
+    first = climb("{'a': 'first'}", None, None)
+    child = _process._running()
+    climb("{'a': 'second'}", None, None)
+    assert _process._running() is child
+    child.kill()
+    child.wait()
+    assert climb("{'a': 'third'}", None, None).value == {"a": "third"}
+    assert _process._running() is not child
+    assert first.value == {"a": "first"}
+
+
+def test_text_that_repair_would_read_for_ever_is_stopped(monkeypatch):
+    monkeypatch.setattr(limits, "REPAIR_SECONDS", 0.5)
+    monkeypatch.setattr(limits, "MAX_REPAIR_DEPTH", 100_000)
+    ladder = climb("```\n" + "]{" * 5_000, None, None)
+    assert ladder.refusal
+    assert ladder.value is None
+    assert climb("{'a': 'after'}", None, None).value == {"a": "after"}

@@ -1,32 +1,76 @@
 """The process that does what could run for ever: syntax repair and patterns. Its parent kills it at the deadline.
 
-Reads one job as JSON from standard input and writes one answer as JSON to standard output.
+Reads jobs as lines of JSON from standard input and writes one line of JSON for each; ends with its input.
 """
 
 from __future__ import annotations
 
+import json
+import signal
 import sys
 from dataclasses import asdict
 
+from workbench.arguments._proof import Lossy, duplicates, prove
 from workbench.arguments._schema import validate
+from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import dumps, loads
 
 
 def main() -> None:
-    """``{"text"}`` is repaired to a value, or ``{"value"}`` is taken; ``{"schema"}``, if any, is applied to it."""
-    job = loads(sys.stdin.buffer.read())
-    value = repair(job["text"]) if "text" in job else job["value"]
-    answer = {"value": value, "faults": [], "problem": ""}
+    """``{"text"}`` is repaired to a value, or ``{"value"}`` is taken; ``{"schema"}``, if any, is applied to it.
+
+    ``{"seconds"}`` is when the parent gives up: should the parent be gone by then, an alarm ends this process.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for line in sys.stdin.buffer:
+        job = loads(line)
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, job["seconds"] + 1.0)
+        answer = dumps(work(job))
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.stdout.buffer.write(answer + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def work(job: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """The answer to a job: ``value`` (None: nothing could be read), ``changes``, ``lossy``, ``faults``, ``problem``."""
+    answer: dict[str, JsonValue] = {"value": job.get("value"), "changes": [], "lossy": "", "faults": [], "problem": ""}
+    if "text" in job:
+        try:
+            answer["value"], answer["changes"] = repair(job["text"])
+        except Lossy as error:
+            return answer | {"value": None, "lossy": str(error)}
     if isinstance(job["schema"], dict | bool):
-        faults, answer["problem"] = validate(value, job["schema"], patient=True)
+        faults, answer["problem"] = validate(answer["value"], job["schema"], patient=True)
         answer["faults"] = [asdict(f) for f in faults]
-    sys.stdout.buffer.write(dumps(answer))
+    return answer
 
 
-def repair(text: str) -> JsonValue:
-    """The object that the text was most likely meant as; None when nothing of the kind can be read."""
+def repair(text: str) -> tuple[JsonValue, list[str]]:
+    """The value that a broken text stands for, and what had to be changed.
+
+    Raises:
+        Lossy: there is none, or part of the text would be lost, or the text has two readings.
+    """
+    for half in duplicates(text):
+        value, changes = _repaired(half)
+        return value, ["it was written twice, and is read once", *changes]
+    return _repaired(text)
+
+
+def _repaired(text: str) -> tuple[JsonValue, list[str]]:
     from json_repair import repair_json
 
-    value = repair_json(text, return_objects=True, skip_json_loads=True)
-    return value if isinstance(value, dict) else None
+    try:
+        return loads(text), []
+    except WireError:
+        pass
+    try:
+        value = loads(json.dumps(repair_json(text, return_objects=True, skip_json_loads=True)))  # joins surrogates
+    except (RecursionError, ValueError, WireError) as error:
+        raise Lossy("no syntax repair could read it") from error
+    if not isinstance(value, dict | list) or not value:
+        raise Lossy("no object can be read in it")
+    return value, list(prove(text, value))

@@ -1,28 +1,42 @@
-"""The argument ladder: strict parse, syntax repair, coercion by schema, validation.
+"""The argument ladder: strict parse, syntax repair, coercion by schema, validation, refusal.
 
-Each rung that was needed is named, and what was repaired is never silently valid. Size and depth are capped before
-anything else; what could run for ever runs in a child process with a deadline (a thread would not help: a bad regular
-expression holds the interpreter).
+Each rung that was needed is named and shown, and what was repaired is never silently valid. Size and depth are capped
+before anything else; what could run for ever runs in a child process with a deadline (a thread would not help: a bad
+regular expression holds the interpreter). A repair counts only when it is proved to have lost nothing (``_proof``).
 """
 
 from __future__ import annotations
 
 import copy
+import math
 import re
-import subprocess
-import sys
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import lru_cache
-from pathlib import Path
 
 from workbench import limits
-from workbench.arguments._schema import COERCIBLE, DOUBLE_ENCODED, INVALID, Fault, NeedsChild, validate
+from workbench.arguments import _process
+from workbench.arguments._schema import COERCIBLE, DOUBLE_ENCODED, INVALID, Fault, NeedsChild, snippet, validate
+from workbench.arguments.refusal import Code, Refusal, of_faults
 from workbench.errors import WireError
-from workbench.ir import JsonValue
-from workbench.wire.jsontext import dumps, loads
+from workbench.ir import JsonValue, ToolCallIR, ToolDef
+from workbench.wire.jsontext import loads
 
-__all__ = ["COERCIBLE", "DOUBLE_ENCODED", "INVALID", "Fault", "Ladder", "Rung", "climb", "is_cut"]
+__all__ = [
+    "COERCIBLE",
+    "DOUBLE_ENCODED",
+    "INVALID",
+    "Code",
+    "Fault",
+    "Ladder",
+    "Refusal",
+    "Rung",
+    "Step",
+    "climb",
+    "is_cut",
+    "judge",
+    "steps",
+]
 
 
 class Rung(StrEnum):
@@ -33,6 +47,22 @@ class Rung(StrEnum):
     REPAIRED = "repaired"  # its syntax was mended
     COERCED = "coerced"  # values were read as the schema declares them
     VALIDATED = "validated"  # it fits the schema
+    REFUSED = "refused"  # a step of ``steps`` only: where the climb ended
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One rung, with what it was given and what it made of it.
+
+    Attributes:
+        before, after: text where ``rung`` reads text, else a value; ``after`` of a refusal is the error result.
+        note: what changed, in words; "" for nothing.
+    """
+
+    rung: Rung
+    before: JsonValue
+    after: JsonValue
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +76,8 @@ class Ladder:
         error: why the text does not parse as it stands, "" when it does.
         problem: why the climb stopped early: what is wrong with the text beyond ``error``, where there is one, else why
             the schema could not be applied; "" when it did not.
+        steps: the same rungs with before and after.
+        refusal: why the arguments cannot be used, None where they can.
     """
 
     rungs: tuple[Rung, ...] = ()
@@ -53,6 +85,17 @@ class Ladder:
     faults: tuple[Fault, ...] = ()
     error: str = ""
     problem: str = ""
+    steps: tuple[Step, ...] = ()
+    refusal: Refusal | None = None
+
+    def stepped(self, rung: Rung, before: JsonValue, after: JsonValue, note: str = "") -> Ladder:
+        """One rung higher."""
+        step = Step(rung, before, after, note)
+        return replace(self, rungs=(*self.rungs, rung), value=after, steps=(*self.steps, step))
+
+    def refused(self, code: Code, message: str, *, retryable: bool = True) -> Ladder:
+        """The end of the climb, where there is none yet."""
+        return self if self.refusal else replace(self, refusal=Refusal(code, message, retryable))
 
 
 def climb(raw: str | None, value: JsonValue, schema: JsonValue) -> Ladder:
@@ -63,68 +106,175 @@ def climb(raw: str | None, value: JsonValue, schema: JsonValue) -> Ladder:
         value: the arguments where ``raw`` is None.
         schema: JSON Schema of the tool, None where it has none.
     """
-    rungs = [Rung.STRICT]
-    if raw is not None:
-        try:
-            value = loads(raw)
-        except WireError as error:
-            return _repair(raw, schema, f"{error.what} ({error.where})" if error.where else error.what)
-        if isinstance(value, str):
-            value, rungs = _unwrap(value, rungs)
-    return _validate(tuple(rungs), value, schema)
-
-
-def _unwrap(text: str, rungs: list[Rung]) -> tuple[JsonValue, list[Rung]]:
+    if raw is None:
+        return _validate(Ladder().stepped(Rung.STRICT, value, value, "the protocol carries a value"), schema)
     try:
-        inner = loads(text)
+        value = loads(raw)
+    except WireError as error:
+        return _repair(raw, schema, f"{error.what} ({error.where})" if error.where else error.what)
+    ladder = Ladder().stepped(Rung.STRICT, raw, value)
+    return _validate(_unwrap(ladder) if isinstance(value, str) else ladder, schema)
+
+
+def judge(call: ToolCallIR, tools: Collection[ToolDef]) -> Ladder:
+    """Read the arguments of a call to one of these tools; a call to no tool of them is refused."""
+    tool = next((t for t in tools if t.name == call.name), None)
+    ladder = _climb_call(call, tool)
+    if tool is not None:
+        return ladder
+    names = ", ".join(snippet(t.name) for t in list(tools)[:8])
+    known = f"the tools are {names}{' …' if len(tools) > 8 else ''}" if tools else "no tool is declared"
+    return replace(ladder, refusal=Refusal(Code.UNKNOWN_TOOL, f"there is no tool {snippet(call.name)}; {known}"))
+
+
+def steps(call: ToolCallIR, tool: ToolDef | None) -> tuple[Step, ...]:
+    """The ladder of a call as rows for people: every rung, and where it ended, the refusal.
+
+    Args:
+        tool: the declared tool, None where none is declared: the arguments are read, and not validated.
+    """
+    ladder = _climb_call(call, tool)
+    if ladder.refusal is None:
+        return ladder.steps
+    before = ladder.value if ladder.steps else call.raw
+    return (*ladder.steps, Step(Rung.REFUSED, before, ladder.refusal.as_json(), ladder.refusal.message))
+
+
+def _climb_call(call: ToolCallIR, tool: ToolDef | None) -> Ladder:
+    schema = tool.schema if tool else None
+    if call.raw is not None and not call.raw.strip() and call.input in (None, {}):
+        empty = Ladder().stepped(Rung.STRICT, call.raw, {}, "no text at all is no arguments: {}")
+        return _validate(empty, schema)
+    return climb(call.raw, call.input, schema)
+
+
+def _unwrap(ladder: Ladder) -> Ladder:
+    try:
+        inner = loads(str(ladder.value))
     except WireError:
-        return text, rungs
-    return (inner, [*rungs, Rung.UNWRAPPED]) if isinstance(inner, dict | list) else (text, rungs)
+        return ladder
+    if not isinstance(inner, dict | list):
+        return ladder
+    return ladder.stepped(Rung.UNWRAPPED, ladder.value, inner, "it was JSON inside a JSON string")
 
 
 def _repair(raw: str, schema: JsonValue, error: str) -> Ladder:
     if len(raw) > limits.MAX_ARGUMENT_REPAIR:
-        return Ladder(error=error, problem=f"longer than {limits.MAX_ARGUMENT_REPAIR} characters: not repaired")
-    value, faults, problem = _in_child(_job(text=raw, schema=schema))
-    if value is None:
-        return Ladder(error=error, problem=problem)
-    return _coerce(Ladder((Rung.REPAIRED,), value, faults, error, problem), schema)
+        problem = f"longer than {limits.MAX_ARGUMENT_REPAIR} characters: not repaired"
+        message = f"input is no JSON ({error}) and {problem}; send valid JSON"
+        return Ladder(error=error, problem=problem).refused(Code.TOO_LARGE, message)
+    if _depth(raw) > limits.MAX_REPAIR_DEPTH:
+        problem = f"nested deeper than {limits.MAX_REPAIR_DEPTH}: not repaired"
+        return Ladder(error=error, problem=problem).refused(Code.TOO_LARGE, f"input is no JSON and {problem}")
+    answer = _process.ask(text=raw, schema=schema)
+    if answer.get("value") is None:
+        return _unrepaired(raw, error, str(answer.get("lossy", "")), str(answer.get("problem", "")))
+    note = "; ".join(answer["changes"])
+    ladder = Ladder(error=error).stepped(Rung.REPAIRED, raw, answer["value"], note)
+    return _judged(replace(ladder, faults=_faults(answer), problem=answer["problem"]), schema)
 
 
-def _validate(rungs: tuple[Rung, ...], value: JsonValue, schema: JsonValue) -> Ladder:
+def _depth(raw: str) -> int:
+    """Brackets open at once, those in texts too."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[\[{\]}]", raw):
+        depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _unrepaired(raw: str, error: str, lossy: str, problem: str) -> Ladder:
+    ladder = Ladder(error=error, problem=problem or f"no repair without loss: {lossy}")
+    if is_cut(raw):
+        return ladder.refused(Code.TRUNCATED, f"input stops before its end ({error}); send the whole call again")
+    if problem:
+        return ladder.refused(Code.TIMEOUT, f"input is no JSON: {error}; {problem}")
+    if "{" not in raw and "[" not in raw:
+        return ladder.refused(Code.INVALID_JSON, f"input is no JSON: {error}; send one JSON object")
+    message = f"input is no JSON: {error}; it cannot be repaired without loss: {lossy}; send one JSON object"
+    return ladder.refused(Code.AMBIGUOUS_JSON, message)
+
+
+def _validate(ladder: Ladder, schema: JsonValue) -> Ladder:
+    if isinstance(schema, dict | bool):
+        try:
+            faults, problem = validate(ladder.value, schema)
+        except NeedsChild:
+            answer = _process.ask(value=ladder.value, schema=schema)
+            faults, problem = _faults(answer), str(answer["problem"])
+        ladder = replace(ladder, faults=faults, problem=problem)
+    return _judged(ladder, schema)
+
+
+def _faults(answer: object) -> tuple[Fault, ...]:
+    return tuple(Fault(**f) for f in answer.get("faults", ())) if isinstance(answer, dict) else ()
+
+
+def _judged(ladder: Ladder, schema: JsonValue) -> Ladder:
+    """The last rungs, where the faults found allow them, and the refusal where they do not."""
+    if not isinstance(ladder.value, dict):
+        kind = {list: "an array", str: "a string", type(None): "null", bool: "a boolean"}.get(type(ladder.value))
+        return ladder.refused(Code.NOT_AN_OBJECT, f"input must be a JSON object, it is {kind or 'a number'}")
+    unknown = _no_json(ladder.value)
+    if unknown:
+        return ladder.refused(
+            Code.INVALID_JSON, f"input holds {unknown}, which JSON does not know; send a number or null"
+        )
     if not isinstance(schema, dict | bool):
-        return Ladder(rungs, value)
+        return ladder
+    if any(f.kind == INVALID for f in ladder.faults):
+        return replace(ladder, refusal=of_faults(tuple(f for f in ladder.faults if f.kind == INVALID)))
+    if ladder.problem:
+        code = Code.TIMEOUT if "too long" in ladder.problem else Code.SCHEMA_UNUSABLE
+        message = f"input was not checked, the declared schema cannot be applied: {ladder.problem}"
+        return ladder.refused(code, message, retryable=False)
+    if ladder.faults:
+        return _coerced(ladder, schema)
+    return ladder.stepped(Rung.VALIDATED, ladder.value, ladder.value)
+
+
+def _no_json(value: JsonValue) -> str:
+    """A number of the value that JSON cannot write, "" where there is none."""
+    waiting = [value]
+    while waiting:
+        held = waiting.pop()
+        if isinstance(held, float) and not math.isfinite(held):
+            return str(held)
+        waiting += held.values() if isinstance(held, dict) else held if isinstance(held, list) else ()
+    return ""
+
+
+def _coerced(ladder: Ladder, schema: JsonValue) -> Ladder:
+    value, said = _replaced(ladder.value, ladder.faults)
+    higher = ladder.stepped(Rung.COERCED, ladder.value, value, "; ".join(said))
     try:
         faults, problem = validate(value, schema)
     except NeedsChild:
-        _, faults, problem = _in_child(_job(value=value, schema=schema))
-    return _coerce(Ladder(rungs, value, faults, problem=problem), schema)
+        answer = _process.ask(value=value, schema=schema)
+        faults, problem = _faults(answer), str(answer["problem"])
+    if problem:
+        return higher.refused(Code.TIMEOUT, f"input was not checked after coercion: {problem}", retryable=False)
+    return replace(higher, refusal=of_faults(faults)) if faults else higher.stepped(Rung.VALIDATED, value, value)
 
 
-def _coerce(ladder: Ladder, schema: JsonValue) -> Ladder:
-    """The last two rungs, where the faults found allow them."""
-    if not isinstance(schema, dict | bool) or ladder.problem or any(f.kind == INVALID for f in ladder.faults):
-        return ladder
-    if not ladder.faults:
-        return replace(ladder, rungs=(*ladder.rungs, Rung.VALIDATED))
-    return replace(ladder, rungs=(*ladder.rungs, Rung.COERCED), value=_replaced(ladder.value, ladder.faults))
-
-
-def _replaced(value: JsonValue, faults: tuple[Fault, ...]) -> JsonValue:
-    """The value with every faulty place read as declared; an optional null is left out."""
-    fixed = copy.deepcopy(value)
+def _replaced(value: JsonValue, faults: tuple[Fault, ...]) -> tuple[JsonValue, list[str]]:
+    """The value with every faulty place read as declared, and what changed; an optional null is left out."""
+    fixed, said = copy.deepcopy(value), []
     for fault in faults:
         steps = [s.replace("~1", "/").replace("~0", "~") for s in fault.pointer.split("/")[1:]]
         if not steps:
-            return fault.replacement
+            return fault.replacement, [f"the whole input became {snippet(fault.replacement)}"]
         holder = fixed
         for step in steps[:-1]:
             holder = holder[int(step) if isinstance(holder, list) else step]
-        if fault.replacement is None and isinstance(holder, dict):
-            del holder[steps[-1]]
+        last = int(steps[-1]) if isinstance(holder, list) else steps[-1]
+        if fault.replacement is None and isinstance(holder, dict) and holder[last] is None:
+            said.append(f"{fault.pointer}: null was left out")
+            del holder[last]
         else:
-            holder[int(steps[-1]) if isinstance(holder, list) else steps[-1]] = fault.replacement
-    return fixed
+            said.append(f"{fault.pointer}: {snippet(holder[last])} was read as {snippet(fault.replacement)}")
+            holder[last] = fault.replacement
+    return fixed, said
 
 
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]|"', re.DOTALL)
@@ -159,24 +309,3 @@ def _parses(text: str) -> bool:
     except WireError:
         return False
     return True
-
-
-def _job(**fields: JsonValue) -> bytes:
-    return dumps(fields)
-
-
-@lru_cache(maxsize=256)
-def _in_child(job: bytes) -> tuple[JsonValue, tuple[Fault, ...], str]:
-    """(value, faults, problem) as the child process gives them."""
-    root = str(Path(__file__).resolve().parents[2])
-    code = "import sys; sys.path.append(sys.argv[1]); from workbench.arguments._child import main; main()"
-    try:
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", code, root], input=job, capture_output=True, timeout=limits.REPAIR_SECONDS
-        )
-        answer = loads(done.stdout)
-    except subprocess.TimeoutExpired:
-        return None, (), f"it takes too long, nothing was read within {limits.REPAIR_SECONDS:g} s"
-    except (OSError, WireError):
-        return None, (), "the process that reads broken arguments failed"
-    return answer["value"], tuple(Fault(**f) for f in answer["faults"]), answer["problem"]
