@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from workbench import adapters
-from workbench.adapters import Adapter, _elsewhere
+from workbench.adapters import Adapter, UrlFacts, _elsewhere
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment
 from workbench.known import KnownMessages
@@ -22,6 +22,8 @@ _OF_THE_END = ("stream.truncated", "stream.no-terminator")
 """Anomalies that say how a stream ended; while it still arrives, it has not."""
 
 _SHOWN_FAULTS = 3
+_ERROR_TYPE = "x-amzn-errortype"
+"""Header that names the type of an error whose body is a message alone, with or without a URL after a colon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ class Decoded:
         adapter = _installed(self.protocol)
         if adapter:
             self._decode_request(adapter, before, known)
+            self._add_url_facts(adapter)
             self._decode_response(adapter)
         elif self.protocol:
             self.problems.append(Anomaly("decode", f"{self.protocol} is recognised but not decoded by this version"))
@@ -159,6 +162,14 @@ class Decoded:
         except (WireError, ProtocolMismatch) as error:
             self._note(REQUEST, error)
 
+    def _add_url_facts(self, adapter: Adapter) -> None:
+        """What the URL says and the body does not: a model's name, and that a stream is asked for."""
+        request, url = self.request, self.exchange.request.url if self.exchange.request else ""
+        facts = adapter.read_url(url) if url else UrlFacts()
+        if request and facts != (None, None):
+            model = facts.model if request.model is None else request.model
+            self.request = replace(request, model=model, stream=request.stream or facts.stream is True)
+
     def _decode_response(self, adapter: Adapter) -> None:
         http = self.exchange.response
         if http is None or not self.response_text.strip():
@@ -174,7 +185,11 @@ class Decoded:
             self.response = response
             return
         try:
-            self.response = adapter.decode_response(self.response_text, status=http.status)
+            response = adapter.decode_response(self.response_text, status=http.status)
+            kind = http.headers.get(_ERROR_TYPE) if response.error and response.error.type is None else None
+            if response.error and kind:
+                response = replace(response, error=replace(response.error, type=kind.partition(":")[0]))
+            self.response = response
         except (WireError, ProtocolMismatch) as error:
             self._note(RESPONSE, error)
 

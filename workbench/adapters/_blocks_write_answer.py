@@ -35,11 +35,12 @@ def write_response(response: ModelResponse) -> dict[str, JsonValue]:
 def write_stream(response: ModelResponse) -> bytes:
     """The same as events, ended by ``message_stop`` where the answer is complete."""
     return b"".join(
-        b"event: %s\ndata: %s\n\n" % (str(event["type"]).encode(), dumps(event)) for event in _events(response)
+        b"event: %s\ndata: %s\n\n" % (str(event["type"]).encode(), dumps(event)) for event in events_of(response)
     )
 
 
-def _events(response: ModelResponse) -> Iterator[dict[str, JsonValue]]:
+def events_of(response: ModelResponse) -> Iterator[dict[str, JsonValue]]:
+    """The parsed events of an answer in normal form."""
     if response.messages or not response.error:
         start = _envelope(response) | {"content": [], "stop_reason": None}
         if response.usage:

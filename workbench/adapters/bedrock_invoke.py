@@ -1,0 +1,197 @@
+"""Bedrock's InvokeModel and InvokeModelWithResponseStream with the bodies of Anthropic's models.
+
+``POST /model/{id}/invoke``: the URL names the model and whether a stream is asked for; the body is that of Anthropic's
+Messages without both and with ``anthropic_version``. A stream is AWS event stream messages named ``chunk``, whose
+payload wraps each event in base64. Facts: AWS Bedrock API Reference, "InvokeModelWithResponseStream", and User Guide,
+"Anthropic Claude Messages API"; recorded by charmbracelet/fantasy and posit-dev/chatlas.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from urllib.parse import quote, unquote
+
+from workbench.adapters import Capabilities, Param, UrlFacts, _blocks_params, _completion_text, _leaves
+from workbench.adapters._blocks import decode_request
+from workbench.adapters._blocks_nodes import request_nodes, response_nodes
+from workbench.adapters._blocks_request import read_request
+from workbench.adapters._blocks_response import read_response
+from workbench.adapters._blocks_stream import BlockStreamDecoder
+from workbench.adapters._blocks_write import write_request
+from workbench.adapters._blocks_write_answer import events_of, write_response
+from workbench.adapters._completion_text import CompletionStreamDecoder
+from workbench.adapters._stream_exception import read_exception, write_exception
+from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
+from workbench.known import KnownMessages
+from workbench.wire.jsontext import dumps, loads
+from workbench.wire.sse import SseEvent
+from workbench.wire.stream import aws_message, read_stream, sealed_payload
+
+PROTOCOL = "bedrock-invoke"
+VERSION = "bedrock-2023-05-31"
+
+_URL = re.compile(r"/model/([^/?#]+)/invoke(-with-response-stream)?/?(?:[?#]|$)")
+_EVENTS = ("message_start", "content_block_start", "content_block_delta", "message_delta", "message_stop")
+_NOT_IN_BODY = ("model", "stream")
+
+
+class BedrockInvoke:
+    """The adapter."""
+
+    name = PROTOCOL
+    capabilities = Capabilities(
+        reasoning=frozenset((Carrier.THINKING.value, Carrier.REDACTED_THINKING.value)),
+        error_flag=True,
+        media=frozenset(("image", "document")),
+        media_in_results=frozenset(("image", "document")),
+        media_sources=frozenset(("data",)),
+        interleaved=True,
+        parallel_switch=True,
+        cache_markers=True,
+        arguments="object",
+        id_pattern="[a-zA-Z0-9_-]+",
+        params=frozenset(("max_tokens", "temperature", "top_p", "top_k", "stop", "thinking_budget", "user")),
+        thinking=frozenset(("on", "off", "adaptive")),
+        required={"max_tokens": 4096},
+    )
+
+    def claims_url(self, url: str) -> bool:
+        """``/model/…/invoke`` with and without stream."""
+        return bool(_URL.search(url))
+
+    def read_url(self, url: str) -> UrlFacts:
+        """The model and whether a stream is asked for."""
+        found = _URL.search(url)
+        return UrlFacts(unquote(found[1]), found[2] is not None) if found else UrlFacts()
+
+    def claims_request(self, value: JsonValue) -> float:
+        """By ``anthropic_version``, which has the service's name in it."""
+        if not isinstance(value, dict):
+            return 0.0
+        if str(value.get("anthropic_version", "")).startswith("bedrock-"):
+            return 0.99
+        return 0.6 if _completion_text.is_request(value) and "max_tokens_to_sample" in value else 0.0
+
+    def claims_response(self, value: JsonValue) -> float:
+        """A whole answer is one of Anthropic's; only of its text form the claim is better than theirs."""
+        return 0.5 if _completion_text.is_answer(value) and "stop_reason" in value else 0.0
+
+    def claims_event(self, event: str | None, value: JsonValue) -> float:
+        """An event that came in a ``chunk``."""
+        if event != "chunk" or not isinstance(value, dict):
+            return 0.0
+        return 0.99 if value.get("type") in _EVENTS or _completion_text.is_answer(value) else 0.0
+
+    def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
+        """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
+        if b'"prompt"' in body:
+            value = loads(body)
+            if _completion_text.is_request(value):
+                return _completion_text.read_request(value, PROTOCOL)
+        return replace(decode_request(body, read_request, known), protocol=PROTOCOL)
+
+    def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
+        """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
+        if b'"completion"' in body and status < 400:
+            value = loads(body)
+            if _completion_text.is_answer(value):
+                return _completion_text.read_response(value, PROTOCOL)
+        return replace(read_response(body, status), protocol=PROTOCOL)
+
+    def stream_decoder(self) -> ChunkDecoder:
+        """A fresh decoder for one stream."""
+        return ChunkDecoder()
+
+    def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
+        """The original body with the values that differ replaced. Raises LocalProtocolError."""
+        before = self.decode_request(original)
+        after = replace(request, model=before.model, stream=before.stream)  # the URL says these
+        encoded = _leaves.encode(request_nodes(before), request_nodes(after), original)
+        _leaves.agree(self.decode_request(encoded), after, ("parallel", "thinking", "previous_id"))
+        return encoded
+
+    def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
+        """The same for a response body or a stream. Raises LocalProtocolError."""
+        before = self._answer(original)
+        encode = _leaves.encode_stream if before.is_stream else _leaves.encode
+        encoded = encode(response_nodes(before), response_nodes(response), original)
+        _leaves.agree(self._answer(encoded), response, ("id", "model", "finish_reason", "error"))
+        return encoded
+
+    def _answer(self, body: bytes) -> ModelResponse:
+        events = read_stream(body).events
+        if not events:
+            return self.decode_response(body, status=200 if b'"completion"' in body else 400)
+        decoder = self.stream_decoder()
+        for event in events:
+            decoder.feed(event)
+        return decoder.result()
+
+    def params(self, request: ModelRequest) -> tuple[Param, ...]:
+        """Every parameter that has no field of ``ModelRequest``."""
+        return tuple(p for p in _blocks_params.params(request) if p.pointer != "/anthropic_version")
+
+    def path(self, request: ModelRequest) -> str:
+        """Path of the request, with the model and whether a stream is asked for."""
+        action = "invoke-with-response-stream" if request.stream else "invoke"
+        return f"/model/{quote(request.model or '', safe='')}/{action}"
+
+    def write_request(self, request: ModelRequest) -> JsonValue:
+        """A new body for a request in normal form."""
+        body = write_request(request)
+        return {"anthropic_version": VERSION, **{k: v for k, v in body.items() if k not in _NOT_IN_BODY}}
+
+    def write_response(self, response: ModelResponse) -> JsonValue:
+        """A new body for an answer in normal form."""
+        return {"message": response.error.message} if response.error else write_response(response)
+
+    def write_stream(self, response: ModelResponse) -> bytes:
+        """The same as AWS event stream messages."""
+        pieces = []
+        for event in events_of(replace(response, error=None)) if response.messages or not response.error else ():
+            if response.error and event["type"] in ("message_delta", "message_stop"):
+                break
+            pieces.append(aws_message("chunk", sealed_payload(dumps(event))))
+        if response.error:
+            pieces.append(write_exception(response.error))
+        return b"".join(pieces)
+
+
+class ChunkDecoder:
+    """Builds the answer of one stream, whichever of the two forms its events have."""
+
+    def __init__(self) -> None:
+        self._blocks = _UnnamedBlocks()
+        self._text: CompletionStreamDecoder | None = None
+
+    def feed(self, event: SseEvent) -> None:
+        """Take one event; one that is named as an exception ends the stream."""
+        if self._text is None and b'"completion"' in (event.data or b"") and self._blocks.is_fresh:
+            self._text = CompletionStreamDecoder(PROTOCOL)
+        (self._text or self._blocks).feed(event)
+
+    def result(self) -> ModelResponse:
+        """The answer so far."""
+        return self._text.result() if self._text else replace(self._blocks.result(), protocol=PROTOCOL)
+
+
+class _UnnamedBlocks(BlockStreamDecoder):
+    """Events that are all named ``chunk``, and exceptions."""
+
+    is_named = False
+
+    @property
+    def is_fresh(self) -> bool:
+        """Nothing has come yet."""
+        return self._last is None
+
+    def feed(self, event: SseEvent) -> None:
+        if event.name is None or event.name == "chunk":
+            super().feed(event)
+            return
+        self._last = event.number
+        self._fail(event.number, read_exception(event))
+
+
+adapter = BedrockInvoke()
