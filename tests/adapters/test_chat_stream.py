@@ -134,7 +134,7 @@ SAID: list[tuple[str, list[Json], tuple[Part, ...]]] = [
             chunk({"content": "a"}),
             chunk({"content": [{"type": "text", "text": "b"}]}),
         ],
-        (Reasoning(Carrier.THINKING, "rs", extra={"closed": True}), Text("ab")),
+        (Reasoning(Carrier.THINKING_CHUNK, "rs", extra={"closed": True}), Text("ab")),
     ),
     (
         "parallel calls in turns",

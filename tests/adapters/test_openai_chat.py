@@ -247,8 +247,8 @@ MESSAGES: list[tuple[str, Json, tuple[Part, ...], Json]] = [
             ],
         },
         (
-            carried(Carrier.THINKING, "r", extra={"closed": True}),
-            carried(Carrier.THINKING, "s"),
+            carried(Carrier.THINKING_CHUNK, "r", extra={"closed": True}),
+            carried(Carrier.THINKING_CHUNK, "s"),
             carried(Carrier.THINK_TEXT, "t"),
             Text("a"),
         ),

@@ -1,7 +1,8 @@
 """Content parts of Chat Completions messages: ``{"type": "text", …}``, ``{"type": "image_url", …}`` and their dialects.
 
 Facts: ``types/chat/chat_completion_content_part_*.py`` of the official ``openai`` SDK 3.52; ``video_url`` (Qwen, Kimi,
-GLM, OpenRouter), ``audio_url`` (vLLM), ``document_url`` and ``thinking`` (Mistral). Other types are kept verbatim.
+GLM, OpenRouter), ``audio_url`` (vLLM), ``document_url`` and ``thinking`` with a list of texts (Mistral), ``thinking``
+with a string and ``document`` (``cohere`` SDK 7.3). Other types are kept verbatim.
 """
 
 from __future__ import annotations
@@ -92,27 +93,38 @@ def _file(block: Block) -> tuple[Part, ...]:
     return (Media("file", kind, data, url, file_id, extra, block.source()),)
 
 
+def _document(block: Block) -> tuple[Part, ...]:
+    """A document in a tool result; its data is text, or an object that is kept as it is."""
+    inside = block.value.get("document")
+    if not isinstance(inside, dict) or not isinstance(inside.get("data"), str):
+        return (Opaque("document", block.value, Source(block.at, VERBATIM)),)
+    inner = Block(inside, block.at, block.notes)
+    text = inner.take("text", "data")
+    return (Text(text, nested(block, "document", inner, typed=True), block.source()),)
+
+
 def _thinking(block: Block) -> tuple[Part, ...]:
     """``{"type": "thinking", "thinking": [{"type": "text", "text": …}]}``, or the same with a string."""
     inside = block.value.get("thinking")
+    carrier = Carrier.THINKING if "signature" in block.value else Carrier.THINKING_CHUNK
     signature = block.string("signature", "signature")
     if isinstance(inside, str):
         said = block.take("text", "thinking")
-        return (Reasoning(Carrier.THINKING, said, signature, extra=block.extra(), source=block.source()),)
+        return (Reasoning(carrier, said, signature, extra=block.extra(), source=block.source()),)
     if not isinstance(inside, list):
         return ()
     if not inside:
-        return (Reasoning(Carrier.THINKING, "", signature, extra=block.extra(), source=block.source()),)
+        return (Reasoning(carrier, "", signature, extra=block.extra(), source=block.source()),)
     if not all(isinstance(c, dict) and c.keys() <= {"type", "text"} and isinstance(c.get("text"), str) for c in inside):
         return (Opaque("thinking", block.value, Source(block.at, VERBATIM)),)
     block.taken.add("thinking")
     block.pairs.append(("text", "/thinking/0/text"))
-    first = Reasoning(Carrier.THINKING, inside[0]["text"], signature, extra=block.extra(), source=block.source())
-    return (first, *(_further(block.at, n, chunk["text"]) for n, chunk in enumerate(inside) if n))
+    first = Reasoning(carrier, inside[0]["text"], signature, extra=block.extra(), source=block.source())
+    return (first, *(_further(carrier, block.at, n, chunk["text"]) for n, chunk in enumerate(inside) if n))
 
 
-def _further(at: str, number: int, text: str) -> Part:
-    return Reasoning(Carrier.THINKING, text, source=Source(at, {"text": f"/thinking/{number}/text"}))
+def _further(carrier: Carrier, at: str, number: int, text: str) -> Part:
+    return Reasoning(carrier, text, source=Source(at, {"text": f"/thinking/{number}/text"}))
 
 
 _READERS = {
@@ -120,5 +132,6 @@ _READERS = {
     **dict.fromkeys(_URLS, _url),
     "input_audio": _audio,
     "file": _file,
+    "document": _document,
     "thinking": _thinking,
 }

@@ -2,7 +2,8 @@
 
 Facts: ``types/chat/chat_completion_*_message_param.py`` of the official ``openai`` SDK 3.52. The dialects' reasoning:
 ``reasoning_content`` (DeepSeek, Kimi, GLM, Qwen), ``reasoning`` (OpenRouter, Groq, vLLM), ``reasoning_details``
-(OpenRouter, MiniMax), blocks of type ``thinking`` in the content (Mistral), ``<think>`` in the text.
+(OpenRouter, MiniMax), blocks of type ``thinking`` in the content (Mistral, Cohere), ``tool_plan`` (Cohere),
+``<think>`` in the text.
 
 ``Message.extra`` holds every key that became no part, also a known one whose value is null: null, absent and ``""``
 stay three things.
@@ -11,7 +12,6 @@ stay three things.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from workbench.adapters import _think
 from workbench.adapters._blocks import ITSELF, VERBATIM, Block, Notes, kind_of
@@ -21,7 +21,11 @@ from workbench.ir import Carrier, JsonValue, Media, Message, Opaque, Part, Reaso
 
 RESULT_ROLES = ("tool", "function")
 _CALLER_ROLES = ("assistant", "model")
-_REASONING = {"reasoning_content": Carrier.REASONING_CONTENT, "reasoning": Carrier.REASONING}
+_REASONING = {
+    "reasoning_content": Carrier.REASONING_CONTENT,
+    "reasoning": Carrier.REASONING,
+    "tool_plan": Carrier.TOOL_PLAN,
+}
 
 
 def read_message(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool = False) -> Message:
@@ -81,11 +85,11 @@ def _content(block: Block, role: str) -> Iterator[Part]:
     if isinstance(content, str):
         block.taken.add("content")
         text = Text(content, source=Source("/content", ITSELF))
-        yield from _split(text) if role in _CALLER_ROLES else (text,)
+        yield from _think.parts(text) if role in _CALLER_ROLES else (text,)
     elif isinstance(content, list):
         block.taken.add("content")
         for part in read_blocks(content, "/content", block.notes):
-            yield from _split(part) if role in _CALLER_ROLES and isinstance(part, Text) else (part,)
+            yield from _think.parts(part) if role in _CALLER_ROLES and isinstance(part, Text) else (part,)
     elif content is not None:
         block.taken.add("content")
         block.notes.shape(f"content is {kind_of(content)}, not a string or a list of parts", "/content")
@@ -93,23 +97,6 @@ def _content(block: Block, role: str) -> Iterator[Part]:
     elif role not in _CALLER_ROLES:
         what = "null" if "content" in block.value else "absent"
         block.notes.shape(f"the content of a {role!r} message is {what}", "/content" if what == "null" else "")
-
-
-def _split(text: Text) -> Iterator[Part]:
-    """A text of the model, with the reasoning it wrote into it as parts of its own."""
-    pieces = _think.split(text.text)
-    if not any(piece.is_reasoning for piece in pieces):
-        yield text
-        return
-    for n, piece in enumerate(pieces):
-        source = replace(text.source, slices={"text": (piece.start, piece.end)})
-        if n:  # further keys of the block are told once
-            source = replace(source, fields={"text": source.fields["text"]})
-        said, extra = text.text[piece.start : piece.end], {} if n else text.extra
-        if piece.is_reasoning:
-            yield Reasoning(Carrier.THINK_TEXT, said, extra=extra, source=source)
-        else:
-            yield Text(said, extra, source)
 
 
 def _beside(block: Block) -> Iterator[Part]:

@@ -5,10 +5,9 @@ So it can be compared and written back like any other: ``extra`` holds keys wher
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from workbench.adapters._chat_request import MODES
-from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, ToolChoice, ToolDef
+from workbench.adapters._chat_tools import tool_json
+from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, ToolChoice
 
 READ = ("model", "tools", "tool_choice", "parallel", "stream", "thinking")
 """Fields of a request that are read from its keys."""
@@ -18,7 +17,7 @@ def request_nodes(request: ModelRequest) -> tuple[Message, ...]:
     """The keys of a request, its tools, its messages."""
     own = {"model": request.model, "parallel_tool_calls": request.parallel, "tool_choice": _choice(request.tool_choice)}
     keys = {k: v for k, v in own.items() if v is not None} | dict(request.params)
-    tools = (Message("", (), _tool(tool), tool.pointer) for tool in request.tools)
+    tools = (Message("", (), tool_json(tool), tool.pointer) for tool in request.tools)
     return (Message("", (), keys), *tools, *request.messages)
 
 
@@ -42,14 +41,3 @@ def _choice(choice: ToolChoice | None) -> JsonValue:
     key = "custom" if sent.get("type") == "custom" else "function"
     inner = sent.get(key)
     return {**sent, key: {**inner, "name": choice.name}} if isinstance(inner, dict) else {**sent, "name": choice.name}
-
-
-def _tool(tool: ToolDef) -> Mapping[str, JsonValue]:
-    own = {"name": tool.name, "description": tool.description, "parameters": tool.schema, "strict": tool.strict}
-    held = {k: v for k, v in own.items() if v is not None}
-    if tool.pointer.startswith("/functions/"):
-        return held | dict(tool.extra)
-    if tool.kind == "server" or "name" in tool.extra:  # kept as it was
-        return tool.extra
-    key = "custom" if tool.kind == "custom" else "function"
-    return {**tool.extra, key: held | dict(tool.extra.get(key) or {})}

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.adapters._blocks import Block, Notes, kind_of, read_messages
-from workbench.adapters._chat_blocks import nested
+from workbench.adapters._blocks import Notes, read_messages
 from workbench.adapters._chat_message import read_message
+from workbench.adapters._chat_tools import read_tools
 from workbench.errors import ProtocolMismatch
-from workbench.ir import NOTHING, JsonValue, ModelRequest, ToolChoice, ToolDef
+from workbench.ir import NOTHING, JsonValue, ModelRequest, ToolChoice
 from workbench.known import KnownMessages
 
 PROTOCOL = "openai-chat"
@@ -50,72 +50,13 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
         protocol=PROTOCOL,
         model=model if isinstance(model, str) else None,
         messages=read_messages(body["messages"], notes, read_message, known),
-        tools=(*_tools(body, "tools", notes), *_tools(body, "functions", notes)),
+        tools=(*read_tools(body, "tools", notes), *read_tools(body, "functions", notes)),
         tool_choice=_tool_choice(body.get("tool_choice", body.get("function_call")), notes),
         parallel=parallel if isinstance(parallel, bool) else None,
         stream=body.get("stream") is True,
         thinking=next(_thinking(body), None),
         params={k: v for k, v in body.items() if v is None or not isinstance(v, _HELD.get(k, ()))} or NOTHING,
         anomalies=tuple(notes.anomalies),
-    )
-
-
-def _tools(body: Mapping[str, JsonValue], key: str, notes: Notes) -> Iterator[ToolDef]:
-    value = body.get(key)
-    if isinstance(value, list):
-        wrapped = key == "tools"
-        yield from ((_tool if wrapped else _function)(tool, f"/{key}/{n}", notes) for n, tool in enumerate(value))
-    elif value is not None:
-        notes.add("schema.malformed", f"{key} is {kind_of(value)}, not a list", f"/{key}")
-
-
-def _tool(value: JsonValue, at: str, notes: Notes) -> ToolDef:
-    if not isinstance(value, dict):
-        return _function(value, at, notes)
-    tool, kind = Block(value, at, notes), value.get("type")
-    key = "custom" if kind == "custom" else "function"
-    inside = value.get(key)
-    if isinstance(inside, dict):
-        return _declared(tool, key, Block(inside, f"{at}/{key}", notes))
-    if not isinstance(kind, str) or kind in ("function", "custom"):
-        notes.add("schema.malformed", f"a tool without its {key!r} object", at)
-    is_server = isinstance(kind, str) and kind not in ("function", "custom")
-    name = value.get("name")
-    return ToolDef(
-        name if isinstance(name, str) else None,
-        None,
-        None,
-        kind="server" if is_server else "client",
-        extra=value,
-        pointer=at,
-    )
-
-
-def _declared(tool: Block, key: str, inner: Block) -> ToolDef:
-    return ToolDef(
-        name=inner.string("name", "name"),
-        description=inner.string("description", "description"),
-        schema=inner.take("schema", "parameters"),
-        kind="custom" if key == "custom" else "client",
-        strict=inner.flag("strict", "strict"),
-        extra=nested(tool, key, inner, typed=tool.value.get("type") not in ("function", "custom", None)),
-        pointer=tool.at,
-    )
-
-
-def _function(value: JsonValue, at: str, notes: Notes) -> ToolDef:
-    """One entry of the deprecated ``functions``: a function without the object around it."""
-    if not isinstance(value, dict):
-        notes.add("schema.malformed", f"a tool that is {kind_of(value)}, not an object", at)
-        return ToolDef(None, None, None, extra={"value": value}, pointer=at)
-    function = Block(value, at, notes)
-    return ToolDef(
-        name=function.string("name", "name"),
-        description=function.string("description", "description"),
-        schema=function.take("schema", "parameters"),
-        strict=function.flag("strict", "strict"),
-        extra=function.extra(typed="type" in value),
-        pointer=at,
     )
 
 

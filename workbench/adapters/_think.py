@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
+
+from workbench.ir import Carrier, Part, Reasoning, Text
 
 _TAG = r"(think|thinking|mm:think)>"
 _LEADING = re.compile(rf"\s*<{_TAG}")
@@ -34,6 +37,23 @@ def split(text: str) -> tuple[Piece, ...]:
     if "think>" not in text:
         return (Piece(False, 0, len(text)),)
     return tuple(piece for piece in _pieces(text) if piece.is_reasoning or piece.start < piece.end)
+
+
+def parts(text: Text) -> Iterator[Part]:
+    """A text of the model, with the reasoning it wrote into it as parts of its own."""
+    pieces = split(text.text)
+    if not any(piece.is_reasoning for piece in pieces):
+        yield text
+        return
+    for n, piece in enumerate(pieces):
+        source = replace(text.source, slices={"text": (piece.start, piece.end)})
+        if n:  # further keys of the block are told once
+            source = replace(source, fields={"text": source.fields["text"]})
+        said, extra = text.text[piece.start : piece.end], {} if n else text.extra
+        if piece.is_reasoning:
+            yield Reasoning(Carrier.THINK_TEXT, said, extra=extra, source=source)
+        else:
+            yield Text(said, extra, source)
 
 
 def _pieces(text: str) -> Iterator[Piece]:
