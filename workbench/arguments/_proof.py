@@ -91,7 +91,9 @@ class _Reading:
     def blank(self, at: int, gap: re.Pattern[str] = _BLANK) -> int:
         found = gap.match(self.text, at)
         end = found.end() if found else at
-        if _COMMENT.search(self.text, at, end):
+        for comment in _COMMENT.finditer(self.text, at, end):
+            if re.search(r'["{}\[\]]', comment[0]):
+                raise self.fail(comment.start(), "what may be a comment may be a value")
             self.changes.append("a comment was left out")
         return end
 
@@ -162,7 +164,8 @@ class _Reading:
         words = _COMMENT.sub(" ", bare).strip()
         if words != bare:
             self.changes.append("a comment was left out")
-        if _AROUND.search(words):
+        is_list = bool(words) and rest.strip()[:1] in (",", ":")
+        if _AROUND.search(words) or is_list or words.lower() in ("true", "false", "null", "none"):
             raise Lossy(f"more than one value may be meant: {words[: limits.SNIPPET // 4]!r} stands beside it")
         if words:
             self.changes.append(f"the words {words[: limits.SNIPPET // 4]!r} beside it were left out")
