@@ -174,6 +174,8 @@ class Upstream:
         assert not self.left, f"{name}: the script was not played to its end"
         for n, (request, response) in enumerate(zip(self.asked, self.answered, strict=True), 1):
             kind = "sse" if response.startswith((b"event", b"data", b":")) else "json"
+            if b"}\n{" in response:
+                kind = "ndjson"
             (folder / f"{name}-{n}.request.json").write_bytes(request)
             (folder / f"{name}-{n}.response.{kind}").write_bytes(response)
 

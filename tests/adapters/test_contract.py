@@ -18,28 +18,38 @@ from workbench import adapters
 from workbench.adapters import Adapter
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
-from workbench.wire.sse import looks_like_stream, read_events
+from workbench.wire.sse import read_events
+from workbench.wire.stream import read_stream
 
 DATA = Path(__file__).resolve().parent.parent / "data"
-FOLDERS = {"anthropic-messages": "anthropic", "openai-chat": "openai_chat"}
+FOLDERS = {
+    "anthropic-messages": "anthropic",
+    "cohere-v2": "cohere",
+    "ollama": "ollama",
+    "openai-chat": "openai_chat",
+}
 """Protocol → folder of its fixtures. An adapter without fixtures has no place here."""
+
+STREAM = "response.stream"
 
 every = pytest.mark.parametrize("adapter", list(adapters.every()), ids=lambda a: a.name)
 
 
 def fixtures(adapter: Adapter, kind: str) -> list[bytes]:
-    """Bodies of a kind: ``request.json``, ``response.json`` or ``response.sse``."""
-    found = [path.read_bytes() for path in sorted((DATA / FOLDERS[adapter.name]).glob(f"*.{kind}"))]
+    """Bodies of a kind: ``request.json``, ``response.json`` or ``response.stream``, however that is framed."""
+    paths = sorted((DATA / FOLDERS[adapter.name]).glob("*.response.*" if kind == STREAM else f"*.{kind}"))
+    found = [path.read_bytes() for path in paths if not (kind == STREAM and path.suffix == ".json")]
     assert found, f"no fixtures {kind} of {adapter.name}"
     return found
 
 
 def answer(adapter: Adapter, body: bytes) -> ModelResponse:
     """A whole body or a stream, decoded."""
-    if not looks_like_stream(body, ""):
+    events = read_stream(body).events
+    if not events:
         return adapter.decode_response(body)
     decoder = adapter.stream_decoder()
-    for event in read_events(body):
+    for event in events:
         decoder.feed(event)
     return decoder.result()
 
@@ -62,7 +72,7 @@ def test_requests_come_out_as_they_were(adapter: Adapter) -> None:
 
 
 @every
-@pytest.mark.parametrize("kind", ["response.json", "response.sse"])
+@pytest.mark.parametrize("kind", ["response.json", STREAM])
 def test_answers_come_out_as_they_were(adapter: Adapter, kind: str) -> None:
     for body in fixtures(adapter, kind):
         assert adapter.encode_response(answer(adapter, body), body) == body
@@ -137,13 +147,13 @@ def test_fixtures_are_claimed(adapter: Adapter) -> None:
         if not adapter.decode_response(body).error:
             score = adapter.claims_response(json.loads(body))
             assert score > max((other.claims_response(json.loads(body)) for other in others), default=0)
-    for body in fixtures(adapter, "response.sse"):
+    for body in fixtures(adapter, STREAM):
         claims = [_best_claim(a, body) for a in (adapter, *others)]
         assert claims[0] > max(claims[1:], default=0)
 
 
 def _best_claim(adapter: Adapter, body: bytes) -> float:
-    data = [(e.name, json.loads(e.data)) for e in read_events(body) if e.data and e.data.startswith(b"{")]
+    data = [(e.name, json.loads(e.data)) for e in read_stream(body).events if e.data and e.data.startswith(b"{")]
     return max(adapter.claims_event(name, value) for name, value in data)
 
 

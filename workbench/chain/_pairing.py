@@ -201,14 +201,12 @@ def _precedes(one: NodeRef, other: NodeRef) -> bool:
 
 
 def _pair_by_position(calls: list[CallNode], results: list[ResultNode]) -> None:
-    """Pair results without an id where that is unambiguous: as many calls as results, or the names tell."""
+    """Pair results without an id where that is unambiguous: the names tell, or there are as many calls as results."""
     unanswered = [c for c in calls if not c.results]
+    pairs = _pairs_by_name(unanswered, results)
     for candidates in ([c for c in unanswered if not c.call.id], unanswered):
-        if len(candidates) == len(results):
+        if len(pairs) < len(results) == len(candidates):
             pairs = list(zip(candidates, results, strict=True))
-            break
-    else:
-        pairs = _pairs_by_name(unanswered, results)
     for call, result in pairs:
         result.is_by_position = True
         result.answer(call)

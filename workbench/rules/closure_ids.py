@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from workbench import adapters
 from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST, RESPONSE
 from workbench.ir import Message, ToolCallIR, ToolResultIR
@@ -55,7 +56,10 @@ def _is_of_other_form(value: str, pattern: str) -> bool:
 
 
 def _has_no_ids(case: Case, ref: NodeRef) -> bool:
-    """The deprecated single call of a message: call and result are paired by their names."""
+    """Call and result are paired by their names: so protocols without ids have it, and the deprecated single call."""
+    protocol = case.decoded.protocol
+    if protocol and not adapters.get(protocol).capabilities.call_ids:
+        return True
     part = case.part(ref)
     return case.message(ref).role == LEGACY_ROLE or (
         isinstance(part, ToolCallIR) and part.format == "openai-function-call"
