@@ -40,6 +40,8 @@ class TextCall:
         problems: what is wrong, each a few words: "unclosed", "arguments are no JSON", "no such tool", "text after the
             arguments" …; empty for a call as the format's own parser wants it.
         is_nested: it stands inside ``<think>`` or an analysis channel.
+        places: where each problem is, in characters of the whole text, in the order of ``problems``; None, or nothing
+            at the end, where a problem is of the call as a whole.
     """
 
     format: str
@@ -51,6 +53,7 @@ class TextCall:
     id: str | None = None
     problems: tuple[str, ...] = ()
     is_nested: bool = False
+    places: tuple[tuple[int, int] | None, ...] = ()
 
 
 Finding: TypeAlias = Prose | TextCall

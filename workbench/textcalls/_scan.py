@@ -135,6 +135,7 @@ class Block:
     is_closed: bool = False
     state: Any = None
     back: int = 0
+    mark: int = 1
     settled: int = -1
     is_decided: bool = False
 
@@ -144,13 +145,18 @@ class Block:
         return self.opener.start
 
     def text(self) -> str:
-        """Everything up to the tag that is being asked about, or the whole text when it is read."""
-        if len(self.pieces) > 1:
-            self.pieces = ["".join(self.pieces)]
-        return self.pieces[0]
+        """Everything up to the tag that is being asked about, or the whole text when it is read.
+
+        It is joined anew each time: asked for at every tag, it would take quadratic time.
+        """
+        return "".join(self.pieces)
+
+    def between(self) -> str:
+        """The text between the tag that is being asked about and the one before it."""
+        return "".join(self.pieces[self.mark :])
 
     def since(self, place: int) -> str:
-        """The text from a place (in characters of the whole text) on."""
+        """The text from a place (in characters of the whole text) on. Joins all of it, as ``text`` does."""
         return self.text()[place - self.opener.start :]
 
 
@@ -311,6 +317,7 @@ class TagParser:
             self._finish(block, block.settled if was_settled else tag.start)
             return True
         block.pieces.append(found[0])
+        block.mark = len(block.pieces)
         self._at = end
         block.settled = tag.end if verdict == SETTLED else -1
         if verdict in (END, BACK):

@@ -41,13 +41,14 @@ class ToolTypes:
 
     def __init__(self, tools: Sequence[ToolDef], *, undeclared: str = "string", literals: bool = False) -> None:
         self._schemas = {t.name: t.schema for t in tools if t.name is not None}
+        self.names = frozenset(self._schemas)
         self._undeclared = undeclared
         self._literals = literals
         self._known: dict[tuple[str, str], tuple[str, ...]] = {}
 
-    def is_unknown(self, tool: str | None) -> bool:
-        """Tools were declared, and this is none of them."""
-        return bool(self._schemas) and tool not in self._schemas
+    def is_known(self, tool: str) -> bool:
+        """A tool of this name was declared."""
+        return tool in self._schemas
 
     def schema(self, tool: str) -> Mapping[str, Any]:
         """The schema of a tool; empty where it has none."""
