@@ -19,6 +19,7 @@ __all__ = ["Lossy", "prove"]
 
 _BLANK = re.compile(r"(?:\s++|//[^\n]*+|#[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 _GAP = re.compile(r"(?:[\s,;]++|//[^\n]*+|#[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
+_LITERAL = re.compile(r"(?i)\b(?:true|false|null|none|nan)\b")
 _COMMENT = re.compile(r"//[^\n]*+|#[^\n]*+|/\*.*?\*/", re.DOTALL)
 _NUMBER = re.compile(r"[-+]?[\d.][\d._eE+-]*")
 _LITERALS = {True: ("true", "True", "TRUE"), False: ("false", "False", "FALSE"), None: ("null", "None", "none", "NULL")}
@@ -102,7 +103,7 @@ class _Reading:
             raise self.fail(at, f"{brackets[0]} is missing")
         at += 1
         for number, (key, value) in enumerate(members):
-            at = self.separator(at, first=number == 0)
+            at = self.separator(at, first=number == 0, is_object=key is not None)
             if key is not None:
                 at = self.blank(self.string(key, at, is_key=True))
                 if self.text[at : at + 1] != ":":
@@ -111,9 +112,12 @@ class _Reading:
             at = self.value(value, at, depth + 1)
         return self.closing(at, depth, brackets, len(members))
 
-    def separator(self, at: int, *, first: bool) -> int:
+    def separator(self, at: int, *, first: bool, is_object: bool) -> int:
         end = self.blank(at, _GAP)
         marks = "".join(_COMMENT.sub("", self.text[at:end]).split())
+        is_line = is_object and "\n" in self.text[at:end]
+        if not (marks or first or is_line) and self.text[at - 1] in "\"'" and self.text[end : end + 1] in ('"', "'"):
+            raise self.fail(at, "two texts that may be one")
         if marks != ("" if first else ","):
             self.changes.append("a comma was added" if not marks else "commas were put right")
         return end
@@ -164,8 +168,9 @@ class _Reading:
         words = _COMMENT.sub(" ", bare).strip()
         if words != bare:
             self.changes.append("a comment was left out")
-        is_list = bool(words) and rest.strip()[:1] in (",", ":")
-        if _AROUND.search(words) or is_list or words.lower() in ("true", "false", "null", "none"):
+        words = words.removesuffix(":")
+        is_list = bool(words) and (self.missing or rest.strip()[:1] in (",", ":"))
+        if _AROUND.search(words) or is_list or _LITERAL.search(words):
             raise Lossy(f"more than one value may be meant: {words[: limits.SNIPPET // 4]!r} stands beside it")
         if words:
             self.changes.append(f"the words {words[: limits.SNIPPET // 4]!r} beside it were left out")
@@ -207,12 +212,8 @@ class _Reading:
                 raise self.fail(end, "a text is not whole")
             if quote != '"':
                 self.changes.append("other quotes were put right")
-            return self.delimited(end + 1) if not self.starts_value(end + 1) else end + 1
+            return self.delimited(end + 1)
         return self.bare(value, at, is_key)
-
-    def starts_value(self, at: int) -> bool:
-        """A comma may be missing before the next text or bracket."""
-        return self.text[at : at + 1] in ("{", "[", '"', "'")
 
     def bare(self, value: str, at: int, is_key: bool) -> int:
         """A text without quotes, or without the first of them."""
