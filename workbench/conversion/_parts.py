@@ -1,0 +1,191 @@
+"""Parts, cut down to what a target takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from workbench.adapters import Capabilities
+from workbench.conversion._ledger import Ledger
+from workbench.ir import (
+    NOTHING,
+    JsonValue,
+    Media,
+    Message,
+    Part,
+    Text,
+    ToolCallIR,
+    ToolResultIR,
+)
+from workbench.wire.jsontext import dumps
+
+ARGUMENTS = "arguments"
+"""Key that arguments are wrapped under which are no JSON object, where the target needs one."""
+
+INPUT = "input"
+"""Key of the only argument that the free text of a custom tool becomes."""
+
+ERROR_MARK = "[tool error] "
+"""Begins the text of a failed result where the target has no flag."""
+
+_CACHE = "cache_control"
+_ALIASES = {"document": "file", "file": "document"}
+_FIELDS = ("data", "url", "file_id")
+
+
+def fit_extra(
+    extra: Mapping[str, JsonValue], pointer: str, capabilities: Capabilities, ledger: Ledger
+) -> Mapping[str, JsonValue]:
+    """Cache markers where the target has them; everything else is lost."""
+    if not extra:
+        return NOTHING
+    marker = extra.get(_CACHE)
+    if capabilities.cache_markers and isinstance(marker, dict) and marker.get("type") == "ephemeral":
+        ledger.lose_keys(pointer, {k: v for k, v in extra.items() if k != _CACHE})
+        return {_CACHE: marker}
+    if isinstance(marker, dict):
+        ledger.lose(f"{pointer}/{_CACHE}", "a cache marker")
+        extra = {k: v for k, v in extra.items() if k != _CACHE}
+    ledger.lose_keys(pointer, extra)
+    return NOTHING
+
+
+def fit_text(part: Text, pointer: str, capabilities: Capabilities, ledger: Ledger) -> Text | None:
+    """None for an empty one that the target refuses."""
+    extra = fit_extra(part.extra, pointer, capabilities, ledger) if part.extra else part.extra
+    if not capabilities.empty_text and not part.text.strip():
+        ledger.lose(pointer, "a text without a visible character, which the target refuses")
+        return None
+    return replace(part, extra=extra) if part.extra else part
+
+
+def fit_media(
+    part: Media, pointer: str, kinds: frozenset[str], capabilities: Capabilities, ledger: Ledger
+) -> Media | None:
+    """None where the target cannot hold it."""
+    kind = next((k for k in (part.kind, _ALIASES.get(part.kind)) if k in kinds), None)
+    if kind is None:
+        ledger.lose(pointer, f"media of kind {part.kind!r} in this place")
+        return None
+    extra = fit_extra(part.extra, pointer, capabilities, ledger)
+    allowed = capabilities.sources_of.get(kind, capabilities.media_sources)
+    said = [name for name in _FIELDS if getattr(part, name) is not None]
+    held = [name for name in said if name in allowed and not (name == "url" and _is_data_url(part.url))]
+    if not held:
+        how = f"by {said[0]}" if said else "without any content"
+        ledger.lose(pointer, f"media of kind {part.kind!r} {how}")
+        return None
+    for name in said:
+        if name != held[0]:
+            ledger.lose(pointer + part.source.fields.get(name, ""), f"the {name} of media beside its {held[0]}")
+    others: dict[str, None] = {name: None for name in _FIELDS if name != held[0]}
+    kind_said = part.media_type if held[0] == "data" else None
+    if part.media_type is not None and kind_said is None and "media_type" in part.source.fields:
+        ledger.lose(pointer + part.source.fields["media_type"], "the type of media that is given by reference")
+    return replace(part, kind=kind, media_type=kind_said, extra=extra, **others)  # type: ignore[arg-type]
+
+
+def _is_data_url(url: str | None) -> bool:
+    return url is not None and url.startswith("data:")
+
+
+def fit_call(call: ToolCallIR, pointer: str, capabilities: Capabilities, ledger: Ledger) -> ToolCallIR:
+    """Arguments in the target's container; id and name are left to ``Ids``."""
+    extra = fit_extra(call.extra, pointer, capabilities, ledger)
+    at = pointer + call.source.fields.get("input", "")
+    value, raw, kind, error = call.input, call.raw, call.format, call.error
+    if kind == "custom":
+        if capabilities.custom_tools:
+            return replace(call, input=value if isinstance(value, str) else _text(value), raw=None, extra=extra)
+        ledger.lose(at, "free-text input of a custom tool", f"wrapped: {{{INPUT!r}: …}}")
+        value, raw, kind, error = {INPUT: value}, None, "function", None
+    elif (value is None) if raw is None else not raw.strip():
+        ledger.lose(at, "a call without arguments", "an empty object")
+        value, raw, error = {}, "{}", None
+    if capabilities.arguments == "string":
+        return replace(
+            call, input=value, raw=_text(value) if raw is None else raw, format=kind, extra=extra, error=error
+        )
+    if not isinstance(value, dict):
+        why = "arguments that are no JSON" if error else "arguments that are no object"
+        ledger.lose(at, why, f"wrapped: {{{ARGUMENTS!r}: …}}")
+        value = {ARGUMENTS: raw if error else value}
+    return replace(call, input=value, raw=None, format=kind, extra=extra, error=None)
+
+
+def _text(value: JsonValue) -> str:
+    return dumps(value).decode()
+
+
+def fit_result(
+    message: Message, part: ToolResultIR, capabilities: Capabilities, ledger: Ledger
+) -> tuple[ToolResultIR, list[Media]]:
+    """The result, and the media that have to stand outside it. Id and name are left to ``Ids``."""
+    pointer = message.absolute(part)
+    extra = fit_extra(part.extra, pointer, capabilities, ledger)
+    content, moved = list[Part](), list[Media]()
+    for inner in part.content:
+        at = message.absolute(inner)
+        if isinstance(inner, Text):
+            text = fit_text(inner, at, capabilities, ledger)
+            content += [text] if text else []
+        elif isinstance(inner, Media):
+            _fit_inner_media(inner, at, capabilities, ledger, content, moved)
+        else:
+            ledger.lose(at, f"content of type {getattr(inner, 'type', type(inner).__name__)!r:.60} in a result")
+    if moved and not content:
+        content.append(Text(f"[{', '.join(media.kind for media in moved)}: in the user message behind the results]"))
+    if "tool" in capabilities.one_text:
+        content = one_text(message, content, ledger)
+    if part.is_error and not capabilities.error_flag:
+        mark = ERROR_MARK.strip()
+        ledger.lose(
+            pointer + part.source.fields.get("is_error", ""), "the error flag", f"the text begins with {mark!r}"
+        )
+        content = _marked(content)
+    is_error = part.is_error if capabilities.error_flag else None
+    return replace(part, content=tuple(content), is_error=is_error, extra=extra), moved
+
+
+def _fit_inner_media(
+    inner: Media, at: str, capabilities: Capabilities, ledger: Ledger, content: list[Part], moved: list[Media]
+) -> None:
+    kinds = (inner.kind, _ALIASES.get(inner.kind))
+    if any(kind in capabilities.media_in_results for kind in kinds):
+        media = fit_media(inner, at, capabilities.media_in_results, capabilities, ledger)
+        content += [media] if media else []
+        return
+    media = fit_media(inner, at, capabilities.media, capabilities, ledger)
+    if media:
+        ledger.lose(at, f"media of kind {inner.kind!r} in a result", "moved into a user message behind the results")
+        moved.append(media)
+
+
+def _marked(content: list[Part]) -> list[Part]:
+    first = content[0] if content else None
+    if isinstance(first, Text):
+        return [replace(first, text=ERROR_MARK + first.text), *content[1:]]
+    return [Text(ERROR_MARK.strip()), *content]
+
+
+def one_text(message: Message, parts: list[Part], ledger: Ledger, *, is_answer: bool = False) -> list[Part]:
+    """The texts of a message as one; those of an answer that follow each other were one text before."""
+    texts = [n for n, part in enumerate(parts) if isinstance(part, Text)]
+    if len(texts) < 2:
+        return parts
+    said, before = "", texts[0]
+    for n in texts:
+        part = parts[n]
+        assert isinstance(part, Text)
+        if n != texts[0]:
+            border = "" if is_answer and n == before + 1 else "\n\n"
+            how = "with an empty line" if border else "as it is"
+            ledger.lose(message.absolute(part), "the border between two texts", f"joined to the first {how}")
+            said += border
+        said += part.text
+        before = n
+    first = parts[texts[0]]
+    assert isinstance(first, Text)
+    kept = [part for n, part in enumerate(parts) if n not in texts]
+    kept.insert(texts[0], replace(first, text=said))
+    return kept

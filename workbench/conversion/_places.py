@@ -1,0 +1,83 @@
+"""Where a body says what has a field of ``ModelRequest`` or ``ModelResponse`` to itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workbench.errors import WireError
+from workbench.ir import JsonValue
+from workbench.leaves import escape
+from workbench.wire.jsontext import loads
+
+_PLACES: Mapping[str, tuple[str, ...]] = {
+    "model": ("/model", "/modelId"),
+    "parallel": ("/parallel_tool_calls", "/tool_choice/disable_parallel_tool_use"),
+    "thinking": (
+        "/thinking/type",
+        "/enable_thinking",
+        "/chat_template_kwargs/enable_thinking",
+        "/chat_template_kwargs/thinking",
+        "/reasoning/enabled",
+        "/reasoning/effort",
+        "/reasoning_effort",
+        "/think",
+        "/thinking",
+        "/generationConfig/thinkingConfig",
+        "/additionalModelRequestFields/thinking",
+    ),
+    "tool_choice": (
+        "/tool_choice",
+        "/function_call",
+        "/toolConfig/toolChoice",
+        "/toolConfig/functionCallingConfig",
+        "/tool_config",
+    ),
+    "previous_id": ("/previous_response_id", "/thread", "/conversation", "/previous_interaction_id"),
+    "stream": ("/stream",),
+    "finish_reason": (
+        "/stop_reason",
+        "/choices/0/finish_reason",
+        "/candidates/0/finishReason",
+        "/stopReason",
+        "/done_reason",
+        "/finish_reason",
+        "/status",
+    ),
+    "usage": ("/usage", "/usageMetadata"),
+    "error": ("/error",),
+}
+
+
+class Places:
+    """Finds fields in one body; it is read only when something is lost."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+        self._value: JsonValue = None
+        self._is_read = False
+
+    def of(self, name: str) -> str:
+        """Pointer of a field; the usual one where the body is a stream or holds it elsewhere."""
+        if not self._is_read:
+            self._is_read = True
+            try:
+                self._value = loads(self._body)
+            except WireError:
+                self._value = None
+        places = _PLACES[name]
+        return next((place for place in places if _holds(self._value, place)), places[0])
+
+    def below(self, name: str, key: str) -> str:
+        """Pointer of a key of it."""
+        return f"{self.of(name)}/{escape(key)}"
+
+
+def _holds(value: JsonValue, pointer: str) -> bool:
+    for step in pointer.split("/")[1:]:
+        if isinstance(value, list) and step == "0" and value:
+            value = value[0]
+        elif isinstance(value, dict) and step in value:
+            value = value[step]
+        else:
+            return False
+    return value is not None

@@ -1,0 +1,223 @@
+"""What stands beside the messages of a request, cut down to what a target takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from workbench.adapters import Capabilities, Param
+from workbench.conversion._ledger import Ledger
+from workbench.conversion._names import fitting, rewritten
+from workbench.conversion._parts import INPUT, fit_extra
+from workbench.conversion._places import Places
+from workbench.ir import NOTHING, JsonValue, ModelRequest, ToolChoice, ToolDef
+from workbench.leaves import escape
+
+_IMPLIED = ("function", "custom")
+_NO_ARGUMENTS: Mapping[str, JsonValue] = {"type": "object", "properties": {}}
+_FREE_TEXT: Mapping[str, JsonValue] = {
+    "type": "object",
+    "properties": {INPUT: {"type": "string"}},
+    "required": [INPUT],
+}
+
+
+def _is_number(value: JsonValue) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_whole(value: JsonValue) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_text(value: JsonValue) -> bool:
+    return isinstance(value, str)
+
+
+def _are_texts(value: JsonValue) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_schema(value: JsonValue) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("schema"), dict)
+
+
+_FORMS: Mapping[str, Callable[[JsonValue], bool]] = {
+    **dict.fromkeys(("temperature", "top_p", "frequency_penalty", "presence_penalty"), _is_number),
+    **dict.fromkeys(("max_tokens", "top_k", "seed", "thinking_budget", "count"), _is_whole),
+    **dict.fromkeys(("effort", "user", "service_tier"), _is_text),
+    "stop": _are_texts,
+    "response_schema": _is_schema,
+    "response_json": lambda value: value is True,
+}
+
+
+def fit_params(params: tuple[Param, ...], capabilities: Capabilities, ledger: Ledger) -> dict[str, JsonValue]:
+    """Parameters that the target has a place for, and those it cannot be without."""
+    held: dict[str, JsonValue] = {}
+    for param in params:
+        if param.value is None or param.value in ([], {}) or param.name in held:
+            continue
+        if not param.name:
+            ledger.lose(param.pointer, f"the parameter {param.pointer.rpartition('/')[2]!r:.80}")
+        elif param.name not in capabilities.params:
+            ledger.lose(param.pointer, f"the parameter {param.name!r}")
+        elif not _FORMS[param.name](param.value):
+            ledger.lose(param.pointer, f"the parameter {param.name!r}, whose value is of another type")
+        elif param.name == "response_schema":
+            held[param.name] = _fit_schema(param, capabilities, ledger)
+        else:
+            held[param.name] = param.value
+    for name, value in capabilities.required.items():
+        if name not in held:
+            held[name] = value
+            ledger.lose("", f"a request without {name!r}, which the target refuses", f"{value!r} is written")
+    return held
+
+
+def _fit_schema(param: Param, capabilities: Capabilities, ledger: Ledger) -> dict[str, JsonValue]:
+    held = {"schema": param.value["schema"]}
+    for key, value in param.value.items():
+        if key in capabilities.schema_keys:
+            held[key] = value
+        elif key != "schema":
+            ledger.lose(f"{param.pointer}/{escape(key)}", f"the {key} of the schema of the answer")
+    for key, value in capabilities.schema_required.items():
+        if key not in held:
+            held[key] = value
+            ledger.lose(
+                param.pointer, f"a schema of the answer without {key!r}, which the target refuses", f"{value!r}"
+            )
+    return held
+
+
+def fit_thinking(
+    request: ModelRequest, params: dict[str, JsonValue], capabilities: Capabilities, ledger: Ledger, places: Places
+) -> str | None:
+    """The switch of thinking; may take the effort out of ``params`` where the target says both in one place."""
+    thinking = request.thinking
+    if capabilities.effort_is_thinking and "effort" in params:
+        if thinking == "off":
+            ledger.lose(places.of("thinking"), "how much to think, since thinking is off")
+            del params["effort"]
+            return _sayable(thinking, capabilities, ledger, places)
+        if thinking not in (None, "on"):
+            ledger.lose(places.of("thinking"), f"thinking {thinking!r:.40}", "the effort alone says how much to think")
+        return "on"
+    if thinking == "on" and capabilities.budget_required and "thinking_budget" not in params:
+        instead = "adaptive" if "adaptive" in capabilities.thinking else None
+        said = f"thinking {instead!r}" if instead else "left out"
+        ledger.lose(places.of("thinking"), "thinking without a budget, which the target asks for", said)
+        return instead
+    if thinking != "on" and capabilities.budget_required and "thinking_budget" in params:
+        ledger.lose(places.of("thinking"), "a budget of thinking, which is not switched on")
+        del params["thinking_budget"]
+    return _sayable(thinking, capabilities, ledger, places)
+
+
+def _sayable(thinking: str | None, capabilities: Capabilities, ledger: Ledger, places: Places) -> str | None:
+    if thinking is None or thinking in capabilities.thinking:
+        return thinking
+    ledger.lose(places.of("thinking"), f"the switch of thinking ({thinking!r:.40})")
+    return None
+
+
+def fit_tools(request: ModelRequest, capabilities: Capabilities, ledger: Ledger) -> tuple[ToolDef, ...]:
+    """Tools of the client; their names are left to ``tool_names``."""
+    return tuple(tool for tool in (_fit_tool(t, capabilities, ledger) for t in request.tools) if tool)
+
+
+def _fit_tool(tool: ToolDef, capabilities: Capabilities, ledger: Ledger) -> ToolDef | None:
+    kind = tool.extra.get("type")
+    if tool.kind == "server":
+        ledger.lose(tool.pointer, f"the server tool {tool.name or kind!r:.80}")
+        return None
+    if tool.name is None:
+        ledger.lose(tool.pointer, "a tool without a name")
+        return None
+    if tool.schema is None and kind not in (None, *_IMPLIED):
+        ledger.lose(tool.pointer, f"the tool {tool.name!r:.80}, whose schema only its provider knows")
+        return None
+    extra = {k: v for k, v in tool.extra.items() if not (k == "type" and v in _IMPLIED)}
+    fields: dict[str, Any] = {"extra": fit_extra(extra, tool.pointer, capabilities, ledger), "kind": tool.kind}
+    if tool.strict is not None and (not capabilities.strict or tool.kind == "custom"):
+        if tool.strict:
+            ledger.lose(f"{tool.pointer}/strict", f"strict decoding of the arguments of {tool.name!r:.80}")
+        fields["strict"] = None
+    if tool.kind == "custom" and capabilities.custom_tools:
+        return replace(tool, schema=None, **fields)
+    schema = tool.schema
+    if tool.kind == "custom":
+        ledger.lose(tool.pointer, f"the free text that {tool.name!r:.80} takes", f"a tool with the argument {INPUT!r}")
+        schema, fields["kind"] = _FREE_TEXT, "client"
+    elif schema is None:
+        schema = _NO_ARGUMENTS
+    elif not isinstance(schema, dict):
+        ledger.lose(tool.pointer, f"a schema of {tool.name!r:.80} that is no object", "a schema without arguments")
+        schema = _NO_ARGUMENTS
+    return replace(tool, schema=dict(schema), **fields)
+
+
+def tool_names(request: ModelRequest, capabilities: Capabilities) -> Mapping[str, str]:
+    """Name of a tool → name that the target takes; empty where all do."""
+    if not capabilities.tool_name_pattern:
+        return NOTHING
+    used = [tool.name for tool in request.tools if tool.name]
+    used += [call.name for message in request.messages for _, call in message.tool_calls() if call.name]
+    fits = fitting(capabilities.tool_name_pattern, None)
+    if all(map(fits, dict.fromkeys(used))):
+        return NOTHING
+    return {old: new for old, new in rewritten(used, fits, None).items() if old != new}
+
+
+def fit_choice(
+    request: ModelRequest,
+    tools: tuple[ToolDef, ...],
+    names: Mapping[str, str],
+    capabilities: Capabilities,
+    ledger: Ledger,
+    places: Places,
+) -> tuple[ToolChoice | None, bool | None]:
+    """The choice of a tool, and the switch of parallel calls."""
+    choice = _fit_choice(request, tools, names, capabilities, ledger, places)
+    parallel = request.parallel
+    if parallel is not None and not capabilities.parallel_switch:
+        if not parallel:
+            ledger.lose(places.of("parallel"), "parallel calls switched off")
+        return choice, None
+    if parallel is not None and capabilities.parallel_in_choice:
+        if choice is not None and choice.mode == "none":
+            ledger.lose(places.of("parallel"), "the switch of parallel calls, beside a choice that forbids calls")
+            return choice, None
+        if choice is None and parallel:
+            return None, None  # the default, which would take a choice to say
+        choice = choice or ToolChoice("auto")
+    return choice, parallel
+
+
+def _fit_choice(
+    request: ModelRequest,
+    tools: tuple[ToolDef, ...],
+    names: Mapping[str, str],
+    capabilities: Capabilities,
+    ledger: Ledger,
+    places: Places,
+) -> ToolChoice | None:
+    choice = request.tool_choice
+    if choice is None:
+        return None
+    at = places.of("tool_choice")
+    if choice.mode == "tool" and request.tools and all(tool.name != choice.name for tool in tools):
+        ledger.lose(at, f"the choice of {choice.name!r:.80}, a tool that is left out")
+        return None
+    if choice.mode in capabilities.choices:
+        if choice.name is not None and choice.name in names:
+            ledger.lose(at, f"the tool name {choice.name!r:.80}", f"written as {names[choice.name]!r}")
+        is_named = choice.mode == "tool"
+        return ToolChoice(choice.mode, names.get(choice.name or "", choice.name) if is_named else None)
+    if choice.mode == "tool" and "any" in capabilities.choices:
+        ledger.lose(at, f"the choice of {choice.name!r:.80}", "some tool has to be called")
+        return ToolChoice("any")
+    ledger.lose(at, f"a choice of tools of mode {choice.mode!r:.40}")
+    return None
