@@ -189,3 +189,11 @@ def one_text(message: Message, parts: list[Part], ledger: Ledger, *, is_answer: 
     kept = [part for n, part in enumerate(parts) if n not in texts]
     kept.insert(texts[0], replace(first, text=said))
     return kept
+
+
+def text_first(message: Message, parts: list[Part], ledger: Ledger) -> list[Part]:
+    """The text of a message before its media: where content is one string, they stand apart from it."""
+    ordered = sorted(parts, key=lambda part: not isinstance(part, Text))
+    if ordered and ordered[0] is not parts[0]:
+        ledger.lose(message.absolute(ordered[0]), "the order of a text and media", "the text first")
+    return ordered

@@ -66,8 +66,7 @@ def convert(source: Decoded | bytes, target: str, *, side: str = REQUEST, protoc
     if isinstance(source, bytes):
         if protocol is None:
             raise LocalProtocolError("a body without the name of its protocol", hint="name it")
-        read = _read_request if side == REQUEST else _read_response
-        decoded, body = read(adapters.get(protocol), source), source
+        decoded, body = read_body(adapters.get(protocol), source, side), source
     else:
         body = source.request_text if side == REQUEST else source.response_text
         found = source.request if side == REQUEST else source.response
@@ -118,11 +117,10 @@ def _unmapped(part: Part, ids: Mapping[str, str | None]) -> Part:
     return part
 
 
-def _read_request(adapter: Adapter, body: bytes) -> ModelRequest:
-    return adapter.decode_request(body)
-
-
-def _read_response(adapter: Adapter, body: bytes) -> ModelResponse:
+def read_body(adapter: Adapter, body: bytes, side: str) -> ModelRequest | ModelResponse:
+    """A content-decoded body of the adapter's protocol, whole or a stream. Raises WireError, ProtocolMismatch."""
+    if side == REQUEST:
+        return adapter.decode_request(body)
     events = read_stream(body).events
     if not events:
         return adapter.decode_response(body, status=400)  # whatever is no answer is an error

@@ -26,6 +26,7 @@ from workbench.conversion.normal import NormalRequest, NormalResponse, append, r
 from workbench.ir import (
     NOTHING,
     ApiError,
+    Carrier,
     Media,
     Message,
     ModelRequest,
@@ -117,12 +118,21 @@ def fit_response(normal: NormalResponse, capabilities: Capabilities, body: bytes
     if usage is None and capabilities.usage_required and not response.error:
         ledger.lose("", "an answer without token counts, which the target refuses", "0 is written")
         usage = Usage(0, 0)
+    if response.error and response.is_stream and (stop or usage):
+        ledger.lose(places.of("usage"), "how a stream ended in which an error came")
+        stop, usage = None, None
+    for name in ("id", "model"):
+        if getattr(response, name) is not None and name not in capabilities.answer_fields:
+            ledger.lose(f"/{name}", f"the {name} of the answer")
     _lose_params(response, ledger)
     meant = replace(
         response,
         messages=fitted,
+        id=response.id if "id" in capabilities.answer_fields else None,
+        model=response.model if "model" in capabilities.answer_fields else None,
         stop=stop,
-        usage=usage,
+        is_complete=response.is_complete and not (response.error and response.is_stream),
+        usage=usage and _fit_usage(usage, capabilities, ledger, places),
         error=response.error and _fit_error(response.error, capabilities, ledger, places),
         params=NOTHING,
         itemized=False,
@@ -141,6 +151,16 @@ def _lose_params(response: ModelResponse, ledger: Ledger) -> None:
         else:
             for at, _ in keys({key: value}, ""):
                 ledger.lose(at, f"{at[1:]!r:.80} of the answer")
+
+
+def _fit_usage(usage: Usage, capabilities: Capabilities, ledger: Ledger, places: Places) -> Usage:
+    fields: dict[str, Any] = {"raw": NOTHING}
+    for name in ("cache_read", "cache_write", "reasoning"):
+        if getattr(usage, name) is not None and name not in capabilities.usage_fields:
+            fields[name] = None
+            if getattr(usage, name):
+                ledger.lose(places.of("usage"), f"the token count {name!r}")
+    return replace(usage, **fields)
 
 
 def _fit_error(error: ApiError, capabilities: Capabilities, ledger: Ledger, places: Places) -> ApiError:
@@ -228,7 +248,7 @@ class _Cut:
                 self._drop(part, pointer)
             kept += [made] if made else []
         if role == "user" and role in self._capabilities.one_text:
-            return _parts.one_text(message, kept, self._ledger)
+            return _parts.text_first(message, _parts.one_text(message, kept, self._ledger), self._ledger)
         return kept
 
     def _drop(self, part: Part, pointer: str) -> None:
@@ -250,6 +270,8 @@ class _Cut:
             made: Part | None = None
             if isinstance(part, Text):
                 made = _parts.fit_text(part, pointer, capabilities, self._ledger)
+                if "think>" in part.text and Carrier.THINK_TEXT in capabilities.reasoning:
+                    self._ledger.lose(pointer, "a text with tags that readers take for reasoning", "written as it is")
             elif isinstance(part, Reasoning):
                 made = fit_reasoning(part, pointer, capabilities, self._ledger)
             elif isinstance(part, ToolCallIR) and not part.is_server:

@@ -7,7 +7,7 @@ Nothing is judged here: what the protocol said is only brought into order. Parts
 * Results of every role are messages of role "tool": those of neighbouring messages are one. What a user says beside
   results is a message of its own behind them.
 * ``system`` and ``developer`` are "system"; those before every other message are ``ModelRequest.system``.
-* Base64 ``data:`` URLs are data with a media type.
+* Base64 ``data:`` URLs are data with a media type, and empty texts are gone: they say nothing.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ def normal_request(request: ModelRequest, adapter: Adapter) -> NormalRequest:
     """A request of the adapter's protocol in normal form."""
     ledger = Ledger()
     messages = list[Message]()
-    system = [_normal_part(part) for part in request.system]
+    system = [*_normal_parts(request.system)]
     for message in request.messages:
         ledger.lose_keys(message.pointer, message.extra)
         if message.role in INSTRUCTING:
             if message.role == "developer":
                 ledger.lose(f"{message.pointer}/role", "the role 'developer'", "the role 'system'")
             if not messages:
-                system += rebased(message)
+                system += rebased(_plain(message, "system"))
             else:
                 messages.append(_plain(message, "system"))
         elif message.role in ANSWERING:
@@ -144,7 +144,8 @@ def _ask(messages: list[Message], message: Message, ledger: Ledger) -> None:
         return
     held, beside = list[Part](), list[Part]()
     for n, part in enumerate(message.parts):
-        (held if isinstance(part, ToolResultIR) and not part.is_server else beside).append(_normal_part(part))
+        if not _is_empty(part):
+            (held if n in results else beside).append(_normal_part(part))
         if n < results[-1] and n not in results:
             ledger.lose(message.absolute(part), "what stands before the results", "moved behind them")
     append(messages, Message("tool", tuple(held), pointer=message.pointer))
@@ -153,16 +154,23 @@ def _ask(messages: list[Message], message: Message, ledger: Ledger) -> None:
 
 
 def _plain(message: Message, role: str) -> Message:
-    return Message(role, tuple(_normal_part(part) for part in message.parts), pointer=message.pointer)
+    return Message(role, _normal_parts(message.parts), pointer=message.pointer)
+
+
+def _normal_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
+    return tuple(_normal_part(part) for part in parts if not _is_empty(part))
+
+
+def _is_empty(part: Part) -> bool:
+    return isinstance(part, Text) and not part.text and not part.extra
 
 
 def _normal_part(part: Part) -> Part:
     if isinstance(part, ToolCallIR):
         return replace(part, format="custom" if part.format.endswith("custom") else "function")
     if isinstance(part, ToolResultIR):
-        inner = tuple(_normal_part(p) for p in part.content)
-        is_nothing = len(inner) == 1 and isinstance(inner[0], Text) and not inner[0].text and not inner[0].extra
-        return replace(part, content=() if is_nothing else inner) if is_nothing or inner != part.content else part
+        inner = _normal_parts(part.content)
+        return part if inner == part.content else replace(part, content=inner)
     if isinstance(part, Media):
         return _normal_media(part)
     if isinstance(part, Reasoning) and part.carrier is Carrier.REASONING_DETAILS:

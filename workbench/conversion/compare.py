@@ -1,0 +1,82 @@
+"""Whether a body says what was meant: the proof of a conversion, for tests and for whoever writes an adapter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from workbench import adapters
+from workbench.conversion.convert import Converted, read_body
+from workbench.conversion.normal import normal_request, normal_response
+from workbench.decode import REQUEST, RESPONSE
+from workbench.ir import Carrier, Message, ModelRequest, ModelResponse, Part, Reasoning, Text, ToolCallIR
+
+_REQUEST = ("model", "system", "messages", "tools", "tool_choice", "parallel", "stream", "thinking", "params")
+_RESPONSE = ("id", "model", "messages", "stop", "usage", "is_complete")
+_TAGS = re.compile(r"</?(?:mm:)?think(?:ing)?>|\s+")
+
+
+def unsaid(converted: Converted) -> tuple[str, ...]:
+    """Fields of ``converted.meant`` that decoding ``converted.body`` does not give back, in words; none is the proof.
+
+    Raises:
+        WireError, ProtocolMismatch: the body cannot be read at all.
+    """
+    meant = converted.meant
+    adapter = adapters.get(converted.protocol)
+    if isinstance(meant, ModelRequest):
+        read = read_body(adapter, converted.body, REQUEST)
+        assert isinstance(read, ModelRequest)
+        normal = normal_request(read, adapter)
+        said = normal.request
+        url = adapter.read_url(converted.path)
+        said = replace(said, model=said.model if url.model is None else url.model)
+        said = replace(said, stream=said.stream if url.stream is None else url.stream)
+        more = [p.pointer for p in normal.params if not p.name and p.value is not None and p.value not in ([], {})]
+        return (*_different(meant, said, _REQUEST), *(f"{pointer} was not meant" for pointer in more))
+    if isinstance(meant, ModelResponse):
+        read = read_body(adapter, converted.body, RESPONSE)
+        assert isinstance(read, ModelResponse)
+        answer = normal_response(read).response
+        fields = [name for name in _RESPONSE if not (meant.error and name in ("id", "model", "is_complete"))]
+        wrong = _different(meant, answer, fields)
+        meant_error, error = (node.error and (node.error.message, node.error.type) for node in (meant, answer))
+        return wrong if meant_error == error else (*wrong, f"error: {meant_error!r:.200} became {error!r:.200}")
+    return ()
+
+
+def _different(meant: Any, said: Any, fields: Iterable[str]) -> tuple[str, ...]:
+    found = []
+    for name in fields:
+        wanted, got = _comparable(getattr(meant, name)), _comparable(getattr(said, name))
+        if wanted != got:
+            found.append(f"{name}: {wanted!r:.400} became {got!r:.400}")
+    return tuple(found)
+
+
+def _comparable(value: Any) -> Any:
+    """A value without what is no part of what it says: sources, usage as sent, how arguments were written."""
+    if isinstance(value, tuple):
+        return tuple(_comparable(item) for item in value)
+    if isinstance(value, Message):
+        return value.role, _parts(value.parts) if value.role == "assistant" else _comparable(value.parts)
+    if isinstance(value, ToolCallIR):
+        return replace(value, error=None, raw=value.raw if value.input is None else None)
+    if hasattr(value, "raw") and hasattr(value, "cache_read"):
+        return replace(value, raw={})
+    return dict(value) if hasattr(value, "keys") else value
+
+
+def _parts(parts: Sequence[Part]) -> Any:
+    """Tags of reasoning in a text mean the same whether they were told apart or not."""
+    if not any(_is_tagged(p) or (isinstance(p, Text) and "think>" in p.text) for p in parts):
+        return tuple(_comparable(part) for part in parts)
+    texts = [p.text or "" for p in parts if isinstance(p, Text) or _is_tagged(p)]  # type: ignore[union-attr]
+    rest = [_comparable(p) for p in parts if not (isinstance(p, Text) or _is_tagged(p))]
+    return _TAGS.sub("", "".join(texts)), rest
+
+
+def _is_tagged(part: Part) -> bool:
+    return isinstance(part, Reasoning) and part.carrier is Carrier.THINK_TEXT
