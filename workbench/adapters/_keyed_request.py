@@ -7,12 +7,13 @@ Facts: ``ConverseRequest`` in botocore's service model ``bedrock-runtime/2023-09
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from workbench.adapters._blocks import VERBATIM, Notes, kind_of, read_messages
 from workbench.adapters._keyed_content import FORMATS, STATUSES, Tree, put, read_content
 from workbench.adapters._params import Param, read_params, write_params
-from workbench.errors import ProtocolMismatch
+from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import (
     NOTHING,
     JsonValue,
@@ -30,6 +31,7 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.known import KnownMessages
+from workbench.wire.jsontext import dumps, loads
 
 PROTOCOL = "bedrock-converse"
 CHOICES = ("auto", "any", "tool")
@@ -46,6 +48,8 @@ PLACES: Mapping[str, str] = {
     "top_k": f"/{_MODEL_FIELDS}/top_k",
     "thinking_budget": f"/{_MODEL_FIELDS}/thinking/budget_tokens",
     "service_tier": "/serviceTier/type",
+    "effort": "/outputConfig/effort",
+    "response_schema": "/outputConfig/textFormat",
 }
 """Name of a parameter → its place. What the protocol has no field for is the model's own, as its makers call it."""
 
@@ -145,8 +149,23 @@ def params(request: ModelRequest) -> tuple[Param, ...]:
     """Every parameter that has no field of ``ModelRequest``."""
     thinking = f"/{_MODEL_FIELDS}/thinking/type"
     names = {place: name for name, place in PLACES.items()} | {thinking: ""}
-    found = read_params(request.params, names)
+    found = (_format(p) if p.name == "response_schema" else p for p in read_params(request.params, names))
     return tuple(p for p in found if not (p.pointer == thinking and isinstance(p.value, str)))
+
+
+def _format(param: Param) -> Param:
+    """The schema of an answer, which stands there as JSON text."""
+    match param.value:
+        case {"type": "json_schema", "structure": {"jsonSchema": {"schema": str(text), **others}}}:
+            with suppress(WireError):
+                return Param(param.pointer, {"schema": loads(text), **others}, param.name)
+    return param._replace(name="")
+
+
+def _text_format(value: JsonValue) -> JsonValue:
+    held = {k: v for k, v in value.items() if k in ("name", "description")}
+    schema = dumps(value["schema"]).decode()
+    return {"type": "json_schema", "structure": {"jsonSchema": {"schema": schema, **held}}}
 
 
 # -- as nodes
@@ -199,7 +218,10 @@ def write_request(request: ModelRequest) -> dict[str, JsonValue]:
     if request.thinking is not None:
         kind = _WRITTEN_THINKING.get(request.thinking, request.thinking)
         body[_MODEL_FIELDS] = {"thinking": {"type": kind}}
-    write_params(request.params, PLACES, body)
+    own = dict(request.params)
+    if "response_schema" in own:
+        own["response_schema"] = _text_format(own["response_schema"])
+    write_params(own, PLACES, body)
     return body
 
 

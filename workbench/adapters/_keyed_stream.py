@@ -141,7 +141,7 @@ class KeyedStreamDecoder:
         if handle and isinstance(value, dict):
             handle(_At(event.number, base), value)
         elif name and name not in self._handlers:
-            self._fail(event.number, replace(read_exception(event), type=name))
+            self._fail(event.number, replace(read_error(value) or read_exception(event), type=name))
         elif read_error(value):
             self._fail(event.number, read_error(value) or ApiError(""))
         elif event.data:

@@ -1,0 +1,204 @@
+"""InvokeModel: Anthropic's bodies without model and stream, and streams whose events are wrapped in base64."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from dataclasses import replace
+
+import pytest
+
+from tests.adapters import block_bodies
+from workbench import adapters
+from workbench.adapters import UrlFacts
+from workbench.decode import RESPONSE, Decoded
+from workbench.errors import ProtocolMismatch
+from workbench.ir import ApiError, Message, ModelRequest, ModelResponse, Text, ToolCallIR, Usage
+from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
+from workbench.wire.jsontext import dumps
+from workbench.wire.stream import aws_message, read_stream, sealed_payload
+
+adapter = adapters.get("bedrock-invoke")
+MESSAGES = adapters.get("anthropic-messages")
+URL = "https://bedrock-runtime.eu-west-1.amazonaws.com/model/eu.anthropic.claude-x-v1%3A0/invoke"
+AWS_TYPE = "application/vnd.amazon.eventstream"
+
+
+def chunks(*events: object) -> bytes:
+    return b"".join(aws_message("chunk", sealed_payload(dumps(event))) for event in events)
+
+
+def play(data: bytes, protocol: adapters.Adapter = adapter) -> ModelResponse:
+    decoder = protocol.stream_decoder()
+    for event in read_stream(data).events:
+        decoder.feed(event)
+    return decoder.result()
+
+
+@pytest.mark.parametrize(
+    ("url", "facts"),
+    [
+        (URL, UrlFacts("eu.anthropic.claude-x-v1:0", False)),
+        (URL + "-with-response-stream", UrlFacts("eu.anthropic.claude-x-v1:0", True)),
+        ("/model/a/converse", UrlFacts()),
+        ("/v1/messages", UrlFacts()),
+    ],
+)
+def test_urls(url, facts):
+    assert adapter.read_url(url) == facts
+    assert adapter.claims_url(url) is (facts != UrlFacts())
+
+
+def test_a_request_is_one_of_messages():
+    value = {
+        "anthropic_version": "bedrock-2023-05-31",
+        "messages": [{"role": "user", "content": "hi"}],
+        "max_tokens": 5,
+        "thinking": {"type": "enabled", "budget_tokens": 1024},
+    }
+    body = json.dumps(value).encode()
+    result = adapter.decode_request(body)
+    assert result == replace(MESSAGES.decode_request(body), protocol="bedrock-invoke")
+    assert {p.name for p in adapter.params(result)} == {"max_tokens", "thinking_budget"}
+    edited = replace(result, model="of the URL", stream=True, messages=(Message("user", (Text("ho"),)),))
+    same_place = replace(result.messages[0].parts[0], text="ho")
+    edited = replace(edited, messages=(replace(result.messages[0], parts=(same_place,)),))
+    assert adapter.encode_request(edited, body) == body.replace(b'"hi"', b'"ho"')
+
+
+def test_a_stream_is_one_of_messages():
+    result = play(chunks(*block_bodies.OK))
+    named = b"".join(block_bodies.frame(event) for event in block_bodies.OK)
+    assert result == replace(play(named, MESSAGES), protocol="bedrock-invoke")
+    assert result.anomalies == ()
+
+
+@pytest.mark.parametrize("cut", range(0, 400, 23))
+def test_torn_streams(cut):
+    data = chunks(*block_bodies.OK)
+    result = play(data[: len(data) - 1 - cut])
+    assert not result.is_complete
+    assert result.error is None
+
+
+def test_a_leaf_of_a_stream_is_where_its_base64_is():
+    data = chunks(*block_bodies.OK)
+    http = HttpResponse(headers=Headers((("content-type", AWS_TYPE),)), body=Body(data))
+    exchange = Exchange("1", request=HttpRequest(url=URL + "-with-response-stream"), response=http)
+    decoded = Decoded(0, exchange)
+    assert (decoded.protocol, decoded.problems) == ("bedrock-invoke", [])
+    (message,) = decoded.messages(RESPONSE)
+    for part in message.parts:
+        for name, segments in part.source.segments.items():
+            place = decoded.place_of(RESPONSE, message, part, name)
+            assert place.events == tuple(dict.fromkeys(s.event for s in segments))
+            for span in place.spans:
+                assert json.loads(b64decode(data[slice(*span)], validate=True))
+
+
+def test_an_edit_of_a_stream():
+    data = chunks(*block_bodies.OK)
+    before = play(data)
+    (message,) = before.messages
+    parts = [replace(part, text="other") if isinstance(part, Text) else part for part in message.parts]
+    assert parts != list(message.parts)
+    edited = replace(before, messages=(replace(message, parts=tuple(parts)),))
+    written = adapter.encode_response(edited, data)
+    assert play(written).messages == edited.messages
+    assert read_stream(written).faults == ()
+    assert adapter.encode_response(before, data) == data
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        (aws_message("throttlingException", b'{"message":"slow"}', kind="exception"), ("slow", "throttlingException")),
+        (aws_message("odd", b"no JSON"), ("", "odd")),
+    ],
+)
+def test_exceptions_in_a_stream(message, said):
+    result = play(chunks(*block_bodies.OK[:2]) + message)
+    assert result.error
+    assert (result.error.message, result.error.type) == said
+    assert [a.slug for a in result.anomalies] == ["stream.error-event"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "kind"),
+    [((("x-amzn-ErrorType", "ValidationException:http://x"),), "ValidationException"), ((), None)],
+)
+def test_the_type_of_an_error_is_in_a_header(headers, kind):
+    http = HttpResponse(status=400, headers=Headers(headers), body=Body(b'{"message":"no"}'))
+    decoded = Decoded(0, Exchange("1", request=HttpRequest(url=URL), response=http))
+    assert decoded.response
+    assert decoded.response.error == ApiError("no", type=kind)
+
+
+def test_the_url_names_model_and_stream():
+    body = Body(b'{"anthropic_version":"bedrock-2023-05-31","messages":[]}')
+    decoded = Decoded(0, Exchange("1", request=HttpRequest(url=URL + "-with-response-stream", body=body)))
+    assert decoded.request
+    assert (decoded.request.model, decoded.request.stream) == ("eu.anthropic.claude-x-v1:0", True)
+
+
+# -- the older form: one text
+
+
+def test_prompt_and_completion():
+    body = b'{"prompt":"\\n\\nHuman: hi\\n\\nAssistant:","max_tokens_to_sample":3}'
+    result = adapter.decode_request(body)
+    assert result.messages == (Message("user", (Text("\n\nHuman: hi\n\nAssistant:"),)),)
+    assert result.params == {"max_tokens_to_sample": 3}
+    assert adapter.encode_request(result, body) == body
+    answer = b'{"completion":" yes","stop_reason":"stop_sequence","stop":"\\n\\nHuman:"}'
+    whole = adapter.decode_response(answer)
+    pieces = [{"completion": " y", "stop_reason": None}, {"completion": "es", "stop_reason": "stop_sequence"}]
+    streamed = play(chunks(*pieces))
+    for response in (whole, streamed):
+        assert response.messages == (Message("assistant", (Text(" yes"),)),)
+        assert (response.stop, response.is_complete) == ("stop", True)
+    assert adapter.encode_response(whole, answer) == answer
+    edited = replace(streamed.messages[0].parts[0], text=" no")
+    changed = replace(streamed, messages=(replace(streamed.messages[0], parts=(edited,)),))
+    assert play(adapter.encode_response(changed, chunks(*pieces))).messages == changed.messages
+    assert not play(chunks(pieces[0])).is_complete
+
+
+@pytest.mark.parametrize("body", [b"{}", b"[]", b'{"prompt":1}'])
+def test_what_is_no_request(body):
+    with pytest.raises(ProtocolMismatch):
+        adapter.decode_request(body)
+
+
+# -- written anew
+
+NORMAL = ModelRequest("bedrock-invoke", "m:0", (Message("user", (Text("hi"),)),), stream=True, params={"max_tokens": 3})
+NEW = ModelResponse(
+    "bedrock-invoke",
+    messages=(Message("assistant", (Text("x"), ToolCallIR("toolu_1", "f", {"a": 1}, "function"))),),
+    stop="tool_calls",
+    usage=Usage(1, 2),
+)
+
+
+def test_written_anew():
+    assert adapter.write_request(NORMAL) == {
+        "anthropic_version": "bedrock-2023-05-31",
+        "messages": [{"role": "user", "content": "hi"}],
+        "max_tokens": 3,
+    }
+    assert adapter.path(NORMAL) == "/model/m%3A0/invoke-with-response-stream"
+    assert adapter.read_url(adapter.path(NORMAL)) == UrlFacts("m:0", True)
+    whole, streamed = adapter.decode_response(dumps(adapter.write_response(NEW))), play(adapter.write_stream(NEW))
+    for response in (whole, streamed):
+        assert [type(part) for part in response.messages[0].parts] == [Text, ToolCallIR]
+        assert (response.stop, response.is_complete, response.anomalies) == ("tool_calls", True, ())
+
+
+def test_errors_written_anew():
+    failed = replace(NEW, error=ApiError("slow", type="throttlingException"))
+    assert adapter.write_response(failed) == {"message": "slow"}
+    result = play(adapter.write_stream(failed))
+    assert result.error
+    assert (result.error.message, result.error.type) == ("slow", "throttlingException")
+    assert result.messages[0].parts
