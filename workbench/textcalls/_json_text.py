@@ -1,0 +1,177 @@
+"""JSON that models write as arguments: where it ends in a running text, and what is wrong with it.
+
+Facts: sglang's and vLLM's detectors take a JSON body up to the closing tag by regular expression; a tag inside a JSON
+string ends it too early. Here a tag counts only outside strings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from workbench.errors import WireError
+from workbench.ir import JsonValue, ToolDef
+from workbench.wire import jsontext
+
+UNCLOSED: Final = "unclosed"
+NO_JSON: Final = "arguments are no JSON"
+NO_OBJECT: Final = "arguments are no object"
+NO_TOOL: Final = "no such tool"
+NO_TOOLS: Final = "no tools are declared"
+NO_NAME: Final = "no name"
+TRAILING: Final = "text after the arguments"
+
+_OUTSIDE: Final = re.compile(r'["{}\[\]\\]')
+_INSIDE: Final = re.compile(r'["\\]')
+_ESCAPED: Final = re.compile(r"\\.", re.DOTALL)
+_UNUSUAL: Final = re.compile(r"NaN|Infinity|[eE]\+?\d{3}")
+
+
+class JsonEnd:
+    """Looks for the end of one JSON object or array in text that comes in pieces.
+
+    A backslash takes the next character with it, inside strings and outside: so whoever starts at another place of the
+    same text sees every quote either as this one does or the other way round, and never has to look twice.
+    """
+
+    __slots__ = ("_depth", "_in_string", "_skips")
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._in_string = False
+        self._skips = False
+
+    def find(self, text: str, at: int = 0) -> int:
+        """Index behind the bracket that closes the first one, or -1: then the next piece is searched."""
+        if self._skips and at < len(text):
+            at, self._skips = at + 1, False
+        while found := (_INSIDE if self._in_string else _OUTSIDE).search(text, at):
+            at, char = found.end(), found[0]
+            if char == '"':
+                self._in_string = not self._in_string
+            elif char == "\\":
+                self._skips = at == len(text)
+                at += 1
+            elif char in "{[":
+                self._depth += 1
+            else:
+                self._depth -= 1
+                if self._depth <= 0:
+                    return at
+        return -1
+
+    @property
+    def is_in_string(self) -> bool:
+        return self._in_string
+
+
+def toggles(text: str) -> bool:
+    """The text holds an odd number of quotes that are not escaped: a JSON string begins or ends in it."""
+    return bool((_ESCAPED.sub("", text) if "\\" in text else text).count('"') & 1)
+
+
+def values(text: str, separators: str = ", \t\r\n") -> Iterator[tuple[int, int]]:
+    """Start and end of each JSON object or array of a sequence; the last may have no end: then it ends with the text.
+
+    Text that is neither a value nor a separator ends the sequence.
+    """
+    at = 0
+    while True:
+        while at < len(text) and text[at] in separators:
+            at += 1
+        if at == len(text) or text[at] not in "{[":
+            return
+        end = JsonEnd().find(text, at)
+        yield at, end if end > 0 else len(text)
+        if end < 0:
+            return
+        at = end
+
+
+class Read(NamedTuple):
+    """Arguments as a value, and what was wrong with their text."""
+
+    value: JsonValue
+    problems: tuple[str, ...] = ()
+
+
+def read(raw: str) -> Read:
+    """The arguments of a JSON text. None where it is unreadable; nothing at all and ``null`` are no arguments."""
+    text = raw.strip()
+    if not text:
+        return Read({}, ("arguments are empty",))
+    try:
+        value = jsontext.loads(text)
+    except WireError:
+        return _damaged(text)
+    if _UNUSUAL.search(text) and _is_unusual(value):
+        return Read(None, ("a number that JSON cannot say",))
+    return plain(value)
+
+
+def plain(value: JsonValue) -> Read:
+    """Arguments that were read: an object, or what can be taken for one."""
+    if type(value) is dict:
+        return Read(value)
+    if value is None:
+        return Read({}, ("arguments are null",))
+    if isinstance(value, str):
+        return _twice(value)
+    return Read(value, (NO_OBJECT,))
+
+
+def _twice(text: str) -> Read:
+    try:
+        value = jsontext.loads(text)
+    except WireError:
+        value = None
+    if type(value) is dict:
+        return Read(value, ("arguments are JSON in a string",))
+    return Read(text, (NO_OBJECT,))
+
+
+def _damaged(text: str) -> Read:
+    """Text that is no JSON, but may begin with it or have it between doubled braces."""
+    end = JsonEnd().find(text) if text[0] in "{[" else -1
+    if 0 < end < len(text):
+        first = _value(text[:end])
+        if first is not None:
+            again = text[end:].strip() == text[:end]
+            return Read(first, ("arguments are written twice" if again else TRAILING,))
+    if text.startswith("{{") and text.endswith("}}"):
+        inner = _value(text[1:-1])
+        if inner is not None:
+            return Read(inner, ("doubled braces",))
+    return Read(None, (NO_JSON,))
+
+
+def _value(text: str) -> JsonValue:
+    try:
+        value = jsontext.loads(text)
+    except WireError:
+        return None
+    return None if _UNUSUAL.search(text) and _is_unusual(value) else value
+
+
+def _is_unusual(value: JsonValue) -> bool:
+    """A number in it is infinite or none. Depth is capped by whoever parsed it."""
+    nodes = [value]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, float) and (node != node or node in (float("inf"), float("-inf"))):
+            return True
+        nodes += node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    return False
+
+
+def names_of(tools: Sequence[ToolDef]) -> frozenset[str]:
+    """Names that were declared."""
+    return frozenset(t.name for t in tools if t.name)
+
+
+def unknown(name: str | None, names: frozenset[str]) -> tuple[str, ...]:
+    """What is wrong with a name: none, or none that was declared."""
+    if not name:
+        return (NO_NAME,)
+    return (NO_TOOL,) if names and name not in names else ()

@@ -1,0 +1,230 @@
+"""Python calls with literal arguments, ``f(a=1, b="x")``, read without Python's own parser.
+
+Python's parser would refuse what models write all the same (``from="x"``, ``true``, ``007``) and overflows on hostile
+nesting. What is not a literal is refused; nothing is ever evaluated. Facts: vLLM's pythonic parsers.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from workbench.ir import JsonValue
+
+MAX_DEPTH: Final = 100
+"""Containers in one another. Each takes two calls of this module; real arguments stay under ten."""
+
+_SPACE: Final = re.compile(r"(?:[ \t\r\n\f]|\\\r?\n|#[^\n]*)*")
+_NAME: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_NUMBER: Final = re.compile(
+    r"[+-]?\s*(?:0[xX][0-9a-fA-F_]{1,32}|(?:\d[\d_]{0,308})?\.?\d[\d_]{0,308}\.?(?:[eE][+-]?\d{1,4})?)(?![\w.])"
+)
+_STRING: Final = re.compile(
+    r"""([rRuU]?)(?:'''((?:[^\\]|\\.)*?)'''|\"\"\"((?:[^\\]|\\.)*?)\"\"\"|'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")""",
+    re.DOTALL,
+)
+_STRUCTURE: Final = re.compile(_STRING.pattern + r"|\\.|[\[\](){}]", re.DOTALL)
+_ESCAPE: Final = re.compile(r"\\(\r?\n|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.DOTALL)
+_ONE: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "\n": "", "\r\n": ""}
+_NOT_JSON: Final = "a tuple or set, which JSON has not"
+_WORDS: Final = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
+
+
+class NotLiteral(Exception):
+    """The text is no literal at this index: another word for "leave it alone"."""
+
+
+class PythonCall(NamedTuple):
+    """One call.
+
+    Attributes:
+        input: None where an argument is no literal.
+        raw: the text between the parentheses.
+        start, end: of the call in the text that was read.
+        problems: what is wrong, each a few words.
+    """
+
+    name: str
+    input: dict[str, JsonValue] | None
+    raw: str
+    start: int
+    end: int
+    problems: tuple[str, ...] = ()
+
+
+def skip(text: str, at: int) -> int:
+    """Index of the next character that is neither space nor comment."""
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def call(text: str, at: int) -> PythonCall | None:
+    """The call that begins here; None where none does, or where its end is missing."""
+    name = _NAME.match(text, at)
+    if not name or not text.startswith("(", name.end()):
+        return None
+    inside = name.end() + 1
+    try:
+        found, end, problems = _arguments(text, inside)
+    except NotLiteral:
+        end = _closing(text, inside)
+        if end < 0:
+            return None
+        return PythonCall(name[0], None, text[inside:end], at, end + 1, ("an argument is no literal",))
+    return PythonCall(name[0], found, text[inside:end], at, end + 1, tuple(dict.fromkeys(problems)))
+
+
+def _arguments(text: str, at: int) -> tuple[dict[str, JsonValue], int, list[str]]:
+    """Keyword arguments up to the closing parenthesis, its index, and what is wrong."""
+    found, problems = dict[str, JsonValue](), list[str]()
+    at = skip(text, at)
+    while not text.startswith(")", at):
+        name = _NAME.match(text, at)
+        equals = skip(text, name.end()) if name else at
+        if not name or not text.startswith("=", equals):
+            raise NotLiteral
+        value, at = _value(text, skip(text, equals + 1), 1, problems)
+        if name[0] in found:
+            problems.append("an argument is given twice")
+        found[name[0]] = value
+        at = skip(text, at)
+        if text.startswith(",", at):
+            at = skip(text, at + 1)
+        elif not text.startswith(")", at):
+            raise NotLiteral
+    return found, at, problems
+
+
+def _value(text: str, at: int, depth: int, problems: list[str]) -> tuple[JsonValue, int]:
+    char = text[at : at + 1]
+    if char in ("[", "(", "{") and char:
+        if depth > MAX_DEPTH:
+            raise NotLiteral
+        return _mapping(text, at, depth, problems) if char == "{" else _sequence(text, at, depth, problems)
+    string = _STRING.match(text, at)
+    if string:
+        return _joined(text, string)
+    number = _NUMBER.match(text, at)
+    if number:
+        return _number(number[0], problems), number.end()
+    word = _NAME.match(text, at)
+    if word and word[0] in _WORDS:
+        return _WORDS[word[0]], word.end()
+    raise NotLiteral
+
+
+def _sequence(text: str, at: int, depth: int, problems: list[str]) -> tuple[JsonValue, int]:
+    """A list or tuple."""
+    closer = "]" if text[at] == "[" else ")"
+    at = skip(text, at + 1)
+    if text.startswith(closer, at):
+        problems += [_NOT_JSON] if closer == ")" else []
+        return [], at + 1
+    first, at = _value(text, at, depth + 1, problems)
+    at = skip(text, at)
+    if closer == ")" and text.startswith(")", at):
+        return first, at + 1
+    return _rest_of_sequence(text, at, depth, problems, closer, [first])
+
+
+def _rest_of_sequence(
+    text: str, at: int, depth: int, problems: list[str], closer: str, values: list[JsonValue]
+) -> tuple[JsonValue, int]:
+    """The values behind the first one."""
+    while not text.startswith(closer, at):
+        if not text.startswith(",", at):
+            raise NotLiteral
+        at = skip(text, at + 1)
+        if text.startswith(closer, at):
+            break
+        value, at = _value(text, at, depth + 1, problems)
+        values.append(value)
+        at = skip(text, at)
+    if closer != "]":
+        problems.append(_NOT_JSON)
+    return values, at + 1
+
+
+def _mapping(text: str, at: int, depth: int, problems: list[str]) -> tuple[JsonValue, int]:
+    found = dict[str, JsonValue]()
+    at = skip(text, at + 1)
+    while not text.startswith("}", at):
+        key, at = _value(text, at, depth + 1, problems)
+        at = skip(text, at)
+        if not text.startswith(":", at):
+            if found:
+                raise NotLiteral
+            return _rest_of_sequence(text, at, depth, problems, "}", [key])
+        if not isinstance(key, str):
+            problems.append("a key that is no string")
+            key = _spelled(key)
+        found[key], at = _value(text, skip(text, at + 1), depth + 1, problems)
+        at = skip(text, at)
+        if text.startswith(",", at):
+            at = skip(text, at + 1)
+        elif not text.startswith("}", at):
+            raise NotLiteral
+    return found, at + 1
+
+
+def _spelled(key: JsonValue) -> str:
+    """A key that is no string as JSON has to spell it."""
+    if isinstance(key, bool) or key is None:
+        return {True: "true", False: "false", None: "null"}[key]
+    if isinstance(key, int | float):
+        return repr(key)
+    raise NotLiteral
+
+
+def _number(text: str, problems: list[str]) -> JsonValue:
+    plain = re.sub(r"[\s_]", "", text)
+    digits = plain.lstrip("+-")
+    if digits[:2] in ("0x", "0X"):
+        return int(plain, 16)
+    if digits.isdigit():
+        if len(digits) > 1 and digits[0] == "0":
+            problems.append("a number with leading zeros")
+        return int(plain)
+    value = float(plain)
+    if value in (float("inf"), float("-inf")):
+        raise NotLiteral
+    return value
+
+
+def _joined(text: str, string: re.Match[str]) -> tuple[str, int]:
+    """A string, and those that follow it with nothing but space between: Python reads them as one."""
+    parts = list[str]()
+    found: re.Match[str] | None = string
+    end = string.end()
+    while found:
+        body = next(g for g in found.groups()[1:] if g is not None)
+        parts.append(body if found[1] in ("r", "R") or "\\" not in body else _ESCAPE.sub(_unescaped, body))
+        end = found.end()
+        found = _STRING.match(text, skip(text, end))
+    return "".join(parts), end
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    said = escape[1]
+    if said in _ONE:
+        return _ONE[said]
+    if said[0] in "xuU" and len(said) > 1:
+        code = int(said[1:], 16)
+        return chr(code) if code <= 0x10FFFF else escape[0]
+    if said.isdigit() and said[0] in "01234567":
+        return chr(int(said, 8))
+    return said if said in "\\'\"" else escape[0]
+
+
+def _closing(text: str, at: int) -> int:
+    """Index of the parenthesis that ends a call whose arguments could not be read, or -1."""
+    depth = 0
+    for found in _STRUCTURE.finditer(text, at):
+        char = found[0]
+        if char in "([{":
+            depth += 1
+        elif char in ")]}":
+            if depth == 0:
+                return found.start() if char == ")" else -1
+            depth -= 1
+    return -1
