@@ -52,7 +52,11 @@ def agree(written: object, wanted: object, names: Iterable[str]) -> None:
 
 def encode_stream(before: Sequence[Message], after: Sequence[Message], original: bytes) -> bytes:
     """The stream ``original``, however it is framed, which adds up to ``before``, adding up to ``after``."""
-    found = list(changes(before, after))
+    return write_changes(list(changes(before, after)), original)
+
+
+def write_changes(found: Sequence[Change], original: bytes) -> bytes:
+    """The stream with changes made at the pieces that each of them names."""
     if not found:
         return original
     stream = _Stream(original)
