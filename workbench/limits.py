@@ -43,6 +43,9 @@ MAX_SCHEMA_STEPS = 50_000
 """Schema keywords one validation may apply: references and alternatives multiply. An honest call takes under 1,000;
 50,000 take half a second."""
 
+MAX_SCHEMA_NODES = 20_000
+"""Schemas inside one tool's schema that are looked at. OpenAI takes 5,000 properties; the largest real one has 2,000."""
+
 MAX_PATTERN_STEPS = 1_000_000
 """Backtracking steps a schema's pattern may need by its form (text length to the power of its repeats) and still run
 in this process: 50 ms. What may need more runs in a child process."""

@@ -21,8 +21,6 @@ class Traits(NamedTuple):
 
 
 TRAITS: Mapping[str, Traits] = {
-    "gemini": Traits(("generativelanguage.googleapis.com",), ("gemini-*",)),
-    "minimax": Traits(("api.minimax.io", "api.minimaxi.com"), ("minimax-*",)),
     "glm": Traits(("api.z.ai", "open.bigmodel.cn"), ("glm-*", "zai-glm-*")),
     "qwen3-coder": Traits((), ("qwen3-coder*",)),
     "qwen": Traits(("dashscope*.aliyuncs.com",), ("qwen*",)),
@@ -33,6 +31,5 @@ TRAITS: Mapping[str, Traits] = {
     "xai": Traits(("api.x.ai",), ("grok-*",)),
     "openrouter": Traits(("openrouter.ai",)),
     "ollama": Traits(("ollama.com",)),
-    "bedrock": Traits(("bedrock-runtime.*.amazonaws.com", "bedrock-mantle.*.api.aws")),
 }
 """Only for names without a contract: a contract's own file says it for the others."""

@@ -1,0 +1,172 @@
+"""Tool definitions: names, counts, and what a provider does not take of their schemas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+from workbench.decode import REQUEST
+from workbench.ir import ModelRequest, ToolDef
+from workbench.rules._case import Case, Rule
+from workbench.rules._contract import Contract
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._words import from_anomalies, quote
+from workbench.schemas import lint
+from workbench.schemas.dialect import PLAIN, Dialect, Term, dialects
+from workbench.wire.exchange import Origin
+from workbench.wire.jsontext import dumps, loads
+
+ERROR, WARNING = Severity.ERROR, Severity.WARNING
+
+KEYWORD = Rule("schema.unsupported-keyword", ERROR, "A schema keyword this provider refuses.")
+ITEMS = Rule("schema.items-missing", ERROR, "An array schema without items.")
+REF = Rule("schema.ref", WARNING, "A reference that cannot be resolved or is refused.")
+STRICT = Rule("schema.strict", ERROR, "Conditions of strict mode are not met.")
+NAME = Rule("schema.name", ERROR, "A tool name breaks the name rule.")
+DUPLICATE = Rule("schema.duplicate-name", WARNING, "Two tools have one name.")
+TOO_MANY = Rule("schema.too-many-tools", ERROR, "Too many tools.")
+NO_PARAMETERS = Rule("schema.missing-parameters", ERROR, "The parameters object is required and absent.")
+NO_TOOLS = Rule("schema.tools-missing", ERROR, "The history uses tools, the request defines none.")
+MALFORMED = Rule("schema.malformed", WARNING, "The tool definition has the wrong shape.")
+
+RULES = (KEYWORD, ITEMS, REF, STRICT, NAME, DUPLICATE, TOO_MANY, NO_PARAMETERS, NO_TOOLS, MALFORMED)
+
+_RULE_OF = {
+    lint.KEYWORD: KEYWORD,
+    lint.ITEMS: ITEMS,
+    lint.REF: REF,
+    lint.STRICT: STRICT,
+    lint.SHAPE: MALFORMED,
+    lint.SIZE: STRICT,
+}
+
+MOST_OF_A_TOOL = 20
+"""Findings on the schema of one tool."""
+
+_SCHEMAS = ("/input_schema", "/function/parameters", "/parameters", "/toolSpec/inputSchema/json", "/inputSchema/json")
+_JSON_SCHEMA = ("/parametersJsonSchema", "/parameters_json_schema")
+_NAMES = ("/name", "/function/name", "/toolSpec/name")
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on the tools of the request, as far as its contract knows what is refused."""
+    request = case.request
+    if request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
+        return
+    yield from from_anomalies(case, MALFORMED)
+    yield from _without_tools(case, request)
+    if not request.tools:
+        return
+    yield from _list(case, request)
+    known = of_contract(case.contract)
+    for tool in request.tools:
+        if tool.kind == "client":
+            yield from _tool(case, tool, known)
+
+
+def of_contract(contract: Contract) -> Mapping[str, Dialect]:
+    """Mode → dialect of a contract."""
+    terms = {
+        k: Term(f.value, f"{f.source} ({f.date})", f.note) for k, f in contract.terms.items() if k[:7] == "schema."
+    }
+    return {dialect.mode: dialect for dialect in dialects(contract.label, terms)}
+
+
+def _without_tools(case: Case, request: ModelRequest) -> Iterator[Finding]:
+    if request.tools or not case.contract.term("schema.tools-with-history") or request.previous_id:
+        return
+    for message in request.messages:
+        for _, call in message.tool_calls():
+            text = f"the history calls {quote(call.name)}, and the request defines no tools"
+            yield case.finding(NO_TOOLS, REQUEST, message.absolute(call), text)
+            return
+
+
+def _list(case: Case, request: ModelRequest) -> Iterator[Finding]:
+    most = case.contract.term("schema.max-tools")
+    if isinstance(most, int) and len(request.tools) > most:
+        yield _from(case, "schema.max-tools", TOO_MANY, "/tools", f"{len(request.tools)} tools, at most {most}")
+    seen: dict[str, ToolDef] = {}
+    for tool in request.tools:
+        if not tool.name or tool.kind == "custom":
+            continue
+        if tool.name in seen:
+            finding = _from(
+                case, "schema.unique-names", DUPLICATE, _name_of(case, tool), f"a second tool {quote(tool.name)}"
+            )
+            yield replace(finding, related=(seen[tool.name].pointer,))
+        seen.setdefault(tool.name, tool)
+
+
+def _tool(case: Case, tool: ToolDef, known: Mapping[str, Dialect]) -> Iterator[Finding]:
+    yield from _name(case, tool)
+    if tool.schema is None:
+        if case.contract.term("schema.parameters-required"):
+            message = f"the tool {quote(tool.name)} has no parameters"
+            yield _from(case, "schema.parameters-required", NO_PARAMETERS, _holder(case, tool), message)
+        return
+    pointer, mode = None, "strict" if tool.strict and "strict" in known else PLAIN
+    if "json-schema" in known:
+        pointer = _first(case, tool, _JSON_SCHEMA)
+        mode = "json-schema" if pointer else mode
+    text = dumps(tool.schema)
+    issues = _issues(text, known[mode])
+    if issues and pointer is None:
+        pointer = _first(case, tool, _SCHEMAS) or tool.pointer
+    for issue in issues[:MOST_OF_A_TOOL]:
+        yield _finding(case, tool, issue, f"{pointer}{issue.pointer}")
+
+
+@lru_cache(maxsize=4096)
+def _issues(schema: bytes, dialect: Dialect) -> tuple[lint.Issue, ...]:
+    """Most requests of a conversation declare the same tools."""
+    found = lint.lint(loads(schema), dialect)
+    return tuple(i for i in found if i.effect == lint.REFUSED and i.when != "optional")
+
+
+def _finding(case: Case, tool: ToolDef, issue: lint.Issue, pointer: str) -> Finding:
+    rule = _RULE_OF[issue.kind]
+    message = f"tool {quote(tool.name)}: {issue.message}"
+    finding = case.finding(rule, REQUEST, pointer, message, source=issue.source, when=issue.when)
+    enforced = next((e for e in case.contract.enforces if e.rule == rule.slug and e.when in ("", issue.when)), None)
+    severity = ERROR if issue.source else WARNING  # a fact of the contract, or a fault nobody is known to refuse
+    if enforced is None:  # the text that is known belongs to another fault of this rule
+        return replace(finding, refusal="", severity=severity)
+    return replace(finding, severity=severity)
+
+
+def _name(case: Case, tool: ToolDef) -> Iterator[Finding]:
+    pattern = case.contract.term("schema.name-pattern")
+    if not isinstance(pattern, str) or tool.name is None or re.fullmatch(pattern, tool.name):
+        return
+    shorter = any(re.fullmatch(pattern, tool.name[:n]) for n in (128, 64))
+    if shorter:
+        message = f"the tool name has {len(tool.name)} characters: {quote(tool.name)}"
+    else:
+        message = f"the tool name {quote(tool.name)} does not match {pattern}"
+    when = "too-long" if shorter else "pattern"
+    yield _from(case, "schema.name-pattern", NAME, _name_of(case, tool), message, when=when)
+
+
+def _from(case: Case, term: str, rule: Rule, pointer: str, message: str, **more: str) -> Finding:
+    """A finding that stands on a term; that the provider's refusal was never captured does not weaken it."""
+    fact = case.contract.terms.get(term)
+    source = f"{fact.source} ({fact.date})" if fact else ""
+    finding = case.finding(rule, REQUEST, pointer, message, source=source, **more)
+    return replace(finding, severity=ERROR) if fact and fact.value else finding
+
+
+def _first(case: Case, tool: ToolDef, below: tuple[str, ...]) -> str | None:
+    """The pointer of the first of these fields that the declaration has."""
+    found = (tool.pointer + path for path in below)
+    return next((pointer for pointer in found if case.decoded.place(REQUEST, pointer).span), None)
+
+
+def _name_of(case: Case, tool: ToolDef) -> str:
+    return _first(case, tool, _NAMES) or tool.pointer
+
+
+def _holder(case: Case, tool: ToolDef) -> str:
+    return _first(case, tool, ("/function", "/toolSpec")) or tool.pointer

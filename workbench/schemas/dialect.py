@@ -1,0 +1,137 @@
+"""Dialects: what one provider takes of JSON Schema in one mode, as data from its contract.
+
+The terms ``schema.*`` of a contract describe plain tools; ``schema.MODE.*`` (``schema.strict.*``) say what is different
+in a mode. A term that is not there refuses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+
+from workbench.ir import NOTHING, JsonValue
+
+__all__ = ["OF_TOOLS", "PLAIN", "SUBTREES", "Dialect", "Term", "dialects"]
+
+PLAIN = ""
+"""The mode of tools that ask for none."""
+
+SUBTREES = ("strict", "json-schema")
+"""Modes that contracts may describe: constrained decoding, and Gemini's second field for schemas."""
+
+
+OF_TOOLS = ("max-tools", "name-pattern", "unique-names", "parameters-required", "tools-with-history")
+"""Terms about the list of tools, beside those that are fields of ``Dialect``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One fact: its value, and where it is from."""
+
+    value: JsonValue
+    source: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What is accepted.
+
+    Attributes:
+        name: contract, variant and mode in words: ``"openai strict"``.
+        accepted_keywords: the only keywords that are known, None for any.
+        refused_keywords, ignored_keywords: beyond that; ignored ones are taken and bind nobody.
+        root_refused: keywords that may not stand at the root.
+        root_object: the root has ``type: object``.
+        refs: ``"all"``, ``"no-recursion"`` or ``"none"``.
+        type_lists: ``type`` may be a list.
+        nullable: null is said by ``nullable: true`` and not by a type.
+        enum_strings: an enum holds strings only.
+        items_required: every array has ``items``.
+        typed: every schema has a type, an anyOf, an enum or a reference.
+        no_empty_properties: ``properties`` may not be ``{}``.
+        closed_objects: every object has ``additionalProperties: false``.
+        all_required: every property is required; an optional one allows null.
+        max_depth, max_properties, max_enum_values, max_text: of one schema: levels of objects and arrays, properties,
+            enum values, and characters of names and enum values.
+        max_optional: optional properties of all tools of a request.
+        sources: field name → where it is from, and what is not certain.
+    """
+
+    name: str = "any"
+    mode: str = PLAIN
+    accepted_keywords: frozenset[str] | None = None
+    refused_keywords: frozenset[str] = frozenset()
+    ignored_keywords: frozenset[str] = frozenset()
+    root_refused: frozenset[str] = frozenset()
+    root_object: bool = False
+    refs: str = "all"
+    type_lists: bool = True
+    nullable: bool = False
+    enum_strings: bool = False
+    items_required: bool = False
+    typed: bool = False
+    no_empty_properties: bool = False
+    closed_objects: bool = False
+    all_required: bool = False
+    max_depth: int | None = None
+    max_properties: int | None = None
+    max_enum_values: int | None = None
+    max_text: int | None = None
+    max_optional: int | None = None
+    sources: Mapping[str, Term] = field(default=NOTHING, compare=False)
+
+    def accepts(self, keyword: str) -> bool:
+        """The keyword may stand somewhere in a schema."""
+        known = self.accepted_keywords is None or keyword in self.accepted_keywords
+        return known and keyword not in self.refused_keywords
+
+    def source(self, name: str) -> str:
+        """Where the fact behind a field is from, "" where the contract does not say it."""
+        term = self.sources.get(name)
+        return term.source if term else ""
+
+
+_OWN = ("name", "mode", "sources")
+
+
+def dialects(name: str, terms: Mapping[str, Term]) -> tuple[Dialect, ...]:
+    """The dialects of a contract, the plain one first.
+
+    Args:
+        name: what to call them.
+        terms: the ``schema.*`` terms of the contract.
+
+    Raises:
+        ValueError: a term has a value of the wrong kind.
+    """
+    modes = [mode for mode in SUBTREES if any(key.startswith(f"schema.{mode}.") for key in terms)]
+    return tuple(_dialect(name, mode, terms) for mode in (PLAIN, *modes))
+
+
+def _dialect(name: str, mode: str, terms: Mapping[str, Term]) -> Dialect:
+    found: dict[str, Term] = {}
+    for field_ in fields(Dialect):
+        if field_.name in _OWN:
+            continue
+        key = field_.name.replace("_", "-")
+        term = (terms.get(f"schema.{mode}.{key}") if mode else None) or terms.get(f"schema.{key}")
+        if term is not None:
+            found[field_.name] = term
+    values = {key: _value(key, term.value) for key, term in found.items()}
+    return Dialect(name=f"{name} {mode}".strip(), mode=mode, sources=found, **values)  # type: ignore[arg-type]
+
+
+def _value(name: str, value: JsonValue) -> object:
+    default = getattr(Dialect(), name)
+    if isinstance(default, frozenset) or name == "accepted_keywords":
+        if value is None and name == "accepted_keywords":
+            return None
+        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+            raise ValueError(f"not a list of keywords: {value!r}")
+        return frozenset(value)
+    is_number = isinstance(value, int) and not isinstance(value, bool) and value > 0
+    right = (value is None or is_number) if default is None else isinstance(value, type(default))
+    if not right or (name == "refs" and value not in ("all", "no-recursion", "none")):
+        raise ValueError(f"not a value of schema.{name.replace('_', '-')}: {value!r}")
+    return value
