@@ -219,5 +219,7 @@ def _fit_choice(
     if choice.mode == "tool" and "any" in capabilities.choices:
         ledger.lose(at, f"the choice of {choice.name!r:.80}", "some tool has to be called")
         return ToolChoice("any")
+    if choice.mode == "auto":
+        return None  # what every protocol does unasked
     ledger.lose(at, f"a choice of tools of mode {choice.mode!r:.40}")
     return None
