@@ -150,7 +150,8 @@ class Upstream:
                 answer = upstream.left.pop(0)
                 body = answer if isinstance(answer, bytes) else json.dumps(answer, ensure_ascii=False).encode()
                 upstream.answered.append(body)
-                is_refusal = isinstance(answer, dict) and ("error" in answer or isinstance(answer.get("message"), str))
+                said = answer if isinstance(answer, dict) else {}
+                is_refusal = bool(said.get("error")) or isinstance(said.get("message"), str)
                 self.send_response(400 if is_refusal else 200)
                 kind = "text/event-stream" if isinstance(answer, bytes) else "application/json"
                 self.send_header("content-type", kind)

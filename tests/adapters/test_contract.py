@@ -27,6 +27,7 @@ FOLDERS = {
     "cohere-v2": "cohere",
     "ollama": "ollama",
     "openai-chat": "openai_chat",
+    "openai-responses": "openai_responses",
 }
 """Protocol → folder of its fixtures. An adapter without fixtures has no place here."""
 
