@@ -8,14 +8,17 @@ whole text, so a call can be shown where it stands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from workbench import plugins
 from workbench.errors import UsageError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
+
+if TYPE_CHECKING:
+    from workbench.textcalls._find import Debris
 
 
 class Prose(NamedTuple):
@@ -116,3 +119,17 @@ def formats() -> tuple[str, ...]:
 def every() -> Iterator[TextFormat]:
     """Every text format."""
     return (get(n) for n in formats())
+
+
+def find(text: str, tools: Sequence[ToolDef] = (), formats: Iterable[str] | None = None) -> tuple[TextCall, ...]:
+    """The calls that a model wrote into text of unknown format; see ``workbench.textcalls._find.find``."""
+    from workbench.textcalls import _find
+
+    return _find.find(text, tools, formats)
+
+
+def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
+    """Control markers that no call accounts for; see ``workbench.textcalls._find.debris``."""
+    from workbench.textcalls import _find
+
+    return _find.debris(text, calls)

@@ -90,6 +90,8 @@ class State:
         closer: a closing tag of the call or block that came while a parameter was open.
         swapped: the same, when the parameter's own closing tag came after it.
         opened: a block's opening tag at the start of a line of a value, where nothing has followed it yet.
+        key: what names the next parameter, where names stand between tags.
+        depth: elements that are open inside a value.
         is_over: the block was closed.
     """
 
@@ -100,6 +102,8 @@ class State:
     closer: Tag | None = None
     swapped: Tag | None = None
     opened: Tag | None = None
+    key: str = ""
+    depth: int = 0
     is_over: bool = False
 
 
@@ -244,11 +248,13 @@ class ElementGrammar:
                 state.swapped = state.closer if state.closer.kind == CALL_END else None
                 call.problems += [] if state.swapped else [(TAG_IN_VALUE, state.closer)]
             state.param = state.closer = None
+            block.back = 0
             return GO_ON
         if state.closer:
             return self._after_closer(block, state, call, state.closer, tag)
         if kind in (CALL_END, BLOCK_END):
             state.closer = tag
+            block.back = tag.end
         elif kind == PARAM and self._is_boundary(call, tag):
             param.end = tag.start
             call.problems.append((NO_PARAM_END, tag))
@@ -274,11 +280,13 @@ class ElementGrammar:
         gap = block.between().strip()
         if tag.kind in (CALL_END, BLOCK_END) and (gap or closer.kind == BLOCK_END):
             call.problems.append((TAG_IN_VALUE, closer))
+            block.back = tag.end
             state.closer = tag  # the first was text of the value
             return GO_ON
         if tag.kind == PARAM and gap and self._is_boundary(call, tag):
             call.problems.append((TAG_IN_VALUE, closer))
             state.closer = None
+            block.back = 0
             return self._in_param(block, state, tag)
         self._end_by_closer(state, call, closer)
         if gap or tag.kind not in (BLOCK_END, CALL):

@@ -28,7 +28,7 @@ MAX_TAG: Final = 600
 MAX_RETURNS: Final = 100
 """How often one parser may go back to an earlier place: bounds the work on text made to be misread."""
 
-VALUE = r"""(?:"[^"<>\n]{0,256}"|'[^'<>\n]{0,256}'|[^\s"'<>]{1,256})"""
+VALUE = r"""(?:"[^"<>\n]{0,256}"|'[^'<>\n]{0,256}'|[^\s"'<>]{0,255}[^\s"'<>/])"""
 """Pattern of an attribute's value, in quotes or without."""
 
 BLANK = r"\s{0,8}"
@@ -125,7 +125,7 @@ class Block:
         tags: the tags inside it so far, the one being asked about included.
         is_closed: a tag ended it (not the end of the text).
         state: the format's own.
-        back: the place ``BACK`` means.
+        back: the place ``BACK`` means, and where the call ends if the text ends now; 0 for its end.
     """
 
     opener: Tag
@@ -163,8 +163,15 @@ class Block:
 class Grammar(Protocol):
     """What a format has to say so that ``TagParser`` can read it."""
 
-    tags: Tags
-    opens: frozenset[str]
+    @property
+    def tags(self) -> Tags:
+        """Every tag of the format."""
+        ...
+
+    @property
+    def opens(self) -> frozenset[str]:
+        """Kinds of the tags that begin a call."""
+        ...
 
     def accepts(self, opener: Tag, head: str) -> bool | None:
         """Whether the text behind an opener can be a call; None while that is open (decide within 300 characters)."""
@@ -272,9 +279,13 @@ class TagParser:
             block.pieces.append(window[at:stop])
             self._at = stop
             if final:
-                self._finish(block, self._base + stop)
+                self._finish(block, self._end_of_text(block, self._base + stop))
             return final
         return self._ask(block, found)
+
+    def _end_of_text(self, block: Block, end: int) -> int:
+        self._returns += 1
+        return block.back if block.back and self._returns <= MAX_RETURNS else end
 
     def _refuse(self, block: Block) -> bool:
         """The opener was a word of the prose."""

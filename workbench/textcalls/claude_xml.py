@@ -1,8 +1,8 @@
 r"""Claude-like XML: ``<function_calls><invoke name="NAME"><parameter name="KEY">VALUE</parameter></invoke>…``.
 
-Written as plain text by models that were trained on such transcripts or are prompted for it, by gateways that turn calls
-into text, and left over of DeepSeek's and MiniMax's formats when a server strips their marker tokens. Tags may carry an
-``antml:`` prefix. Strings are raw, arrays and objects JSON; there are no entities. The older shape of Claude 2
+Written as plain text by models that were trained on such transcripts or are prompted for it, by gateways that turn
+calls into text, and left over of DeepSeek's and MiniMax's formats when a server strips their marker tokens. Tags may
+carry an ``antml:`` prefix. Strings are raw, arrays and objects JSON; there are no entities. The older shape of Claude 2
 (``<invoke><tool_name>NAME</tool_name><parameters><KEY>VALUE</KEY></parameters></invoke>``) is read, not written.
 
 Facts: failures reported at anthropics/claude-code#77061 and #61375, openclaw/openclaw#97750.
@@ -84,7 +84,7 @@ class ClaudeXml:
 
     name = "claude-xml"
     title = "Claude-like XML (<function_calls>, <invoke>)"
-    markers = ("<invoke", "<invoke")
+    markers = tuple(f"<{prefix}invoke" for prefix in _PREFIXES)
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
         """A fresh parser."""

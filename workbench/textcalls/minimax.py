@@ -1,7 +1,7 @@
 r"""MiniMax M2 XML: ``<minimax:tool_call><invoke name="NAME"><parameter name="KEY">VALUE</parameter></invoke>…``.
 
-Several calls stand in one block. Strings are raw, everything else is JSON; the schema tells which is which. The vendor's
-own prompt example leaves the closing tag of the block out, and models copy that.
+Several calls stand in one block. Strings are raw, everything else is JSON; the schema tells which is which. The
+vendor's own prompt example leaves the closing tag of the block out, and models copy that.
 
 Facts: MiniMax-M2 ``docs/tool_calling_guide.md``; template of M2; sglang 0.5.23 ``minimax_m2``; vLLM 0.33.0
 ``minimax_m2`` (which takes names in double quotes, single quotes or none, and a call outside of a block).

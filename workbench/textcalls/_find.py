@@ -1,0 +1,232 @@
+"""Calls, and what is left over of calls, in text whose format nobody knows.
+
+A finding here is an accusation: that a server left a call in the text. So this is stricter than the parsers, which are
+told what to expect. A run of calls counts when it begins a line (or follows a finished sentence and ends the text), is
+not in Markdown code, a quotation or a list, is not announced as an example, and its names are not those of templates.
+A declared name makes it likelier, a name nobody declared less so.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from workbench.ir import ToolDef
+from workbench.textcalls import TextCall, TextFormat, every, get
+from workbench.textcalls._scan import MarkdownCode
+
+
+class Debris(NamedTuple):
+    """A control marker that no call accounts for, and the characters it stands at."""
+
+    text: str
+    start: int
+    end: int
+
+
+_EXAMPLE = re.compile(
+    r"\b(?:examples?|e\.?g|i\.e|for instance|such as|formats?|formatted|syntax|looks?|like|template|schema|pattern"
+    r"|structure|placeholder|sample|illustrat\w+|demonstrat\w+|shape|instructed|documentation|docs?|prompt"
+    r"|beispiel\w*|exemple|ejemplo)\b|例如|比如|格式|示例|例子|例えば",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = re.compile(
+    r"(?:your[_-]?|my[_-]?|some[_-]?|the[_-]?|example[_-]?|sample[_-]?)?"
+    r"(?:tool|function|func|fn|method)[_-]?(?:name|call)?\d?(?:[_-]?(?:here|name))?"
+    r"|example(?:[_-]\w+)?|n|name|foo|bar|baz|xxx+|\W+|\$.*|\{.*|.*\.\.\.|.*-name",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"(?:[.!?:;…。！？：)]|</think>|</mm:think>)\s*\Z")
+_LIST_OR_QUOTE = re.compile(r"\s*(?:>|[-*+•]\s|\d{1,3}[.)]\s|[|])")
+_CLOSERS = re.compile(r"(?:\s|</[\w:]{1,40}>|<[|｜][^<>\s]{1,40}[|｜]>)*\Z")
+_INTRO = 200  # characters before a call that are searched for the announcement of an example
+
+
+def find(text: str, tools: Sequence[ToolDef] = (), formats: Iterable[str] | None = None) -> tuple[TextCall, ...]:
+    """The calls that a model wrote into its answer, in order, none overlapping another.
+
+    Args:
+        text: content or reasoning of an answer.
+        tools: what was declared; () where that is not known.
+        formats: the formats that may stand there; None for all. Formats named here are trusted: their calls are not
+            asked whether they are meant.
+    """
+    names = frozenset(t.name for t in tools if t.name)
+    trusted = formats is not None
+    wanted = [get(n) for n in formats] if formats is not None else list(every())
+    found = [c for f in wanted for c in _calls(f, text, tools, names, trusted)]
+    best = _without_overlaps(found, names)
+    meant = best if trusted else [c for run in _runs(text, best, names) for c in run]
+    return tuple(_nested_before_think_end(text, meant))
+
+
+def _calls(
+    text_format: TextFormat, text: str, tools: Sequence[ToolDef], names: frozenset[str], trusted: bool
+) -> Iterator[TextCall]:
+    """What one format finds, if anything of it stands in the text."""
+    if text_format.markers:
+        if not any(m in text for m in text_format.markers):
+            return
+    elif not trusted and not (names and text.strip()[:1] in ("{", "[")):
+        return
+    parser = text_format.parser(tools)
+    calls = [f for f in (*parser.feed(text), *parser.close()) if isinstance(f, TextCall)]
+    if text_format.markers or trusted or (_is_nothing_else(text, calls) and all(c.name in names for c in calls)):
+        yield from calls
+
+
+def _is_nothing_else(text: str, calls: Sequence[TextCall]) -> bool:
+    """The text holds these calls and no words."""
+    places = [0, *(p for c in calls for p in (c.start, c.end)), len(text)]
+    return bool(calls) and not any(text[a:b].strip(" \t\r\n;,") for a, b in zip(places[::2], places[1::2], strict=True))
+
+
+def _without_overlaps(found: Sequence[TextCall], names: frozenset[str]) -> list[TextCall]:
+    """Of calls that overlap, the one that fits best: a declared name, closed, the larger text, fewer problems."""
+    if len(found) < 2:
+        return list(found)
+
+    def fit(call: TextCall) -> tuple[bool, bool, int, int]:
+        return (call.name in names, "unclosed" not in call.problems, call.end - call.start, -len(call.problems))
+
+    kept: list[TextCall] = []
+    for group in _overlapping(found):
+        taken: list[TextCall] = []  # in order of their places
+        for call in sorted(group, key=fit, reverse=True):
+            at = bisect_left(taken, call.start, key=lambda c: c.start)
+            is_free = at == len(taken) or call.end <= taken[at].start
+            if is_free and (at == 0 or taken[at - 1].end <= call.start):
+                taken.insert(at, call)
+        kept += taken
+    return kept
+
+
+def _overlapping(found: Sequence[TextCall]) -> Iterator[list[TextCall]]:
+    """Calls in groups: each overlaps another of its group and none of the others."""
+    group: list[TextCall] = []
+    end = -1
+    for call in sorted(found, key=lambda c: (c.start, -c.end)):
+        if group and call.start >= end:
+            yield group
+            group = []
+        group.append(call)
+        end = max(end, call.end)
+    if group:
+        yield group
+
+
+def _runs(text: str, calls: Sequence[TextCall], names: frozenset[str]) -> Iterator[list[TextCall]]:
+    """Calls with nothing but blanks between them, where they are meant as calls."""
+    code, at = MarkdownCode(), 0
+    breaks = [n for n, (a, b) in enumerate(pairwise(calls), 1) if text[a.end : b.start].strip()]
+    for first, last in pairwise([0, *breaks, len(calls)]):
+        run = list(calls[first:last])
+        if not run:
+            continue
+        code.pass_over(text[at : run[0].start])
+        is_quoted = code.is_quoted()
+        code.reset()
+        before, at = at, run[-1].end
+        if not is_quoted and _is_meant(text, before, run, names):
+            yield [c for c in run if c.name in names or not _is_placeholder(c)]
+
+
+def _is_placeholder(call: TextCall) -> bool:
+    return bool(call.name and _PLACEHOLDER.fullmatch(call.name))
+
+
+def _is_meant(text: str, before: int, run: Sequence[TextCall], names: frozenset[str]) -> bool:
+    """A run of calls is no example: by its names, what precedes it and what follows it."""
+    start, end = run[0].start, run[-1].end
+    line_start = max(before, text.rfind("\n", 0, start) + 1)
+    prefix = text[line_start:start]
+    line_end = text.find("\n", end)
+    rest_of_line = text[end : line_end if line_end >= 0 else len(text)]
+    is_last = bool(_CLOSERS.match(text, end))
+    is_declared = any(c.name in names for c in run)
+    if _LIST_OR_QUOTE.match(prefix):
+        return False
+    if prefix.strip() and not (_SENTENCE_END.search(prefix) and not _CLOSERS.sub("", rest_of_line)):
+        return False
+    if (prefix.expandtabs(4).startswith("    ") or prefix.strip()) and not (is_declared or is_last):
+        return False
+    intro = text[max(before, start - _INTRO) : start].rstrip().rpartition("\n\n")[2]
+    sentence = re.split(r"[.!?。！？]\s", intro)[-1]
+    if _EXAMPLE.search(sentence) and not (is_declared and is_last):
+        return False
+    return is_declared or is_last or not names
+
+
+def _nested_before_think_end(text: str, calls: Iterable[TextCall]) -> Iterator[TextCall]:
+    """Where the prompt opened the reasoning, its closing tag alone says what stands in it."""
+    stop = text.find("</think>")
+    opened = text.find("<think>")
+    lone = stop if stop >= 0 and not 0 <= opened < stop else -1
+    for call in calls:
+        yield replace(call, is_nested=True) if call.end <= lone and not call.is_nested else call
+
+
+_MARKERS: Final = (
+    r"</tool_call>|<tool_call>|<tool_call_none/>|</function_calls>|</(?:antml:)?invoke>|</minimax:tool_call>"
+    r"|\]<\]minimax\[>\[\s{0,8}(?:</?[\w.\-]{1,64}>)?|\]~b\]\w{0,16}|\[e~\["
+    r"|</arg_value>|</arg_key>|</parameter>\s{0,8}</function>|</function>\s{0,8}</tool_call>"
+    r"|<\|(?:tool_calls?_[a-z_]{1,24}|im_(?:start|end|middle)|channel|message|constrain|call|return|start|end|python_tag"
+    r"|eom_id|eot_id|observation|user|assistant|system|endoftext|open|close|sep|end_of_msg|python_(?:start|end))\|>"
+    r"|<｜[^<>｜\s]{1,32}｜>|</?\s?[|｜‖]{1,2}\s?DSML\s?[|｜‖]{1,2}\s?[\w ]{0,24}(?:>|(?=\s))"
+    r"|\[/?(?:TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|ARGS|CALL_ID|TOOL_CONTENT)\]|<eop>"
+)
+_DEBRIS = re.compile(_MARKERS)
+_HINTS: Final = ("tool_call", "<|", "<｜", "DSML", "invoke>", "minimax", "[TOOL_", "[/TOOL_", "]~b]", "[e~[", "<eop>")
+_MORE_HINTS: Final = ("</arg_", "</function", "[ARGS]", "[CALL_ID]", "[AVAILABLE_TOOLS]")
+_ALONE = re.compile(rf"(?:\s|</?[\w:=]{{1,64}}>|{_MARKERS})*\Z")
+
+
+def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
+    """Control markers that stand alone: on lines of their own, or at the very beginning or end of the text.
+
+    Markers inside a sentence are talked about, those in Markdown code are shown; neither counts.
+
+    Args:
+        text: content or reasoning of an answer.
+        calls: what ``find`` found in it: markers of these are accounted for.
+    """
+    if not any(hint in text for hint in (*_HINTS, *_MORE_HINTS)):
+        return ()
+    code, at, waiting = MarkdownCode(), 0, deque(calls)
+    found: list[Debris] = []
+    for match in _DEBRIS.finditer(text):
+        start, end = match.span()
+        while waiting and waiting[0].end <= start:
+            at = waiting.popleft().end
+            code.reset()
+        if waiting and waiting[0].start < end:
+            continue
+        code.pass_over(text[at:start])
+        at = start
+        if not code.is_quoted() and _stands_alone(text, start, end):
+            found.append(Debris(match[0], start, end))
+    return tuple(found)
+
+
+_MAX_LINE: Final = 400
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Nothing but markers is on its line, or before it, or behind it in the whole text."""
+    line_start = text.rfind("\n", max(0, start - _MAX_LINE), start) + 1
+    if not line_start and start > _MAX_LINE:
+        return not text[end : end + _MAX_LINE].strip()
+    line_end = text.find("\n", end, end + _MAX_LINE)
+    before = text[line_start:start]
+    behind = text[end : line_end if line_end >= 0 else end + _MAX_LINE]
+    is_first = not before.strip() or bool(_ALONE.match(before))
+    is_last = not behind.strip() or bool(_ALONE.match(behind))
+    if is_first and is_last:
+        return True
+    at_end = is_last and not text[end : end + 2 * _MAX_LINE].strip()
+    return at_end and bool(_SENTENCE_END.search(before) or before[-1:].isalnum() or before[-1:] in "}])\"'")
