@@ -25,6 +25,7 @@ DATA = Path(__file__).resolve().parent.parent / "data"
 FOLDERS = {
     "anthropic-messages": "anthropic",
     "cohere-v2": "cohere",
+    "gemini": "gemini",
     "ollama": "ollama",
     "openai-chat": "openai_chat",
     "openai-responses": "openai_responses",
