@@ -146,7 +146,7 @@ class ElementGrammar:
 
     def step(self, block: Block, tag: Tag) -> int:
         """What a tag inside the block means."""
-        state: State = block.state
+        state: State | None = block.state
         if state is None:
             state = block.state = State()
             if block.opener.kind == CALL:

@@ -59,7 +59,7 @@ class _Grammar(ElementGrammar):
 
     def step(self, block: Block, tag: Tag) -> int:
         """What a tag inside the call means; names and keys are texts between tags here."""
-        state: State = block.state
+        state: State | None = block.state
         if state is None:
             state = block.state = State()
             self._open_call(state, Tag(CALL, block.opener.start, tag.start, _plain(block.between())))

@@ -67,7 +67,7 @@ class _Grammar:
 
     def step(self, block: Block, tag: Tag) -> int:
         """A closing tag ends the call unless it stands in a string."""
-        state: _State = block.state
+        state: _State | None = block.state
         if state is None:
             state = block.state = _State(start=block.opener.end)
         if state.end >= 0:

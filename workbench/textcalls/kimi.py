@@ -95,7 +95,7 @@ class _Grammar:
 
     def step(self, block: Block, tag: Tag) -> int:
         """What a token inside the section means."""
-        state: _State = block.state
+        state: _State | None = block.state
         if state is None:
             state = block.state = _State()
             if block.opener.kind == CALL:

@@ -1,7 +1,8 @@
 r"""Kimi K3 channels (XTML): ``<|open|>call tool="NAME" index="1"<|sep|>…<|close|>call<|sep|>``.
 
 Arguments are elements that say their type,
-``<|open|>argument key="KEY" type="string"<|sep|>VALUE<|close|>argument<|sep|>``; arguments that were given as text are one ``json`` element. Only ``&quot;`` and ``&amp;`` are escaped, in attributes.
+``<|open|>argument key="KEY" type="string"<|sep|>VALUE<|close|>argument<|sep|>``; arguments that were given as text are
+one ``json`` element. Only ``&quot;`` and ``&amp;`` are escaped, and only in attributes.
 
 Facts: template of Kimi-K3; sglang 0.5.23 ``kimik3_detector``, ``kimik3_format``.
 """
