@@ -105,7 +105,11 @@ CONTENT = [
             extra={"document": {"name": "d", "source": {"s3Location": {"bucketOwner": "1"}}}},
         ),
     ),
-    ("image of unknown format", {"image": {"format": "x", "source": {}}}, Media("image", extra={"image": {"format": "x", "source": {}}})),
+    (
+        "image of unknown format",
+        {"image": {"format": "x", "source": {}}},
+        Media("image", extra={"image": {"format": "x", "source": {}}}),
+    ),
     (
         "reasoning",
         {"reasoningContent": {"reasoningText": {"text": "r", "signature": "s"}}},
@@ -186,7 +190,7 @@ def test_tools_choice_system_and_params():
         ("/inferenceConfig/odd", "1"),
         ("thinking_budget", "1024"),
         ("top_k", "3"),
-        ("/toolConfig", "{'other': 1}"),
+        ("/toolConfig", "{'other': 1, 'tools': [{'cachePoint': {'type': 'default'}}, None, None]}"),
     }
 
 
@@ -234,7 +238,13 @@ ANSWER: dict[str, Any] = {
         }
     },
     "stopReason": "tool_use",
-    "usage": {"inputTokens": 1, "outputTokens": 2, "totalTokens": 10, "cacheReadInputTokens": 3, "cacheWriteInputTokens": 4},
+    "usage": {
+        "inputTokens": 1,
+        "outputTokens": 2,
+        "totalTokens": 10,
+        "cacheReadInputTokens": 3,
+        "cacheWriteInputTokens": 4,
+    },
     "metrics": {"latencyMs": 5},
 }  # fmt: skip
 PARTS = (Reasoning(BLOCK, "hm", "sig"), Text("ok"), ToolCallIR("t1", "f", {"a": "ä"}, "bedrock"))
@@ -314,7 +324,7 @@ def test_a_stream_says_what_the_answer_says(data):
     assert result.is_stream
     assert result.finish_events == (12,)
     call = result.messages[0].parts[2]
-    assert [tuple(s)[0] for s in call.source.segments["raw"]] == [9, 10]
+    assert [s.event for s in call.source.segments["raw"]] == [9, 10]
     assert call.source.segments["id"][0].event == 8
 
 
@@ -426,7 +436,9 @@ NORMAL = ModelRequest(
     "bedrock-converse",
     "m:0",
     (
-        Message("user", (Text("look"), Media("image", "image/png", "aGk="), Media("document", "application/pdf", "aGk="))),
+        Message(
+            "user", (Text("look"), Media("image", "image/png", "aGk="), Media("document", "application/pdf", "aGk="))
+        ),
         Message("assistant", (Reasoning(BLOCK, "r", "s"), Text("x"), ToolCallIR("t1", "f", {"a": 1}, "function"))),
         Message("tool", (ToolResultIR("t1", (Text("no"),), is_error=True),)),
         Message("user", (Text("again"),)),

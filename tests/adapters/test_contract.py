@@ -24,6 +24,8 @@ from workbench.wire.stream import read_stream
 DATA = Path(__file__).resolve().parent.parent / "data"
 FOLDERS = {
     "anthropic-messages": "anthropic",
+    "bedrock-converse": "bedrock_converse",
+    "bedrock-invoke": "bedrock_invoke",
     "cohere-v2": "cohere",
     "gemini": "gemini",
     "ollama": "ollama",

@@ -70,12 +70,15 @@ def envelope(body: Mapping[str, JsonValue]) -> dict[str, Any]:
     """Everything of a ``ModelResponse`` that an answer says beside its content, as keyword arguments."""
     reason = body.get("stopReason")
     reason = reason if isinstance(reason, str) else None
+    output = body.get("output")
+    others = {k: v for k, v in output.items() if k != "message"} if isinstance(output, dict) else {}
+    params = {k: v for k, v in body.items() if k not in _HELD} | ({"output": others} if others else {})
     return {
         "protocol": PROTOCOL,
         "finish_reason": reason,
         "stop": None if reason is None else STOPS.get(reason, "other"),
         "usage": _usage(body.get("usage")),
-        "params": {k: v for k, v in body.items() if k not in _HELD} or NOTHING,
+        "params": params or NOTHING,
     }
 
 

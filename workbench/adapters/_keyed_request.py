@@ -69,7 +69,7 @@ def read_request(body: JsonValue, known: KnownMessages | None = None) -> ModelRe
     config = body.get("toolConfig")
     config = config if isinstance(config, dict) else {}
     params = {k: v for k, v in body.items() if not isinstance(v, _HELD.get(k, ()))}
-    others = {k: v for k, v in config.items() if k not in ("tools", "toolChoice")}
+    others = {k: v for k, v in config.items() if k not in ("tools", "toolChoice")} | _marks(config.get("tools"))
     return ModelRequest(
         protocol=PROTOCOL,
         model=None,
@@ -98,6 +98,13 @@ def read_message(value: JsonValue, pointer: str, notes: Notes) -> Message:
     own = ("role", "content") if isinstance(role, str) else ("content",)
     extra = {k: v for k, v in value.items() if k not in own}
     return Message(role if isinstance(role, str) else "", parts, extra or NOTHING, pointer)
+
+
+def _marks(tools: JsonValue) -> dict[str, JsonValue]:
+    """The marks for the cache among the tools, in their places."""
+    held = tools if isinstance(tools, list) else []
+    marks = [tool if isinstance(tool, dict) and "cachePoint" in tool else None for tool in held]
+    return {"tools": marks} if any(marks) else {}
 
 
 def _tools(value: JsonValue, notes: Notes) -> Iterator[ToolDef]:
@@ -173,11 +180,20 @@ def _text_format(value: JsonValue) -> JsonValue:
 
 def request_nodes(request: ModelRequest) -> tuple[Message, ...]:
     """A request as nodes that can be compared: its own keys and its tools in the form of messages without parts."""
-    keys = dict(request.params)
+    keys = {k: v for k, v in request.params.items() if k != "toolConfig"}
+    config = request.params.get("toolConfig")
+    config = dict(config) if isinstance(config, dict) else {}
+    marks = config.pop("tools", None)
     if request.tool_choice:
-        keys = put(keys, ("toolConfig", "toolChoice"), _written_choice(request.tool_choice))
-    tools = (Message("", (), extra=write_tool(tool), pointer=tool.pointer) for tool in request.tools)
-    return (Message("", _as_written(request.system), extra=keys), *tools, *message_nodes(request.messages))
+        config["toolChoice"] = _written_choice(request.tool_choice)
+    listed = enumerate(marks if isinstance(marks, list) else ())
+    return (
+        Message("", _as_written(request.system), extra=keys),
+        Message("", (), extra=config, pointer="/toolConfig"),
+        *(Message("", (), extra=mark or {}, pointer=f"/toolConfig/tools/{n}") for n, mark in listed),
+        *(Message("", (), extra=write_tool(tool), pointer=tool.pointer) for tool in request.tools),
+        *message_nodes(request.messages),
+    )
 
 
 def message_nodes(messages: Sequence[Message]) -> tuple[Message, ...]:

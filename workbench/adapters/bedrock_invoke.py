@@ -74,7 +74,11 @@ class BedrockInvoke:
         return 0.6 if _completion_text.is_request(value) and "max_tokens_to_sample" in value else 0.0
 
     def claims_response(self, value: JsonValue) -> float:
-        """A whole answer is one of Anthropic's; only of its text form the claim is better than theirs."""
+        """A whole answer is one of Anthropic's, with an id that tells who gave it; or a text."""
+        if not isinstance(value, dict):
+            return 0.0
+        if isinstance(value.get("content"), list) and str(value.get("id", "")).startswith("msg_bdrk_"):
+            return 0.97
         return 0.5 if _completion_text.is_answer(value) and "stop_reason" in value else 0.0
 
     def claims_event(self, event: str | None, value: JsonValue) -> float:
