@@ -87,7 +87,41 @@ def test_adapters_do_not_know_each_other(path: Path) -> None:
 
 def test_only_the_app_knows_the_screen() -> None:
     for path in modules():
-        # urllib.parse only quotes, and opens nothing
+        used = {n.split(".")[0] for n in imports(ast.parse(path.read_text(encoding="utf-8")))}
+        if room(path) != "tui":
+            assert "textual" not in used, path
+        if room(path) not in ("tui", "cli"):
+            assert "rich" not in used, path
+
+
+CORE = (
+    "ir",
+    "leaves",
+    "errors",
+    "limits",
+    "adapters",
+    "arguments",
+    "schemas",
+    "textcalls",
+    "conversion",
+    "accumulation",
+    "chain",
+    "rules",
+    "decode",
+    "inspection",
+    "filters",
+)
+FORBIDDEN = ("socket", "subprocess", "asyncio", "threading", "time", "datetime", "random", "urllib", "http", "httpx")
+ALLOWED = {
+    "arguments/_process.py": {"subprocess", "threading"},  # the child process with a deadline that hostile schemas need
+    "schemas/_instances.py": {"random"},  # seeded: the same instances on every run
+}
+
+
+@pytest.mark.parametrize("path", [p for p in modules() if room(p) in CORE], ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_the_core_does_no_io_and_knows_no_clock(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    # urllib.parse only quotes, and opens nothing
     used = {n.split(".")[0] for n in imports(tree) if not n.startswith("urllib.parse")}
     allowed = ALLOWED.get(str(path.relative_to(PACKAGE)), set())
     assert not (used & set(FORBIDDEN)) - allowed, path
