@@ -8,7 +8,9 @@ from typing import Final, NamedTuple
 
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, ToolCallIR
-from workbench.textcalls._json_text import NO_JSON, TRAILING, plain, read
+from workbench.textcalls import TextCall
+from workbench.textcalls._json_text import NO_JSON, NO_TOOLS, TRAILING, UNCLOSED, JsonEnd, plain, read, values
+from workbench.textcalls._python_literals import literal
 from workbench.wire import jsontext
 
 NAMES: Final = ("name", "tool", "function", "tool_name", "function_name")
@@ -50,16 +52,15 @@ def from_text(text: str, *, is_strict: bool = False) -> JsonCall | None:
     return from_value(value, text, is_strict=is_strict)
 
 
-def from_value(value: JsonValue, text: str, *, is_strict: bool = False) -> JsonCall | None:
-    """The call that an object says which was parsed already; ``text`` is what it was parsed from."""
+def from_value(value: JsonValue, text: str, pointer: str = "", *, is_strict: bool = False) -> JsonCall | None:
+    """The call that an object says which was parsed already and stands at a pointer of ``text``."""
     if not isinstance(value, Mapping):
         return None
-    pointer = ""
     inner = value.get("function")
     if isinstance(inner, Mapping):  # the shape of the chat protocol
         if is_strict and set(value) - {"function", *_BESIDE}:
             return None
-        value, pointer = {**{k: v for k, v in value.items() if k in _BESIDE}, **inner}, "/function"
+        value, pointer = {**{k: v for k, v in value.items() if k in _BESIDE}, **inner}, f"{pointer}/function"
     name_key = next((k for k in NAMES if isinstance(value.get(k), str)), None)
     key = next((k for k in ARGUMENTS if k in value), None)
     if is_strict and (name_key is None or key is None or not set(value) <= {name_key, key, *_BESIDE}):
@@ -84,7 +85,11 @@ def _member(text: str, pointer: str) -> str:
 
 
 def _broken(text: str, *, is_strict: bool) -> JsonCall | None:
-    """Text that is no JSON, but begins as a call does."""
+    """Text that is no JSON, but a call in Python's spelling, or begins as a call does."""
+    value = literal(text)
+    said = from_value(value, text, is_strict=is_strict) if isinstance(value, dict) else None
+    if said:
+        return said._replace(raw=said.raw or text, problems=(*said.problems, "Python literals in place of JSON"))
     head = _HEAD.match(text)
     if not head or (is_strict and head[2] is None):
         return None
@@ -93,6 +98,98 @@ def _broken(text: str, *, is_strict: bool) -> JsonCall | None:
     if found and found.problems == (TRAILING,) and rest.removesuffix("}") != rest:
         return JsonCall(head[1], found.value, rest, None, (NO_JSON,))
     return JsonCall(head[1], None, rest, None, (NO_JSON,))
+
+
+class Whole(NamedTuple):
+    """A call of a text that is nothing but calls; ``start`` and ``end`` are characters of that text."""
+
+    call: JsonCall
+    start: int
+    end: int
+
+
+def whole(text: str, names: frozenset[str], separators: str = " \t\r\n,;") -> list[Whole]:
+    """The calls of a text that is nothing but calls, in JSON; none where anything in it is something else.
+
+    A text without tags is a call only if every object in it has the keys of a call and no others, and names a tool
+    that was declared. Where nothing was declared, that is a problem of each. A tool's declaration is no call.
+    """
+    found = list[Whole]()
+    end = 0
+    for start, end in values(text, separators):
+        said = _calls_of(text[start:end])
+        if not said or not all(_is_likely(c, names) for c in said):
+            return []
+        if JsonEnd().find(text, start) < 0:
+            said[-1] = said[-1]._replace(problems=(*said[-1].problems, UNCLOSED))
+        places = _places(text[start:end], len(said))
+        found += (Whole(c, start + a, start + b) for c, (a, b) in zip(said, places, strict=True))
+    if text[end:].strip(separators):
+        return []
+    return found if names else [w._replace(call=_undeclared(w.call)) for w in found]
+
+
+def _places(text: str, count: int) -> list[tuple[int, int]]:
+    """Where the objects of one value stand."""
+    inside = text.find("[") + 1
+    found = [(inside + a, inside + b) for a, b in values(text[inside:])] if count > 1 else []
+    return found if len(found) == count else [(0, len(text))] * count
+
+
+def unclosed(found: Whole) -> Whole:
+    """The same call, with the end of what it stands in missing."""
+    problems = (*found.call.problems, UNCLOSED)
+    return found._replace(call=found.call._replace(problems=problems))
+
+
+def _undeclared(call: JsonCall) -> JsonCall:
+    return call._replace(problems=(*call.problems, NO_TOOLS))
+
+
+def _calls_of(text: str) -> list[JsonCall]:
+    """Calls of one value: an object, an array of objects, or the chat protocol's ``{"tool_calls": […]}``."""
+    try:
+        value = jsontext.loads(text)
+    except WireError:
+        inside = [text[1:][a:b] for a, b in values(text[1:])] if text.startswith("[") else [text]
+        maybe = [from_text(piece, is_strict=True) for piece in inside]
+        return [] if None in maybe else [c for c in maybe if c]
+    pointer = ""
+    if isinstance(value, Mapping) and set(value) == {"tool_calls"}:
+        value, pointer = value["tool_calls"], "/tool_calls"
+    if isinstance(value, list):
+        every = [from_value(v, text, f"{pointer}/{n}", is_strict=True) for n, v in enumerate(value)]
+    else:
+        every = [from_value(value, text, is_strict=True)]
+    return [] if None in every else [c for c in every if c]
+
+
+def _is_likely(call: JsonCall, names: frozenset[str]) -> bool:
+    if names and call.name not in names:
+        return False
+    if not names and (NO_JSON in call.problems or not call.name or not _PLAIN_NAME.fullmatch(call.name)):
+        return False
+    value = call.input
+    if isinstance(value, dict):
+        return not ("type" in value and "properties" in value)
+    return value is None or "arguments are JSON in a string" in call.problems
+
+
+def tiled(name: str, calls: list[Whole], start: int, end: int, body: int, *, is_nested: bool) -> list[TextCall]:
+    """Calls of one block, each beginning where the one before it ends.
+
+    Args:
+        name: of the format.
+        start, end: of the block, in characters of the whole text.
+        body: where the text they were read from begins.
+    """
+    found = list[TextCall]()
+    for n, (call, _, place) in enumerate(calls):
+        stop = end if n == len(calls) - 1 else body + place
+        problems = tuple(dict.fromkeys(call.problems))
+        found.append(TextCall(name, call.name, call.input, call.raw, start, stop, call.id, problems, is_nested))
+        start = stop
+    return found
 
 
 def plain_name(call: ToolCallIR) -> str:

@@ -74,6 +74,16 @@ def call(text: str, at: int) -> PythonCall | None:
     return PythonCall(name[0], found, text[inside:end], at, end + 1, tuple(dict.fromkeys(problems)))
 
 
+def literal(text: str) -> JsonValue:
+    """The value of a text that is one literal; None where it is none, or where JSON has no such value."""
+    problems = list[str]()
+    try:
+        value, end = _value(text, skip(text, 0), 1, problems)
+    except NotLiteral:
+        return None
+    return value if skip(text, end) == len(text) and not problems else None
+
+
 def _arguments(text: str, at: int) -> tuple[dict[str, JsonValue], int, list[str]]:
     """Keyword arguments up to the closing parenthesis, its index, and what is wrong."""
     found, problems = dict[str, JsonValue](), list[str]()
