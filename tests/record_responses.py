@@ -189,7 +189,7 @@ def parts(key: str, part: Json, size: int, at: Json) -> Iterator[Json]:
 
 
 def pieces(stem: str, key: str, text: str, size: int, at: Json) -> Iterator[Json]:
-    logprobs = {"logprobs": []} if stem == "output_text" else {}
+    logprobs: Json = {"logprobs": []} if stem == "output_text" else {}
     for start in range(0, len(text), size):
         piece = text[start : start + size]
         yield {"type": f"response.{stem}.delta", **at, "delta": piece, **logprobs, "obfuscation": "x" * (start % 5)}
@@ -324,7 +324,7 @@ def record(name: str) -> None:
         if name.endswith("whole"):
             return client.responses.create(**request)
         last = [*client.responses.create(**request, stream=True)][-1]
-        return last.response  # type: ignore[union-attr]
+        return last.response
 
     conversation(ask)
     upstream.write(FOLDER, name)

@@ -23,7 +23,7 @@ _ROLES: Mapping[str, str] = {
     "additional_tools": "developer",
     "configuration_update": "developer",
 }
-"""Type of an item that is kept verbatim → whose it is, where it does not say."""
+"""Type of an item that is kept verbatim → whose it is."""
 
 _TEXTS = ("summary", "content")
 """Lists of a reasoning item that hold readable text."""
@@ -68,7 +68,7 @@ def _read(value: JsonValue, pointer: str, notes: Notes, *, is_answer: bool) -> M
         return Message("assistant", tuple(_reasoning(block)), pointer=pointer)
     if kind is None:
         notes.shape("an item without a type", "")
-    role = value.get("role", "assistant" if is_answer else _ROLES.get(kind or "", ""))
+    role = _ROLES.get(kind or "") or value.get("role", "assistant" if is_answer else "")
     parts = (Opaque(kind or "", value, Source("", VERBATIM)),)
     return Message(role if isinstance(role, str) else "", parts, pointer=pointer)
 

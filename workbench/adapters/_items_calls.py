@@ -145,9 +145,7 @@ def _outcome(block: Block, call_id: str | None) -> Iterator[Part]:
         yield _served(call_id, tuple(_logs(block.value["outputs"], "/outputs", block.notes)), "/outputs")
     elif kind == "image_generation_call" and isinstance(block.value.get("result"), str):
         block.taken.add("result")
-        form = block.value.get("output_format")
-        kind = f"image/{form}" if isinstance(form, str) else None
-        image = Media("image", kind, data=block.value["result"], source=Source("/result", {"data": ""}))
+        image = Media("image", data=block.value["result"], source=Source("/result", {"data": ""}))
         yield _served(call_id, (image,), "/result")
 
 

@@ -6,9 +6,11 @@ So it can be compared and written back like any other: ``extra`` holds keys wher
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from workbench.adapters._changes import differs
 from workbench.adapters._items_request import choice_json, tool_json
-from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse
+from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, ToolDef
 
 READ = ("model", "tools", "tool_choice", "parallel", "stream", "thinking", "previous_id")
 """Fields of a request that are read from its keys."""
@@ -26,7 +28,7 @@ def request_nodes(request: ModelRequest) -> tuple[Message, ...]:
         "previous_response_id": None if request.params.get("conversation") else request.previous_id,
     }
     keys = {k: v for k, v in own.items() if v is not None} | dict(request.params)
-    tools = (Message("", (), tool_json(tool), tool.pointer) for tool in request.tools)
+    tools = (Message("", (), tool_json(tool), tool.pointer) for tool in _declared(request))
     return (Message("", request.system, keys), *tools, *request.messages)
 
 
@@ -47,3 +49,20 @@ def _ending(response: ModelResponse) -> Mapping[str, JsonValue]:
     if isinstance(details, dict) and "status" in response.params:
         return {"incomplete_details": {**details, "reason": response.finish_reason}}
     return {"status": response.finish_reason}
+
+
+def settled(request: ModelRequest, before: ModelRequest, written: ModelRequest) -> ModelRequest:
+    """What was asked for; tools that nobody touched are as the items that bring them say now."""
+    if differs(_brought(request), _brought(before)):
+        return request
+    return replace(request, tools=(*_declared(request), *_brought(written)))
+
+
+def _declared(request: ModelRequest) -> tuple[ToolDef, ...]:
+    """Tools of the request itself."""
+    return tuple(tool for tool in request.tools if tool.pointer.startswith("/tools/"))
+
+
+def _brought(request: ModelRequest) -> tuple[ToolDef, ...]:
+    """Tools that stand in items: they are edited there."""
+    return tuple(tool for tool in request.tools if not tool.pointer.startswith("/tools/"))

@@ -1,6 +1,7 @@
 """New event streams that build an answer out of items, from answers in normal form.
 
-Facts: ``types/responses/response_stream_event.py`` of the official ``openai`` SDK 3.54, and the order of its recordings.
+Facts: ``types/responses/response_stream_event.py`` of the official ``openai`` SDK 3.54, and the order of recorded
+streams.
 """
 
 from __future__ import annotations

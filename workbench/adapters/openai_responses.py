@@ -12,7 +12,7 @@ from workbench.adapters._blocks import decode_request
 from workbench.adapters._error_body import read_error_text
 from workbench.adapters._items_calls import CALLS, RESULTS
 from workbench.adapters._items_encode import encode_stream
-from workbench.adapters._items_nodes import READ, READ_OF_ANSWERS, request_nodes, response_nodes
+from workbench.adapters._items_nodes import READ, READ_OF_ANSWERS, request_nodes, response_nodes, settled
 from workbench.adapters._items_params import PLACES, read_item_params
 from workbench.adapters._items_request import PROTOCOL, read_request
 from workbench.adapters._items_response import read_response
@@ -146,7 +146,8 @@ class OpenAIResponses:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""
         before = self.decode_request(original)
         encoded = _leaves.encode(request_nodes(before), request_nodes(request), original)
-        _leaves.agree(before if encoded == original else self.decode_request(encoded), request, READ)
+        written = before if encoded == original else self.decode_request(encoded)
+        _leaves.agree(written, settled(request, before, written), READ)
         return encoded
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:

@@ -70,8 +70,8 @@ def _replayed(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
         )
 
 
-FREE_TEXT = ("openai-custom",)
-"""Formats of calls whose input is no JSON at all."""
+FREE_TEXT = ("openai-custom", "openai-item")
+"""Formats of calls whose input is no JSON text at all: free text, or the item of a built-in tool."""
 
 
 def _is_wrong_container(protocol: str | None, call: ToolCallIR) -> bool:
