@@ -50,6 +50,10 @@ class BedrockConverse:
         id_max_length=64,
         params=frozenset(PLACES),
         thinking=frozenset(("on", "off", "adaptive")),
+        answer_fields=frozenset(),
+        usage_fields=frozenset(("cache_read", "cache_write")),
+        error_fields=frozenset(),
+        stop_is_end=True,
     )
 
     def claims_url(self, url: str) -> bool:
