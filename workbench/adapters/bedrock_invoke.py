@@ -54,6 +54,7 @@ class BedrockInvoke:
         params=frozenset(("max_tokens", "temperature", "top_p", "top_k", "stop", "thinking_budget", "user")),
         thinking=frozenset(("on", "off", "adaptive")),
         required={"max_tokens": 4096},
+        error_fields=frozenset(),
     )
 
     def claims_url(self, url: str) -> bool:
