@@ -45,6 +45,9 @@ class Ollama:
         effort_is_thinking=True,
         schema_keys=frozenset(),
         error_fields=frozenset(),
+        answer_fields=frozenset(("model",)),
+        usage_fields=frozenset(),
+        stop_is_end=True,
     )
 
     def claims_url(self, url: str) -> bool:
@@ -65,7 +68,7 @@ class Ollama:
         if not isinstance(value["messages"], list):
             return 0.0
         if any(key in value for key in _CHAT_KEYS):
-            return 0.1
+            return 0.03
         if ours or any(_is_ours(message) for message in value["messages"]):
             return 0.97
         return 0.9 if value.get("format") == "json" or isinstance(value.get("format"), dict) else 0.2
