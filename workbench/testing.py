@@ -206,7 +206,7 @@ def streams(draw: DrawFn, protocol: str) -> bytes:
     adapter = adapters.get(protocol)
     meant = fit_response(NormalResponse(draw(answers(stream=True))), adapter.capabilities).meant
     body = adapter.write_stream(replace(meant, protocol=protocol))
-    return body[: draw(st.integers(0, len(body)))] if draw(st.integers(0, 9)) == 0 else body
+    return body[: draw(st.integers(1, len(body)))] if draw(st.integers(0, 9)) == 0 else body
 
 
 @st.composite

@@ -66,7 +66,7 @@ def _comparable(value: Any) -> Any:
         return replace(value, error=None, raw=value.raw if value.input is None else None)
     if hasattr(value, "raw") and hasattr(value, "cache_read"):
         return replace(value, raw={})
-    return dict(value) if hasattr(value, "keys") else value
+    return dict(value) if hasattr(value, "keys") else None if value == "" else value
 
 
 def _parts(parts: Sequence[Part]) -> Any:
