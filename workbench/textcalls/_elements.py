@@ -157,6 +157,10 @@ class ElementGrammar:
             return self._in_call(block, state, state.call, tag)
         return self._in_block(block, state, tag)
 
+    def gap(self, block: Block) -> str:
+        """Words between two tags, where none should be."""
+        return block.between().strip()
+
     def _open_call(self, state: State, tag: Tag) -> int:
         state.call = Call(tag)
         state.calls.append(state.call)
@@ -200,7 +204,7 @@ class ElementGrammar:
     def _in_call(self, block: Block, state: State, call: Call, tag: Tag) -> int:
         """In a call, outside of its parameters."""
         kind = tag.kind
-        gap = block.between().strip()
+        gap = self.gap(block)
         if kind == PARAM_END and call.params:
             if gap:  # the value went on behind what looked like its end
                 call.params[-1].end = tag.start
@@ -213,9 +217,10 @@ class ElementGrammar:
         if kind == PARAM:
             state.param = Param(tag, tag.end)
             call.params.append(state.param)
-            state.swapped = None
+            self._was_text(state, call)
             return GO_ON
         if kind == CALL_END:
+            self._was_text(state, call)
             self._close_call(state, tag)
             return SETTLED
         if kind == BLOCK_END:
@@ -228,6 +233,12 @@ class ElementGrammar:
             call.problems.append((STRAY_END, tag))
             return GO_ON
         return BEFORE
+
+    def _was_text(self, state: State, call: Call) -> None:
+        """A closing tag that came before a parameter's was part of its value."""
+        if state.swapped:
+            call.problems.append((TAG_IN_VALUE, state.swapped))
+        state.swapped = None
 
     def _end_without_call_end(self, state: State, call: Call, tag: Tag) -> int:
         if state.swapped:
@@ -255,7 +266,9 @@ class ElementGrammar:
         if kind in (CALL_END, BLOCK_END):
             state.closer = tag
             block.back = tag.end
-        elif kind == PARAM and self._is_boundary(call, tag):
+        elif kind == PARAM and not self._is_boundary(call, tag):
+            call.problems.append((TAG_IN_VALUE, tag))
+        elif kind == PARAM:
             param.end = tag.start
             call.problems.append((NO_PARAM_END, tag))
             state.param = Param(tag, tag.end)
@@ -325,6 +338,8 @@ class ElementGrammar:
                 self._open_call(state, block.opener)
         if state.closer and state.call:
             self._end_by_closer(state, state.call, state.closer)
+        if state.call and not state.param and block.tags and text[block.tags[-1].end - block.start :].strip():
+            end = block.tags[-1].end  # what follows is prose
         self._close_open(state, end)
         calls = [c for c in state.calls if self._is_call(c, block)]
         if not calls:

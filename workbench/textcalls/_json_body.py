@@ -18,7 +18,7 @@ from workbench.textcalls._scan import BACK, END, GO_ON, Block, JsonTracker, Tag
 from workbench.textcalls._typing import UNREAD, python_literal
 from workbench.wire.jsontext import JsonIndex, loads
 
-PYTHON: Final = "a Python literal instead of JSON"
+PYTHON: Final = "no JSON, read as Python"
 OTHER_KEY: Final = "the key of the arguments is 'parameters'"
 NO_ARGUMENTS: Final = "no arguments"
 
@@ -127,6 +127,8 @@ def _of_object(value: dict[str, JsonValue], text: str, end: int) -> JsonCall | N
     arguments = value[key]
     if type(arguments) is dict and not _json_text._UNUSUAL.search(raw):
         return JsonCall(name, arguments, raw, end, problems)
+    if arguments == "":
+        return JsonCall(name, {}, raw, end, (*problems, "arguments are empty"))
     read = _json_text.read(raw)
     return JsonCall(name, read.value, raw, end, (*problems, *read.problems))
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, Protocol
 
 from workbench.ir import ToolDef
@@ -275,11 +275,12 @@ class TagParser:
         window, at = self._window, self._at
         found = self._tags.pattern.search(window, at)
         if found is None:
-            stop = len(window) if final else self._tags.held(window, at)
+            stop = self._tags.held(window, at)
             block.pieces.append(window[at:stop])
             self._at = stop
             if final:
-                self._finish(block, self._end_of_text(block, self._base + stop))
+                end = self._end_of_text(block, self._base + stop)
+                self._finish(block, end, len(window) - stop if end == self._base + stop else 0)
             return final
         return self._ask(block, found)
 
@@ -307,7 +308,8 @@ class TagParser:
         if is_open:
             return False
         block.is_closed = True
-        self._finish(block, block.settled)
+        half = len(window) - stop if self._tags.held(window, stop) == stop else 0
+        self._finish(block, self._base + stop if half else block.settled, half)
         return True
 
     def _ask(self, block: Block, found: re.Match[str]) -> bool:
@@ -336,8 +338,8 @@ class TagParser:
             self._finish(block, tag.end if verdict == END else block.back)
         return True
 
-    def _finish(self, block: Block, end: int) -> None:
-        """The call ends: say what it says, and read on behind it."""
+    def _finish(self, block: Block, end: int, half: int = 0) -> None:
+        """The call ends: say what it says, and read on behind it. ``half``: characters of a tag that was cut off."""
         whole = block.text()
         size = end - block.start
         if size < len(whole):
@@ -349,7 +351,12 @@ class TagParser:
                 block.tags.pop()
         self._block = None
         place = block.start
-        for call in self._grammar.read(block, self._tools):
+        calls = self._grammar.read(block, self._tools)
+        if half and calls and not whole[calls[-1].end - block.start :].strip():
+            self._at += half
+            calls[-1] = replace(calls[-1], end=end + half)
+            end += half
+        for call in calls:
             self._gap(whole, block.start, place, call.start)
             self._out.append(call)
             self._code.reset()

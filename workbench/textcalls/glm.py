@@ -21,7 +21,7 @@ from workbench.textcalls._typing import ToolTypes
 
 KEY, KEY_END = "key", "key_end"
 _GAP = r"(?:\s|\\n)*"
-_HEAD = re.compile(rf"{_GAP}[\w.\-:/]{{1,200}}{_GAP}(?:(<)|\Z)")
+_HEAD = re.compile(rf"{_GAP}[\w.\-:/]{{1,200}}{_GAP}(?:(<)|\\?\Z)")
 _FORBIDDEN = "<>\n"
 
 
@@ -41,6 +41,10 @@ class _Grammar(ElementGrammar):
     def named_in(self, tag: Tag) -> str:
         """Names stand between the tags; ``step`` puts them into the tag that follows."""
         return tag.text if tag.kind in (CALL, PARAM) else ""
+
+    def gap(self, block: Block) -> str:
+        """Line breaks written as backslash and n are none."""
+        return _plain(block.between())
 
     def accepts(self, opener: Tag, head: str) -> bool | None:
         """A name has to follow, and a tag behind it."""

@@ -37,6 +37,7 @@ from workbench.textcalls._scan import (
 SECTION, SECTION_END = "section", "section_end"
 CALL, ARGUMENTS, CALL_END = "call", "arguments", "call_end"
 OTHER_ID: Final = "the id is not functions.NAME:INDEX"
+MISSPELLED: Final = "a token is misspelled"
 NO_ARGUMENT_TOKEN: Final = "the token before the arguments is missing"
 
 _ID = re.compile(r"(?:functions\.)?([^\s<>|]+):\d+")
@@ -185,7 +186,9 @@ class _Grammar:
         calls = [c for c in state.calls if c.body >= 0 or c.body_end > c.tag.end]
         if not calls:
             return []
-        calls[0].problems[:0] = [*([NO_BLOCK] if block.opener.kind == CALL else []), *state.problems]
+        misspelled = [MISSPELLED] if any("tool_call_section" in t.text for t in (block.opener, *block.tags)) else []
+        without = [NO_BLOCK] if block.opener.kind == CALL else []
+        calls[0].problems[:0] = [*without, *misspelled, *state.problems]
         if block.opener.kind == SECTION and not state.is_over and not state.call:
             calls[-1].problems.append(NO_BLOCK_END)
         starts = [block.start, *(c.end for c in calls[:-1])]

@@ -34,6 +34,7 @@ from workbench.textcalls._scan import GO_ON, NESTED_CLOSE, NESTED_OPEN, Block, S
 from workbench.textcalls._typing import ToolTypes, items_of, property_of, types_of
 
 MARK: Final = "]<]minimax[>["
+OTHER_END: Final = "a closing tag of another name"
 MAX_DEPTH: Final = 60
 """Elements in one another; deeper ones are text."""
 
@@ -74,6 +75,8 @@ class _Grammar(ElementGrammar):
             if tag.kind == PARAM_END and state.depth:
                 state.depth -= 1
                 return GO_ON
+            if tag.kind == PARAM_END and self.named_in(tag) != self.named_in(state.param.tag) and state.call:
+                state.call.problems.append((OTHER_END, tag))
         verdict = super().step(block, tag)
         if block.state and not block.state.param:
             block.state.depth = 0
