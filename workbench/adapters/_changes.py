@@ -15,7 +15,7 @@ from workbench.ir import JsonValue, Message, Part, Segment, ToolCallIR, ToolChoi
 from workbench.leaves import escape
 from workbench.wire.jsontext import dumps, loads, replace
 
-_DERIVED = frozenset({"error", "media_type", "type", "kind"})
+_DERIVED = frozenset({"error", "is_error", "media_type", "type", "kind"})
 """Fields that follow from others where they were not on the wire themselves."""
 
 
