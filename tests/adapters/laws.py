@@ -12,7 +12,7 @@ from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part, 
 from workbench.leaves import Leaf, leaves
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.jsontext import JsonIndex, loads
-from workbench.wire.sse import read_events
+from workbench.wire.stream import read_stream
 
 
 def decode(body: bytes, side: str, protocol: str) -> Decoded:
@@ -204,7 +204,7 @@ def shape(subject: Subject) -> list[object]:
 
 def _only_pieces_changed(before: bytes, after: bytes, spans: Sequence[tuple[int, int]]) -> None:
     """Every event is the same but for what stands inside the pieces."""
-    old, new = read_events(before), read_events(after)
+    old, new = read_stream(before).events, read_stream(after).events
     assert len(old) == len(new)
     for a, b in zip(old, new, strict=True):
         mine = [span for span in spans if a.start <= span[0] < a.end]

@@ -167,8 +167,10 @@ class NativeStreamDecoder:
 
 def _node(item: JsonValue, event: int, pointer: str) -> Node:
     """Where the parts of an entry of a list stand; it came whole."""
-    if not isinstance(item, dict):
+    if isinstance(item, str):
         return {"": _piece(item, event, pointer)}
+    if not isinstance(item, dict):
+        return {}
     function = item.get("function")
     found = {"/id": item.get("id")}
     if isinstance(function, dict):
