@@ -58,6 +58,7 @@ class CohereV2:
         stops=frozenset(("stop", "tool_calls", "length")),
         schema_keys=frozenset(),
         error_fields=frozenset(),
+        answer_fields=frozenset(("id",)),
     )
 
     def claims_url(self, url: str) -> bool:

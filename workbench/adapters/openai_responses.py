@@ -84,6 +84,8 @@ class OpenAIResponses:
         id_max_length=64,
         params=frozenset(PLACES.values()) | {"response_schema", "response_json"},
         thinking=frozenset(("on", "off")),
+        one_text=frozenset(("system",)),
+        effort_is_thinking=True,
     )
 
     def claims_url(self, url: str) -> bool:
