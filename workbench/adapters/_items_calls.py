@@ -61,7 +61,7 @@ def read_call(block: Block) -> tuple[Part, ...]:
     is_server = _is_server(block.value, tool)
     by_item = is_server and not block.value.get("call_id")
     call_id = block.string("id", "id" if by_item else "call_id")
-    name = block.string("name", "name") or tool.name
+    name = block.string("name", "name") if isinstance(block.value.get("name"), str) else tool.name
     key = next((key for key in tool.inputs if key in block.value), None)
     value, raw, error = _arguments(block, key) if key == "arguments" else (key and block.take("input", key), None, None)
     outcome = tuple(_outcome(block, call_id)) if is_server else ()

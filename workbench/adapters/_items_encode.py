@@ -53,7 +53,12 @@ def _everywhere(
     if not places:
         raise LocalProtocolError("this value cannot be changed in a stream", where=pointer)
     for segments in places:
-        yield Change(pointer, "", change.old, change.new, segments)
+        if isinstance(change.new, str) or segments[0].pointer == "/delta":
+            yield Change(pointer, "", change.old, change.new, segments)
+            continue
+        event, place = segments[0]  # a value of another type is put below the object that holds it
+        holder, _, key = place.rpartition("/")
+        yield Change(pointer, f"/{key}", change.old, change.new, (Segment(event, holder),))
 
 
 def _places(

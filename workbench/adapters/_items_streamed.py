@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from workbench.adapters._blocks import Notes
@@ -188,8 +189,8 @@ def look(value: JsonValue, pointer: str) -> JsonValue:
 
 def _put(node: JsonValue, pointer: str, value: JsonValue, ours: set[int]) -> None:
     """Put a value at a pointer below an object. What is on the way is made, or copied where it is not ``ours``."""
-    *path, last = pointer.split("/")[1:]
-    for step, following in zip(path, (*path[1:], last), strict=True):
+    steps = pointer.split("/")[1:]
+    for step, following in pairwise(steps):
         inner = look(node, f"/{step}")
         kind = list if following.isdecimal() else dict
         if id(inner) not in ours or not isinstance(inner, kind):
@@ -197,7 +198,7 @@ def _put(node: JsonValue, pointer: str, value: JsonValue, ours: set[int]) -> Non
             ours.add(id(inner))
             _set(node, step, inner)
         node = inner
-    _set(node, last, value)
+    _set(node, steps[-1], value)
 
 
 def _set(node: JsonValue, step: str, value: JsonValue) -> None:
