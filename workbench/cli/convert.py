@@ -1,0 +1,154 @@
+"""Say a request or an answer in another protocol, and what that loses.
+
+Takes one exchange of the file: --exchange N, or else the first that can be converted. --side picks the request (what is
+taken where nothing is said) or the response; of a file that holds only an answer, the answer. A stream becomes the
+target's stream. Of the same protocol the body stays as it is, byte for byte.
+
+JSON output is one object:
+  {"path", "exchange", "side", "from", "protocol", "url_path", "content_type", "body", "body_base64",
+   "ids": {new: old}, "losses": [{"pointer", "what", "instead"}]}
+"exchange" counts from zero there, "from" is the protocol it was and "protocol" the one it is. "body" is the parsed
+body, of a stream its text; "body_base64" its bytes where they are no text, else null. "ids" are those that had to
+change; an old id of null means that there was none. "pointer" is a place in the old body.
+
+Exit status: 0 also where something is lost; 2 where there is nothing that can be converted.
+"""
+
+from __future__ import annotations
+
+import argparse
+from base64 import b64encode
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.cli import _files, _output
+from workbench.errors import LocalProtocolError, WireError
+
+if TYPE_CHECKING:
+    from workbench.conversion import Converted
+    from workbench.decode import Decoded
+    from workbench.importers import Session
+    from workbench.ir import JsonValue
+
+NAME = "convert"
+HELP = "a request or an answer in another protocol, and what that loses"
+SIDES = ("request", "response")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
+    parser.add_argument("--to", metavar="PROTOCOL", required=True, help="the protocol to convert to")
+    parser.add_argument("-o", "--output", metavar="OUT", help="file to write the new body to, byte for byte")
+    _files.add_exchange(parser)
+    parser.add_argument("--side", choices=SIDES, help="which side (default: the request, if there is one)")
+    parser.add_argument("--protocol", metavar="NAME", help="what it is now (default: guessed, and said)")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.set_defaults(provider=None)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Convert one side of one exchange."""
+    from workbench import adapters
+    from workbench.conversion import convert
+
+    adapters.get(args.to)
+    _files.validate(args)
+    session = _files.open_file(args.file)
+    try:
+        decoded, side = _chosen(session, args)
+        made = convert(decoded, args.to, side=side)
+    finally:
+        session.close()
+    if args.output is not None:
+        Path(args.output).write_bytes(made.body)
+    if args.format == "json":
+        _output.emit_json(_as_json(args.file, decoded, side, made))
+    else:
+        _print(decoded, side, made, args.output)
+    return 0
+
+
+def _chosen(session: Session, args: argparse.Namespace) -> tuple[Decoded, str]:
+    """The exchange and side to convert. Raises UsageError, LocalProtocolError."""
+    from workbench.decode import Decoded
+
+    wanted = range(len(session))
+    if args.exchange is not None or not len(session):
+        first = _files.chosen(session, args.exchange)
+        wanted = range(first, first + 1)
+    for n in wanted:
+        decoded = Decoded(n, session.exchange(n), args.protocol)
+        for side in (args.side,) if args.side else SIDES:
+            if getattr(decoded, side) is not None:
+                return decoded, side
+        if args.exchange is not None:
+            return decoded, args.side or SIDES[0]
+    what = args.side or "request or response"
+    raise LocalProtocolError(f"no {what} of a model in {session.name}", hint="name its protocol with --protocol")
+
+
+def _as_json(path: str, decoded: Decoded, side: str, made: Converted) -> JsonValue:
+    body, sealed = _readable(made)
+    return {
+        "path": path,
+        "exchange": decoded.index,
+        "side": side,
+        "from": decoded.protocol,
+        "protocol": made.protocol,
+        "url_path": made.path or None,
+        "content_type": made.content_type,
+        "body": body,
+        "body_base64": sealed,
+        "ids": dict(made.ids),
+        "losses": [loss._asdict() for loss in made.losses],
+    }
+
+
+def _readable(made: Converted) -> tuple[JsonValue, str | None]:
+    """(body, None), or (None, base64) for what is no text."""
+    from workbench.wire.jsontext import loads
+
+    if made.content_type == "application/json":
+        try:
+            return loads(made.body), None
+        except WireError:
+            pass
+    try:
+        return made.body.decode(), None
+    except UnicodeDecodeError:
+        return None, b64encode(made.body).decode()
+
+
+def _print(decoded: Decoded, side: str, made: Converted, output: str | None) -> None:
+    """The body alone where it goes to a pipe as text would; then ids and losses."""
+    is_same = " (the same bytes)" if decoded.protocol == made.protocol else ""
+    _output.emit(f"{side} {decoded.index + 1}: {decoded.protocol} -> {made.protocol}{is_same}, {decoded.protocol_from}")
+    if made.path:
+        _output.emit(f"path: {made.path}")
+    if output is not None:
+        _output.emit(f"written: {output} ({_output.number(len(made.body), 'byte')}, {made.content_type})")
+    _output.emit(f"lost: {_output.number(len(made.losses), 'thing') if made.losses else 'nothing'}")
+    for loss in made.losses:
+        _output.emit(f"  {loss.pointer or '(the whole)'}  {_output.cut(loss.what)}: {_output.cut(loss.instead)}")
+    if made.ids:
+        _output.emit(f"renamed: {_output.number(len(made.ids), 'id')}")
+    for new, old in made.ids.items():
+        _output.emit(f"  {_output.cut(new)}  was {'absent' if old is None else _output.cut(repr(old))}")
+    if output is None:
+        _output.emit()
+        _emit_body(made)
+
+
+def _emit_body(made: Converted) -> None:
+    import json
+
+    body, sealed = _readable(made)
+    if isinstance(body, str):
+        text = body
+    elif sealed is not None:
+        text = f"{len(made.body):,} bytes that are no text: write them with -o"
+    else:
+        text = json.dumps(body, ensure_ascii=False, indent=2)
+    for line in text.split("\n"):
+        _output.emit(line)
