@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 from workbench import adapters
 from workbench.adapters import Adapter, UrlFacts, _elsewhere
@@ -13,6 +14,7 @@ from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelRespons
 from workbench.known import KnownMessages
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, Kind, State
+from workbench.wire.frames import GRPC, seen_frames
 from workbench.wire.jsontext import JsonIndex, loads, string_slice_span
 from workbench.wire.sse import SseEvent, meant
 from workbench.wire.stream import Framing, is_sealed, read_stream
@@ -119,7 +121,10 @@ class Decoded:
         if wanted:
             return wanted, "as asked"
         if self.exchange.kind is Kind.WEBSOCKET:
-            return None, "a WebSocket connection"
+            first = islice(seen_frames(self.exchange), 8)
+            return _elsewhere.name_frames(frame.value for frame in first), "a WebSocket connection"
+        if GRPC in self.exchange.meta:
+            return _elsewhere.name_trees(self.exchange.meta[GRPC]), "a gRPC call"
         url = self.exchange.request.url if self.exchange.request else ""
         for adapter in adapters.every():
             if url and adapter.claims_url(url):

@@ -1,23 +1,19 @@
+"""Protocols that are named by their URL or shape although nothing decodes them."""
+
 from __future__ import annotations
 
 import pytest
 
-from workbench.adapters._elsewhere import name_url, name_value
+from workbench import adapters
+from workbench.adapters._elsewhere import name_frames, name_trees, name_url, name_value
 
 
 @pytest.mark.parametrize(
     ("value", "name"),
     [
-        ({"object": "response", "output": []}, "openai-responses"),
-        ({"type": "response.created", "response": {}}, "openai-responses"),
-        ({"model": "m", "input": []}, "openai-responses"),
-        ({"model": "m", "input": "text to embed"}, None),
-        ({"candidates": []}, "gemini"),
-        ({"model": "m", "message": {}, "done": False}, "ollama"),
         ({"event_type": "interaction.created"}, "gemini-interactions"),
-        ({"messageStart": {"role": "assistant"}}, "bedrock-converse"),
-        ({"type": "tool-plan-delta"}, "cohere-v2"),
         ({"type": [], "event_type": 5}, None),
+        ({"object": "response", "output": []}, None),
         ([], None),
     ],
 )
@@ -28,13 +24,42 @@ def test_values_name_their_protocol(value: object, name: str | None) -> None:
 @pytest.mark.parametrize(
     ("url", "name"),
     [
-        ("https://api.openai.com/v1/responses/resp_1?stream=true", "openai-responses"),
-        ("https://x/v1beta/models/m:streamGenerateContent?alt=sse", "gemini"),
-        ("https://x/model/a%3A0/converse-stream", "bedrock-converse"),
-        ("https://x/model/a/invoke", "bedrock-invoke"),
-        ("http://localhost:11434/api/chat", "ollama"),
+        ("https://x/v1beta/interactions?alt=sse", "gemini-interactions"),
         ("https://x/v1/models", None),
+        ("https://x/v1/embeddings", None),
     ],
 )
 def test_urls_name_their_protocol(url: str, name: str | None) -> None:
     assert name_url(url) == name
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ([{"type": "session.created"}], "openai-realtime"),
+        ([None, {"type": "conversation.item.create"}], "openai-realtime"),
+        ([{"setup": {}}], "gemini-live"),
+        ([{"type": "hello"}, [], "x"], None),
+        ([], None),
+    ],
+)
+def test_frames_name_their_protocol(values: list[object], name: str | None) -> None:
+    assert name_frames(values) == name
+
+
+@pytest.mark.parametrize(
+    ("trees", "name"),
+    [
+        ({"request": {"messages": [{"role": "ROLE_USER"}]}}, "xai-grpc"),
+        ({"request": {"messages": [{"role": "user"}]}}, None),
+        ({"request": {"messages": []}}, None),
+        ({"request": None}, None),
+        (None, None),
+    ],
+)
+def test_trees_name_their_protocol(trees: object, name: str | None) -> None:
+    assert name_trees(trees) == name
+
+
+def test_none_of_them_has_an_adapter() -> None:
+    assert not set(adapters.elsewhere()) & set(adapters.protocols())

@@ -81,7 +81,9 @@ def test_pointers_of_the_ir_lead_to_the_bytes(run: Run) -> None:
 
 
 def test_what_is_not_decoded_says_so(run: Run) -> None:
-    body = json.dumps({"model": "gpt-5", "input": [{"type": "function_call", "call_id": "c"}]}).encode()
+    request = {"method": "POST", "url": "https://x.example/v1/interactions", "postData": {"text": '{"input": []}'}}
+    entry = {"request": request, "response": {"status": 200, "content": {"text": "{}"}}}
+    body = json.dumps({"log": {"version": "1.2", "creator": {}, "entries": [entry]}}).encode()
     for view in ("ir", "closure", "reasoning"):
         assert "nothing of it is decoded" in run("show", "--as", view, "-", stdin=body).out
 

@@ -258,4 +258,4 @@ def elsewhere() -> tuple[str, ...]:
     """Names of the protocols that are recognised, although no adapter decodes them."""
     from workbench.adapters import _elsewhere
 
-    return tuple(sorted({name for name, _ in _elsewhere.URLS} - set(protocols())))
+    return tuple(sorted(set(_elsewhere.NAMES) - set(protocols())))

@@ -1,52 +1,53 @@
 """Protocols that are recognised and named, but not decoded: no adapter is installed for them.
 
-An adapter that is added takes its name over: its own ``claims_url`` is asked first.
+An adapter that is added takes its name over: it is asked first.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from workbench.ir import JsonValue
 
-URLS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(pattern))
-    for name, pattern in (
-        ("openai-responses", r"/responses(/|\?|$)"),
-        ("gemini-interactions", r"/interactions(/|\?|$)"),
-        ("gemini", r":(stream)?[gG]enerateContent"),
-        ("ollama", r"/api/(chat|generate)(\?|$)"),
-        ("bedrock-converse", r"/model/[^/]+/converse(-stream)?(\?|$)"),
-        ("bedrock-invoke", r"/model/[^/]+/invoke(-with-response-stream)?(\?|$)"),
-        ("cohere-v2", r"cohere\.[a-z]+/v2/chat|/v2/chat(\?|$)"),
-    )
-)
-"""(protocol, pattern that its URL matches), most specific first."""
+INTERACTIONS = "gemini-interactions"
+REALTIME, LIVE = "openai-realtime", "gemini-live"
+XAI = "xai-grpc"
+NAMES = (INTERACTIONS, LIVE, REALTIME, XAI)
+
+_INTERACTIONS_URL = re.compile(r"/interactions(?:/|\?|$)")
+_LIVE_KEYS = ("setup", "setupComplete", "serverContent", "clientContent", "realtimeInput", "toolResponse")
+_REALTIME_TYPES = ("session.", "conversation.item.", "input_audio_buffer.", "response.output_", "response.create")
+_ROLES = re.compile(r"ROLE_[A-Z]+")
 
 
 def name_url(url: str) -> str | None:
     """The protocol a URL belongs to, when no adapter claims it."""
-    return next((name for name, pattern in URLS if pattern.search(url)), None)
+    return INTERACTIONS if _INTERACTIONS_URL.search(url) else None
 
 
 def name_value(value: JsonValue) -> str | None:
     """The protocol of a parsed request, response or stream event that no adapter claims."""
     if not isinstance(value, dict):
         return None
-    if value.get("object") == "response" or str(value.get("type", "")).startswith("response."):
-        return "openai-responses"
-    if "input" in value and "model" in value and "messages" not in value and "texts" not in value:
-        return "openai-responses" if isinstance(value["input"], list) else None
-    if isinstance(value.get("candidates"), list) or isinstance(value.get("contents"), list):
-        return "gemini"
-    if "done" in value and "message" in value and "model" in value:
-        return "ollama"
-    return _name_event(value)
+    return INTERACTIONS if str(value.get("event_type", "")).startswith("interaction.") else None
 
 
-def _name_event(value: dict[str, JsonValue]) -> str | None:
-    if str(value.get("event_type", "")).startswith("interaction."):
-        return "gemini-interactions"
-    if any(isinstance(value.get(k), dict) for k in ("messageStart", "contentBlockStart", "contentBlockDelta")):
-        return "bedrock-converse"
-    return "cohere-v2" if value.get("type") in ("message-start", "tool-plan-delta", "content-delta") else None
+def name_frames(values: Iterable[JsonValue]) -> str | None:
+    """The protocol of a WebSocket connection, by the JSON of its first messages."""
+    for value in values:
+        if not isinstance(value, dict):
+            continue
+        if str(value.get("type", "")).startswith(_REALTIME_TYPES):
+            return REALTIME
+        if any(key in value for key in _LIVE_KEYS):
+            return LIVE
+    return None
+
+
+def name_trees(trees: JsonValue) -> str | None:
+    """The protocol of a gRPC call, by the trees of its messages: roles of messages are an enumeration there."""
+    request = trees.get("request") if isinstance(trees, dict) else None
+    messages = request.get("messages") if isinstance(request, dict) else None
+    roles = [m.get("role") for m in messages if isinstance(m, dict)] if isinstance(messages, list) else []
+    return XAI if roles and all(isinstance(role, str) and _ROLES.fullmatch(role) for role in roles) else None

@@ -12,6 +12,7 @@ from workbench.decode import REQUEST, RESPONSE
 from workbench.inspection import Detail
 from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part
 from workbench.wire.exchange import HttpRequest, HttpResponse
+from workbench.wire.frames import seen_frames
 
 if TYPE_CHECKING:
     from workbench.accumulation.differences import Group
@@ -162,6 +163,17 @@ def events(detail: Detail) -> dict[str, JsonValue]:
 
     effects = Effects(detail.decoded.response, detail.decoded.events)
     return {
+        "frames": [
+            {
+                "number": f.number,
+                "direction": f.direction,
+                "type": f.type,
+                "bytes": f.size,
+                "value": f.value,
+                "text": f.text,
+            }
+            for f in seen_frames(detail.decoded.exchange)
+        ],
         "events": [
             {
                 "number": e.number,

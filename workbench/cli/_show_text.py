@@ -23,6 +23,9 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.wire.exchange import HttpRequest, HttpResponse, State
+from workbench.wire.frames import seen_frames
+
+_SHOWN_BYTES = 64
 
 SENT = {
     Sent.SENT: "sent as it came",
@@ -43,7 +46,8 @@ def view(name: str, detail: Detail) -> Iterator[str]:
     for problem in row.problems:
         yield f"  ! {problem}"
     if name in ("ir", "closure", "reasoning") and not detail.decoded.request and not detail.decoded.response:
-        yield "  nothing of it is decoded: --as wire shows what is there"
+        there = [*frames(detail), *(_event_lines(detail) if detail.row.protocol else ())]
+        yield from there or ["  nothing of it is decoded: --as wire shows what is there"]
         return
     yield from {"wire": wire, "ir": ir, "closure": closure, "reasoning": reasoning, "events": events}[name](detail)
 
@@ -63,7 +67,15 @@ def wire(detail: Detail) -> Iterator[str]:
         if http is not None:
             yield from _http(http, body, arrow)
     for frame in exchange.frames:
-        yield f"{'>' if frame.direction == 'sent' else '<'} {frame.opcode} {frame.data.decode('utf-8', 'replace')}"
+        text = frame.data.decode("utf-8", "backslashreplace") if frame.opcode == "text" else _hex(frame.data)
+        yield f"{'>' if frame.direction == 'sent' else '<'} {frame.opcode} {text}"
+
+
+def frames(detail: Detail) -> Iterator[str]:
+    """The messages of a connection or a gRPC call, one a line."""
+    for frame in seen_frames(detail.decoded.exchange):
+        arrow = ">" if frame.direction == "sent" else "<"
+        yield f"  {frame.number:>4} {arrow} {frame.type}  [{number(frame.size, 'byte')}]  {cut(frame.text)}"
 
 
 def _http(http: HttpRequest | HttpResponse, body: bytes, arrow: str) -> Iterator[str]:
@@ -76,7 +88,22 @@ def _http(http: HttpRequest | HttpResponse, body: bytes, arrow: str) -> Iterator
     if http.redactions:
         size += f"; {number(len(http.redactions), 'secret')} replaced"
     yield f"{arrow} [{size}{'; ' + http.body.note if http.body.note else ''}]"
-    yield from body.decode("utf-8", "backslashreplace").replace("\r\n", "\n").split("\n")
+    try:
+        yield from body.decode().replace("\r\n", "\n").split("\n")
+    except UnicodeDecodeError:
+        if _is_text(body):
+            yield from body.decode("utf-8", "backslashreplace").replace("\r\n", "\n").split("\n")
+        else:
+            yield f"{_hex(body)}  (binary: --as events and --format json have all of it)"
+
+
+def _is_text(body: bytes) -> bool:
+    """Text with a fault in it: no control character stands at its beginning."""
+    return not any(byte < 9 or 13 < byte < 32 for byte in body[:512])
+
+
+def _hex(data: bytes) -> str:
+    return data[:_SHOWN_BYTES].hex(" ") + (" …" if len(data) > _SHOWN_BYTES else "")
 
 
 def ir(detail: Detail) -> Iterator[str]:
@@ -178,6 +205,18 @@ def _entry(entry: Entry) -> str:
 def events(detail: Detail) -> Iterator[str]:
     """The blocks of the stream, one a line, with what it did; then what the usual clients build from them."""
     from workbench.accumulation.differences import where_they_differ
+
+    yield from frames(detail)
+    yield from _event_lines(detail)
+    for group in where_they_differ(detail.decoded):
+        where = "" if group.event is None else f" from event {group.event}"
+        said = "build this message" if group.agrees else f"differ{where}: {group.words}"
+        yield f"  {'✓' if group.agrees else '≠'} {', '.join(group.policies)}  {said}"
+    if not detail.decoded.events and next(seen_frames(detail.decoded.exchange), None) is None:
+        yield "  the answer is no event stream"
+
+
+def _event_lines(detail: Detail) -> Iterator[str]:
     from workbench.accumulation.effects import Effects
 
     effects = Effects(detail.decoded.response, detail.decoded.events)
@@ -187,11 +226,6 @@ def events(detail: Detail) -> Iterator[str]:
         cut_off = "" if event.terminated else "  (unterminated)"
         at = detail.decoded.arrival(event)
         place = f"{event.number:>4}  {event.start:>7}–{event.end:<7}" + ("" if at is None else f" {at:8.3f} s ")
-        did = "; ".join(deed.words for deed in effects.of(event.number))
-        yield f"  {place} {event.name or ''}  [{cut(did, 60)}]  {cut(data or ': ' + comments)}{cut_off}"
-    for group in where_they_differ(detail.decoded):
-        where = "" if group.event is None else f" from event {group.event}"
-        said = "build this message" if group.agrees else f"differ{where}: {group.words}"
-        yield f"  {'✓' if group.agrees else '≠'} {', '.join(group.policies)}  {said}"
-    if not detail.decoded.events:
-        yield "  the answer is no event stream"
+        deeds = "; ".join(deed.words for deed in effects.of(event.number))
+        did = f"[{cut(deeds, 60)}]  " if detail.decoded.response else ""
+        yield f"  {place} {event.name or ''}  {did}{cut(data or ': ' + comments)}{cut_off}"

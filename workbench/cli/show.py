@@ -13,7 +13,8 @@ JSON output is one object: {"path", "as", "about", "exchanges": [VIEW, …]}, on
   ir          "request", "response": {"model", "messages": [{"role", "pointer", "parts"}], …}
   closure     "lines": [{"id", "name", "state", "note", "call", "results"}]
   reasoning   "entries": [{"turn", "pointer", "carrier", "received_in", "owed", "sent", "why", …}], "came_in"
-  events      "events": [{"number", "event", "data", "bytes", "at", "terminated", "did", "anomalies"}], "clients":
+  events      "frames": [{"number", "direction", "type", "bytes", "value", "text"}] of a WebSocket or gRPC call;
+              "events": [{"number", "event", "data", "bytes", "at", "terminated", "did", "anomalies"}], "clients":
               [{"names", "written_after", "agree", "event", "differences", "raises", "notes"}]
               "at" is seconds since the request; "did" what a block did to the message, in words; "clients" groups the
               SDKs that build the same message from the stream, "event" is where a group departs from ours

@@ -10,7 +10,7 @@ from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.findings import is_break
 from workbench.tui.models.outline import Node
 from workbench.tui.models.view import Items, View
-from workbench.tui.models.words import RESPONSE, SEVERITY_GLYPH
+from workbench.tui.models.words import REQUEST, RESPONSE, SEVERITY_GLYPH
 from workbench.tui.selection import Lights, Selection
 from workbench.wire.characters import unusual
 
@@ -72,6 +72,10 @@ def node_line(node: Node, severity: Severity | None = None) -> Line:
             return line(Span(f"{node.side}  ", "strong"), Span(node.text, "muted"))
         case "message":
             return line(margin, sign if severity else "", *_role(node))
+        case "frame":
+            arrow = ">" if node.side == REQUEST else "<"
+            kind = node.part.type if isinstance(node.part, Opaque) else ""
+            return line(Span(f"{arrow} ", "muted"), Span(f"{kind}  ", "role"), *preview(node.text))
         case "missing":
             return line(margin, Span("✗ ", "error"), Span("reasoning", "error", _WORD), Span("  missing", "error"))
         case "problem":

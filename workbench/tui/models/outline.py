@@ -16,11 +16,13 @@ from workbench.ir import (
     Opaque,
     Part,
     Reasoning,
+    Source,
     Text,
     ToolCallIR,
     ToolResultIR,
 )
 from workbench.tui.models.words import count
+from workbench.wire.frames import seen_frames
 from workbench.wire.jsontext import dumps
 
 WHOLE = -1
@@ -33,7 +35,8 @@ class Node:
 
     Attributes:
         kind: ``"side"``, ``"problem"``, ``"system"``, ``"tools"``, ``"message"``, ``"part"``, ``"inner"`` (a part in a
-            result), ``"missing"`` (reasoning that ought to be here) or ``"error"``.
+            result), ``"missing"`` (reasoning that ought to be here), ``"error"`` or ``"frame"`` (a message of a
+            connection, or an event of a stream, that nothing decodes).
         pointer: absolute.
         ref: of a message (part ``WHOLE``) or part.
         text: what it says, in full: the text, the arguments, the content of a result.
@@ -54,7 +57,7 @@ class Outline:
 
     def __init__(self, decoded: Decoded, ledger: Ledger) -> None:
         self._lost = {e.message: e.why for e in ledger.entries if e.owed and e.sent is Sent.MISSING}
-        self.nodes = tuple([*_problems(decoded), *self._request(decoded), *self._response(decoded)])
+        self.nodes = tuple([*_problems(decoded), *self._request(decoded), *self._response(decoded), *_frames(decoded)])
         self._by_pointer: dict[tuple[str, str], int] = {}
         self._by_ref: dict[NodeRef, int] = {}
         self._by_event: dict[int, int] = {}
@@ -129,6 +132,18 @@ class Outline:
                 yield Node("missing", side, message.pointer, 2, whole, message, text=self._lost[m])
             for p, part in enumerate(message.parts):
                 yield from _part(side, NodeRef(side, m, p), message, part)
+
+
+def _frames(decoded: Decoded) -> Iterator[Node]:
+    """What goes to and fro where nothing is decoded."""
+    if decoded.request or decoded.response:
+        return
+    for frame in seen_frames(decoded.exchange):
+        side = REQUEST if frame.direction == "sent" else RESPONSE
+        yield Node("frame", side, "", 1, part=Opaque(frame.type, frame.value), text=frame.text)
+    for event in decoded.events if decoded.protocol else ():
+        part = Opaque(event.name or "event", None, Source(events=(event.number,)))
+        yield Node("frame", RESPONSE, "", 1, part=part, text=(event.data or b"").decode("utf-8", "backslashreplace"))
 
 
 def _part(side: str, ref: NodeRef, message: Message, part: Part) -> Iterator[Node]:

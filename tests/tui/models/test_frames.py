@@ -1,0 +1,32 @@
+"""Exchanges that nothing decodes: their messages and events are rows that can be read and selected."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.importers import open_input
+from workbench.inspection import Inspector
+from workbench.tui.lines import plain
+from workbench.tui.models.ir import IrView
+from workbench.tui.opened import Opened
+
+FILES = {
+    "pydantic-ai/openai/test_openai_ws__test_tool_call_round.yaml": ("openai-realtime", 50, "< session.created"),
+    "pydantic-ai/google/test_google_ws__test_tool_call_round.yaml": ("gemini-live", 66, "> setup"),
+    "pydantic-ai/xai/test_xai__test_xai_builtin_tools_with_custom_tools.xai.yaml": ("xai-grpc", 2, "> protobuf"),
+    "vercel-ai/google/interactions-tool-call-step1.chunks.txt": ("gemini-interactions", 9, "< interaction.created"),
+}
+
+
+@pytest.mark.parametrize(("name", "expected"), FILES.items(), ids=lambda value: str(value)[-40:])
+def test_frames_are_rows(recordings, name, expected):
+    protocol, count, first = expected
+    opened = Opened(Inspector(open_input(str(recordings / name))).detail(0))
+    view = IrView(opened)
+    rows = [n for n, node in enumerate(view.nodes) if node.kind == "frame"]
+    assert (opened.row.protocol, len(rows)) == (protocol, count)
+    assert plain(view.head(rows[0])).startswith(first)
+    for row in rows:
+        assert plain(view.head(row)).strip()
+        assert view.body(row, 80)
+        assert view.selection(row).node == row
