@@ -74,6 +74,7 @@ def _take(root: dict[str, JsonValue], places: dict[str, _Place], entry: JsonValu
         if not place.is_open:
             place.pieces.clear()
         place.pieces.append(value)
+        place.holder[place.step] = ""  # nothing can be put into it
     else:
         place.pieces.clear()
         place.holder[place.step] = None if key == "nullValue" else value
