@@ -128,7 +128,8 @@ class DeepSeekGrammar:
             closer = state.doubtful
             rest = calls_behind(self, text[closer.end - block.start :], closer.end, tools, is_nested=block.is_nested)
         call = self._call(block, state, closer, tools, whole=closer is not state.doubtful)
-        return [call, *rest] if call.name or state.sep else []
+        is_word = text[state.begin.end - block.start :][:1].isspace()  # no name that was cut: prose about the tag
+        return [call, *rest] if state.sep or (call.name and not is_word) else []
 
     def _call(
         self, block: Block, state: _State, closer: Tag | None, tools: Sequence[ToolDef], *, whole: bool
@@ -139,7 +140,7 @@ class DeepSeekGrammar:
         stop = last.start - base if last else TAGS.held(text, 0)
         sep_end = state.sep.end - base if state.sep else stop
         front = text[state.begin.end - base : state.sep.start - base if state.sep else stop]
-        head = self._head(front, text[sep_end:stop])
+        head = self._head(front, text[sep_end:stop]) if state.sep else _without_separator(front)
         body = text[sep_end + head.at : stop] if state.sep else front[head.at :]
         problems = list(head.problems)
         body, is_open = _unfenced(body) if head.is_fenced else (body.strip(), False)
@@ -164,8 +165,6 @@ class DeepSeekGrammar:
     def _head(self, front: str, behind: str) -> Head:
         """Name and beginning of the arguments, from the text in front of the separator and behind it."""
         word = front.strip()
-        if not behind:
-            return _without_separator(front)
         fence = _FENCE.search(behind, 0, 200)
         if fence and "{" not in behind[: fence.start()] and fence.start() > 0:
             problems = () if self._is_fenced else ("written as DeepSeek V3 does",)
@@ -189,4 +188,4 @@ def _without_separator(front: str) -> Head:
 def _unfenced(body: str) -> tuple[str, bool]:
     """The text in a fence that was opened, and whether it is still open."""
     text = body.strip()
-    return (text[:-3].rstrip(), False) if text.endswith("```") else (text, True)
+    return (text[:-3].rstrip(), False) if text.endswith("```") else (text.rstrip("`").rstrip(), True)
