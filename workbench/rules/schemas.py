@@ -90,7 +90,7 @@ def _list(case: Case, request: ModelRequest) -> Iterator[Finding]:
         yield _from(case, "schema.max-tools", TOO_MANY, "/tools", f"{len(request.tools)} tools, at most {most}")
     seen: dict[str, ToolDef] = {}
     for tool in request.tools:
-        if not tool.name or tool.kind == "custom":
+        if not tool.name or tool.kind == "custom" or not tool.pointer.startswith("/tools"):
             continue
         if tool.name in seen:
             finding = _from(

@@ -116,7 +116,7 @@ def _types(node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Iterat
 
 
 def _strict(node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
-    if not is_object(schema):
+    if not describes_object(schema):
         return
     if dialect.closed_objects and schema.get("additionalProperties") is not False:
         message = "additionalProperties must be there and false"
@@ -135,10 +135,12 @@ def _strict(node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Itera
             yield _issue(dialect, node, "required", message, "all_required", when="extra-required", **names)
 
 
-def is_object(schema: dict[str, JsonValue]) -> bool:
+def describes_object(schema: dict[str, JsonValue]) -> bool:
     """The schema describes an object."""
     declared = schema.get("type")
-    return "properties" in schema or declared == "object" or (isinstance(declared, list) and "object" in declared)
+    if declared is None:
+        return "properties" in schema
+    return declared == "object" or (isinstance(declared, list) and "object" in declared)
 
 
 def dict_of(value: JsonValue) -> dict[str, JsonValue]:
@@ -158,7 +160,7 @@ def measure(schema: JsonValue) -> dict[str, int]:
             continue
         names, values = list(dict_of(node.schema.get("properties"))), _list(node.schema.get("enum"))
         required = _list(node.schema.get("required"))
-        is_deeper = is_object(node.schema) or "items" in node.schema
+        is_deeper = describes_object(node.schema) or "items" in node.schema
         size["depth"] = max(size["depth"], node.depth + is_deeper)
         size["properties"] += len(names)
         size["optional"] += sum(name not in required for name in names)

@@ -1,0 +1,167 @@
+"""The way between a value of the original schema and the value that a down-levelled schema has in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from workbench.errors import WireError
+from workbench.ir import NOTHING, JsonValue
+from workbench.wire.jsontext import dumps, loads
+
+__all__ = ["SAME", "Inexpressible", "Items", "Named", "Object", "Only", "Same", "Text", "Undecodable", "Union"]
+
+
+class Inexpressible(Exception):
+    """The down-levelled schema has no place for a part of the value; the message says for what."""
+
+
+class Undecodable(Exception):
+    """A text that should hold JSON does not: no value stands behind it."""
+
+
+class Same:
+    """The value stays as it is."""
+
+    def encode(self, value: JsonValue) -> JsonValue:
+        """The value as the down-levelled schema has it. Raises Inexpressible."""
+        return value
+
+    def decode(self, value: JsonValue) -> JsonValue:
+        """The original value. Raises Undecodable."""
+        return value
+
+
+SAME = Same()
+
+
+class Text(Same):
+    """The value is carried as JSON text."""
+
+    def encode(self, value: JsonValue) -> JsonValue:
+        return dumps(value).decode()
+
+    def decode(self, value: JsonValue) -> JsonValue:
+        try:
+            return loads(value) if isinstance(value, str) else value
+        except WireError as error:
+            raise Undecodable(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Only(Same):
+    """Only values of one type have a place: the original schema named none."""
+
+    type: str
+    inner: Same = SAME
+
+    def encode(self, value: JsonValue) -> JsonValue:
+        if not _is(value, self.type):
+            raise Inexpressible(f"a value that is no {self.type}")
+        return self.inner.encode(value)
+
+    def decode(self, value: JsonValue) -> JsonValue:
+        return self.inner.decode(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Object(Same):
+    """Properties with mappings of their own.
+
+    Attributes:
+        properties: name → mapping.
+        absent_as_null: properties that are null where the original leaves them out.
+        closed: there is no place for any other key.
+    """
+
+    properties: Mapping[str, Same] = NOTHING
+    absent_as_null: frozenset[str] = frozenset()
+    closed: bool = False
+
+    def encode(self, value: JsonValue) -> JsonValue:
+        if not isinstance(value, dict):
+            return value
+        made: dict[str, JsonValue] = {}
+        for name, held in value.items():
+            if name not in self.properties and self.closed:
+                raise Inexpressible("an undeclared key")
+            if held is None and name in self.absent_as_null:
+                raise Inexpressible("null where it stands for an absent key")
+            made[name] = self.properties.get(name, SAME).encode(held)
+        return made | {name: None for name in self.absent_as_null if name not in value}
+
+    def decode(self, value: JsonValue) -> JsonValue:
+        if not isinstance(value, dict):
+            return value
+        return {
+            name: self.properties.get(name, SAME).decode(held)
+            for name, held in value.items()
+            if held is not None or name not in self.absent_as_null
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Items(Same):
+    """Every item of an array is mapped."""
+
+    inner: Same
+
+    def encode(self, value: JsonValue) -> JsonValue:
+        return [self.inner.encode(v) for v in value] if isinstance(value, list) else value
+
+    def decode(self, value: JsonValue) -> JsonValue:
+        return [self.inner.decode(v) for v in value] if isinstance(value, list) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Union(Same):
+    """Alternatives: the first that takes the value.
+
+    Attributes:
+        fits: whether a value fits the down-levelled schema of a branch.
+        branches: (schema, mapping).
+    """
+
+    fits: Callable[[JsonValue, JsonValue], bool]
+    branches: tuple[tuple[JsonValue, Same], ...]
+
+    def encode(self, value: JsonValue) -> JsonValue:
+        failed: Inexpressible | None = None
+        for schema, inner in self.branches:
+            try:
+                made = inner.encode(value)
+                if self.fits(made, schema) and inner.decode(made) == value:
+                    return made
+            except (Inexpressible, Undecodable) as error:
+                failed = error if isinstance(error, Inexpressible) else failed
+        if failed:
+            raise failed
+        return value
+
+    def decode(self, value: JsonValue) -> JsonValue:
+        for schema, inner in self.branches:
+            if self.fits(value, schema):
+                return inner.decode(value)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Named(Same):
+    """The mapping of a definition, which may contain itself."""
+
+    name: str
+    table: Mapping[str, Same]
+
+    def encode(self, value: JsonValue) -> JsonValue:
+        return self.table.get(self.name, SAME).encode(value)
+
+    def decode(self, value: JsonValue) -> JsonValue:
+        return self.table.get(self.name, SAME).decode(value)
+
+
+def _is(value: JsonValue, name: str) -> bool:
+    if isinstance(value, bool) or value is None:
+        return name == ("null" if value is None else "boolean")
+    if isinstance(value, int | float):
+        return name == "number" or (name == "integer" and float(value).is_integer())
+    return isinstance(value, {"string": str, "array": list, "object": dict}.get(name, ()))
