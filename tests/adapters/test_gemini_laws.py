@@ -265,3 +265,36 @@ def test_recorded_streams_add_up_as_in_the_official_sdk(recordings: Path) -> Non
 
 def test_a_request_is_what_decoding_gives() -> None:
     assert isinstance(adapter.decode_request(b'{"contents": []}'), ModelRequest)
+
+
+# -- hostile depth
+
+DEEP = 300
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"contents":[{"parts":[{"functionCall":{"args":%s}}]}]}' % (b'{"a":' * DEEP + b"1" + b"}" * DEEP),
+        b'{"contents":[{"parts":[{"functionResponse":{"response":%s}}]}]}' % (b'{"a":' * DEEP + b"1" + b"}" * DEEP),
+        b'{"contents":[],"tools":[{"functionDeclarations":[{"parameters":%s}]}]}'
+        % (b'{"items":' * DEEP + b"1" + b"}" * DEEP),
+    ],
+    ids=["args", "response", "schema"],
+)
+def test_deep_requests(body: bytes) -> None:
+    said = adapter.decode_request(body)
+    assert adapter.encode_request(said, body) == body
+
+
+def test_a_copy_of_a_deep_stream() -> None:
+    deep: Any = 1
+    for _ in range(DEEP):
+        deep = {"a": deep}
+    decoder = adapter.stream_decoder()
+    chunk = bodies.answer_body([{"functionCall": {"name": "f", "args": deep, "willContinue": True}}], None)
+    path = "$" + ".a" * 200
+    partial = bodies.answer_body([{"functionCall": {"partialArgs": [{"jsonPath": path, "numberValue": 1}]}}])
+    for event in read_events(frame(chunk | {"more": deep}) + frame(partial)):
+        decoder.feed(event)
+        assert copy.deepcopy(decoder).result() == decoder.result()

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 
 from workbench.adapters._contents_nodes import get
-from workbench.errors import WireError
+from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue
 from workbench.limits import MAX_JSON_DEPTH
 from workbench.wire.jsontext import dumps, loads
@@ -45,9 +45,11 @@ def assemble(given: JsonValue, partial: Iterable[JsonValue]) -> tuple[JsonValue,
         The arguments, and the entries that have no place in them.
     """
     try:
-        root: dict[str, JsonValue] = loads(dumps(given)) if isinstance(given, dict) else {}
-    except WireError:
-        root = {}
+        root: JsonValue = {} if given is None else loads(dumps(given))
+    except (WireError, LocalProtocolError):  # too deep to be written: it stays as it came
+        return given, list(partial)
+    if not isinstance(root, dict):
+        return given, list(partial)
     places: dict[str, _Place] = {}
     strays: list[JsonValue] = []
     for entry in partial:

@@ -14,24 +14,26 @@ _COUNTS = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "m
 _BELOW = ("items", "additionalProperties", "additional_properties")
 _LISTS = ("anyOf", "any_of", "prefixItems", "prefix_items")
 _TABLES = ("properties", "defs", "$defs")
+_DEEPEST = 64
+"""Schemas inside each other that are read. Real ones stay under 10."""
 
 
-def json_schema(value: JsonValue) -> JsonValue:
+def json_schema(value: JsonValue, depth: int = _DEEPEST) -> JsonValue:
     """The same schema with its types, and the counts among its keywords, as JSON Schema writes them."""
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or not depth:
         return value
-    return {key: _keyword(key, inner, value) for key, inner in value.items()}
+    return {key: _keyword(key, inner, value, depth - 1) for key, inner in value.items()}
 
 
-def _keyword(key: str, value: JsonValue, schema: dict[str, JsonValue]) -> JsonValue:
+def _keyword(key: str, value: JsonValue, schema: dict[str, JsonValue], depth: int) -> JsonValue:
     if key == "type":
         return _type(value, is_nullable=schema.get("nullable") is True)
     if key in _BELOW:
-        return json_schema(value)
+        return json_schema(value, depth)
     if key in _LISTS and isinstance(value, list):
-        return [json_schema(branch) for branch in value]
+        return [json_schema(branch, depth) for branch in value]
     if key in _TABLES and isinstance(value, dict):
-        return {name: json_schema(inner) for name, inner in value.items()}
+        return {name: json_schema(inner, depth) for name, inner in value.items()}
     is_count = key in _COUNTS and isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20
     return int(value) if is_count else value
 
