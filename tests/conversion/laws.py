@@ -15,11 +15,32 @@ from workbench.ir import ModelRequest, ModelResponse
 from workbench.leaves import scalars
 from workbench.wire.jsontext import loads
 
-_SWITCHES = ("/parallel_tool_calls", "/disable_parallel_tool_use", "/stream")
+_SWITCHES = ("/parallel_tool_calls", "/disable_parallel_tool_use", "/stream", "/is_error")
 _NAMING = ("type", "role", "object", "mode")
 _VOCABULARY = frozenset(
-    "auto any required none tool function validated enabled disabled adaptive user assistant model system developer "
-    "application/json json_schema json_object text json required".split()
+    [
+        "auto",
+        "any",
+        "required",
+        "none",
+        "tool",
+        "function",
+        "validated",
+        "enabled",
+        "disabled",
+        "adaptive",
+        "user",
+        "assistant",
+        "model",
+        "system",
+        "developer",
+        "application/json",
+        "json_schema",
+        "json_object",
+        "text",
+        "json",
+        "required",
+    ]
 )
 """Words that a protocol has for what is a field of the IR."""
 

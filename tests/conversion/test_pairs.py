@@ -13,7 +13,10 @@ from tests.conversion import laws
 from workbench import testing
 
 FEW = settings(
-    max_examples=8, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=8,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 SOURCES = laws.names()
 
