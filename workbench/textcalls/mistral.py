@@ -28,8 +28,13 @@ TAGS: Final = Tags(
     Spec("close", "}"),
     Spec("close", "]"),
 )
-_FOLLOWS: Final = re.compile(r"\s*(?:\[?\s*\{|[\w.\-:/]{1,128}\s*(?:\[ARGS\]|\[CALL_ID\]|\{))")
-_BEGINS: Final = re.compile(r"\s*(?:\[?\s*|[\w.\-:/]{1,128}\s*(?:\[[A-Z_]{0,8})?)")
+_FOLLOWS: Final = re.compile(
+    r"\s*\[?\s*\{|[\w.\-:/]{1,128}(?:\[ARGS\]|\[CALL_ID\]|\{)"
+    r"|\s*[\w.\-:/]{1,128}\s*(?:\[ARGS\]\s*\{|\[CALL_ID\]\s*\w+\s*\[ARGS\])"  # with blanks it could be prose
+)
+_BEGINS: Final = re.compile(
+    r"\s*(?:\[?\s*|[\w.\-:/]{1,128}\s*(?:\[[A-Z_]{0,8}(?:\]\s*\w{0,64}\s*(?:\[[A-Z]{0,4}\]?\s*)?)?)?)"
+)
 _ID: Final = re.compile(r"[a-zA-Z0-9]{9}")
 
 
