@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -70,7 +71,7 @@ RESULT = (
 )
 MESSAGE = filled(role=st.sampled_from(["user", "developer", "system", "assistant"]), content=CONTENT, name=maybe(TEXT))
 ITEM = MESSAGE | SAID | CALL | CUSTOM | THOUGHT | SERVED | OUTCOMES | ASKED | RESULT | filled(id=ITEM_ID)
-WRONG = JSON | filled(
+WRONG: st.SearchStrategy[Any] = JSON | filled(
     type=maybe(st.sampled_from(["message", "reasoning", "function_call", "mcp_call", "shell_call_output"]) | JSON),
     **{k: maybe(JSON) for k in ("role", "content", "summary", "arguments", "output", "call_id", "id", "action")},
 )
@@ -105,7 +106,7 @@ EVENT = filled(
     item_id=maybe(ITEM_ID | JSON),
     item=maybe(ANSWERED | WRONG),
     part=maybe(OUTPUT | REFUSAL | WRONG),
-    response=maybe(RESPONSE | JSON),
+    response=maybe(st.lists(ANSWERED, max_size=2).map(lambda items: whole(*items)) | JSON),
     delta=maybe(TEXT | JSON),
     text=maybe(TEXT | JSON),
     arguments=maybe(TEXT | JSON),

@@ -32,23 +32,25 @@ class _Text(NamedTuple):
         at: where it stands in the item; ``*`` is the index of an entry.
         whole: key of the ``done`` event that holds it.
         index: key that holds the index of the entry.
+        entry: type of the entry.
     """
 
     kind: str
     at: str
     whole: str
     index: str = ""
+    entry: str = ""
 
 
 _TEXTS: Mapping[str, _Text] = {
-    "response.output_text": _Text("message", "/content/*/text", "text", "content_index"),
-    "response.refusal": _Text("message", "/content/*/refusal", "refusal", "content_index"),
+    "response.output_text": _Text("message", "/content/*/text", "text", "content_index", "output_text"),
+    "response.refusal": _Text("message", "/content/*/refusal", "refusal", "content_index", "refusal"),
     "response.function_call_arguments": _Text("function_call", "/arguments", "arguments"),
     "response.custom_tool_call_input": _Text("custom_tool_call", "/input", "input"),
     "response.mcp_call_arguments": _Text("mcp_call", "/arguments", "arguments"),
     "response.code_interpreter_call_code": _Text("code_interpreter_call", "/code", "code"),
-    "response.reasoning_summary_text": _Text("reasoning", "/summary/*/text", "text", "summary_index"),
-    "response.reasoning_text": _Text("reasoning", "/content/*/text", "text", "content_index"),
+    "response.reasoning_summary_text": _Text("reasoning", "/summary/*/text", "text", "summary_index", "summary_text"),
+    "response.reasoning_text": _Text("reasoning", "/content/*/text", "text", "content_index", "reasoning_text"),
     "response.apply_patch_call_operation_diff": _Text("apply_patch_call", "/operation/diff", "diff"),
     "response.shell_call_command": _Text("shell_call", "/action/commands/*", "command", "command_index"),
 }
@@ -291,13 +293,19 @@ class ItemStreamDecoder:
             return
         pieces = item.grow(at)
         pieces.add(piece, number, self._pointer)
-        if not item.is_done and self._by_index.get(value.get("output_index", -1)) is item:
-            grows = self._growing.setdefault(value["output_index"], {})
-            grows[value["type"], value.get(text.index)] = pieces
+        index, entry = value.get("output_index"), value.get(text.index)
+        is_placed = type(index) is int and self._by_index.get(index) is item and type(entry) in (int, type(None))
+        if is_placed and not item.is_done:
+            self._growing.setdefault(index, {})[value["type"], entry] = pieces
 
     def _place(self, item: StreamedItem, text: _Text, value: Value, number: int) -> str:
         before, star, after = text.at.partition("/*")
-        return item.place(before, self._number(value, text.index, number)) + after if star else before
+        if not star:
+            return before
+        place = item.place(before, self._number(value, text.index, number))
+        if text.entry:
+            item.kinds.setdefault(place, text.entry)
+        return place + after
 
     def _number(self, value: Value, key: str, number: int) -> int:
         found = value.get(key)

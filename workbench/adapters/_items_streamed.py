@@ -55,6 +55,7 @@ class StreamedItem:
         self.whole: Said | None = None  # the latest word on all of it
         self.is_done = False
         self.final: int | None = None  # its place in the last event
+        self.kinds: dict[str, str] = {}  # types of entries that began without saying theirs
         self._said: dict[str, list[Said]] = {}  # by pointer
         self._grown: dict[str, list[Pieces]] = {}  # what grows at a pointer or below
         self._events: dict[str, list[int]] = {}  # of a pointer itself
@@ -109,6 +110,9 @@ class StreamedItem:
         for at, pieces in self.tracks.items():
             if at not in lasting:
                 _put(built, at, pieces.text, ours)
+        for at, kind in self.kinds.items():
+            if look(built, f"{at}/type") is MISSING:
+                _put(built, f"{at}/type", kind, ours)
         return built
 
     def message(self, pointer: str) -> tuple[Message, list[Anomaly]]:
