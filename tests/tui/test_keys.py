@@ -8,6 +8,7 @@ from workbench.tui import keys
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.wire import WirePane
+from workbench.tui.screens.conversion import ConversionScreen
 from workbench.tui.screens.copy import CopyScreen
 from workbench.tui.screens.diff import DiffScreen
 from workbench.tui.screens.help import HelpScreen
@@ -23,6 +24,7 @@ OWNERS: dict[str, type] = {
     "home": HomeScreen,
     "help": HelpScreen,
     "diff": DiffScreen,
+    "conversion": ConversionScreen,
     "copy": CopyScreen,
     "stream": StreamScreen,
 }

@@ -95,6 +95,7 @@ SESSION = (
     Key("session.follow", "F", "follow", "follow", "go along with the newest exchange, until you move; again: stay"),
     Key("session.inspect", "I", "inspect", "inspect on", "go on with an inspection that esc has stopped"),
     Key("session.stream", "t", "stream", "stream", "the answer event by event, and what the usual SDKs build", 11),
+    Key("session.convert", "c", "convert", "convert", "this side as any other protocol, and what would be lost", 13),
     Key("session.copy", "y", "copy", "copy", "copy a value, a pointer, bytes, the request as cURL", 12),
     Key("session.zoom", "z", "zoom", "zoom", "the focused pane alone, and back", 8),
     Key("session.filter", "&", "filter", "filter", "show only some exchanges: tool:bash status:4xx text~word", 9),
@@ -111,6 +112,17 @@ DIFF = (
     Key("diff.next-exchange", "]", "exchange(1)", "next request", "the next request against the one before it", 5),
     Key("diff.previous-exchange", "[", "exchange(-1)", "previous request", "the request before against its own", 6),
     Key("diff.back", "q,escape,d", "back", "back", "back to the session", 2),
+)
+
+CONVERSION = (
+    Key("conversion.next-protocol", "l,right", "target(1)", "protocol", "the same as the next protocol", 3),
+    Key("conversion.previous-protocol", "h,left", "target(-1)", "previous", "the same as the protocol before it", 4),
+    Key("conversion.side", "r", "side", "other side", "the other side: the request or the answer", 6),
+    Key("conversion.next-pane", "tab", "pane(1)", "pane", "what it was, what it becomes, what is lost", 5),
+    Key("conversion.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
+    Key("conversion.next-exchange", "]", "exchange(1)", "next exchange", "the next exchange", 7),
+    Key("conversion.previous-exchange", "[", "exchange(-1)", "previous exchange", "the exchange before", 8),
+    Key("conversion.back", "q,escape,c", "back", "back", "back to the session", 2),
 )
 
 STREAM = (
@@ -179,8 +191,9 @@ SCOPES: dict[str, Scope] = {
     "session": Scope("session", SESSION, ("global",)),
     "stream": Scope("stream", STREAM, ("global",)),
     "diff": Scope("diff", DIFF, ("global",)),
+    "conversion": Scope("conversion", CONVERSION, ("global",)),
     "help": Scope("help", HELP),
-    "pane": Scope("every list", PANE, ("global", "home", "session", "diff", "stream", "help")),
+    "pane": Scope("every list", PANE, ("global", "home", "session", "diff", "conversion", "stream", "help")),
     "wire": Scope("wire", WIRE, ("global", "session", "pane")),
     "copy": Scope("the copy menu", COPY, ("global", "pane")),
 }
@@ -202,6 +215,7 @@ SEARCH = (  # what the footer shows instead while a search is active
     _reworded("session.leave", "end search", "end the search: then n goes through the breaks again", 2),
 )
 OPEN_CHANGE = _reworded("pane.open", "its bytes", "the bytes of the change, in the session", 1)
+OPEN_LOSS = _reworded("pane.open", "its bytes", "the bytes of the loss, in the session", 1)
 OPEN_EXAMPLE = _reworded("pane.open", "open", "open the session under the cursor", 1)
 
 EVEN_WHILE_TYPING = frozenset({"global.suspend", "global.quit"})

@@ -18,7 +18,7 @@ async def test_a_key_typed_before_the_panes_are_there_does_no_harm(key: str, mon
     begin = SessionScreen._begin
     held = []
 
-    async def hold(self: SessionScreen) -> None:
+    def hold(self: SessionScreen) -> None:
         held.append(self)
 
     monkeypatch.setattr(SessionScreen, "_begin", hold)
@@ -28,5 +28,5 @@ async def test_a_key_typed_before_the_panes_are_there_does_no_harm(key: str, mon
         await until(pilot, lambda: held)
         assert not driver.screen.query("#wire")
         await driver.press(key)
-        await begin(driver.screen)
+        begin(driver.screen)
         await until(pilot, lambda: driver.screen.state.is_done and driver.screen.opened)

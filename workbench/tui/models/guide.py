@@ -47,6 +47,8 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "added": ("▌ added", "accent", "what the event under the cursor began, or added to"),
     "agrees": ("✓ agrees", "ok", "these clients build what is shown here"),
     "differs": ("≠ departs", "warning", "here a usual client builds something else"),
+    "lost": ("! lost", "warning", "the target protocol cannot say this"),
+    "renamed": ("= renamed", "info", "an id the target refuses has another name there"),
     "mark": ("⚑ mark", "accent", "a place you marked; ✎ with a note of yours"),
     "form": ("\\x1b", "form", "a character that acts or hides, never sent as it is"),
 }
@@ -119,6 +121,16 @@ GUIDES: Mapping[str, Guide] = {
         "Changes", "What this request says that the one before it in its conversation did not.", ("cursor",)
     ),
     "hunks": Guide("Bytes", "The same in bytes: removed from the one before, added in this one.", ("cursor", "form")),
+    "before": Guide(
+        "As it was", "The bytes of this side, laid out; what the target cannot say is marked.", ("lost", "cursor")
+    ),
+    "after": Guide("As it becomes", "The body that says the same in the protocol chosen above.", ("cursor", "form")),
+    "losses": Guide(
+        "Lost",
+        "What the target protocol cannot say, and what was done instead; then the ids that had to be renamed, the same "
+        "in the call and in its result. Moving here lights up what it was.",
+        ("lost", "renamed", "cursor"),
+    ),
     "HomePane": Guide(
         "Sessions",
         "Sessions at hand: examples, recent ones, recordings, and those that known clients left, which are only read. "

@@ -12,6 +12,7 @@ from textual.worker import get_current_worker
 
 from workbench.tui.lines import Line
 from workbench.tui.models.rowtable import RowTable
+from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.pane import Pane
 
 AT_ONCE = 64 * 1024
@@ -21,7 +22,7 @@ SLICE = 2000
 """Rows a worker makes before it says so."""
 
 
-class RowPane(Pane):
+class RowView(LineView):
     """Lines above a body, and its rows."""
 
     class Grew(Message):
@@ -34,7 +35,7 @@ class RowPane(Pane):
             self.is_done = is_done
 
         def can_replace(self, message: Message) -> bool:
-            return isinstance(message, RowPane.Grew) and message.rows is self.rows
+            return isinstance(message, RowView.Grew) and message.rows is self.rows
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -84,12 +85,16 @@ class RowPane(Pane):
             is_done = rows.extend(SLICE)
             self.post_message(self.Grew(rows, finished(rows, is_done=is_done), is_done=is_done))
 
-    def on_row_pane_grew(self, message: Grew) -> None:
+    def on_row_view_grew(self, message: Grew) -> None:
         message.stop()
         if self._rows is message.rows:
             self._known, self._is_laid_out = message.count, message.is_done
             self.reload()
             self.laid_out()
+
+
+class RowPane(Pane, RowView):
+    """The same for a side of the open exchange."""
 
 
 def finished(rows: RowTable, *, is_done: bool) -> int:

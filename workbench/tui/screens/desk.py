@@ -47,6 +47,8 @@ class Desk(Screen[WorkbenchError | OSError | None]):
         self._kept = "ir"
         self.search = ""
         self.is_following = False
+        self.is_furnished = False
+        self._why_not = ""
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
@@ -64,7 +66,10 @@ class Desk(Screen[WorkbenchError | OSError | None]):
         self.focus_pane("exchanges")
 
     async def furnish(self) -> None:
-        """Add the panes of an exchange: there is none before the session is open, so the first paint goes without."""
+        """Add the panes of an exchange, once: the first paint goes without, and so does that of the list."""
+        if self.is_furnished:
+            return
+        self.is_furnished = True
         from workbench.tui.panes.exchange import ExchangePane
         from workbench.tui.panes.http import HttpPane
         from workbench.tui.panes.wire import WirePane
@@ -76,7 +81,7 @@ class Desk(Screen[WorkbenchError | OSError | None]):
             ExchangePane(id="reasoning", is_accordion=True),
             ExchangePane(id="closure", is_accordion=True),
         )
-        self.show_exchange(None)
+        self.show_exchange(self.opened, self._why_not)
         self._arrange()
 
     @property
@@ -90,7 +95,7 @@ class Desk(Screen[WorkbenchError | OSError | None]):
 
     def show_exchange(self, opened: Opened | None, why_not: str = "opening …") -> None:
         """Show an exchange in every pane, or none and why."""
-        self.opened = opened
+        self.opened, self._why_not = opened, why_not
         for pane in self.query(Pane):
             pane.open(opened, why_not)
         self._show_headline()

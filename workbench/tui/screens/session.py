@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.filtering import Filtering
     from workbench.tui.noting import Noting
+    from workbench.tui.screens.conversion import Place
     from workbench.tui.selection import Selection
     from workbench.wire.session import Session
 
@@ -62,13 +63,18 @@ class SessionScreen(Follower, Seeker):
     def on_mount(self) -> None:
         self.call_after_refresh(self._begin)
 
-    async def _begin(self) -> None:
+    def _begin(self) -> None:
         """What the first paint did not wait for."""
         self._inspect()
-        await self.furnish()
         if self.wanted is not None:
+            self._focused = "wire"
             self.open_exchange(self.wanted)
-            self.call_later(self.focus_pane, "wire")
+
+    async def furnish(self) -> None:
+        is_new, wanted = not self.is_furnished, self._focused
+        await super().furnish()
+        if is_new and wanted == "wire":
+            self.focus_pane(wanted)
 
     def on_unmount(self) -> None:
         self.inspecting.stop()
@@ -100,6 +106,7 @@ class SessionScreen(Follower, Seeker):
         self.exchanges.note_line = self.noting.line_of
         for damage in message.damage[:3]:
             self.notify(visible(f"damaged: {damage}"), severity="warning", markup=False)
+        self.call_after_refresh(self.furnish)
 
     def on_rows_came(self, message: RowsCame) -> None:
         self.state.update(message.rows)
@@ -110,7 +117,8 @@ class SessionScreen(Follower, Seeker):
         if self.opened is None and self.wanted is not None and self.wanted >= len(message.rows):
             self._say_what_is_awaited()
 
-    def on_exchange_opened(self, message: ExchangeOpened) -> None:
+    async def on_exchange_opened(self, message: ExchangeOpened) -> None:
+        await self.furnish()
         opened = message.opened
         if opened.index != self.wanted:
             return
@@ -168,6 +176,8 @@ class SessionScreen(Follower, Seeker):
 
     def _say_what_is_awaited(self) -> None:
         if self.wanted is None or (self.opened and self.opened.index == self.wanted):
+            return
+        if not self.is_furnished:
             return
         if self.wanted < len(self.state.rows):
             self.wire.say(f"decoding exchange {self.wanted + 1:,} …")
@@ -290,6 +300,26 @@ class SessionScreen(Follower, Seeker):
         else:
             self.open_exchange(index, byte=offset)
         self.focus_pane("wire")
+
+    def action_convert(self) -> None:
+        from workbench.tui.screens.conversion import ConversionScreen
+
+        if self.opened:
+            decoded, last = self.opened.decoded, len(self.state.rows) - 1
+            screen = ConversionScreen(self.inspecting.do, decoded.index, self.wire.side, decoded.protocol, last)
+            self.app.push_screen(screen, self.go_to_loss)
+
+    def go_to_loss(self, place: Place | None) -> None:
+        """Show what a conversion loses, on the wire."""
+        if place is None:
+            return
+        if place.side == REQUEST:
+            self.go_to_byte((place.index, place.offset))
+        elif self.opened and self.opened.index == place.index:
+            self.select(self.opened.at_byte(place.side, place.offset))
+            self.focus_pane("wire")
+        else:
+            self.open_exchange(place.index)
 
     def action_copy(self) -> None:
         from workbench.tui.screens.copy import ask_what_to_copy

@@ -1,0 +1,112 @@
+"""The conversion screen: a side of an exchange as any other protocol, and what is lost on the way."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui import samples
+from tests.tui.driving import Driver, showing, until
+from workbench import adapters
+from workbench.tui.lines import plain
+from workbench.tui.models.conversion import choices
+from workbench.tui.screens.conversion import ConversionScreen
+from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
+from workbench.wire.session import MemorySession
+
+THINKING = "anthropic-thinking-trimmed"
+
+
+async def converted(driver: Driver, *keys: str) -> ConversionScreen:
+    await driver.press("c")
+    screen = driver.app.screen
+    assert isinstance(screen, ConversionScreen)
+    await until(driver.pilot, lambda: screen.losses.shown)
+    for key in keys:
+        await driver.press(key)
+    return screen
+
+
+async def to(driver: Driver, screen: ConversionScreen, protocol: str) -> None:
+    while screen.target != protocol:
+        await driver.press("l")
+    await until(driver.pilot, lambda: screen.losses.shown and screen.losses.shown.converted.protocol == protocol)
+
+
+async def test_a_request_stands_beside_itself_in_another_protocol_with_its_losses_marked() -> None:
+    async with showing(samples.example(THINKING), exchange=1) as driver:
+        screen = await converted(driver)
+        await to(driver, screen, "openai-chat")
+        shown = screen.losses.shown
+        assert shown and shown.source == "anthropic-messages"
+        assert "/chat/completions" in driver.text
+        lost = {loss.pointer for loss in shown.converted.losses}
+        assert "/messages/1/content/0/signature" in lost
+        assert all(shown.places), "every loss stands somewhere on the wire"
+        assert f"Lost · {len(lost)}" in driver.text
+
+
+async def test_enter_on_a_loss_goes_to_its_bytes() -> None:
+    async with showing(samples.example(THINKING), exchange=1) as driver:
+        screen = await converted(driver)
+        await to(driver, screen, "openai-chat")
+        shown = screen.losses.shown
+        assert shown
+        number = [loss.pointer for loss in shown.converted.losses].index("/messages/1/content/0/signature")
+        await driver.press(*"j" * number, "enter")
+        await until(driver.pilot, lambda: driver.app.screen is not screen)
+        selection = driver.screen.selection
+        assert selection and selection.pointer.startswith("/messages/1/content/0")
+        assert driver.focused == "wire"
+
+
+async def test_its_own_protocol_gives_the_same_bytes() -> None:
+    async with showing(samples.example(THINKING), exchange=1) as driver:
+        screen = await converted(driver)
+        await to(driver, screen, "anthropic-messages")
+        assert screen.losses.shown and screen.losses.shown.converted.body == screen.losses.shown.body
+        assert "the same bytes" in driver.text
+        assert "nothing is lost" in driver.text
+
+
+async def test_the_answer_and_other_exchanges_can_be_converted_too() -> None:
+    async with showing(samples.example(THINKING), exchange=0) as driver:
+        screen = await converted(driver)
+        before = screen.side
+        await driver.press("r")
+        await until(driver.pilot, lambda: screen.losses.shown and screen.losses.shown.side != before)
+        await driver.press("]")
+        await until(
+            driver.pilot, lambda: screen.index == 1 and (screen.losses.shown is None or screen.losses.shown.index)
+        )
+        await driver.press("q")
+        assert driver.app.screen is driver.screen
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (160, 50), (60, 15), (30, 8)])
+async def test_every_size_shows_the_chosen_protocol(size: tuple[int, int]) -> None:
+    async with showing(samples.example(THINKING), size=(160, 50), exchange=1) as driver:
+        screen = await converted(driver)
+        await driver.pilot.resize_terminal(*size)
+        for name in (*adapters.protocols(), ""):
+            if size[0] >= 60:
+                assert f"▸{screen.target}" in driver.text, name
+            await driver.press("l", "tab")
+        await driver.press("escape")
+
+
+async def test_what_cannot_be_converted_says_why() -> None:
+    odd = Exchange("1", HttpRequest("POST", "http://a.example/v1/other", body=Body(b'{"a": 1}')), HttpResponse(200))
+    async with showing(MemorySession("odd", (odd,)), size=(120, 40)) as driver:
+        await driver.press("c")
+        screen = driver.app.screen
+        assert isinstance(screen, ConversionScreen)
+        await until(driver.pilot, lambda: screen.losses.why != "converting …")
+        assert "Converting" not in driver.text.splitlines()[0]
+        await driver.press("r", "l", "]", "q")
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_the_chosen_protocol_is_in_sight(width: int) -> None:
+    targets = tuple(f"protocol-{n}" for n in range(9))
+    for name in targets:
+        assert f"▸{name}" in plain(choices(targets, name, width))[:width]

@@ -1,0 +1,82 @@
+"""A body beside another: its bytes laid out, with ranges marked, and a cursor for reading."""
+
+from __future__ import annotations
+
+from textual import events
+
+from workbench.tui.lines import Line, Span, wrap
+from workbench.tui.models.laidout import LaidOut
+from workbench.tui.models.rowtable import Marked, Marks, Range
+from workbench.tui.models.tokens import is_json
+from workbench.tui.panes.rowpane import RowView
+
+
+class BodyPane(RowView):
+    """Bytes that belong to no pane of an exchange."""
+
+    why = ""
+    """What to say while there are no bytes."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._body = b""
+        self._marks: Marks = ()
+        self._awaited: int | None = None
+
+    def show(self, body: bytes, marks: Marks = (), why: str = "") -> None:
+        """Lay out a body.
+
+        Args:
+            body: content-decoded bytes.
+            marks: ranges of it in a style.
+            why: what to say where it is empty.
+        """
+        self._body, self._marks, self.why = body, marks, why
+        self.cursor = 0
+        self._lay_out()
+        self.scroll_to(y=0, animate=False, force=True, immediate=True)
+
+    def mark_range(self, spans: tuple[Range, ...]) -> None:
+        """Light ranges up and bring the first into sight."""
+        self._marks = (*(m for m in self._marks if m.style != "lit"), Marked("lit", tuple(sorted(spans))))
+        self._awaited = spans[0][0] if spans else None
+        self._reveal()
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        self._rows, self._known = None, 0
+        if self._body:
+            self._make(LaidOut(self._body, self.text_width, is_json=is_json(self._body)), len(self._body))
+        self.reload()
+        self._reveal()
+
+    def _reveal(self) -> None:
+        rows, wanted = self._rows, self._awaited
+        if rows is not None and wanted is not None and (self._is_laid_out or self._reached > wanted):
+            self._awaited = None
+            self.move_to(rows.row_at(wanted), center=True)
+
+    def laid_out(self) -> None:
+        self._reveal()
+
+    def head(self, item: int, width: int) -> Line:
+        assert self._rows
+        return self._rows.line(item, self._marks)
+
+    def signs(self, item: int, inside: int) -> Line:
+        _, cursor = super().signs(item, inside)
+        sign = next((glyph for style, glyph in (("lit", "▌"), ("doubtful", "!")) if self._is_in(item, style)), " ")
+        return (Span(sign, "accent" if sign == "▌" else "warning"), cursor)
+
+    def _is_in(self, item: int, style: str) -> bool:
+        assert self._rows
+        bounds = self._rows.bounds(item)
+        return any(any(True for _ in mark.within(*bounds)) for mark in self._marks if mark.style == style)
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap(self.why, width, "muted")
+
+    def on_resize(self, event: events.Resize) -> None:
+        if self._rows is not None and self._rows.width != max(self.text_width, 16):
+            self._lay_out()
+        super().on_resize(event)

@@ -1,0 +1,213 @@
+"""The conversion screen: the selected request or answer as any other protocol, side by side, with what is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from textual import getters
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.screen import Screen
+
+from workbench.tui import keys
+from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models import conversion
+from workbench.tui.models.conversion import Shown
+from workbench.tui.models.rowtable import Marked
+from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.words import REQUEST, RESPONSE, count
+from workbench.tui.panes.body import BodyPane
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.service import Answer
+
+if TYPE_CHECKING:
+    from workbench.inspection import Inspector
+    from workbench.tui.service import Job
+
+
+class Place(NamedTuple):
+    """Where to look in the session: a byte of one side of an exchange."""
+
+    index: int
+    side: str
+    offset: int
+
+
+class LossesPane(LineView):
+    """What the target cannot say; then the ids that were renamed."""
+
+    is_accordion = True
+    shown: Shown | None = None
+    why = "converting …"
+
+    def show(self, shown: Shown | None, why: str = "") -> None:
+        self.shown, self.why = shown, why
+        self._ids = tuple(shown.converted.ids.items()) if shown else ()
+        self.cursor = 0
+        self.reload()
+
+    def count(self) -> int:
+        return len(self.shown.converted.losses) + len(self._ids) if self.shown else 0
+
+    def head(self, item: int, width: int) -> Line:
+        assert self.shown
+        losses = self.shown.converted.losses
+        if item < len(losses):
+            return conversion.loss_line(losses[item])
+        return conversion.id_line(*self._ids[item - len(losses)])
+
+    def further(self, item: int, width: int) -> list[Line]:
+        assert self.shown
+        losses = self.shown.converted.losses
+        return conversion.loss_body(losses[item], width) if item < len(losses) else []
+
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Where the loss under the cursor stands in the body it was read from."""
+        if self.shown is None or self.cursor >= len(self.shown.places):
+            return ()
+        return self.shown.places[self.cursor]
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap(self.why, width, "muted")
+
+
+def converting(screen: ConversionScreen, index: int, side: str, target: str) -> Job:
+    """The question for one side of an exchange in another protocol."""
+
+    def job(inspector: Inspector) -> Answer:
+        from workbench.conversion import convert
+        from workbench.errors import WorkbenchError
+
+        decoded = inspector.detail(index).decoded
+        try:
+            made = convert(decoded, target, side=side)
+        except WorkbenchError as error:
+            why = str(error)
+            return Answer(lambda: screen.answered(index, side, None, why))
+        body = decoded.request_text if side == REQUEST else decoded.response_text
+        places = tuple(decoded.place(side, loss.pointer).spans for loss in made.losses)
+        shown = Shown(index, side, decoded.protocol or "", body, made, places)
+        return Answer(lambda: screen.answered(index, side, shown))
+
+    return job
+
+
+class ConversionScreen(Screen["Place | None"]):
+    """Dismissed with the place of a loss to look at, or None.
+
+    Args:
+        ask: has a question answered in the inspector's thread.
+        index: the exchange.
+        side: the side of it.
+        source: its protocol.
+        last: the last exchange that is inspected.
+    """
+
+    CSS_PATH = "conversion.tcss"
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.CONVERSION
+    BINDINGS = keys.bindings(keys.CONVERSION)
+
+    before = getters.query_one("#before", BodyPane)
+    after = getters.query_one("#after", BodyPane)
+    losses = getters.query_one("#losses", LossesPane)
+
+    def __init__(self, ask: Callable[[Job], None], index: int, side: str, source: str | None, last: int) -> None:
+        super().__init__()
+        from workbench import adapters
+
+        self.ask = ask
+        self.index, self.side, self.last = index, side, last
+        self.targets = adapters.protocols()
+        self._said: Line = ()
+        self.target = next((name for name in self.targets if name != source), self.targets[0])
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="headline")
+        with Container(id="bodies"):
+            yield BodyPane(id="before")
+            yield BodyPane(id="after")
+        yield LossesPane(id="losses")
+        yield KeyBar(id="keys")
+        yield Bar(id="too-small")
+
+    def on_mount(self) -> None:
+        self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_LOSS, *keys.CONVERSION])
+        self.after.add_class("-front")
+        self.losses.focus()
+        self._ask()
+
+    def _ask(self) -> None:
+        self._say(line(Span(f" Converting {self.side} {self.index + 1} to {self.target} …", "muted")))
+        self.ask(converting(self, self.index, self.side, self.target))
+
+    def _say(self, said: Line) -> None:
+        self._said = said
+        self.query_one("#headline", Bar).show([said, conversion.choices(self.targets, self.target, self.size.width)])
+
+    def on_resize(self) -> None:
+        self._say(self._said)
+
+    def answered(self, index: int, side: str, shown: Shown | None, why: str = "") -> None:
+        """Show what was made, or why there is nothing."""
+        is_wanted = (index, side) == (self.index, self.side)
+        if not self.is_attached or not is_wanted or (shown and shown.converted.protocol != self.target):
+            return
+        if shown is None:
+            self._say(line(Span(f" {why}", "warning")))
+            for pane in (self.before, self.after):
+                pane.show(b"")
+                pane.title(line(""))
+            self.losses.show(None)
+            self.losses.title(line(""))
+            return
+        made = shown.converted
+        self._say(conversion.headline(shown))
+        lost = tuple(sorted(span for spans in shown.places for span in spans))
+        self.before.show(shown.body, (Marked("doubtful", lost),), f"the {side} has no body")
+        self.after.show(made.body, (), "nothing is left of it")
+        self.losses.show(shown, "nothing is lost, no id is renamed")
+        self.before.title(line(f" {shown.source}, as it was "))
+        self.after.title(line(f" {made.protocol} ", Span(made.path, "muted")))
+        ids = f" · {count(len(made.ids), 'id')} renamed" if made.ids else ""
+        self.losses.title(line(f" Lost · {len(made.losses):,}{ids} "))
+        self.before.mark_range(self.losses.spans())
+
+    def on_line_view_moved(self, message: LineView.Moved) -> None:
+        if message.view is self.losses:
+            self.before.mark_range(self.losses.spans())
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        spans = self.losses.spans() if message.view is self.losses else ()
+        if spans:
+            self.dismiss(Place(self.index, self.side, spans[0][0]))
+
+    def action_pane(self, step: int) -> None:
+        """The next pane; where there is room for one body only, it takes the place of the other."""
+        panes: list[LineView] = [self.before, self.after, self.losses]
+        at = next((n for n, pane in enumerate(panes) if pane.has_focus), 2)
+        pane = panes[(at + step) % len(panes)]
+        if pane is not self.losses:
+            for body in (self.before, self.after):
+                body.set_class(body is pane, "-front")
+        pane.focus()
+
+    def action_target(self, step: int) -> None:
+        """Another protocol."""
+        self.target = self.targets[(self.targets.index(self.target) + step) % len(self.targets)]
+        self._ask()
+
+    def action_side(self) -> None:
+        """The other side of the exchange."""
+        self.side = RESPONSE if self.side == REQUEST else REQUEST
+        self._ask()
+
+    def action_exchange(self, step: int) -> None:
+        """Another exchange of the session."""
+        self.index = max(0, min(self.index + step, self.last))
+        self._ask()
+
+    def action_back(self) -> None:
+        self.dismiss(None)
