@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from workbench.cli import _show_arguments
 from workbench.decode import REQUEST, RESPONSE
 from workbench.inspection import Detail
 from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part
@@ -28,7 +29,14 @@ def view(name: str, detail: Detail) -> dict[str, JsonValue]:
         "conversation": row.conversation,
         "problems": list(row.problems),
     }
-    return head | {"wire": wire, "ir": ir, "closure": closure, "reasoning": reasoning, "events": events}[name](detail)
+    return head | {
+        "wire": wire,
+        "ir": ir,
+        "arguments": _show_arguments.as_json,
+        "closure": closure,
+        "reasoning": reasoning,
+        "events": events,
+    }[name](detail)
 
 
 def wire(detail: Detail) -> dict[str, JsonValue]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from workbench.chain.ledger import Entry, Sent
+from workbench.cli import _show_arguments
 from workbench.cli._output import cut, number
 from workbench.cli._show_json import start_line
 from workbench.decode import REQUEST, RESPONSE
@@ -45,11 +46,22 @@ def view(name: str, detail: Detail) -> Iterator[str]:
     yield "── " + " · ".join(words)
     for problem in row.problems:
         yield f"  ! {problem}"
-    if name in ("ir", "closure", "reasoning") and not detail.decoded.request and not detail.decoded.response:
+    if (
+        name in ("ir", "arguments", "closure", "reasoning")
+        and not detail.decoded.request
+        and not detail.decoded.response
+    ):
         there = [*frames(detail), *(_event_lines(detail) if detail.row.protocol else ())]
         yield from there or ["  nothing of it is decoded: --as wire shows what is there"]
         return
-    yield from {"wire": wire, "ir": ir, "closure": closure, "reasoning": reasoning, "events": events}[name](detail)
+    yield from {
+        "wire": wire,
+        "ir": ir,
+        "arguments": _show_arguments.as_text,
+        "closure": closure,
+        "reasoning": reasoning,
+        "events": events,
+    }[name](detail)
 
 
 def wire(detail: Detail) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
   wire        request and response as they were sent, bodies content-decoded
   ir          messages and their parts, with pointers
+  arguments   how the arguments of each call were read: parsed, repaired, coerced, validated or refused
   closure     every call, its result, and what is wrong between them
   reasoning   the reasoning ledger of each request
   events      the blocks of a streamed answer, what each did, and what the usual SDKs build from them
@@ -11,6 +12,7 @@ JSON output is one object: {"path", "as", "about", "exchanges": [VIEW, …]}, on
   every view  "index" (from zero), "protocol", "provider", "conversation"
   wire        "request", "response": {"line", "headers": [[name, value]], "body", "body_base64", "bytes", "encoding"}
   ir          "request", "response": {"model", "messages": [{"role", "pointer", "parts"}], …}
+  arguments   "calls": [{"side", "pointer", "tool", "id", "steps": [{"rung", "before", "after", "note"}]}]
   closure     "lines": [{"id", "name", "state", "note", "call", "results"}]
   reasoning   "entries": [{"turn", "pointer", "carrier", "received_in", "owed", "sent", "why", …}], "came_in"
   events      "frames": [{"number", "direction", "type", "bytes", "value", "text"}] of a WebSocket or gRPC call;
@@ -27,8 +29,8 @@ import argparse
 from workbench.cli import _files, _output
 
 NAME = "show"
-HELP = "one view of a file: wire, ir, closure, reasoning or events"
-VIEWS = ("wire", "ir", "closure", "reasoning", "events")
+HELP = "one view of a file: wire, ir, arguments, closure, reasoning or events"
+VIEWS = ("wire", "ir", "arguments", "closure", "reasoning", "events")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,66 @@
+"""The arguments view of ``show``: how the arguments of every call were read, rung by rung."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from workbench.cli._output import cut
+from workbench.decode import REQUEST, RESPONSE
+
+if TYPE_CHECKING:
+    from workbench.arguments import Step
+    from workbench.inspection import Detail
+    from workbench.ir import JsonValue, ToolCallIR
+
+_CODES = ("openai-custom",)
+"""Formats of calls whose input is free text."""
+
+
+def rows(detail: Detail) -> Iterator[tuple[str, str, ToolCallIR, tuple[Step, ...]]]:
+    """(side, pointer, call, steps) of every call, those of the history first."""
+    from workbench.arguments import steps
+
+    request = detail.decoded.request
+    tools = {tool.name: tool for tool in request.tools} if request else {}
+    for side in (REQUEST, RESPONSE):
+        for message in detail.decoded.messages(side):
+            for _, call in message.tool_calls():
+                if call.format not in _CODES:
+                    yield side, message.absolute(call), call, steps(call, tools.get(call.name))
+
+
+def as_json(detail: Detail) -> dict[str, JsonValue]:
+    """``{"calls": […]}``."""
+    return {
+        "calls": [
+            {
+                "side": side,
+                "pointer": pointer,
+                "tool": call.name,
+                "id": call.id,
+                "steps": [{"rung": s.rung.value, "before": s.before, "after": s.after, "note": s.note} for s in taken],
+            }
+            for side, pointer, call, taken in rows(detail)
+        ]
+    }
+
+
+def as_text(detail: Detail) -> Iterator[str]:
+    """A call, and a line or two for each rung."""
+    empty = True
+    for side, pointer, call, taken in rows(detail):
+        empty = False
+        yield f"  {side} {pointer}  {cut(call.name or 'no name', 60)} {cut(call.id or '', 60)}".rstrip()
+        for step in taken:
+            yield f"    {step.rung.value:<10} {step.note}".rstrip()
+            if step.before != step.after or step.rung.value == "strict":
+                yield f"      before   {_shown(step.before)}"
+                yield f"      after    {_shown(step.after)}"
+    if empty:
+        yield "  no calls"
+
+
+def _shown(value: JsonValue) -> str:
+    return cut(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
