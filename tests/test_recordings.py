@@ -8,12 +8,10 @@ from typing import NamedTuple
 
 import pytest
 
-from workbench import adapters
-from workbench.errors import UnreadableInput
+from tests.recordings_table import listed, row_of, summary
 from workbench.importers import open_input
 from workbench.inspection import Inspection, Inspector
 from workbench.rules import FAILED
-from workbench.wire.encoding import decode_body
 from workbench.wire.session import Session
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "recordings"
@@ -27,6 +25,11 @@ TRUE_BREAKS = {
     "pydantic-ai/anthropic/test_tool_search__test_tool_search_eval[anthropic].yaml": (
         {"args.schema"},
         "the model names an argument 'ticker' that is declared as 'symbol'; the tool answers with a validation error",
+    ),
+    "pydantic-ai/google-vertex/test_multimodal_tool_returns__test_multimodal_tool_return_matrix"
+    "[tool_return_content-url-image-google_vertex].yaml": (
+        {"call.unknown-tool", "args.schema"},
+        "the model calls 'list_files', which is not declared, and names an argument that is not declared either",
     ),
     "pydantic-ai/groq/test_groq__test_tool_use_failed_error_streaming.yaml": (
         {"stream.error-event"},
@@ -51,8 +54,23 @@ TRUE_BREAKS = {
 }
 """File → (rules that find an error in it, why that is right)."""
 
+UNNAMED = ("vercel-ai/google/google-429-retry-info.json",)
+"""An error body alone, of which nothing tells a protocol."""
+
+_ONE_ID = "one id stands for a call of the server and for its result"
+_EXECUTION = "'execution' says who runs the tool: another word makes another node"
+KNOWN_LEAVES = {
+    "pydantic-ai/openai/test_capabilities__TestImageGenerationCapability.test_image_generation_local_fallback.yaml": (
+        _ONE_ID
+    ),
+    "pydantic-ai/openai/test_openai_responses__test_openai_responses_image_generation_with_tools.yaml": _ONE_ID,
+    "pydantic-ai/openai/test_tool_search__test_openai_client_tool_search_streaming.yaml": _EXECUTION,
+    "pydantic-ai/openai/test_tool_search__test_openai_native_tool_search_with_deferred_capability.yaml": _EXECUTION,
+}
+"""File → why a leaf of it cannot be changed alone."""
+
 TRANSCRIPTS = ("gemini-cli/", "inspect_ai/", "inspect_scout/", "pi-mono/")
-"""Folders whose files are transcripts of clients that no importer reads yet: refused by name, in one line."""
+"""Folders whose files are transcripts of clients, which are no traffic."""
 
 
 class Recording(NamedTuple):
@@ -79,27 +97,22 @@ def test_no_rule_fails(recording):
     assert not [f for f in recording.result.findings if f.rule == FAILED]
 
 
-def test_every_exchange_of_our_protocols_is_decoded(recording):
+def test_every_exchange_has_a_row(recording):
     assert len(recording.result.rows) == len(recording.session)
-    rows = [r for r in recording.result.rows if r.protocol in adapters.protocols()]
-    assert not [(r.index, r.problems) for r in rows if r.problems]
 
 
-def test_requests_come_out_byte_exact(recording):
-    for row in recording.result.rows:
-        sent = recording.session.exchange(row.index).request
-        body = decode_body(sent.body) if sent and row.protocol in adapters.protocols() else b""
-        if row.protocol and body.strip():
-            adapter = adapters.get(row.protocol)
-            assert adapter.encode_request(adapter.decode_request(body), body) == body
-
-
-@pytest.mark.parametrize("name", [f for f in FILES if f.startswith(TRANSCRIPTS)] or [None])
-def test_transcripts_of_other_clients_are_refused_in_one_line(recordings, name):
-    with pytest.raises(UnreadableInput) as refused:
-        open_input(str(recordings / name))
-    assert str(refused.value).count("\n") == 0
+def test_every_recording(recordings, record_property):
+    """The table: everything decodes, what nobody touched comes out byte for byte, leaves can be changed in place."""
+    rows = [row_of(recordings, name, protocol) for name, protocol in listed(recordings)]
+    record_property("score", summary(rows))
+    assert [row.line() for row in rows if not row.is_whole and not row.unread and row.name not in KNOWN_LEAVES] == []
+    for row in rows:
+        assert row.decoded.done == row.decoded.of, row.line()
+        assert row.requests.done == row.requests.of, row.line()
+        assert row.responses.done == row.responses.of, row.line()
+        assert set(row.found) <= row.expected() or row.unread, row.line()
+        assert row.found or row.unread or row.name in UNNAMED, row.line()
 
 
 def test_the_table_names_files_that_exist(recordings):
-    assert not [name for name in TRUE_BREAKS if not (recordings / name).is_file()]
+    assert not [name for name in (*TRUE_BREAKS, *KNOWN_LEAVES, *UNNAMED) if not (recordings / name).is_file()]

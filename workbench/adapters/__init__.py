@@ -53,6 +53,7 @@ class Capabilities:
         cache_markers: parts, tools and system may hold ``cache_control`` in ``extra``.
         arguments: ``"string"`` or ``"object"``: the container of arguments on this wire.
         call_ids: calls and results are paired by ids; else by name and order.
+        ids_optional: where they have no ids they are paired by name and order too.
         id_pattern: what an id has to match in full, "" for anything.
         id_max_length: characters, None for any.
         params: names of ``PARAMS`` that it has a place for.
@@ -93,6 +94,7 @@ class Capabilities:
     cache_markers: bool = False
     arguments: str = "string"
     call_ids: bool = True
+    ids_optional: bool = False
     id_pattern: str = ""
     id_max_length: int | None = None
     params: frozenset[str] = frozenset()

@@ -36,6 +36,10 @@ DELTAS: Mapping[Path, Path] = {
 """Where a delta holds the next piece of a string → where that string stands in the block."""
 
 
+_INPUT: Path = ("toolUse", "input")
+_NONE = Pieces()
+
+
 class _At(NamedTuple):
     """An event: its number, and the pointer of what it says in its data."""
 
@@ -69,7 +73,7 @@ class _Grown:
             raw = value["toolUse"].get("input")
             raw = raw if isinstance(raw, str) and raw else None
             parsed, error = _parsed(raw) if raw else ({}, None)
-            value = put(value, ("toolUse", "input"), parsed)
+            value = put(value, _INPUT, parsed)
         mine = Notes()
         part = read_block(value, at, mine)
         if raw is not None and isinstance(part, ToolCallIR):
@@ -82,9 +86,11 @@ class _Grown:
         segments: dict[str, tuple[Segment, ...]] = {}
         for name, suffix in part.source.fields.items():
             path = tuple(suffix.split("/")[1:])
+            if path == _INPUT and not self.strings.get(path, _NONE).text:
+                continue  # no text came: the empty object is nowhere
             if path in self.strings:
                 segments[name] = self.strings[path].segments()
-            elif name != "extra" and path != ("toolUse", "input") and _stands(self.start, path):
+            elif name != "extra" and _stands(self.start, path):
                 segments[name] = (Segment(self.opened.number, f"{self.opened.base}/start{suffix}"),)
         fields = {name: part.source.fields[name] for name in segments}
         if isinstance(part, ToolCallIR) and part.raw is not None:

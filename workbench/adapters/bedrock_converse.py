@@ -118,6 +118,8 @@ class BedrockConverse:
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
         """The same for a response body or a stream. Raises LocalProtocolError."""
         before = self._answer(original)
+        if before.error and response.error and before.error.type is None:  # a header names it
+            response = replace(response, error=replace(response.error, type=None))
         encode = _leaves.encode_stream if before.is_stream else _leaves.encode
         nodes = _keyed_answer.response_nodes
         encoded = encode(nodes(before), nodes(response), original)

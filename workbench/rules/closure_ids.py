@@ -58,7 +58,8 @@ def _is_of_other_form(value: str, pattern: str) -> bool:
 def _has_no_ids(case: Case, ref: NodeRef) -> bool:
     """Call and result are paired by their names: so protocols without ids have it, and the deprecated single call."""
     protocol = case.decoded.protocol
-    if protocol and not adapters.get(protocol).capabilities.call_ids:
+    able = adapters.get(protocol).capabilities if protocol else None
+    if able and (able.ids_optional or not able.call_ids):
         return True
     part = case.part(ref)
     return case.message(ref).role == LEGACY_ROLE or (
