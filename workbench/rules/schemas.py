@@ -150,11 +150,11 @@ def _name(case: Case, tool: ToolDef) -> Iterator[Finding]:
     yield _from(case, "schema.name-pattern", NAME, _name_of(case, tool), message, when=when)
 
 
-def _from(case: Case, term: str, rule: Rule, pointer: str, message: str, **more: str) -> Finding:
+def _from(case: Case, term: str, rule: Rule, pointer: str, message: str, when: str = "") -> Finding:
     """A finding that stands on a term; that the provider's refusal was never captured does not weaken it."""
     fact = case.contract.terms.get(term)
     source = f"{fact.source} ({fact.date})" if fact else ""
-    finding = case.finding(rule, REQUEST, pointer, message, source=source, **more)
+    finding = case.finding(rule, REQUEST, pointer, message, source=source, when=when)
     return replace(finding, severity=ERROR) if fact and fact.value else finding
 
 

@@ -75,7 +75,7 @@ class _Draw:
         if kind == "object":
             return self.object(schema, depth)
         if kind == "array":
-            low = schema.get("minItems") if isinstance(schema.get("minItems"), int) else 0
+            low = _whole(schema.get("minItems"))
             items = schema.get("items", True)
             return [self.fitting(items, depth + 1) for _ in range(min(5, low + self.dice.randrange(3)))]
         if kind == "string":
@@ -86,7 +86,7 @@ class _Draw:
 
     def object(self, schema: dict[str, JsonValue], depth: int) -> JsonValue:
         properties = dict_of(schema.get("properties"))
-        required = schema.get("required") if isinstance(schema.get("required"), list) else []
+        required: list[JsonValue] = schema["required"] if isinstance(schema.get("required"), list) else []
         made = {}
         for name, inner in properties.items():
             if name in required or self.dice.random() < (0.6 if depth < 3 else 0.2):
@@ -100,7 +100,7 @@ class _Draw:
         return made
 
     def string(self, schema: dict[str, JsonValue]) -> str:
-        low = schema.get("minLength") if isinstance(schema.get("minLength"), int) else 0
+        low = _whole(schema.get("minLength"))
         pattern = schema.get("pattern")
         if isinstance(pattern, str) and self.dice.random() < 0.7:
             return pattern.strip("^$").replace("\\", "")[:40]
@@ -139,3 +139,7 @@ class _Draw:
             at = self.dice.randrange(len(value))
             return [*value[:at], self.mutated(value[at]), *value[at + 1 :]]
         return self.anything(1)
+
+
+def _whole(value: JsonValue) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
