@@ -69,8 +69,8 @@ MESSAGES: list[tuple[str, Json, tuple[Part, ...], Json]] = [
     ("text", {"role": "user", "content": "a"}, (Text("a"),), {}),
     (
         "pictures",
-        {"role": "user", "content": "a", "images": ["AA==", "BB=="]},
-        (Text("a"), Media("image", data="AA=="), Media("image", data="BB==")),
+        {"role": "user", "content": "a", "images": ["/9j/AA==", "BB=="]},
+        (Text("a"), Media("image", "image/jpeg", "/9j/AA=="), Media("image", data="BB==")),
         {},
     ),
     ("a picture alone", {"role": "user", "images": ["AA=="]}, (Media("image", data="AA=="),), {}),

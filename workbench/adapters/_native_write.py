@@ -77,6 +77,8 @@ def _lines(response: ModelResponse) -> Iterator[JsonValue]:
         yield {"error": response.error.message}
     elif response.is_complete:
         yield {**start, "message": _piece(()), **_end(response)}
+    elif not any(message.parts for message in response.messages):
+        yield {**start, "message": _piece(()), "done": False}
 
 
 def _piece(parts: Iterable[Part]) -> JsonValue:

@@ -59,6 +59,8 @@ class CohereV2:
         schema_keys=frozenset(),
         error_fields=frozenset(),
         answer_fields=frozenset(("id",)),
+        usage_fields=frozenset(("cache_read",)),
+        stop_is_end=True,
     )
 
     def claims_url(self, url: str) -> bool:
