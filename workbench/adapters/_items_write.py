@@ -1,7 +1,8 @@
 """New bodies whose conversation is a list of items, from requests and answers in normal form.
 
 Facts: ``ResponseInputParam``, ``ToolParam`` and ``Response`` of the official ``openai`` SDK 3.54. What they require and
-nobody said is written as the empty value of its type; an id is never made up.
+nobody said is written as the empty value of its type. No id is made up, but for several messages of one answer, which
+are numbered.
 """
 
 from __future__ import annotations
@@ -190,7 +191,7 @@ def write_response(response: ModelResponse) -> Item:
     """A new body for an answer in normal form; for an error without an answer, an error body."""
     if response.error and not response.messages:
         return {"error": _error(response.error)}
-    return envelope(response, [*output(response)])
+    return envelope(response, named([*output(response)]))
 
 
 def envelope(response: ModelResponse, items: Sequence[Item]) -> Item:
@@ -231,6 +232,13 @@ def output(response: ModelResponse) -> Iterator[Item]:
         elif isinstance(part, ToolCallIR):
             yield {**_call(part, set()), "status": "completed"}
     yield from _message(texts)
+
+
+def named(items: Sequence[Item]) -> list[Item]:
+    """The items of an answer; several messages are numbered: the SDK refuses two of one id, or of none."""
+    messages = [item for item in items if item["type"] == "message"]
+    numbers = {id(item): f"msg_{n}" for n, item in enumerate(messages)} if len(messages) > 1 else {}
+    return [item | {"id": numbers[id(item)]} if id(item) in numbers else item for item in items]
 
 
 def _message(texts: Sequence[str]) -> Iterator[Item]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from workbench.adapters._items_write import Item, envelope, output
+from workbench.adapters._items_write import Item, envelope, named, output
 from workbench.ir import JsonValue, ModelResponse
 from workbench.wire.jsontext import dumps
 
@@ -26,7 +26,7 @@ def _frame(event: Item, number: int) -> bytes:
 
 
 def _events(response: ModelResponse) -> Iterator[Item]:
-    items = [*output(response)]
+    items = named([*output(response)])
     whole = envelope(response, items)
     begun = whole | {"status": "in_progress", "output": [], "usage": None, "error": None, "incomplete_details": None}
     yield {"type": "response.created", "response": begun}
