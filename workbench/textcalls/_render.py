@@ -51,7 +51,10 @@ def json_text(value: JsonValue) -> str:
         LocalProtocolError: the value is no JSON value, or nested too deeply to write.
     """
     dumps(value)  # says what cannot be written
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        raise LocalProtocolError("a number that JSON cannot say", hint="NaN and Infinity have no JSON") from None
 
 
 def result_text(result: ToolResultIR) -> str:

@@ -69,7 +69,7 @@ def _text(value: JsonValue) -> str:
     """As the template's string conversion writes it."""
     if isinstance(value, str):
         return value
-    return json_text(value) if isinstance(value, dict | list) else str(value)
+    return json_text(value) if isinstance(value, dict | list | float) else str(value)
 
 
 text_format = Qwen3Coder()
