@@ -21,6 +21,7 @@ import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from workbench import adapters
@@ -76,6 +77,7 @@ _PIXEL = b64encode(b"\x89PNG\r\n\x1a\n").decode()
 _PDF = b64encode(b"%PDF-1.4").decode()
 
 
+@cache
 def texts(*, min_size: int = 1) -> SearchStrategy[str]:
     """Visible text of any script, with line breaks and quotes."""
     plain = st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="<>"), min_size=1, max_size=12)
@@ -84,6 +86,7 @@ def texts(*, min_size: int = 1) -> SearchStrategy[str]:
     return said if min_size else st.one_of(said, st.just(""))
 
 
+@cache
 def json_objects() -> SearchStrategy[dict[str, JsonValue]]:
     """JSON objects, nested up to three levels."""
     scalars = st.one_of(st.none(), st.booleans(), st.integers(-(2**53), 2**53), st.floats(-1e6, 1e6), texts())
@@ -93,6 +96,7 @@ def json_objects() -> SearchStrategy[dict[str, JsonValue]]:
     return st.dictionaries(texts(), values, max_size=3)
 
 
+@cache
 def json_schemas() -> SearchStrategy[dict[str, JsonValue]]:
     """JSON Schemas of arguments: objects with described, nested, required and enumerated properties."""
     scalar = st.sampled_from(
@@ -111,11 +115,17 @@ def json_schemas() -> SearchStrategy[dict[str, JsonValue]]:
     )
 
 
+@cache
+def _tool_names() -> SearchStrategy[list[str]]:
+    plain = st.text(_LETTERS + "_", min_size=1, max_size=12)
+    return st.lists(st.one_of(plain, plain, st.sampled_from(_ODD_NAMES)), max_size=3, unique=True)
+
+
+@cache
 @st.composite
 def tools(draw: DrawFn) -> tuple[ToolDef, ...]:
     """Declared tools with different names, custom ones among them."""
-    plain = st.text(_LETTERS + "_", min_size=1, max_size=12)
-    names = draw(st.lists(st.one_of(plain, plain, st.sampled_from(_ODD_NAMES)), max_size=3, unique=True))
+    names = draw(_tool_names())
     made = []
     for name in names:
         about = draw(st.none() | texts())
@@ -216,6 +226,7 @@ def chunked(draw: DrawFn, body: bytes) -> list[bytes]:
     return [body[start:end] for start, end in zip([0, *cuts], [*cuts, len(body)], strict=True)]
 
 
+@cache
 @st.composite
 def _ids(draw: DrawFn) -> Sequence[str | None]:
     """Ids that differ, of every spelling seen; or none at all."""
@@ -226,19 +237,29 @@ def _ids(draw: DrawFn) -> Sequence[str | None]:
     return [*odd, *(f"{prefix}{n:09d}" for n in range(40 - len(odd)))]
 
 
+@cache
 @st.composite
 def _asked(draw: DrawFn) -> tuple[Part, ...]:
-    parts = draw(st.lists(st.one_of(texts().map(Text), texts().map(Text), _media()), min_size=1, max_size=3))
-    return tuple(parts)
+    return tuple(draw(_shown(1, 3)))
+
+
+@cache
+def _shown(least: int, most: int) -> SearchStrategy[list[Text | Media]]:
+    texts_mostly = st.one_of(texts().map(Text), texts().map(Text), _media())
+    return st.lists(texts_mostly, min_size=least, max_size=most)
+
+
+@cache
+def _kinds() -> SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(("text", "reasoning", "call")), min_size=1, max_size=4)
 
 
 @st.composite
 def _answer(draw: DrawFn, declared: Sequence[ToolDef], ids: Sequence[str | None]) -> tuple[Part, ...]:
     """Reasoning, texts and calls; ids are given out by what is left of them."""
     pool = ids if isinstance(ids, list) else list(ids)
-    kinds = draw(st.lists(st.sampled_from(("text", "reasoning", "call")), min_size=1, max_size=4))
     parts = list[Part]()
-    for kind in kinds:
+    for kind in draw(_kinds()):
         if kind == "call" and declared and pool:
             parts.append(draw(_call(draw(st.sampled_from(list(declared))), pool.pop(0))))
         elif kind == "reasoning":
@@ -269,12 +290,13 @@ def _broken(call_id: str | None, tool: ToolDef, raw: str) -> ToolCallIR:
 
 @st.composite
 def _result(draw: DrawFn, call: ToolCallIR) -> ToolResultIR:
-    content = draw(st.lists(st.one_of(texts().map(Text), texts().map(Text), _media()), max_size=2))
+    content = draw(_shown(0, 2))
     failed = draw(st.sampled_from((None, None, False, True)))
     name = draw(st.sampled_from((None, call.name)))
     return ToolResultIR(call.id, tuple(content), failed, call.name if call.id is None else name)
 
 
+@cache
 @st.composite
 def _reasoning(draw: DrawFn) -> Reasoning:
     """Of every carrier, with the proof that its protocol gives it; at times without."""
@@ -285,6 +307,7 @@ def _reasoning(draw: DrawFn) -> Reasoning:
     return Reasoning(carrier, draw(texts()), signature)
 
 
+@cache
 def _media() -> SearchStrategy[Media]:
     return st.sampled_from(
         (
@@ -298,9 +321,9 @@ def _media() -> SearchStrategy[Media]:
     )
 
 
-@st.composite
-def _params(draw: DrawFn) -> Mapping[str, JsonValue]:
-    values: dict[str, SearchStrategy[JsonValue]] = {
+@cache
+def _values() -> Mapping[str, SearchStrategy[JsonValue]]:
+    return {
         "max_tokens": st.integers(1, 10**5),
         "temperature": st.sampled_from((0, 0.7, 1.0)),
         "top_p": st.sampled_from((0.1, 0.95)),
@@ -313,6 +336,12 @@ def _params(draw: DrawFn) -> Mapping[str, JsonValue]:
         "response_schema": json_schemas().map(lambda schema: {"schema": schema, "name": "answer"}),
         "user": st.just("user-1"),
     }
+
+
+@cache
+@st.composite
+def _params(draw: DrawFn) -> Mapping[str, JsonValue]:
+    values = _values()
     names = draw(st.lists(st.sampled_from(sorted(values)), unique=True, max_size=4))
     return {name: draw(values[name]) for name in names} or NOTHING
 

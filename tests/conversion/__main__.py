@@ -1,4 +1,4 @@
-"""``python -m tests.conversion [WORD]…``: convert every recording into every protocol; exit 1 where something is unsaid.
+"""``python -m tests.conversion [WORD]…``: every recording in every protocol; exit 1 where something is unsaid.
 
 Words choose files whose path holds one of them.
 """

@@ -1,4 +1,4 @@
-"""Real traffic says the same in every protocol, up to the losses: a sample here, all of it by ``-m tests.conversion``."""
+"""Real traffic says the same in every protocol, up to the losses: a sample; ``-m tests.conversion`` takes all of it."""
 
 from __future__ import annotations
 
