@@ -56,7 +56,9 @@ def fit_text(part: Text, pointer: str, capabilities: Capabilities, ledger: Ledge
     if not capabilities.empty_text and not part.text.strip():
         ledger.lose(pointer, "a text without a visible character, which the target refuses")
         return None
-    return replace(part, extra=extra) if part.extra else part
+    if not part.extra:
+        return part
+    return replace(part, extra=extra) if part.text or extra else None  # nothing is left that said something
 
 
 def fit_media(

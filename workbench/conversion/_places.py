@@ -46,6 +46,7 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
     "usage": ("/usage", "/usageMetadata"),
     "error": ("/error",),
 }
+_WRAPS = ("function", "custom", "toolSpec")
 
 
 class Places:
@@ -58,13 +59,19 @@ class Places:
 
     def of(self, name: str) -> str:
         """Pointer of a field; the usual one where the body is a stream or holds it elsewhere."""
+        return self._first(_PLACES[name])
+
+    def inside(self, pointer: str, key: str) -> str:
+        """Pointer of a key of a tool, which some protocols wrap in another object."""
+        return self._first((f"{pointer}/{key}", *(f"{pointer}/{wrap}/{key}" for wrap in _WRAPS)))
+
+    def _first(self, places: tuple[str, ...]) -> str:
         if not self._is_read:
             self._is_read = True
             try:
                 self._value = loads(self._body)
             except WireError:
                 self._value = None
-        places = _PLACES[name]
         return next((place for place in places if _holds(self._value, place)), places[0])
 
     def below(self, name: str, key: str) -> str:
@@ -74,8 +81,8 @@ class Places:
 
 def _holds(value: JsonValue, pointer: str) -> bool:
     for step in pointer.split("/")[1:]:
-        if isinstance(value, list) and step == "0" and value:
-            value = value[0]
+        if isinstance(value, list) and step.isdecimal() and len(step) < 9 and int(step) < len(value):
+            value = value[int(step)]
         elif isinstance(value, dict) and step in value:
             value = value[step]
         else:

@@ -123,12 +123,12 @@ def _sayable(thinking: str | None, capabilities: Capabilities, ledger: Ledger, p
     return None
 
 
-def fit_tools(request: ModelRequest, capabilities: Capabilities, ledger: Ledger) -> tuple[ToolDef, ...]:
+def fit_tools(request: ModelRequest, capabilities: Capabilities, ledger: Ledger, places: Places) -> tuple[ToolDef, ...]:
     """Tools of the client; their names are left to ``tool_names``."""
-    return tuple(tool for tool in (_fit_tool(t, capabilities, ledger) for t in request.tools) if tool)
+    return tuple(tool for tool in (_fit_tool(t, capabilities, ledger, places) for t in request.tools) if tool)
 
 
-def _fit_tool(tool: ToolDef, capabilities: Capabilities, ledger: Ledger) -> ToolDef | None:
+def _fit_tool(tool: ToolDef, capabilities: Capabilities, ledger: Ledger, places: Places) -> ToolDef | None:
     kind = tool.extra.get("type")
     if tool.kind == "server":
         ledger.lose(tool.pointer, f"the server tool {tool.name or kind!r:.80}")
@@ -143,7 +143,7 @@ def _fit_tool(tool: ToolDef, capabilities: Capabilities, ledger: Ledger) -> Tool
     fields: dict[str, Any] = {"extra": fit_extra(extra, tool.pointer, capabilities, ledger), "kind": tool.kind}
     if tool.strict is not None and (not capabilities.strict or tool.kind == "custom"):
         if tool.strict:
-            ledger.lose(f"{tool.pointer}/strict", f"strict decoding of the arguments of {tool.name!r:.80}")
+            ledger.lose(places.inside(tool.pointer, "strict"), f"strict decoding of the arguments of {tool.name!r:.80}")
         fields["strict"] = None
     if tool.kind == "custom" and capabilities.custom_tools:
         return replace(tool, schema=None, **fields)

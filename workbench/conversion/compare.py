@@ -11,7 +11,18 @@ from workbench import adapters
 from workbench.conversion.convert import Converted, read_body
 from workbench.conversion.normal import normal_request, normal_response
 from workbench.decode import REQUEST, RESPONSE
-from workbench.ir import Carrier, Message, ModelRequest, ModelResponse, Part, Reasoning, Text, ToolCallIR
+from workbench.ir import (
+    Carrier,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    Part,
+    Reasoning,
+    Text,
+    ToolCallIR,
+    ToolResultIR,
+    Usage,
+)
 
 _REQUEST = ("model", "system", "messages", "tools", "tool_choice", "parallel", "stream", "thinking", "params")
 _RESPONSE = ("id", "model", "messages", "stop", "usage", "is_complete")
@@ -52,8 +63,16 @@ def _different(meant: Any, said: Any, fields: Iterable[str]) -> tuple[str, ...]:
     for name in fields:
         wanted, got = _comparable(getattr(meant, name)), _comparable(getattr(said, name))
         if wanted != got:
+            wanted, got = _apart(wanted, got)
             found.append(f"{name}: {wanted!r:.400} became {got!r:.400}")
     return tuple(found)
+
+
+def _apart(wanted: Any, got: Any) -> tuple[Any, Any]:
+    """The first items in which two values differ."""
+    while isinstance(wanted, tuple) and isinstance(got, tuple) and len(wanted) == len(got):
+        wanted, got = next((a, b) for a, b in zip(wanted, got, strict=True) if a != b)
+    return wanted, got
 
 
 def _comparable(value: Any) -> Any:
@@ -62,10 +81,14 @@ def _comparable(value: Any) -> Any:
         return tuple(_comparable(item) for item in value)
     if isinstance(value, Message):
         return value.role, _parts(value.parts) if value.role == "assistant" else _comparable(value.parts)
+    if isinstance(value, ToolResultIR):
+        return replace(value, content=()), _comparable(value.content)
     if isinstance(value, ToolCallIR):
         return replace(value, error=None, raw=value.raw if value.input is None else None)
-    if hasattr(value, "raw") and hasattr(value, "cache_read"):
-        return replace(value, raw={})
+    if isinstance(value, Usage):
+        return value.input, value.output, value.cache_read or 0, value.cache_write or 0, value.reasoning or 0
+    if isinstance(value, Text) and value.extra:
+        return replace(value, extra={k: v for k, v in value.extra.items() if v not in (None, [], "")})
     return dict(value) if hasattr(value, "keys") else None if value == "" else value
 
 

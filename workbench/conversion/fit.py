@@ -68,7 +68,7 @@ def fit_request(normal: NormalRequest, capabilities: Capabilities, body: bytes =
     ids = Ids(request.messages, capabilities)
     cut = _Cut(capabilities, ledger, ids, names)
     system, messages = cut.conversation(request)
-    tools = _request.fit_tools(request, capabilities, ledger)
+    tools = _request.fit_tools(request, capabilities, ledger, places)
     params = _request.fit_params(normal.params, capabilities, ledger)
     thinking = _request.fit_thinking(request, params, capabilities, ledger, places)
     choice, parallel = _request.fit_choice(request, tools, names, capabilities, ledger, places)
@@ -118,6 +118,10 @@ def fit_response(normal: NormalResponse, capabilities: Capabilities, body: bytes
     if usage is None and capabilities.usage_required and not response.error:
         ledger.lose("", "an answer without token counts, which the target refuses", "0 is written")
         usage = Usage(0, 0)
+    is_complete = response.is_complete and not (response.error and response.is_stream)
+    if not is_complete and not response.is_stream and not response.error:
+        ledger.lose(places.of("finish_reason"), "that the answer is not complete yet", "written as a whole answer")
+        is_complete = True
     if response.error and response.is_stream and (stop or usage):
         ledger.lose(places.of("usage"), "how a stream ended in which an error came")
         stop, usage = None, None
@@ -134,7 +138,7 @@ def fit_response(normal: NormalResponse, capabilities: Capabilities, body: bytes
         id=response.id if "id" in capabilities.answer_fields else None,
         model=response.model if "model" in capabilities.answer_fields else None,
         stop=stop,
-        is_complete=response.is_complete and not (response.error and response.is_stream),
+        is_complete=is_complete,
         usage=usage and _fit_usage(usage, capabilities, ledger, places),
         error=response.error and _fit_error(response.error, capabilities, ledger, places),
         params=NOTHING,
