@@ -30,7 +30,8 @@ def part(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Json]:
 
 
 INLINE = filled(
-    mimeType=st.sampled_from(["image/png", "audio/wav", "application/pdf", "x/y"]), data=st.just("iVBORw==")
+    mimeType=st.sampled_from(["image/png", "audio/wav", "application/pdf", "x/y", "image/*", "x/*"]),
+    data=st.just("iVBORw=="),
 )
 FILE = filled(mimeType=maybe(st.just("video/mp4")), fileUri=TEXT)
 MEDIA = part(inlineData=INLINE) | part(fileData=FILE, videoMetadata=maybe(OBJECT))

@@ -166,6 +166,9 @@ def test_answers_of_others(body: Any) -> None:
             id="inline",
         ),
         pytest.param(
+            {"fileData": {"mimeType": "video/*", "fileUri": "u"}}, (Media("video", None, url="u"),), id="kind-alone"
+        ),
+        pytest.param(
             {"file_data": {"mime_type": "application/pdf", "file_uri": "gs://b/o"}, "videoMetadata": {"fps": 1}},
             (Media("document", "application/pdf", url="gs://b/o", extra={"videoMetadata": {"fps": 1}}),),
             id="file",

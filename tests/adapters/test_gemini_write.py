@@ -46,7 +46,9 @@ MEDIA = st.sampled_from(
     [
         Media("image", "image/png", data=PIXEL),
         Media("document", "application/pdf", url="https://harbour.example/a.pdf"),
-        Media("file", None, url="gs://harbour/x"),
+        Media("document", None, url="gs://harbour/x"),
+        Media("image", None, url="https://harbour.example/a"),
+        Media("audio", None, data="QQ=="),
     ]
 )
 

@@ -8,6 +8,7 @@ is a thought, and an opaque ``thoughtSignature``, which may stand on a part of a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 from workbench.adapters._blocks import ITSELF, VERBATIM, Notes, kind_of
@@ -29,6 +30,10 @@ from workbench.ir import (
 )
 
 FORMAT = "gemini"
+FAMILIES = ("image", "audio", "video")
+"""Kinds of media that are the first half of their MIME types."""
+
+ANY_TYPE = "/*"
 _OK = "OUTCOME_OK"
 
 Reader: TypeAlias = Callable[[Node, str], Part | None]
@@ -190,29 +195,34 @@ def _inner(value: JsonValue, at: str, notes: Notes) -> Part:
 
 
 def _inline(node: Node, key: str) -> Part | None:
-    inner = node.inside(key)
-    if inner is None:
-        return None
-    kind, data = inner.string("media_type", "mimeType"), inner.string("data", "data")
-    node.absorb(inner)
-    return Media(media_kind(kind), kind, data=data, extra=node.rest(), source=node.source())
+    return _media(node, key, "data", "data")
 
 
 def _file(node: Node, key: str) -> Part | None:
+    return _media(node, key, "url", "fileUri")
+
+
+def _media(node: Node, key: str, name: str, holds: str) -> Part | None:
     inner = node.inside(key)
     if inner is None:
         return None
-    kind, url = inner.string("media_type", "mimeType"), inner.string("url", "fileUri")
+    said = inner.value.get(key_of(inner.value, "mimeType"))
+    family = said[: -len(ANY_TYPE)] if isinstance(said, str) and said.endswith(ANY_TYPE) else ""
+    is_kind = family in FAMILIES
+    media_type = inner.string("kind" if is_kind else "media_type", "mimeType")
+    content = {name: inner.string(name, holds)}
     node.absorb(inner)
-    return Media(media_kind(kind), kind, url=url, extra=node.rest(), source=node.source())
+    extra, source = node.rest(), node.source()
+    if is_kind:  # the kind alone: it is the first half of the string
+        source = replace(source, slices={"kind": (0, len(family))})
+        return Media(family, None, extra=extra, source=source, **content)
+    return Media(media_kind(media_type), media_type, extra=extra, source=source, **content)
 
 
 def media_kind(media_type: str | None) -> str:
-    """The kind of ``ir.Media`` that a MIME type belongs to."""
+    """The kind of ``ir.Media`` that a MIME type belongs to; a document is what is nothing else."""
     family = (media_type or "").partition("/")[0].lower()
-    if family in ("image", "audio", "video"):
-        return family
-    return "document" if family == "text" or media_type == "application/pdf" else "file"
+    return family if family in FAMILIES else "document"
 
 
 def _code(node: Node, key: str) -> Part | None:

@@ -212,7 +212,7 @@ def _placed(part: Part, at: str, item: Whole | Growing | Call, events: tuple[int
     """The part, each of its fields with the pieces of the stream it came in."""
     segments = dict(_segments(part, at, item))
     fields = {name: part.source.fields[name] for name in segments}
-    source = Source(part.source.pointer, fields, segments, events)
+    source = Source(part.source.pointer, fields, segments, events, part.source.slices)
     if isinstance(part, ToolResultIR):
         return replace(part, content=tuple(_placed(inner, at, item, events) for inner in part.content), source=source)
     return replace(part, source=source)

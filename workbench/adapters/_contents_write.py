@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.adapters._contents_params import write_config
+from workbench.adapters._contents_parts import ANY_TYPE, FAMILIES
 from workbench.adapters._contents_request import choice_json
 from workbench.adapters._contents_results import response_of
 from workbench.ir import (
@@ -107,7 +108,8 @@ def _part(part: Part) -> Json:
 
 
 def _media(part: Media) -> Json:
-    kind = {} if part.media_type is None else {"mimeType": part.media_type}
+    known = part.media_type or (f"{part.kind}{ANY_TYPE}" if part.kind in FAMILIES else None)
+    kind = {} if known is None else {"mimeType": known}
     if part.data is not None:
         return {"inlineData": {**kind, "data": part.data}}
     return {"fileData": {**kind, "fileUri": part.url if part.url is not None else part.file_id}}
@@ -182,7 +184,7 @@ def stream_body(response: ModelResponse) -> bytes:
 def _chunks(response: ModelResponse) -> Iterator[Json]:
     about = _about(response, is_last=False)
     for n, message in enumerate(response.messages):
-        for parts in _split(write_parts(message.parts)):
+        for parts in _split(write_parts(message.parts)) if message.parts else ([],):
             yield {"candidates": [{"content": {"parts": parts, "role": "model"}, "index": n}], **about}
     if response.error:
         yield error_body(response.error)

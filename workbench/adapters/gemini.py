@@ -35,7 +35,7 @@ from workbench.wire.stream import read_stream
 _METHOD = r":(stream)?[gG]enerateContent/?(?:[?#]|$)"
 _URL = re.compile(_METHOD)
 _MODEL = re.compile(r"/(?:models|tunedModels|endpoints)/([^/?#]+?)" + _METHOD)
-_KINDS = frozenset(("image", "document", "audio", "video", "file"))
+_KINDS = frozenset(("image", "document", "audio", "video"))
 _OUR_KEYS = ("generationConfig", "systemInstruction", "safetySettings", "toolConfig", "cachedContent")
 
 
@@ -44,7 +44,6 @@ class Gemini:
 
     name = PROTOCOL
     capabilities = Capabilities(
-        ids_optional=True,
         reasoning=frozenset((Carrier.THOUGHT_SIGNATURE.value,)),
         plain_reasoning=Carrier.THOUGHT_SIGNATURE.value,  # a thought needs no signature
         error_flag=True,  # by convention: the key ``error`` of the response
@@ -53,13 +52,16 @@ class Gemini:
         media_sources=frozenset(("data", "url")),
         interleaved=True,
         arguments="object",
-        call_ids=True,  # optional: written where there is one, never made up
+        call_ids=True,
+        ids_optional=True,  # written where there is one, never made up
         params=frozenset(PLACES),
         thinking=frozenset(("on", "off")),  # "adaptive" is the default, and its budget excludes a level
         tool_name_pattern=r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}",
         result_names=True,
         stops=frozenset(("stop", "tool_calls", "length", "filter", "other")),
         schema_keys=frozenset(),
+        stop_is_end=True,
+        usage_fields=frozenset(("cache_read", "reasoning")),
         error_fields=frozenset(("type", "code")),
     )
 
