@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench import adapters
+from workbench.conversion._ledger import keys
 from workbench.conversion.convert import Converted, read_body
 from workbench.conversion.normal import normal_request, normal_response
 from workbench.decode import REQUEST, RESPONSE
@@ -82,13 +83,14 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, Message):
         return value.role, _parts(value.parts) if value.role == "assistant" else _comparable(value.parts)
     if isinstance(value, ToolResultIR):
-        return replace(value, content=()), _comparable(value.content)
+        return replace(value, content=(), is_error=value.is_error or None), _comparable(value.content)
     if isinstance(value, ToolCallIR):
-        return replace(value, error=None, raw=value.raw if value.input is None else None)
+        extra = dict(keys(value.extra, ""))
+        return replace(value, error=None, raw=value.raw if value.input is None else None, extra=extra)
     if isinstance(value, Usage):
         return value.input, value.output, value.cache_read or 0, value.cache_write or 0, value.reasoning or 0
     if isinstance(value, Text) and value.extra:
-        return replace(value, extra={k: v for k, v in value.extra.items() if v not in (None, [], "")})
+        return replace(value, extra=dict(keys(value.extra, "")))
     return dict(value) if hasattr(value, "keys") else None if value == "" else value
 
 

@@ -125,9 +125,10 @@ def fit_response(normal: NormalResponse, capabilities: Capabilities, body: bytes
     if response.error and response.is_stream and (stop or usage):
         ledger.lose(places.of("usage"), "how a stream ended in which an error came")
         stop, usage = None, None
-    if stop and capabilities.stop_is_end and response.is_stream and not response.is_complete:
-        ledger.lose(places.of("finish_reason"), "the finish reason of a stream that breaks off behind it")
-        stop = None
+    if (stop or usage) and capabilities.stop_is_end and response.is_stream and not response.is_complete:
+        what = "the finish reason and token counts of a stream that breaks off behind them"
+        ledger.lose(places.of("finish_reason"), what)
+        stop, usage = None, None
     for name in ("id", "model"):
         if getattr(response, name) is not None and name not in capabilities.answer_fields:
             ledger.lose(f"/{name}", f"the {name} of the answer")
