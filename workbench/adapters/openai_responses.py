@@ -85,7 +85,11 @@ class OpenAIResponses:
         params=frozenset(PLACES.values()) | {"response_schema", "response_json"},
         thinking=frozenset(("on", "off")),
         one_text=frozenset(("system",)),
+        tool_name_pattern="[a-zA-Z0-9_-]{1,64}",
         effort_is_thinking=True,
+        schema_required={"name": "answer"},
+        error_fields=frozenset(("type", "param", "code")),
+        stop_is_end=True,
     )
 
     def claims_url(self, url: str) -> bool:
