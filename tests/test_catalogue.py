@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-FAMILIES = ("closure", "reasoning", "arguments", "content", "streaming")
+FAMILIES = ("closure", "reasoning", "arguments", "schema", "content", "streaming")
 PROTOCOLS = ("anthropic-messages", "openai-chat")
 CONTRACTS = ("anthropic", "openai", "deepseek", "none")
 

@@ -14,9 +14,15 @@ from workbench.schemas.dialect import Dialect
 from workbench.schemas.lower import CHECKED, NARROWER, down_level
 from workbench.schemas.proof import prove
 
-DIALECTS = [d for name in ("anthropic", "openai", "gemini", "deepseek") for d in of_contract(contracts.get(name)).values()]
+DIALECTS = [
+    d for name in ("anthropic", "openai", "gemini", "deepseek") for d in of_contract(contracts.get(name)).values()
+]
 
-POINT = {"type": "object", "properties": {"x": {"type": "integer", "minimum": 0}, "y": {"type": "string"}}, "required": ["x"]}
+POINT = {
+    "type": "object",
+    "properties": {"x": {"type": "integer", "minimum": 0}, "y": {"type": "string"}},
+    "required": ["x"],
+}
 TREE = {
     "type": "object",
     "properties": {"v": {"type": "string"}, "kids": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
@@ -39,16 +45,19 @@ def deep(levels):
 
 SCHEMAS = {
     "references": {
-        **obj(["a"], a={"$ref": "#/$defs/p"}, b={"type": "array", "items": {"$ref": "#/$defs/p"}}), "$defs": {"p": POINT}
+        **obj(["a"], a={"$ref": "#/$defs/p"}, b={"type": "array", "items": {"$ref": "#/$defs/p"}}),
+        "$defs": {"p": POINT},
     },
     "recursion": {**obj(["root"], root={"$ref": "#/$defs/tree"}), "$defs": {"tree": TREE}},
     "recursion of the root": obj(["name"], name={"type": "string"}, child={"$ref": "#"}),
     "reference beside keywords": {
-        **obj(a={"$ref": "#/$defs/s", "minLength": 3}), "$defs": {"s": {"type": "string", "maxLength": 4}}
+        **obj(a={"$ref": "#/$defs/s", "minLength": 3}),
+        "$defs": {"s": {"type": "string", "maxLength": 4}},
     },
     "reference that leads nowhere else": obj(a={"$ref": "#/properties/b"}, b={"type": "string"}),
     "oneOf at the root": {
-        **obj(yaml={"type": "string"}, file={"type": "string"}), "oneOf": [{"required": ["yaml"]}, {"required": ["file"]}]
+        **obj(yaml={"type": "string"}, file={"type": "string"}),
+        "oneOf": [{"required": ["yaml"]}, {"required": ["file"]}],
     },
     "anyOf of objects at the root": {
         "anyOf": [
@@ -59,7 +68,8 @@ SCHEMAS = {
     "oneOf of types": obj(m={"oneOf": [{"type": "string"}, {"type": "integer"}, {"type": "number", "minimum": 5}]}),
     "oneOf with a fixed property": obj(d={"oneOf": [FAST, SAFE]}),
     "oneOf of references": {
-        **obj(["s"], s={"oneOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}]}), "$defs": {"a": FAST, "b": SAFE}
+        **obj(["s"], s={"oneOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}]}),
+        "$defs": {"a": FAST, "b": SAFE},
     },
     "oneOf that overlaps": obj(m={"oneOf": [obj(a={"type": "string"}), obj(b={"type": "string"})]}),
     "allOf": obj(["m"], m={"allOf": [obj(["a"], a={"type": "string"}), obj(b={"type": "integer"})]}),
@@ -68,12 +78,17 @@ SCHEMAS = {
     "const": obj(k={"const": 5}, s={"const": "x"}, n={"const": None}),
     "enums": obj(e={"enum": ["x", None]}, n={"enum": [1, 2]}, m={"type": ["string", "null"], "enum": ["a", None]}),
     "type lists": obj(
-        a={"type": ["string", "null"]}, b={"type": ["string", "integer"]}, c={"type": ["array", "null", "object"]},
-        d={"type": ["array", "object"], "items": {"type": "string"}, "maxItems": 2}, e={"type": "null"},
+        a={"type": ["string", "null"]},
+        b={"type": ["string", "integer"]},
+        c={"type": ["array", "null", "object"]},
+        d={"type": ["array", "object"], "items": {"type": "string"}, "maxItems": 2},
+        e={"type": "null"},
     ),
     "bounds": obj(
-        a={"type": "integer", "exclusiveMinimum": 0, "multipleOf": 2}, b={"type": "string", "minLength": 2, "pattern": "^a"},
-        c={"type": "array", "items": {"type": "string"}, "uniqueItems": True, "maxItems": 2}, d={"type": "array"},
+        a={"type": "integer", "exclusiveMinimum": 0, "multipleOf": 2},
+        b={"type": "string", "minLength": 2, "pattern": "^a"},
+        c={"type": "array", "items": {"type": "string"}, "uniqueItems": True, "maxItems": 2},
+        d={"type": "array"},
     ),
     "bounds of draft 4": {
         "$schema": "http://json-schema.org/draft-04/schema#",
@@ -81,35 +96,49 @@ SCHEMAS = {
     },
     "closed object": {**obj(a={"type": "string"}), "additionalProperties": False},
     "annotations": {
-        "$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://example.com/t", "title": "T",
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "https://example.com/t",
+        "title": "T",
         **obj(a={"type": "string", "default": "x", "examples": ["y"], "format": "date"}),
     },
     "maps": obj(
-        ["m", "zz"], m={"type": "object", "additionalProperties": {"type": "integer"}}, f={"type": "object"}, any={}, t=True,
+        ["m", "zz"],
+        m={"type": "object", "additionalProperties": {"type": "integer"}},
+        f={"type": "object"},
+        any={},
+        t=True,
         p={**obj(q={"type": "string"}), "patternProperties": {"^x": {"type": "string"}}},
     ),
     "conditions": {
-        **obj(["k"], k={"enum": ["a", "b"]}, v={}), "if": {"properties": {"k": {"const": "a"}}},
-        "then": {"required": ["v"]}, "not": {"required": ["z"]}, "dependentRequired": {"v": ["k"]},
+        **obj(["k"], k={"enum": ["a", "b"]}, v={}),
+        "if": {"properties": {"k": {"const": "a"}}},
+        "then": {"required": ["v"]},
+        "not": {"required": ["z"]},
+        "dependentRequired": {"v": ["k"]},
     },
-    "tuples": obj(t={"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": {"type": "boolean"}}),
+    "tuples": obj(
+        t={"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": {"type": "boolean"}}
+    ),
     "tuples of draft 7": {
         "$schema": "http://json-schema.org/draft-07/schema#",
         **obj(t={"type": "array", "items": [{"type": "string"}, {"type": "integer"}], "additionalItems": False}),
     },
     "beside a reference in draft 7": {
         "$schema": "http://json-schema.org/draft-07/schema#",
-        **obj(r={"$ref": "#/definitions/s", "minLength": 5}), "definitions": {"s": {"type": "string"}},
+        **obj(r={"$ref": "#/definitions/s", "minLength": 5}),
+        "definitions": {"s": {"type": "string"}},
     },
     "nested too deep": deep(13),
     "anyOf beside properties": obj(
         o={**obj(a={"type": "string"}, b={"type": "string"}), "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
     ),
-    "no types": {"properties": {"a": {"minimum": 3}, "b": {"properties": {"c": {"type": "string"}}}, "d": {"items": {}}}},
+    "no types": {
+        "properties": {"a": {"minimum": 3}, "b": {"properties": {"c": {"type": "string"}}}, "d": {"items": {}}}
+    },
     "optional and null": {**obj(a={"type": ["string", "null"]}, b=POINT), "additionalProperties": False},
     "no properties": obj(),
     "a property named nullable": obj(["nullable"], nullable=True, enum={"type": ["integer", "null"]}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda d: d.name)
@@ -143,21 +172,30 @@ NAMED = {d.name: d for d in DIALECTS}
 
 EXAMPLES = [
     (
-        "oneOf at the root", "anthropic",
+        "oneOf at the root",
+        "anthropic",
         {"type": "object", "properties": {"yaml": {"type": "string"}, "file": {"type": "string"}}},
         {"oneOf": [{"required": ["yaml"]}, {"required": ["file"]}]},
     ),
     (
-        "closed object", "gemini", {"type": "object", "properties": {"a": {"type": "string"}}},
+        "closed object",
+        "gemini",
+        {"type": "object", "properties": {"a": {"type": "string"}}},
         {"properties": {"a": {"type": "string"}}, "additionalProperties": False},
     ),
     (
-        "closed object", "openai strict",
-        {"type": "object", "properties": {"a": {"type": ["string", "null"]}}, "additionalProperties": False, "required": ["a"]},
+        "closed object",
+        "openai strict",
+        {
+            "type": "object",
+            "properties": {"a": {"type": ["string", "null"]}},
+            "additionalProperties": False,
+            "required": ["a"],
+        },
         True,
     ),
     ("no properties", "gemini", {"type": "object"}, True),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "dialect", "schema", "check"), EXAMPLES, ids=[f"{e[0]}, {e[1]}" for e in EXAMPLES])
@@ -197,7 +235,8 @@ def test_every_step_has_a_place_in_the_original():
 def test_a_tool_that_is_too_large_is_split():
     small = Dialect(name="small", max_properties=3, root_refused=frozenset(("oneOf",)), root_object=True)
     branches = [
-        {**obj([f"a{n}"], **{f"a{n}": {"type": "string"}, f"b{n}": {"type": "string"}}), "title": f"t{n}"} for n in range(3)
+        {**obj([f"a{n}"], **{f"a{n}": {"type": "string"}, f"b{n}": {"type": "string"}}), "title": f"t{n}"}
+        for n in range(3)
     ]
     lowered = down_level({"type": "object", "oneOf": branches}, small)
     assert [i.keyword for i in lowered.remaining] == ["properties"]
@@ -206,14 +245,23 @@ def test_a_tool_that_is_too_large_is_split():
 
 
 BAD = [
-    ("no object", ["a"]), ("references in a ring", {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}),
+    ("no object", ["a"]),
+    ("references in a ring", {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}),
     ("wrong shapes", {"properties": ["a"], "required": "x", "anyOf": {}, "type": 5, "enum": "x", "allOf": 3}),
     ("properties of no shape", {"type": "object", "properties": {"a": 5, "b": None, "c": "x"}}),
-    ("much that multiplies", {"$ref": "#/$defs/d30", "$defs": {
-        "d0": {"type": "string", "minLength": 1},
-        **{f"d{n}": obj(a={"$ref": f"#/$defs/d{n - 1}"}, b={"$ref": f"#/$defs/d{n - 1}"}) for n in range(1, 31)},
-    }}),
-]  # fmt: skip
+    (
+        "much that multiplies",
+        {
+            "$ref": "#/$defs/d30",
+            "$defs": {
+                "d0": {"type": "string", "minLength": 1},
+                **{
+                    f"d{n}": obj(a={"$ref": f"#/$defs/d{n - 1}"}, b={"$ref": f"#/$defs/d{n - 1}"}) for n in range(1, 31)
+                },
+            },
+        },
+    ),
+]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda d: d.name)
@@ -225,24 +273,41 @@ def test_a_bad_schema_is_survived(schema, dialect):
 NAMES = st.sampled_from(["a", "b", "c"])
 LEAF = st.sampled_from(
     [
-        {}, True, {"type": "string"}, {"type": "integer", "minimum": 1}, {"enum": ["a", 1, None]}, {"const": "a"}, {"type": "null"},
-        {"type": ["string", "null"], "minLength": 2}, {"type": ["integer", "string"], "enum": [1, "a"]}, {"type": "array"},
-        {"type": "object"}, {"required": ["a"]}, {"$ref": "#/$defs/d"}, {"type": "boolean"}, {"pattern": "^a"},
+        {},
+        True,
+        {"type": "string"},
+        {"type": "integer", "minimum": 1},
+        {"enum": ["a", 1, None]},
+        {"const": "a"},
+        {"type": "null"},
+        {"type": ["string", "null"], "minLength": 2},
+        {"type": ["integer", "string"], "enum": [1, "a"]},
+        {"type": "array"},
+        {"type": "object"},
+        {"required": ["a"]},
+        {"$ref": "#/$defs/d"},
+        {"type": "boolean"},
+        {"pattern": "^a"},
     ]
-)  # fmt: skip
+)
 
 
 def _grown(inner):
     properties = st.dictionaries(NAMES, inner, max_size=3)
     return st.one_of(
-        st.builds(lambda p, r, c: {"type": "object", "properties": p, "required": r, **c}, properties,
-                  st.lists(NAMES, max_size=2, unique=True),
-                  st.sampled_from([{}, {"additionalProperties": False}, {"additionalProperties": {"type": "integer"}}])),
+        st.builds(
+            lambda p, r, c: {"type": "object", "properties": p, "required": r, **c},
+            properties,
+            st.lists(NAMES, max_size=2, unique=True),
+            st.sampled_from([{}, {"additionalProperties": False}, {"additionalProperties": {"type": "integer"}}]),
+        ),
         st.builds(lambda i, c: {"type": "array", "items": i, **c}, inner, st.sampled_from([{}, {"maxItems": 1}])),
-        st.builds(lambda k, b: {k: b}, st.sampled_from(["anyOf", "oneOf", "allOf"]), st.lists(inner, min_size=1, max_size=3)),
+        st.builds(
+            lambda k, b: {k: b}, st.sampled_from(["anyOf", "oneOf", "allOf"]), st.lists(inner, min_size=1, max_size=3)
+        ),
         st.builds(lambda b, p: {"anyOf": b, "properties": p}, st.lists(inner, min_size=1, max_size=2), properties),
         st.builds(lambda i: {"not": i}, inner),
-    )  # fmt: skip
+    )
 
 
 ANY = st.recursive(LEAF, _grown, max_leaves=6)
