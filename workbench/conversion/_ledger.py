@@ -10,8 +10,8 @@ from workbench.ir import JsonValue
 from workbench.leaves import escape
 
 LEFT_OUT = "left out"
-_DONE = ("status", "completed")
-"""What an item says that is there, and so all there."""
+_DEFAULTS = (("status", "completed"), ("detail", "auto"))
+"""What an item says that is all there, and an image of which nothing else is wanted."""
 
 _NUMBER = re.compile(r"\d+")
 
@@ -57,7 +57,7 @@ def keys(extra: Mapping[str, JsonValue], pointer: str) -> Iterator[tuple[str, Js
         at = f"{pointer}/{escape(key)}"
         if isinstance(value, Mapping):
             yield from keys(value, at)
-        elif value is not None and value != [] and value != "" and (key, value) != _DONE:
+        elif value is not None and value != [] and value != "" and (key, value) not in _DEFAULTS:
             yield at, value
 
 

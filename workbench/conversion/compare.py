@@ -89,7 +89,7 @@ def _comparable(value: Any) -> Any:
         return replace(value, error=None, raw=value.raw if value.input is None else None, extra=extra)
     if isinstance(value, Usage):
         return value.input, value.output, value.cache_read or 0, value.cache_write or 0, value.reasoning or 0
-    if isinstance(value, Text) and value.extra:
+    if isinstance(value, Text | Media) and value.extra:
         return replace(value, extra=dict(keys(value.extra, "")))
     return dict(value) if hasattr(value, "keys") else None if value == "" else value
 
