@@ -73,6 +73,7 @@ class Capabilities:
         schema_required: the same, without which it is refused → what is written when nothing is known.
         usage_required: an answer is refused without token counts.
         stop_is_end: the event that says the finish reason of a stream is the one that ends it.
+        stop_by_calls: the finish reason is "stop" whether the answer calls tools or not: its calls tell.
         answer_fields: of ``"id"`` and ``"model"``, what an answer says of itself.
         usage_fields: counts of ``ir.Usage`` that can be said beside input and output.
         error_fields: fields of ``ir.ApiError`` that can be said beside its message.
@@ -113,6 +114,7 @@ class Capabilities:
     schema_required: Mapping[str, JsonValue] = NOTHING
     usage_required: bool = False
     stop_is_end: bool = False
+    stop_by_calls: bool = False
     answer_fields: frozenset[str] = frozenset(("id", "model"))
     usage_fields: frozenset[str] = frozenset(("cache_read", "cache_write", "reasoning"))
     error_fields: frozenset[str] = frozenset(("type",))

@@ -48,6 +48,7 @@ class Ollama:
         answer_fields=frozenset(("model",)),
         usage_fields=frozenset(),
         stop_is_end=True,
+        stop_by_calls=True,
     )
 
     def claims_url(self, url: str) -> bool:

@@ -122,6 +122,11 @@ def fit_response(normal: NormalResponse, capabilities: Capabilities, body: bytes
     if not is_complete and not response.is_stream and not response.error:
         ledger.lose(places.of("finish_reason"), "that the answer is not complete yet", "written as a whole answer")
         is_complete = True
+    if stop == "tool_calls" and capabilities.stop_by_calls and not any(any(m.tool_calls()) for m in fitted):
+        ledger.lose(
+            places.of("finish_reason"), f"the finish reason {response.finish_reason!r:.60} without a call", "'stop'"
+        )
+        stop = "stop"
     if response.error and response.is_stream and (stop or usage):
         ledger.lose(places.of("usage"), "how a stream ended in which an error came")
         stop, usage = None, None
