@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from workbench import adapters
 from workbench.adapters import UrlFacts
@@ -28,6 +30,7 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
+from workbench.leaves import leaves
 from workbench.wire.jsontext import dumps
 from workbench.wire.stream import aws_message, read_stream
 
@@ -533,3 +536,67 @@ def _service_model() -> Any:
     loaders, models = pytest.importorskip("botocore.loaders"), pytest.importorskip("botocore.model")
     description = loaders.Loader().load_service_model("bedrock-runtime", "service-2")
     return models.ServiceModel(description)
+
+
+NAMES = st.sampled_from(
+    [
+        "messageStart",
+        "contentBlockStart",
+        "contentBlockDelta",
+        "contentBlockStop",
+        "messageStop",
+        "metadata",
+        "xException",
+    ]
+)
+KEYS = st.sampled_from(
+    [
+        *("role", "contentBlockIndex", "start", "delta", "stopReason", "usage", "p", "text", "toolUse", "toolResult"),
+        *("reasoningContent", "input", "toolUseId", "name", "content", "json", "status", "type", "signature", "error"),
+        *("reasoningText", "redactedContent", "image", "source", "bytes", "format", "messages", "system", "toolConfig"),
+        *(
+            "tools",
+            "toolSpec",
+            "toolChoice",
+            "auto",
+            "cachePoint",
+            "inferenceConfig",
+            "output",
+            "message",
+            "s3Location",
+        ),
+    ]
+)
+ODD_VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-1, 3) | st.sampled_from(["", "x", "{", '{"a":1}', "user", "success"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=14,
+)
+
+
+@given(st.lists(st.tuples(NAMES, ODD_VALUES), max_size=6))
+def test_no_stream_crashes(events):
+    data = stream(*events)
+    result = play(data)
+    assert adapter.encode_response(result, data) == data if data else True
+    for message in result.messages:
+        assert list(leaves(message)) is not None
+
+
+@given(st.dictionaries(KEYS, ODD_VALUES, max_size=5), ODD_VALUES)
+def test_no_body_crashes(value, content):
+    for given_body in (value | {"messages": [{"role": "user", "content": content}]}, value):
+        data = body(given_body)
+        try:
+            result = adapter.decode_request(data)
+            assert adapter.encode_request(result, data) == data
+            assert adapter.params(result) is not None
+        except ProtocolMismatch:
+            pass
+    for given_body in (value, {"output": {"message": {"content": content}}, **value}):
+        data = body(given_body)
+        try:
+            answer = adapter.decode_response(data, status=400)
+            assert adapter.encode_response(answer, data) == data
+        except ProtocolMismatch:
+            pass

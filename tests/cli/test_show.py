@@ -93,3 +93,22 @@ def test_what_its_maker_says_of_a_session_is_said(run: Run, command: tuple[str, 
     told = run(*command, BROKEN).out
     for words in ("The client keeps the call but", "https://github.com/", "constructed: requests"):
         assert words in told
+
+
+@pytest.mark.parametrize("view", ["ir", "events"])
+def test_the_frames_of_a_connection_are_listed(run: Run, view: str) -> None:
+    frames = [("sent", {"type": "session.update"}), ("received", {"type": "session.updated", "x": "\x1b[31m"})]
+    cassette = {"interactions": [{"kind": "message", "direction": d, "data": json.dumps(v)} for d, v in frames]}
+    said = run("show", "--as", view, "-", stdin=json.dumps(cassette).encode()).out
+    assert "openai-realtime" in said
+    assert "0 > session.update  [" in said
+    assert "1 < session.updated  [" in said
+    assert "\x1b" not in said
+    held = json.loads(run("show", "--as", "events", "--format", "json", "-", stdin=json.dumps(cassette).encode()).out)
+    assert [f["type"] for f in held["exchanges"][0]["frames"]] == ["session.update", "session.updated"]
+
+
+def test_binary_bodies_are_shown_in_hex(run: Run) -> None:
+    call = {"request_sample": {"json": {"a": 1}, "raw": "\x00\x01\u00ff"}, "response_sample": {"json": {}, "raw": "x"}}
+    said = run("show", "--as", "wire", "-", stdin=json.dumps({"interactions": [call]}).encode()).out
+    assert "\x00" not in said

@@ -148,6 +148,8 @@ def test_a_stream_is_shown_as_it_comes() -> None:
     answer = HttpResponse(200, Headers((("content-type", "text/event-stream; charset=utf-8"),)))
     exchange = request()
     assert "--no-buffer" in curl(Exchange("1", exchange.request, answer)).text
+    lines = HttpResponse(200, Headers((("content-type", "application/x-ndjson"),)), Body(b'{"done":true}'))
+    assert "--no-buffer" in curl(Exchange("1", exchange.request, lines)).text
 
 
 NAMES = st.from_regex(r"\A[a-z@:!-]{1,8}\Z") | st.text(max_size=8)

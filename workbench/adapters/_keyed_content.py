@@ -109,7 +109,8 @@ class Tree:
 
 def put(tree: Mapping[str, JsonValue], path: Path, value: JsonValue) -> dict[str, JsonValue]:
     """The tree with a value at a path."""
-    inner = put(tree.get(path[0]) or {}, path[1:], value) if len(path) > 1 else value
+    held = tree.get(path[0])
+    inner = put(held if isinstance(held, Mapping) else {}, path[1:], value) if len(path) > 1 else value
     return {**tree, path[0]: inner}
 
 

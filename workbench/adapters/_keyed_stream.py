@@ -101,6 +101,8 @@ class _Grown:
 
     def _item(self, part: Part, number: int) -> Part:
         """A part of a result, which came whole."""
+        if number >= len(self.items):
+            return part
         event, pointer = self.items[number][1]
         fields = {name: suffix for name, suffix in part.source.fields.items() if name != "extra"}
         segments = {name: (Segment(event, pointer + suffix),) for name, suffix in fields.items()}

@@ -18,6 +18,7 @@ from workbench.exporters._words import Piece, Variable, is_pasteable, printed, q
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.redaction import COOKIE_HEADER, SECRET_HEADER, Redactor
+from workbench.wire.stream import framing_of
 
 MOST_ON_THE_LINE: Final = 100_000
 """Bytes of a body given as an argument; Linux takes 131,072 for one, and what is larger is piped in."""
@@ -73,8 +74,11 @@ def curl(exchange: Exchange) -> Command:
 
 
 def _is_stream(exchange: Exchange) -> bool:
-    kind = exchange.response.headers.get("content-type") if exchange.response else None
-    return (kind or "").startswith("text/event-stream")
+    answer = exchange.response
+    if answer is None:
+        return False
+    kind = answer.headers.get("content-type") or ""
+    return kind.startswith("text/event-stream") or framing_of(decode_partial(answer.body)[0], kind) is not None
 
 
 @dataclass(slots=True)
