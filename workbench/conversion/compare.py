@@ -14,6 +14,7 @@ from workbench.conversion.normal import normal_request, normal_response
 from workbench.decode import REQUEST, RESPONSE
 from workbench.ir import (
     Carrier,
+    Media,
     Message,
     ModelRequest,
     ModelResponse,
@@ -53,10 +54,16 @@ def unsaid(converted: Converted) -> tuple[str, ...]:
         assert isinstance(read, ModelResponse)
         answer = normal_response(read).response
         fields = [name for name in _RESPONSE if not (meant.error and name in ("id", "model", "is_complete"))]
-        wrong = _different(meant, answer, fields)
+        wrong = _different(_stopped(meant), _stopped(answer), fields)
         meant_error, error = (node.error and (node.error.message, node.error.type) for node in (meant, answer))
         return wrong if meant_error == error else (*wrong, f"error: {meant_error!r:.200} became {error!r:.200}")
     return ()
+
+
+def _stopped(answer: ModelResponse) -> ModelResponse:
+    """Where an answer holds calls, some protocols say "stop" for it and some have a word of its own."""
+    has_calls = any(True for message in answer.messages for _ in message.tool_calls())
+    return replace(answer, stop="tool_calls") if has_calls and answer.stop == "stop" else answer
 
 
 def _different(meant: Any, said: Any, fields: Iterable[str]) -> tuple[str, ...]:
