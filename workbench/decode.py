@@ -10,7 +10,7 @@ from itertools import islice
 from workbench import adapters
 from workbench.adapters import Adapter, UrlFacts, _elsewhere
 from workbench.errors import ProtocolMismatch, WireError
-from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment
+from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment, Source, Text
 from workbench.known import KnownMessages
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, Kind, State
@@ -20,6 +20,8 @@ from workbench.wire.sse import SseEvent, meant
 from workbench.wire.stream import Framing, is_sealed, read_stream
 
 REQUEST, RESPONSE = "request", "response"
+TEXT = "text"
+"""The protocol of text that a model wrote, by itself: the answer is the body, and its only leaf."""
 _OF_THE_END = ("stream.truncated", "stream.no-terminator")
 """Anomalies that say how a stream ended; while it still arrives, it has not."""
 
@@ -83,6 +85,8 @@ class Decoded:
             self._decode_request(adapter, before, known)
             self._add_url_facts(adapter)
             self._decode_response(adapter)
+        elif self.protocol == TEXT:
+            self.response = _text_answer(self.response_text)
         elif self.protocol:
             self.problems.append(Anomaly("decode", f"{self.protocol} is recognised but not decoded by this version"))
 
@@ -152,9 +156,16 @@ class Decoded:
                 return other, "by its body"
         if score > 0:
             return best, how
+        if self._is_text_alone():
+            return TEXT, "a text by itself"
         if isinstance(response, dict) and "error" in response:
             return None, "an error body alone: workbench explain finds the rule behind its text"
         return None, "no model exchange: no protocol claims its URL or body"
+
+    def _is_text_alone(self) -> bool:
+        http = self.exchange.response
+        kind = (http and http.headers.get("content-type")) or ""
+        return self.exchange.request is None and kind.startswith("text/plain") and not self.events
 
     def _decode_request(self, adapter: Adapter, before: Decoded | None, known: KnownMessages | None) -> None:
         if not self.request_text.strip():
@@ -232,9 +243,18 @@ class Decoded:
         """Where a pointer's bytes are. An empty place where it is not on the wire."""
         if side == RESPONSE and self.events:
             return self._stream_place(pointer)
+        if self.protocol == TEXT:
+            return Place(((0, len(self.response_text)),))
         index = self.request_index if side == REQUEST else self.response_index
         span = index.span(pointer)
         return Place((span,)) if span else Place()
+
+    def place_within(self, side: str, message: Message, part: Part, name: str, piece: tuple[int, int]) -> Place:
+        """Where characters ``piece`` of a text field of a part are."""
+        first, _ = part.source.slices.get(name, (0, 0))
+        piece = (first + piece[0], first + piece[1])
+        slices = {**part.source.slices, name: piece}
+        return self.place_of(side, message, replace(part, source=replace(part.source, slices=slices)), name)
 
     def place_of(self, side: str, message: Message, part: Part, name: str | None = None) -> Place:
         """Where a part, or one field of it, is; of a part that is a slice of a string, where that slice is."""
@@ -244,6 +264,9 @@ class Decoded:
             found = self._segments(segments) if segments else self.place_events(part.source.events)
             has_bytes = segments and not any(is_sealed(self.events[n]) for n in found.events if n < len(self.events))
             return _sliced(self.response_text, found, *slice_) if slice_ and has_bytes else found
+        if self.protocol == TEXT:
+            start, end = (_byte_at(self.response_text, n) for n in slice_ or (0, len(self.response_text)))
+            return Place(((start, end),))
         found = self.place(side, message.absolute(part, name or ("text" if slice_ else None)))
         text = self.request_text if side == REQUEST else self.response_text
         return _sliced(text, found, *slice_) if slice_ else found
@@ -295,6 +318,16 @@ def _sliced(text: bytes, place: Place, start: int, end: int) -> Place:
             spans.append(string_slice_span(text, span, first, last))
         at += length
     return Place(tuple(spans), place.events)
+
+
+def _text_answer(body: bytes) -> ModelResponse:
+    whole = Text(body.decode("utf-8", "replace"), source=Source(fields={"text": ""}))
+    return ModelResponse(TEXT, messages=(Message("assistant", (whole,)),))
+
+
+def _byte_at(text: bytes, character: int) -> int:
+    """The byte at which a character of a text begins."""
+    return min(len(text.decode("utf-8", "replace")[:character].encode("utf-8", "replace")), len(text))
 
 
 def _installed(protocol: str | None) -> Adapter | None:

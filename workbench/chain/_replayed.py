@@ -36,6 +36,7 @@ class Replay(NamedTuple):
     note: str = ""
 
 
+_ONE_ALPHABET = str.maketrans("-_", "+/")
 _BLOCKS = frozenset({Carrier.THINKING, Carrier.REDACTED_THINKING})
 
 
@@ -82,6 +83,11 @@ def _compare_kind(
 ) -> Replay:
     """One kind of carrier; ``received`` is what came in the same kind."""
     numbers = [n for n, b in enumerate(all_sent) if _kind(b) == kind]
+    if kind == Carrier.THOUGHT_SIGNATURE:  # thoughts without proof are owed by nobody
+        numbers = [n for n in numbers if all_sent[n].signature] or numbers[:1]
+        received = [b for b in received if b.signature]
+        if not received and not all_sent[numbers[0]].signature:
+            return Replay(Sent.SENT, numbers[0])
     sent = [all_sent[n] for n in numbers]
     if all(_is_empty(b) for b in sent) and not all(_is_empty(b) for b in received or all_received):
         return Replay(Sent.EMPTY, numbers[0], "text")
@@ -96,7 +102,10 @@ def _compare_kind(
 
 def content(block: Reasoning) -> tuple[str, str, int]:
     """What has to be the same in a block: text, signature, and the digest of its data."""
-    return block.text or "", block.signature or "", digest(block.data) if block.data else 0
+    signature = block.signature or ""
+    if block.carrier is Carrier.THOUGHT_SIGNATURE:  # bytes, which the SDK spells in the URL's alphabet (google-genai)
+        signature = signature.translate(_ONE_ALPHABET).rstrip("=")
+    return block.text or "", signature, digest(block.data) if block.data else 0
 
 
 def _whole(blocks: Sequence[Reasoning]) -> tuple[str, str, list[int]]:

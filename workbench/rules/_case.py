@@ -80,6 +80,11 @@ class Case:
         place = self.decoded.place_of(ref.side, self.message(ref), self.part(ref), name)
         return self._finding(rule, ref.side, self.pointer(ref, name), place, message, self.part(ref), **more)
 
+    def within(self, rule: Rule, ref: NodeRef, name: str, piece: tuple[int, int], message: str, **more: str) -> Finding:
+        """A finding on some characters of a text field of a part."""
+        place = self.decoded.place_within(ref.side, self.message(ref), self.part(ref), name, piece)
+        return self._finding(rule, ref.side, self.pointer(ref, name), place, message, self.part(ref), **more)
+
     def finding(
         self, rule: Rule, side: str, pointer: str, message: str, *, events: Iterable[int] = (), **more: str
     ) -> Finding:

@@ -1,0 +1,86 @@
+"""Calls left in text: found where they are meant, never where they are talked about."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.cli import main
+
+TOOLS = [
+    {
+        "type": "function",
+        "function": {"name": "read_file", "parameters": {"type": "object", "properties": {"path": {"type": "string"}}}},
+    }
+]
+GO = [{"role": "user", "content": "go"}]
+HERMES = '<tool_call>\n{"name": "read_file", "arguments": {"path": "a"}}\n</tool_call>'
+QWEN = "<tool_call>\n<function=read_file>\n<parameter=path>\na\n</parameter>\n</function>\n</tool_call>"
+BROKEN = QWEN.replace("</parameter>\n", "")
+BARE = QWEN.removeprefix("<tool_call>\n")
+DSML = (
+    '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="read_file">\n<｜DSML｜parameter name="path" string="true">a'
+    "</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>"
+)
+CALL = {"id": "c1", "type": "function", "function": {"name": "read_file", "arguments": '{"path": "a"}'}}
+
+
+def answer(content=None, reason="stop", **more):
+    message = {"role": "assistant", "content": content, **more}
+    return {"choices": [{"index": 0, "message": message, "finish_reason": reason}]}
+
+
+CONTENT, THINKING = "/choices/0/message/content", "/choices/0/message/reasoning_content"
+NAME = "/choices/0/message/tool_calls/0/function/name"
+
+
+def named(name):
+    return {"tool_calls": [{**CALL, "function": {**CALL["function"], "name": name}}]}
+
+
+CASES = [
+    ("hermes", answer(HERMES), [("text.unparsed-call", "error", CONTENT)]),
+    ("qwen xml behind prose", answer("I will read it.\n\n" + QWEN), [("text.unparsed-call", "error", CONTENT)]),
+    ("no opening tag", answer("I will read it.\n\n" + BARE), [("text.unparsed-call", "error", CONTENT)]),
+    ("dsml", answer(DSML), [("text.unparsed-call", "error", CONTENT)]),
+    ("broken", answer(BROKEN), [("text.malformed-call", "error", CONTENT)]),
+    ("cut by the limit", answer(QWEN[:60], "length"), [("text.unparsed-call", "error", CONTENT)]),
+    ("at the end of reasoning", answer(None, reasoning_content="So:\n" + QWEN), [("text.call-in-reasoning", "error", THINKING)]),
+    ("in reasoning, and said", answer("Done.", reasoning_content="So:\n" + QWEN), [("text.call-in-reasoning", "warning", THINKING)]),
+    ("in reasoning, and made", answer(None, "tool_calls", reasoning_content="So:\n" + QWEN, tool_calls=[CALL]), []),
+    ("thought of on the way", answer("Done.", reasoning_content=QWEN + "\nNo, better not."), []),
+    ("a channel in the name", answer(None, "tool_calls", **named("read_file<|channel|>commentary")), [("text.special-token", "error", NAME)]),
+    ("tags in the name", answer(None, "tool_calls", **named("read_file<arg_key>path</arg_key>")), [("text.special-token", "error", NAME)]),
+    ("a tag left over", answer("All is done.\n</tool_call>"), [("text.special-token", "warning", CONTENT)]),
+    ("an open section", answer("<think>I should", "length"), [("text.unclosed-tag", "warning", CONTENT)]),
+    ("in a fence", answer(f"Write it so:\n```xml\n{QWEN}\n```\nand wait."), []),
+    ("talked about", answer("Models write `<tool_call>` and `</tool_call>` around a call."), []),
+    ("a structured call", answer(None, "tool_calls", tool_calls=[CALL]), []),
+    ("json for an answer", answer('{"name": "Ada", "arguments": 3}'), []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+def test_texts(chat, body, expected):
+    found = [f for f in chat(GO, body, tools=TOOLS) if f.rule.startswith("text.")]
+    assert [(f.rule, f.severity, f.pointer) for f in found] == expected
+
+
+def test_the_bytes_are_those_of_the_markup(chat):
+    import json
+
+    body = answer("äöü: read.\n" + BROKEN)
+    (found,) = [f for f in chat(GO, body, tools=TOOLS) if f.rule == "text.malformed-call"]
+    text = json.dumps(body).encode()
+    assert found.span is not None
+    assert text[slice(*found.span)].startswith(b"</function>")
+
+
+def test_a_text_by_itself_is_judged(tmp_path, capsys):
+    path = tmp_path / "said.txt"
+    path.write_text("ü: I will read it.\n\n" + BARE, encoding="utf-8")
+    assert main(["check", str(path)]) == 1
+    said = capsys.readouterr().out
+    assert "text.unparsed-call" in said
+    assert "bytes 21–" in said
+    path.write_text("All is well.", encoding="utf-8")
+    assert main(["check", str(path)]) == 0

@@ -1,0 +1,116 @@
+"""Calls that were left in text, and control markers of a model's format that leaked into a field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from workbench.chain.closure import NodeRef
+from workbench.decode import RESPONSE
+from workbench.ir import Carrier, Message, ModelResponse, Reasoning, Text, ToolCallIR
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._words import quote, weaker
+from workbench.textcalls import TextCall, debris, find
+
+ERROR = Severity.ERROR
+
+UNPARSED = Rule("text.unparsed-call", ERROR, "A call is written as text and was not recognised.")
+MALFORMED = Rule("text.malformed-call", ERROR, "A call is written as text with broken markup.")
+IN_REASONING = Rule("text.call-in-reasoning", ERROR, "A call is hidden in the reasoning text.")
+TOKEN = Rule("text.special-token", ERROR, "A control token or tag of the model format leaks into a field.")
+UNCLOSED = Rule("text.unclosed-tag", Severity.WARNING, "A section tag is never closed.")
+
+RULES = (UNPARSED, MALFORMED, IN_REASONING, TOKEN, UNCLOSED)
+
+AROUND = ("the opening tag around it is missing", "the closing tag around it is missing", "no such tool")
+"""Problems of a call that can be read all the same."""
+
+MOST = 8
+"""Findings of one kind in one answer: a text that repeats itself is one fault."""
+
+_IN_NAME = re.compile(r"<[|｜][^\s]*|</?[A-Za-z_][\w:]*>|\[(?:TOOL_CALLS|ARGS|CALL_ID)\]|to=functions\.|[｜▁]")
+_OPENED = re.compile(r"\s*<(think|thinking|mm:think)>")
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on the texts and the names in an answer."""
+    answer = case.decoded.answer
+    if answer is None or answer.error:
+        return
+    for n, message in enumerate(answer.messages):
+        for k, part in enumerate(message.parts):
+            ref = NodeRef(RESPONSE, n, k)
+            if isinstance(part, Text):
+                yield from _in_text(case, ref, part.text, answer)
+            elif isinstance(part, Reasoning) and part.text:
+                yield from _in_reasoning(case, ref, part.text, message, answer)
+                yield from _open_section(case, ref, part, message)
+            elif isinstance(part, ToolCallIR):
+                yield from _in_name(case, ref, part)
+
+
+def _in_text(case: Case, ref: NodeRef, text: str, answer: ModelResponse) -> Iterator[Finding]:
+    calls = find(text, tuple(case.tools.values()))
+    for call in calls[:MOST]:
+        yield _left(case, ref, call, answer)
+    for marker in debris(text, calls)[:MOST]:
+        piece = (marker.start, marker.end)
+        message = f"{quote(marker.text)} belongs to the model's own format and stands in the answer"
+        yield case.within(weaker(TOKEN), ref, "text", piece, message, evidence=quote(text[marker.start :]))
+    opened = _OPENED.match(text)
+    if opened and f"</{opened[1]}>" not in text:
+        yield case.within(
+            UNCLOSED, ref, "text", opened.span(1), f"<{opened[1]}> is never closed: where it ends is open"
+        )
+
+
+def _left(case: Case, ref: NodeRef, call: TextCall, answer: ModelResponse) -> Finding:
+    broken = [problem for problem in call.problems if problem not in AROUND]
+    is_cut = answer.stop == "length" and "unclosed" in broken
+    if broken and not is_cut:
+        piece = call.places[0] if call.places else (call.start, call.end)
+        message = f"a call of {_named(call)} in {call.format} markup is broken: {', '.join(call.problems)}"
+        return case.within(MALFORMED, ref, "text", piece, message, evidence=quote(call.raw))
+    why = ", cut by the output limit" if is_cut else f" ({', '.join(call.problems)})" if call.problems else ""
+    message = f"a call of {_named(call)} stands in the text as {call.format} markup{why}: nobody will run it"
+    return case.within(UNPARSED, ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
+
+
+def _in_reasoning(case: Case, ref: NodeRef, text: str, message: Message, answer: ModelResponse) -> Iterator[Finding]:
+    """Models think about calls; one that ends the reasoning of an answer without calls was meant."""
+    calls = [call for call in find(text, tuple(case.tools.values())) if not text[call.end :].strip()]
+    if not calls or any(True for _ in message.tool_calls()) or not answer.is_complete:
+        return
+    said = any(isinstance(part, Text) and part.text.strip() for part in message.parts)
+    rule = weaker(IN_REASONING) if said else IN_REASONING
+    for call in calls[-1:]:
+        what = f"the reasoning ends with a call of {_named(call)} in {call.format} markup, and the answer has none"
+        yield case.within(rule, ref, "text", (call.start, call.end), what, evidence=quote(call.raw))
+
+
+def _open_section(case: Case, ref: NodeRef, part: Reasoning, message: Message) -> Iterator[Finding]:
+    """Reasoning that a model wrote into its text, and that goes on to the very end of it."""
+    length = len(part.text or "")
+    if part.carrier is not Carrier.THINK_TEXT or any(isinstance(p, Text) for p in message.parts[ref.part :]):
+        return
+    if not case.decoded.place_within(RESPONSE, message, part, "text", (length, length + 1)).spans:
+        what = "the section of reasoning is never closed: the answer that should follow it is not there"
+        yield case.within(UNCLOSED, ref, "text", (0, length), what, evidence=quote(part.text))
+
+
+def _in_name(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
+    found = _IN_NAME.search(call.name or "")
+    if found and call.name:
+        message = f"the name of a tool holds {quote(found[0], 40)}, which belongs to the model's own format"
+        nearest = [name for name in case.tools if call.name.startswith(name)]
+        evidence = _meant(nearest, call.name)
+        yield case.at(TOKEN, ref, message, name="name", evidence=evidence)
+
+
+def _meant(declared: Sequence[str], name: str) -> str:
+    return f"{quote(name)}; meant was {quote(max(declared, key=len))}" if declared else quote(name)
+
+
+def _named(call: TextCall) -> str:
+    return quote(call.name, 60) if call.name else "a tool without a name"
