@@ -44,11 +44,11 @@ def _format(value: Mapping[str, JsonValue]) -> Iterator[Param]:
 
 
 def write_item_params(params: Mapping[str, JsonValue], body: dict[str, JsonValue]) -> None:
-    """Put parameters of common names into a body. ``name`` of a schema has to be there: it is the protocol's."""
+    """Put parameters of common names into a body."""
     own = {key: value for key, value in params.items() if key not in ("response_schema", "response_json")}
     write_params(own, {name: place for place, name in PLACES.items()}, body)
     schema = params.get("response_schema")
     if schema is not None:
-        body["text"] = {"format": {"type": "json_schema", "name": "response", **schema}}
+        body["text"] = {"format": {"type": "json_schema", **schema}}
     elif params.get("response_json"):
         body["text"] = {"format": {"type": "json_object"}}
