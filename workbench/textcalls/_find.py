@@ -30,8 +30,8 @@ class Debris(NamedTuple):
 
 
 _EXAMPLE = re.compile(
-    r"\b(?:examples?|e\.?g|i\.e|for instance|such as|formats?|formatted|syntax|looks?|like|template|schema|pattern"
-    r"|structure|placeholder|sample|illustrat\w+|demonstrat\w+|shape|instructed|documentation|docs?|prompt"
+    r"\b(?:examples?|e\.?g|i\.e|for instance|such as|formats?|formatted|syntax|looks? like|like th\w+|template|schema"
+    r"|pattern|structure|placeholder|sample|illustrat\w+|demonstrat\w+|shape|instructed|documentation|docs?|prompt"
     r"|beispiel\w*|exemple|ejemplo)\b|例如|比如|格式|示例|例子|例えば",
     re.IGNORECASE,
 )
@@ -41,9 +41,9 @@ _PLACEHOLDER = re.compile(
     r"|example(?:[_-]\w+)?|n|name|foo|bar|baz|xxx+|\W+|\$.*|\{.*|.*\.\.\.|.*-name",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"(?:[.!?:;…。！？：)]|</think>|</mm:think>)\s*\Z")
+_SENTENCE_END = re.compile(r"(?:[.!?:;…。！？：)]|</?think>|</?mm:think>)\s*\Z")
 _LIST_OR_QUOTE = re.compile(r"\s*(?:>|[-*+•]\s|\d{1,3}[.)]\s|[|])")
-_CLOSERS = re.compile(r"(?:\s|</[\w:]{1,40}>|<[|｜][^<>\s]{1,40}[|｜]>)*\Z")
+_CLOSERS = re.compile(r"(?:\s|</[\w:]{1,40}>|<[|｜][^<>\s]{1,40}[|｜]>)*+\Z")
 _INTRO = 200  # characters before a call that are searched for the announcement of an example
 
 
@@ -172,18 +172,19 @@ def _nested_before_think_end(text: str, calls: Iterable[TextCall]) -> Iterator[T
 
 
 _MARKERS: Final = (
-    r"</tool_call>|<tool_call>|<tool_call_none/>|</function_calls>|</(?:antml:)?invoke>|</minimax:tool_call>"
+    r"</?tool_call>|<tool_call_none/>|</function_calls>|</(?:antml:)?invoke>|</minimax:tool_call>"
     r"|\]<\]minimax\[>\[\s{0,8}(?:</?[\w.\-]{1,64}>)?|\]~b\]\w{0,16}|\[e~\["
     r"|</arg_value>|</arg_key>|</parameter>\s{0,8}</function>|</function>\s{0,8}</tool_call>"
+    r"|<(?:antml:|minimax:)?(?:function_calls|tool_call)>|<(?:antml:)?invoke\s[^<>]{0,300}>|<function=[^<>]{1,256}>"
     r"|<\|(?:tool_calls?_[a-z_]{1,24}|im_(?:start|end|middle)|channel|message|constrain|call|return|start|end|python_tag"
-    r"|eom_id|eot_id|observation|user|assistant|system|endoftext|open|close|sep|end_of_msg|python_(?:start|end))\|>"
+    r"|eom_id|eot_id|observation|user|assistant|system|endoftext|end_of_msg|python_(?:start|end))\|>"
     r"|<｜[^<>｜\s]{1,32}｜>|</?\s?[|｜‖]{1,2}\s?DSML\s?[|｜‖]{1,2}\s?[\w ]{0,24}(?:>|(?=\s))"
     r"|\[/?(?:TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|ARGS|CALL_ID|TOOL_CONTENT)\]|<eop>"
 )
 _DEBRIS = re.compile(_MARKERS)
 _HINTS: Final = ("tool_call", "<|", "<｜", "DSML", "invoke>", "minimax", "[TOOL_", "[/TOOL_", "]~b]", "[e~[", "<eop>")
 _MORE_HINTS: Final = ("</arg_", "</function", "[ARGS]", "[CALL_ID]", "[AVAILABLE_TOOLS]")
-_ALONE = re.compile(rf"(?:\s|</?[\w:=]{{1,64}}>|{_MARKERS})*\Z")
+_ALONE = re.compile(rf"(?:\s|</?[\w:=]{{1,64}}>|{_MARKERS})*+\Z")
 
 
 def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
@@ -208,9 +209,33 @@ def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
             continue
         code.pass_over(text[at:start])
         at = start
-        if not code.is_quoted() and _stands_alone(text, start, end):
+        if not code.is_quoted():
             found.append(Debris(match[0], start, end))
-    return tuple(found)
+    return tuple(d for d in _unpaired(found) if _stands_alone(text, d.start, d.end))
+
+
+_PAIR = re.compile(r"[_▁]?(?:begin|end|start)[_▁]?")
+_MARKER_NAME = re.compile(r"(?:antml:)?([A-Za-z_▁]+)")
+_NEVER_ALONE = ("<invoke", "<function=", f"<{'antml:'}invoke")
+
+
+def _unpaired(markers: Sequence[Debris]) -> list[Debris]:
+    """Without the markers between an opening and a closing one of the same name: together they are an example."""
+    found = [_MARKER_NAME.search(d.text.rpartition("<")[2]) for d in markers]
+    names = [_PAIR.sub("", f[1]) if f else d.text for f, d in zip(found, markers, strict=True)]
+    is_end = ["</" in d.text or "[/" in d.text or "end" in d.text for d in markers]
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for n, name in enumerate(names):
+        if is_end[n]:
+            last[name] = n
+        else:
+            first.setdefault(name, n)
+    return [
+        d
+        for n, (d, name) in enumerate(zip(markers, names, strict=True))
+        if not first.get(name, len(names)) <= n <= last.get(name, -1) and not d.text.startswith(_NEVER_ALONE)
+    ]
 
 
 _MAX_LINE: Final = 400
@@ -228,5 +253,5 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     is_last = not behind.strip() or bool(_ALONE.match(behind))
     if is_first and is_last:
         return True
-    at_end = is_last and not text[end : end + 2 * _MAX_LINE].strip()
+    at_end = is_last and (text.startswith("<|", start) or not text[end : end + 2 * _MAX_LINE].strip())
     return at_end and bool(_SENTENCE_END.search(before) or before[-1:].isalnum() or before[-1:] in "}])\"'")

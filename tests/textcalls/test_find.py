@@ -1,0 +1,156 @@
+"""Calls in text of unknown format: those that were meant, and none besides."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from tests.textcalls.innocent import ABOUT, GLM, HERMES, INVOKE, KIMI, M2, MARK, NATIVE, PLAIN, QWEN, dressed
+from tests.textcalls.reading import TOOLS, briefly
+from workbench.ir import ToolDef
+from workbench.textcalls import debris, find
+
+INNOCENT = {
+    **PLAIN,
+    **ABOUT,
+    **{f"{name} {dress}": text for name, native in NATIVE.items() for dress, text in dressed(native).items()},
+}
+BARE = "I'll list the files.\n\n<function=Glob>\n<parameter=pattern>\n*.md\n</parameter>\n</function>\n</tool_call>"
+OTHER_TOOLS = (ToolDef("search", None, {"properties": {}}),)
+
+
+@pytest.mark.parametrize("text", [pytest.param(t, id=i) for i, t in INNOCENT.items()])
+@pytest.mark.parametrize("tools", [TOOLS, OTHER_TOOLS, ()], ids=["declared", "others declared", "unknown"])
+def test_innocent_texts_hold_no_call(text: str, tools: tuple[ToolDef, ...]) -> None:
+    assert find(text, tools) == ()
+    assert debris(text) == ()
+
+
+@pytest.mark.parametrize("tools", [TOOLS, ()], ids=["declared", "unknown"])
+@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        ("", ""),
+        ("I'll look.\n", ""),
+        ("I'll look.\n\n", "\n"),
+        ("I'll look. ", ""),
+        ("Let me call it now:\n", ""),
+        ("<think>Hm, a file.</think>\n", ""),
+        ("Use `read` for that.\n", "\n"),
+        ("```sh\nls\n```\n", ""),
+        ("Some text.\n", "\nI wait for the result."),
+    ],
+)
+def test_calls_are_found(name: str, before: str, behind: str, tools: tuple[ToolDef, ...]) -> None:
+    (call,) = find(before + NATIVE[name] + behind, tools)
+    assert (call.format, call.name, call.input) == (name, "read", {"path": "a"})
+    assert (call.start, call.end) == (len(before), len(before) + len(NATIVE[name]))
+    assert call.problems == ()
+    assert debris(before + NATIVE[name] + behind, [call]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "tools", "expected"),
+    [
+        pytest.param(
+            BARE,
+            (),
+            [("Glob", {"pattern": "*.md"}, "the opening tag around it is missing")],
+            id="no opening tag",
+        ),
+        pytest.param(
+            "<tool_call>\n<function=bash>\n<parameter=command>\nls -l\n</function>\n</tool_call>",
+            (),
+            [("bash", {"command": "ls -l"}, "a parameter is not closed")],
+            id="parameter not closed",
+        ),
+        pytest.param(
+            f"{QWEN}\n{QWEN}", TOOLS, [("read", {"path": "a"}), ("read", {"path": "a"})], id="two calls"
+        ),
+        pytest.param(f"{HERMES}\n{GLM}", TOOLS, [("read", {"path": "a"})] * 2, id="two formats"),
+        pytest.param(f"Hm\n{HERMES}\n</think>\nok", TOOLS, [("read", {"path": "a"}, "nested")], id="prompt opened it"),
+        pytest.param(f"<think>{HERMES}", TOOLS, [("read", {"path": "a"}, "nested")], id="in reasoning"),
+        pytest.param(f"For example:\n{HERMES}", TOOLS, [("read", {"path": "a"})], id="announced, declared and last"),
+        pytest.param(HERMES, OTHER_TOOLS, [("read", {"path": "a"}, "no such tool")], id="undeclared alone"),
+        pytest.param(HERMES[:-20], TOOLS, [("read", None, "arguments are no JSON", "unclosed")], id="cut"),
+        pytest.param(f"I'll read. {GLM}", TOOLS, [("read", {"path": "a"})], id="behind a sentence"),
+        pytest.param(
+            "call\n" + INVOKE.replace("<function_calls>\n", "").replace("\n</function_calls>", ""),
+            TOOLS,
+            [("read", {"path": "a"}, "the opening tag around it is missing")],
+            id="lone word before a bare call",
+        ),
+        pytest.param(
+            QWEN.replace("\na\n", "\n" + HERMES + "\n"),
+            TOOLS,
+            [("read", {"path": HERMES}, "a value holds tags of the format")],
+            id="a call inside a value",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_found(text: str, tools: tuple[ToolDef, ...], expected: list[tuple[object, ...]]) -> None:
+    assert [briefly(c) for c in find(text, tools)] == expected
+
+
+def test_named_formats_are_trusted() -> None:
+    text = f"For example {HERMES} and more words."
+    assert find(text) == ()
+    assert [c.name for c in find(text, formats=["hermes"])] == ["read"]
+
+
+def test_places_of_published_failures() -> None:
+    text = BARE
+    (call,) = find(text)
+    assert (call.start, call.end) == (22, 100)
+    text = "<tool_call>\n<function=bash>\n<parameter=command>\nls -l\n</function>\n</tool_call>"
+    (call,) = find(text)
+    assert call.places == ((54, 65),)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("All done.\n</tool_call>", ["</tool_call>"]),
+        ("All done.</tool_call>", ["</tool_call>"]),
+        (f"Done.{MARK}</tool_call>", [f"{MARK}</tool_call>"]),
+        ("Done\n</parameter>\n</function>\n</tool_call>", ["</parameter>\n</function>", "</tool_call>"]),
+        ("<|tool_calls_section_begin|>\n", ["<|tool_calls_section_begin|>"]),
+        ("Hello<|im_end|>", ["<|im_end|>"]),
+        ("Hello<|im_end|>\n<|im_start|>assistant\n", ["<|im_end|>"]),
+        ("<tool_call_none/>\nHi", ["<tool_call_none/>"]),
+        ("Hi\n[e~[", ["[e~["]),
+        ("[TOOL_CALLS]", ["[TOOL_CALLS]"]),
+        ("Hi\n<｜DSML｜tool_calls>", ["<｜DSML｜tool_calls>"]),
+        ("Hi\n<‖DSML‖tool_calls>\n", ["<‖DSML‖tool_calls>"]),
+        ("Hi\n<｜tool▁calls▁end｜><｜end▁of▁sentence｜>", None),
+        ("`</tool_call>`", []),
+        ("```\n</tool_call>\n```", []),
+        ("The </tool_call> tag ends it.", []),
+        ("Nothing here.", []),
+    ],
+)
+def test_debris(text: str, expected: list[str] | None) -> None:
+    found = debris(text, find(text))
+    assert all(text[d.start : d.end] == d.text for d in found)
+    if expected is None:
+        assert len(found) == 2
+    else:
+        assert [d.text for d in found] == expected
+
+
+@pytest.mark.parametrize("native", [HERMES, M2, KIMI], ids=["hermes", "minimax", "kimi"])
+def test_markers_of_found_calls_are_no_debris(native: str) -> None:
+    text = f"{native}\n{native}\n</tool_call>"
+    found = find(text, TOOLS)
+    assert len(found) == 2
+    assert len(debris(text, found)) <= 1
+
+
+@pytest.mark.parametrize("bit", ["</tool_call>", "<tool_call>", "`", "\n", "<|im_end|> a ", QWEN, HERMES + "\n"])
+def test_long_texts_come_back(bit: str) -> None:
+    text = bit * (60_000 // len(bit))
+    found = find(text, TOOLS)
+    assert all(a.end <= b.start for a, b in pairwise(found))
+    debris(text, found)
