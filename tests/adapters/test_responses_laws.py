@@ -25,7 +25,7 @@ NAME = adapter.name
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "openai_responses"
 WHOLE = sorted(FOLDER.glob("*.json"))
 STREAMS = sorted(FOLDER.glob("*.sse"))
-DERIVING = ("/execution", "/environment/type", "/status", "/type")
+DERIVING = ("/execution", "/environment/type", "/status", "/type", "/role")
 """Leaves that say what kind of node it is: other values make other nodes."""
 
 
