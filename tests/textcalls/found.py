@@ -24,13 +24,19 @@ def read(text_format: TextFormat, pieces: Sequence[str], tools: Sequence[ToolDef
     """What a parser finds in pieces; neighbouring prose joined."""
     parser = text_format.parser(tools)
     found: list[Finding] = []
-    for finding in [f for piece in pieces for f in parser.feed(piece)] + parser.close():
-        last = found[-1] if found else None
-        if isinstance(finding, Prose) and isinstance(last, Prose) and last.end == finding.start:
-            found[-1] = Prose(last.text + finding.text, last.start, finding.end)
-        else:
-            found.append(finding)
-    return found
+    prose: list[Prose] = []
+    for finding in [*(f for piece in pieces for f in parser.feed(piece)), *parser.close()]:
+        if isinstance(finding, Prose) and (not prose or prose[-1].end == finding.start):
+            prose.append(finding)
+            continue
+        found += _joined(prose)
+        prose = [finding] if isinstance(finding, Prose) else []
+        found += [] if prose else [finding]
+    return found + _joined(prose)
+
+
+def _joined(prose: list[Prose]) -> list[Prose]:
+    return [Prose("".join(p.text for p in prose), prose[0].start, prose[-1].end)] if prose else []
 
 
 def calls(text_format: TextFormat, text: str, tools: Sequence[ToolDef] = TOOLS) -> list[TextCall]:
