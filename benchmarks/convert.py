@@ -24,7 +24,10 @@ TO_CHAT, TO_MESSAGES = ("anthropic-messages", "openai-chat"), ("openai-chat", "a
 PEER = """
 import json, sys, time
 from litellm.llms.anthropic.chat.transformation import AnthropicConfig
-from litellm.llms.anthropic.experimental_pass_through.adapters.transformation import LiteLLMAnthropicMessagesAdapter
+try:
+    from litellm.llms.anthropic.pass_through.adapters.transformation import LiteLLMAnthropicMessagesAdapter
+except ImportError:
+    from litellm.llms.anthropic.experimental_pass_through.adapters.transformation import LiteLLMAnthropicMessagesAdapter
 def to_messages(body):
     value = json.loads(body)
     params = AnthropicConfig().map_openai_params(

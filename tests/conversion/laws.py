@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from workbench import adapters
@@ -114,6 +115,9 @@ def _is_said(pointer: str, value: Any, said: set[Any], whole: str) -> bool:
         return True
     if b64encode(value.encode()).decode() in whole or value.rpartition("/")[2] in said:
         return True
+    with suppress(ValueError):
+        if value.startswith("data:") and b64decode(value.partition("base64,")[2]).decode() in whole:
+            return True  # a document of bare text
     inside = _parsed(value)
     return isinstance(inside, dict | list) and all(
         _is_said("", scalar, said, whole) or scalar in (None, False, "", [], {}) for _, scalar in scalars(inside)

@@ -33,7 +33,8 @@ def _events(response: ModelResponse) -> Iterator[Item]:
     yield {"type": "response.in_progress", "response": begun}
     for index, item in enumerate(items):
         yield from _item(item, index)
-    yield {"type": _ENDS[whole["status"]], "response": whole}
+    if response.is_complete or response.error:
+        yield {"type": _ENDS[whole["status"]], "response": whole}
 
 
 def _item(item: Item, index: int) -> Iterator[Item]:

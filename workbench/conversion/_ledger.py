@@ -10,8 +10,8 @@ from workbench.ir import JsonValue
 from workbench.leaves import escape
 
 LEFT_OUT = "left out"
-_DEFAULTS = (("status", "completed"), ("detail", "auto"))
-"""What an item says that is all there, and an image of which nothing else is wanted."""
+_DEFAULTS = (("status", "completed"), ("detail", "auto"), ("type", "custom_tool_call_output"))
+"""What says no more than that it is there."""
 
 _NUMBER = re.compile(r"\d+")
 
