@@ -90,7 +90,8 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, Message):
         return value.role, _parts(value.parts) if value.role == "assistant" else _comparable(value.parts)
     if isinstance(value, ToolResultIR):
-        return replace(value, content=(), is_error=value.is_error or None), _comparable(value.content)
+        extra = dict(keys(value.extra, ""))
+        return replace(value, content=(), is_error=value.is_error or None, extra=extra), _comparable(value.content)
     if isinstance(value, ToolCallIR):
         extra = dict(keys(value.extra, ""))
         return replace(value, error=None, raw=value.raw if value.input is None else None, extra=extra)
