@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -58,11 +59,16 @@ def find(text: str, tools: Sequence[ToolDef] = (), formats: Iterable[str] | None
     """
     names = frozenset(t.name for t in tools if t.name)
     trusted = formats is not None
-    wanted = [get(n) for n in formats] if formats is not None else list(every())
+    wanted = [get(n) for n in formats] if formats is not None else _every()
     found = [c for f in wanted for c in _calls(f, text, tools, names, trusted)]
     best = _without_overlaps(found, names)
     meant = best if trusted else [c for run in _runs(text, best, names) for c in run]
     return tuple(_nested_before_think_end(text, meant))
+
+
+@cache
+def _every() -> list[TextFormat]:
+    return list(every())
 
 
 def _calls(
