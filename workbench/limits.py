@@ -43,6 +43,10 @@ MAX_SCHEMA_STEPS = 50_000
 """Schema keywords one validation may apply: references and alternatives multiply. An honest call takes under 1,000;
 50,000 take half a second."""
 
+MAX_SCHEMA_DEPTH = 120
+"""Schema keywords applied inside each other. The interpreter ends at about 150, and not always with an exception that
+can be caught; arguments 40 deep behind references take 80."""
+
 MAX_SCHEMA_NODES = 20_000
 """Schemas inside one tool's schema that are looked at. OpenAI takes 5,000 properties; the largest real one has 2,000."""
 

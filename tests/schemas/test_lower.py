@@ -315,7 +315,7 @@ ANY = st.recursive(LEAF, _grown, max_leaves=6)
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda d: d.name)
 @given(properties=st.dictionaries(NAMES, ANY, max_size=3), definition=ANY)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None, derandomize=True)
 def test_any_schema_and_its_check_are_the_original(dialect, properties, definition):
     schema = {"type": "object", "properties": properties, "required": ["a"], "$defs": {"d": definition}}
     lowered = down_level(schema, dialect)

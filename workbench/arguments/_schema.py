@@ -65,6 +65,7 @@ class _Budget:
     patient: bool = False
     steps: float = field(default=limits.MAX_SCHEMA_STEPS)
     unread: str = ""
+    depth: int = 0
 
 
 _budget: ContextVar[_Budget] = ContextVar("budget")
@@ -141,7 +142,13 @@ def _counted(check: Callable[..., Any]) -> Callable[..., Iterator[ValidationErro
         budget.steps -= 1
         if budget.steps < 0:
             raise TooMuchWork
-        yield from check(validator, keyword, instance, schema) or ()
+        budget.depth += 1
+        if budget.depth > limits.MAX_SCHEMA_DEPTH:
+            raise RecursionError
+        try:
+            yield from check(validator, keyword, instance, schema) or ()
+        finally:
+            budget.depth -= 1
 
     return counted
 

@@ -44,7 +44,7 @@ class Values(Work):
             return self.type_list(schema, [str(t) for t in declared], at)
         if dialect.nullable and declared == "null":
             self.note(at, "type null", "nullable, and an enum that has no text", CHECKED)
-            return Found({"type": "string", "nullable": True}, ({"type": "null"},))
+            return Found({"type": "string", "nullable": True}, (kept_only(schema),))
         if dialect.enum_strings and not all(isinstance(v, str) for v in schema.get("enum", ())):
             return self.other_enum(schema, at)
         if declared is None and dialect.typed:

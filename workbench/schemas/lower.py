@@ -170,6 +170,7 @@ class _Lowering(Values):
     def all_of(self, schema: dict[str, JsonValue], at: At) -> Found:
         rest = {k: v for k, v in schema.items() if k != "allOf"}
         branches = [self.followed(b, at) for b in schema["allOf"]]
+        at = At(at.pointer, at.depth, (*at.refs, *_refs(schema["allOf"])))
         merged, exact = merge([rest, *branches])
         self.note(at, "allOf", "its schemas are merged", EXACT if exact else CHECKED)
         found = self.node(merged, at)
@@ -192,6 +193,7 @@ class _Lowering(Values):
     def alternatives(self, schema: dict[str, JsonValue], keyword: str, at: At) -> Found:
         branches = [self.followed(b, at) for b in schema[keyword]]
         rest = {k: v for k, v in schema.items() if k != keyword}
+        at = At(at.pointer, at.depth, (*at.refs, *_refs(schema[keyword])))
         is_refused = keyword in self.dialect.root_refused or "anyOf" in self.dialect.root_refused
         if at.is_root and (is_refused or (self.dialect.root_object and self.dialect.typed)):
             return self.flattened(schema, rest, branches, keyword, at)
@@ -247,3 +249,8 @@ class _Lowering(Values):
             rest = {k: v for k, v in branch.items() if k != "allOf"}
             return merge([rest, *(self.followed(b, at) for b in branch["allOf"])])[0]
         return branch
+
+
+def _refs(branches: list[JsonValue]) -> list[str]:
+    """References that branches are: what is inside them may not follow the same ones again."""
+    return [str(b["$ref"]) for b in branches if isinstance(b, dict) and isinstance(b.get("$ref"), str)]
