@@ -222,7 +222,7 @@ def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
 
 _PAIR = re.compile(r"[_▁]?(?:begin|end|start)[_▁]?")
 _MARKER_NAME = re.compile(r"(?:antml:)?([A-Za-z_▁]+)")
-_NEVER_ALONE = ("<invoke", "<function=", f"<{'antml:'}invoke")
+_NEVER_ALONE = re.compile(r"<(?:antml:)?(?:invoke|function=)")
 
 
 def _unpaired(markers: Sequence[Debris]) -> list[Debris]:
@@ -240,7 +240,7 @@ def _unpaired(markers: Sequence[Debris]) -> list[Debris]:
     return [
         d
         for n, (d, name) in enumerate(zip(markers, names, strict=True))
-        if not first.get(name, len(names)) <= n <= last.get(name, -1) and not d.text.startswith(_NEVER_ALONE)
+        if not first.get(name, len(names)) <= n <= last.get(name, -1) and not _NEVER_ALONE.match(d.text)
     ]
 
 
