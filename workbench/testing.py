@@ -176,7 +176,7 @@ def answers(draw: DrawFn, *, stream: bool = False) -> ModelResponse:
     ids = draw(_ids())
     count = draw(st.sampled_from((1, 1, 1, 2)))
     messages = tuple(Message("assistant", draw(_answer(declared, ids))) for _ in range(count))
-    called = any(isinstance(part, ToolCallIR) for message in messages for part in message.parts)
+    called = any(isinstance(part, ToolCallIR) for part in messages[0].parts)
     counts = st.integers(0, 10**6)
     usage = Usage(draw(counts), draw(counts), draw(st.none() | counts), draw(st.none() | counts))
     return ModelResponse(

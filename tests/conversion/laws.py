@@ -59,7 +59,8 @@ def check(body: bytes, source: str, target: str, side: str) -> Converted:
     """Convert, and hold all laws against it."""
     made = convert(body, target, side=side, protocol=source)
     assert made == convert(body, target, side=side, protocol=source), "the same twice"
-    assert unsaid(made) == (), f"{source} -> {target}: {made.body[:2000]!r}"
+    missing = unsaid(made)
+    assert not missing, f"{source} -> {target}: {missing} in {made.body[:2000]!r}"
     assert len(set(made.ids)) == len(made.ids)
     if side == "request":
         lost = [*unaccounted(body, made)]

@@ -10,7 +10,7 @@ from workbench.ir import JsonValue
 from workbench.leaves import escape
 
 LEFT_OUT = "left out"
-_DEFAULTS = (("status", "completed"), ("detail", "auto"), ("type", "custom_tool_call_output"))
+_DEFAULTS = (("status", "completed"), ("detail", "auto"), ("type", "custom_tool_call_output"), ("name", "document"))
 """What says no more than that it is there."""
 
 _NUMBER = re.compile(r"\d+")

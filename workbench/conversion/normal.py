@@ -83,7 +83,8 @@ def normal_request(request: ModelRequest, adapter: Adapter) -> NormalRequest:
         else:
             _ask(messages, message, ledger)
     choice = request.tool_choice
-    params = adapter.params(request)
+    is_off = request.thinking == "off"  # and need not be said as an effort of none, too
+    params = tuple(p for p in adapter.params(request) if not (is_off and (p.name, p.value) == ("effort", "none")))
     normal = replace(
         request,
         messages=tuple(messages),
