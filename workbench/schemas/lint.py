@@ -130,7 +130,7 @@ def _strict(node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Itera
         for name in [n for n in known if n not in required]:
             message = f"the property {name!r} is not required"
             yield _issue(dialect, node, "required", message, "all_required", when="required", **names)
-        for name in [n for n in required if n not in known]:
+        for name in [n for n in required if isinstance(n, str) and n not in known]:
             message = f"required names {name!r}, which is no property"
             yield _issue(dialect, node, "required", message, "all_required", when="extra-required", **names)
 
