@@ -1,7 +1,5 @@
 """JSON in a fence, and JSON as the whole text."""
 
-
-
 from __future__ import annotations
 
 from typing import Any
@@ -48,6 +46,7 @@ CASES: list[found.Case] = [
     ("fence cut", f"{F}json\n{READ[:-6]}", [("read", None, NO_JSON, "unclosed")]),
     ("bare", READ, [OK]),
     ("bare, blanks around", f"\n  {READ}\n", [OK]),
+    ("bare, long", READ.replace("/a", "/a" * 60), [("read", {"path": "/a" * 60})]),
     ("bare, two", f"{READ}\n{LIST}", [OK, ("list", {})]),
     ("bare, array", f"[{READ}, {LIST}]", [OK, ("list", {})]),
     ("bare, cut", READ[:-3], [("read", None, NO_JSON, "unclosed")]),

@@ -1,7 +1,5 @@
 """Llama 3.x: bare JSON, the Python tag, and functions in tags."""
 
-
-
 from __future__ import annotations
 
 from typing import Any

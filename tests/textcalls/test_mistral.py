@@ -1,7 +1,5 @@
 """Mistral: an array, or a name and its arguments."""
 
-
-
 from __future__ import annotations
 
 from typing import Any

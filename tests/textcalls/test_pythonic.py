@@ -1,7 +1,5 @@
 """Calls as a list in Python."""
 
-
-
 from __future__ import annotations
 
 from typing import Any

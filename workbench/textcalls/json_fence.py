@@ -100,7 +100,7 @@ class _Reader:
         if self._head is not None:
             self._head += line
             verdict = may_be_calls(self._head)
-            if verdict is False:
+            if verdict is False or (verdict is None and len(self._head) > 1000):
                 return RELEASE
             self._head = None if verdict else self._head
         return HOLD

@@ -26,11 +26,11 @@ MAX_BEGINNINGS: Final = 16
 """Lines of one text that are tried as the beginning of its calls, counted from the end."""
 
 _BEGINNING: Final = re.compile(
-    r"[ \t]*(?P<tag><\|python_start\|>)?\s*(?P<list>\[\s*)?(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\("
+    r"[ \t]*+(?P<tag><\|python_start\|>)?+\s*+(?P<list>\[\s*+)?+(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\("
 )
 _TAG: Final = "<|python_start|>"
-_BEGINS: Final = re.compile(r"[ \t]*(?:<\|python_start\|>)?\s*\[?\s*(?:[^\W\d][\w.]{0,200})?")
-_OPENED: Final = re.compile(r"[ \t]*(?:<\|python_start\|>)?\s*(?:\[\s*)?")
+_BEGINS: Final = re.compile(r"[ \t]*+(?:<\|python_start\|>)?+\s*+\[?+\s*+(?:[^\W\d][\w.]{0,200})?")
+_OPENED: Final = re.compile(r"[ \t]*+(?:<\|python_start\|>)?+\s*+(?:\[\s*+)?")
 _LINE_START: Final = re.compile(r"^", re.MULTILINE)
 _OVER: Final = re.compile(r"(?:\s|<\|(?:eot|eom|python_end|eot_id|eom_id)\|>)*\Z")
 _TAG_OVER: Final = re.compile(r"\s*<\|(?:python_end|eot|eom|eot_id|eom_id)\|>")
@@ -58,7 +58,7 @@ class _Reader:
         self._head += line
         if _BEGINNING.match(self._head):
             self._head = None
-        elif not _OPENED.fullmatch(self._head):
+        elif len(self._head) > 1000 or not _OPENED.fullmatch(self._head):
             self._head = ""
             return ANEW
         return HOLD
