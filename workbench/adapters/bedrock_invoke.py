@@ -55,6 +55,7 @@ class BedrockInvoke:
         thinking=frozenset(("on", "off", "adaptive")),
         required={"max_tokens": 4096},
         error_fields=frozenset(),
+        parallel_in_choice=True,
     )
 
     def claims_url(self, url: str) -> bool:

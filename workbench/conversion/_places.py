@@ -25,6 +25,13 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
         "/generationConfig/thinkingConfig",
         "/additionalModelRequestFields/thinking",
     ),
+    "thinking_budget": (
+        "/thinking/budget_tokens",
+        "/thinking_budget",
+        "/reasoning/max_tokens",
+        "/generationConfig/thinkingConfig/thinkingBudget",
+        "/additionalModelRequestFields/thinking/budget_tokens",
+    ),
     "tool_choice": (
         "/tool_choice",
         "/function_call",

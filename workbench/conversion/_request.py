@@ -111,7 +111,7 @@ def fit_thinking(
         ledger.lose(places.of("thinking"), "thinking without a budget, which the target asks for", said)
         return instead
     if thinking != "on" and capabilities.budget_required and "thinking_budget" in params:
-        ledger.lose(places.of("thinking"), "a budget of thinking, which is not switched on")
+        ledger.lose(places.of("thinking_budget"), "a budget of thinking, which is not switched on")
         del params["thinking_budget"]
     return _sayable(thinking, capabilities, ledger, places)
 
