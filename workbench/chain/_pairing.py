@@ -213,13 +213,15 @@ def _pair_by_position(calls: list[CallNode], results: list[ResultNode]) -> None:
 
 
 def _pairs_by_name(calls: list[CallNode], results: list[ResultNode]) -> list[tuple[CallNode, ResultNode]]:
+    """By name where as many results as calls have it; in order where the protocol names no calls at all."""
     called, answered = Counter(c.call.name for c in calls), Counter(r.result.name for r in results)
+    nameless = not any(c.call.id for c in calls)
     return [
         (call, result)
         for name, count in answered.items()
-        if name and called[name] == count
+        if name and (called[name] == count or (nameless and called[name] > count))
         for call, result in zip(
-            (c for c in calls if c.call.name == name), (r for r in results if r.result.name == name), strict=True
+            (c for c in calls if c.call.name == name), (r for r in results if r.result.name == name), strict=False
         )
     ]
 
