@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 from workbench import adapters
 from workbench.conversion.fit import fit_request, fit_response
 from workbench.conversion.normal import NormalRequest, NormalResponse
+from workbench.errors import WireError
 from workbench.ir import (
     NOTHING,
     Carrier,
@@ -44,7 +45,7 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
-from workbench.wire.jsontext import dumps
+from workbench.wire.jsontext import dumps, loads
 
 try:
     from hypothesis import strategies as st
@@ -283,8 +284,8 @@ def _call(draw: DrawFn, tool: ToolDef, call_id: str | None) -> ToolCallIR:
 def _broken(call_id: str | None, tool: ToolDef, raw: str) -> ToolCallIR:
     """A call whose arguments are no object, or no JSON."""
     try:
-        return ToolCallIR(call_id, tool.name, json.loads(raw), "function", raw)
-    except ValueError:
+        return ToolCallIR(call_id, tool.name, loads(raw), "function", raw)
+    except WireError:
         return ToolCallIR(call_id, tool.name, None, "function", raw, error="not JSON")
 
 

@@ -16,7 +16,7 @@ from workbench.ir import ModelRequest, ModelResponse
 from workbench.leaves import scalars
 from workbench.wire.jsontext import loads
 
-_SWITCHES = ("/parallel_tool_calls", "/disable_parallel_tool_use", "/stream", "/is_error", "Thoughts", "_thoughts", "/thought")
+_SWITCHES = ("parallel_tool_calls", "parallel_tool_use", "/stream", "/is_error", "Thoughts", "_thoughts", "/thought")
 _NAMING = ("type", "role", "object", "mode")
 _VOCABULARY = frozenset(
     [

@@ -184,6 +184,9 @@ def _normal_media(part: Media) -> Media:
     found = _DATA_URL.fullmatch(part.url) if part.url is not None and part.data is None else None
     if found:
         return replace(part, media_type=found[1] or None, data=found[2], url=None)
+    if part.media_type is not None and part.extra.keys() == {"input_audio"}:  # its format is the type
+        rest = {k: v for k, v in part.extra["input_audio"].items() if k != "format"}
+        return replace(part, extra={"input_audio": rest} if rest else NOTHING)
     if part.data is not None and part.extra.get("source") == {"type": "text"}:  # a document of bare text
         data = b64encode(part.data.encode("utf-8", "surrogatepass")).decode()
         extra = {k: v for k, v in part.extra.items() if k != "source"}
