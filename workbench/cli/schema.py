@@ -17,7 +17,6 @@ Exit status is 1 where a tool is not accepted as it stands, or a proof fails.
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -59,12 +58,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Judge every tool; 1 where one is not accepted as it stands."""
     from workbench.cli import _schema_text
+    from workbench.rules import lens
 
     _files.validate(args)
     if not 0 <= args.prove <= MOST_PROVED:
         raise UsageError(f"--prove takes a number up to {MOST_PROVED:,}")
     tools = _tools(args)
-    dialects = _dialects(args.provider)
+    dialects = lens.dialects(args.provider)
     answers, status = [], 0
     for tool in tools:
         judged = [_judge(tool, contract, dialect, args.prove) for contract, dialect in dialects]
@@ -157,44 +157,21 @@ def _definition(value: JsonValue) -> Iterator[_Tool]:
         yield _Tool(str(value.get("title") or "schema"), value)
 
 
-def _dialects(provider: str | None) -> list[tuple[Contract, Dialect]]:
-    from workbench.rules import contracts
-    from workbench.rules.schemas import of_contract
-
-    if provider:
-        chosen = contracts.get(provider)
-        return [(chosen, dialect) for dialect in of_contract(chosen).values()]
-    every = [contracts.get(name) for name in contracts.names()]
-    return [(c, d) for c in every for d in of_contract(c).values() if d.sources or c.term("schema.name-pattern")]
-
-
 def _judge(tool: _Tool, contract: Contract, dialect: Dialect, count: int) -> dict[str, JsonValue]:
-    from workbench.schemas.lint import REFUSED, lint
-    from workbench.schemas.lower import down_level
+    from workbench.rules import lens
     from workbench.schemas.proof import prove
 
-    issues = [*_name(tool, contract), *lint(tool.schema, dialect)]
-    lowered = down_level(tool.schema, dialect)
-    is_refused = any(i.effect == REFUSED for i in issues)
-    verdict = "accepted" if not is_refused else "refused" if lowered.remaining and not lowered.parts else "changed"
-    proof = prove(tool.schema, lowered, count) if count else None
+    judged = lens.judge(tool.name, tool.schema, contract, dialect)
+    proof = prove(tool.schema, judged.lowered, count) if count else None
     return {
         "dialect": dialect.name,
-        "provider": contract.label,
+        "provider": judged.provider,
         "mode": dialect.mode,
-        "verdict": verdict,
-        "issues": [_issue(i) for i in issues],
-        **_lowered(lowered),
+        "verdict": judged.verdict,
+        "issues": [_issue(i) for i in judged.issues],
+        **_lowered(judged.lowered),
         "proof": _proof(proof) if proof else None,
     }
-
-
-def _name(tool: _Tool, contract: Contract) -> Iterator[Issue]:
-    from workbench.schemas.lint import REFUSED, Issue
-
-    pattern, fact = contract.term("schema.name-pattern"), contract.terms.get("schema.name-pattern")
-    if isinstance(pattern, str) and fact and not re.fullmatch(pattern, tool.name):
-        yield Issue("", "name", REFUSED, f"the name {tool.name[:80]!r} does not match {pattern}", source=fact.source)
 
 
 def _issue(issue: Issue) -> dict[str, JsonValue]:

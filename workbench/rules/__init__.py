@@ -1,7 +1,8 @@
 """Rules: what is wrong with a chain under a provider's contract.
 
 One file per family. A family module has ``RULES`` (its ``Rule`` values) and ``check(case)``, which yields findings.
-Each rule has a page in ``pages/SLUG.yaml``. Files that begin with an underscore are the machinery.
+Each rule has a page in ``pages/SLUG.yaml``. Files that begin with an underscore are the machinery, and
+``lens`` is no family: it holds one schema against every contract.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from workbench.decode import REQUEST
+from workbench.decode import REQUEST, Decoded
 from workbench.ir import ModelRequest, ToolDef
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Contract
@@ -158,10 +158,19 @@ def _from(case: Case, term: str, rule: Rule, pointer: str, message: str, when: s
     return replace(finding, severity=ERROR) if fact and fact.value else finding
 
 
+def schema_at(decoded: Decoded, tool: ToolDef) -> str | None:
+    """The pointer of a declared tool's schema in the request."""
+    return _found(decoded, tool, (*_JSON_SCHEMA, *_SCHEMAS))
+
+
 def _first(case: Case, tool: ToolDef, below: tuple[str, ...]) -> str | None:
+    return _found(case.decoded, tool, below)
+
+
+def _found(decoded: Decoded, tool: ToolDef, below: tuple[str, ...]) -> str | None:
     """The pointer of the first of these fields that the declaration has."""
     found = (tool.pointer + path for path in below)
-    return next((pointer for pointer in found if case.decoded.place(REQUEST, pointer).span), None)
+    return next((pointer for pointer in found if decoded.place(REQUEST, pointer).span), None)
 
 
 def _name_of(case: Case, tool: ToolDef) -> str:
