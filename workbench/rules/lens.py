@@ -1,0 +1,69 @@
+"""The schema lens: a tool's schema held against what contracts know, dialect by dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workbench.decode import Decoded
+from workbench.ir import JsonValue, ToolDef
+from workbench.rules import _contracts as contracts
+from workbench.rules._contract import Contract
+from workbench.rules.schemas import of_contract, schema_at
+from workbench.schemas.dialect import Dialect
+from workbench.schemas.lint import REFUSED, Issue, lint
+from workbench.schemas.lower import Lowered, down_level
+
+ACCEPTED, CHANGED = "accepted", "changed"
+"""Verdicts beside ``REFUSED``: taken as it stands; taken after a change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One schema under one dialect.
+
+    Attributes:
+        provider: label of the contract.
+        dialect: the contract's dialect.
+        verdict: ``"accepted"``, ``"changed"`` or ``"refused"`` (no change was found that helps).
+        issues: what is refused or ignored of the schema, the name of the tool first.
+        lowered: the smallest change that is accepted.
+    """
+
+    provider: str
+    dialect: Dialect
+    verdict: str
+    issues: tuple[Issue, ...]
+    lowered: Lowered
+
+
+def dialects(provider: str | None = None) -> list[tuple[Contract, Dialect]]:
+    """Every dialect that somebody knows something of; those of one contract where it is named."""
+    if provider:
+        chosen = contracts.get(provider)
+        return [(chosen, dialect) for dialect in of_contract(chosen).values()]
+    every = [contracts.get(name) for name in contracts.names()]
+    return [(c, d) for c in every for d in of_contract(c).values() if d.sources or c.term("schema.name-pattern")]
+
+
+def judge(name: str, schema: JsonValue, contract: Contract, dialect: Dialect) -> Judged:
+    """Hold a tool against a dialect of a contract."""
+    issues = (*_name(name, contract), *lint(schema, dialect))
+    lowered = down_level(schema, dialect)
+    if not any(i.effect == REFUSED for i in issues):
+        verdict = ACCEPTED
+    else:
+        verdict = REFUSED if lowered.remaining and not lowered.parts else CHANGED
+    return Judged(contract.label, dialect, verdict, issues, lowered)
+
+
+def pointer_of(decoded: Decoded, tool: ToolDef) -> str:
+    """Where the schema of a declared tool stands in the request; the declaration where it has none."""
+    return schema_at(decoded, tool) or tool.pointer
+
+
+def _name(name: str, contract: Contract) -> Iterator[Issue]:
+    pattern, fact = contract.term("schema.name-pattern"), contract.terms.get("schema.name-pattern")
+    if isinstance(pattern, str) and fact and not re.fullmatch(pattern, name):
+        yield Issue("", "name", REFUSED, f"the name {name[:80]!r} does not match {pattern}", source=fact.source)
