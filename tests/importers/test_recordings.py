@@ -11,13 +11,12 @@ import pytest
 from workbench.decode import Decoded
 from workbench.errors import UnreadableInput
 from workbench.importers import open_input
-from workbench.wire.exchange import Kind
+from workbench.wire.exchange import Kind, Origin
 from workbench.wire.session import exchanges_of
 
 UNSUPPORTED = {
     "transcript-gemini-cli": "Gemini CLI response script",
     "transcript-inspect": "inspect_ai evaluation log",
-    "transcript-pi": "pi session",
     "transcript-atif": "ATIF trajectory",
 }
 
@@ -42,6 +41,28 @@ def supported(index: list[dict[str, str]]) -> Iterator[dict[str, str]]:
     return (row for row in index if row["protocol"] not in UNSUPPORTED)
 
 
+def traffic(index: list[dict[str, str]]) -> Iterator[dict[str, str]]:
+    return (row for row in index if not row["protocol"].startswith("transcript-"))
+
+
+def test_transcripts_hold_the_calls_and_results_of_the_index(recordings: Path, index: list[dict[str, str]]) -> None:
+    wrong = {}
+    for row in supported(index):
+        if not row["protocol"].startswith("transcript-"):
+            continue
+        calls, results = set(), set()
+        for number, exchange in enumerate(exchanges_of(open_input(str(recordings / row["file"])))):
+            assert exchange.origin is Origin.RECONSTRUCTED
+            decoded = Decoded(number, exchange)
+            assert not decoded.problems
+            calls |= {(c.id or number, c.name) for m in decoded.messages("response") for _, c in m.tool_calls()}
+            results |= {r.tool_call_id for m in decoded.messages("request") for _, r in m.tool_results()}
+        found = (len(calls), len(results))
+        if found != (int(row["tool_calls"]), int(row["tool_results"])):
+            wrong[row["file"]] = (found, row["tool_calls"], row["tool_results"])
+    assert not wrong
+
+
 def test_transcripts_of_other_clients_are_refused_by_name(recordings: Path, index: list[dict[str, str]]) -> None:
     refused = [row for row in index if row["protocol"] in UNSUPPORTED]
     assert refused
@@ -64,7 +85,7 @@ def test_every_other_recording_opens_whole(recordings: Path, index: list[dict[st
 
 def test_protocols_are_those_of_the_index(recordings: Path, index: list[dict[str, str]]) -> None:
     wrong = {}
-    for row in supported(index):
+    for row in traffic(index):
         session = open_input(str(recordings / row["file"]))
         expected = set(row["protocol"].split("+"))
         found = {protocol(n, e) for n, e in enumerate(exchanges_of(session))}
@@ -87,7 +108,7 @@ def protocol(number: int, exchange) -> str | None:
 
 def test_bodies_that_were_kept_raw_are_in_the_file_as_they_are(recordings: Path, index: list[dict[str, str]]) -> None:
     """A bare body and an event stream are the file, byte for byte."""
-    bare = [r["file"] for r in supported(index) if r["file"].endswith((".json", ".sse", ".txt"))]
+    bare = [r["file"] for r in traffic(index) if r["file"].endswith((".json", ".sse", ".txt"))]
     checked = 0
     for file in bare:
         raw = (recordings / file).read_bytes()

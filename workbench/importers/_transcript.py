@@ -1,0 +1,328 @@
+"""Exchanges rebuilt from a transcript whose client speaks any protocol, each body made when it is asked for.
+
+A history is a linked list that turns share. Its messages are written by the adapter of the turn's protocol, once each,
+after ``conversion`` has cut them to what the protocol can say; what that leaves out is told in the exchange.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from workbench import adapters
+from workbench.adapters import Adapter, Capabilities
+from workbench.conversion._ledger import Loss
+from workbench.conversion.fit import fit_request, fit_response
+from workbench.conversion.normal import NormalRequest, NormalResponse
+from workbench.errors import LocalProtocolError
+from workbench.importers._rebuilt import NOT_WIRE
+from workbench.ir import (
+    NOTHING,
+    ApiError,
+    JsonValue,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    Part,
+    Text,
+    ToolDef,
+    ToolResultIR,
+)
+from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, Origin, State, Summary, summarize
+from workbench.wire.jsontext import dumps
+
+NOTE = "rebuilt from a transcript, which has no"
+MAX_LOSSES = 20
+"""Kinds of loss that one exchange names."""
+
+NO_FLAG = "the error flag of a result: left out"
+_CONTAINERS = ("messages", "input", "contents")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Heard:
+    """Everything said up to and including ``message``: results one by one, ``bytes`` are JSON that is sent as it is."""
+
+    message: Message | bytes
+    before: Heard | None = None
+
+    @property
+    def is_result(self) -> bool:
+        return isinstance(self.message, Message) and self.message.role == "tool"
+
+
+def hear(before: Heard | None, message: Message | bytes | None) -> Heard | None:
+    """A history with one more message; one that says nothing adds nothing."""
+    is_said = message.parts if isinstance(message, Message) else message
+    return Heard(message, before) if message is not None and is_said else before
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """An exchange to be made.
+
+    Attributes:
+        like: the exchange without its two sides.
+        members: further keys of the request, as they are sent.
+        request, response: bodies that are held whole, in place of what is written.
+        url: in place of the protocol's path.
+        answer: what the model said; None where there is none.
+    """
+
+    like: Exchange
+    protocol: str
+    heard: Heard | None = None
+    model: str | None = None
+    system: tuple[Part, ...] = ()
+    tools: tuple[ToolDef, ...] = ()
+    members: Mapping[str, JsonValue] = NOTHING
+    answer: ModelResponse | None = None
+    status: int = 200
+    url: str = ""
+    request: bytes | None = None
+    response: bytes | None = None
+
+
+class Piece(NamedTuple):
+    """Messages as they are written.
+
+    Attributes:
+        size: bytes of this and everything before, commas included.
+        losses: of this and everything before.
+    """
+
+    raw: bytes
+    before: Piece | None
+    size: int
+    losses: frozenset[str]
+
+
+@dataclass(slots=True)
+class Script:
+    """Histories as one protocol writes them."""
+
+    adapter: Adapter
+    _pieces: dict[int, Piece | None] = field(default_factory=dict)
+
+    def piece(self, heard: Heard | None) -> Piece | None:
+        """The messages up to and including one; results that follow each other are written together."""
+        todo: list[tuple[Heard, list[Heard]]] = []
+        while heard and id(heard) not in self._pieces:
+            group, last = [heard], heard
+            while heard.is_result and heard.before and heard.before.is_result:
+                heard = heard.before
+                group.append(heard)
+            todo.append((last, group[::-1]))
+            heard = heard.before
+        piece = self._pieces[id(heard)] if heard else None
+        for last, group in reversed(todo):
+            raw, losses = self._written([node.message for node in group])
+            if raw:
+                size = len(raw) + (piece.size + 1 if piece else 0)
+                piece = Piece(raw, piece, size, (piece.losses if piece else frozenset()) | losses)
+            self._pieces[id(last)] = piece
+        return piece
+
+    def _written(self, said: Sequence[Message | bytes]) -> tuple[bytes, frozenset[str]]:
+        first = said[0]
+        if isinstance(first, bytes):
+            return first, frozenset()
+        held = [p for message in said if isinstance(message, Message) for p in message.parts]
+        parts = tuple(self._part(p) for p in held)
+        is_flagged = any(isinstance(p, ToolResultIR) and p.is_error for p in held)
+        unsaid = {NO_FLAG} if is_flagged and not self.adapter.capabilities.error_flag else set[str]()
+        asked = ModelRequest(self.adapter.name, None, (Message(first.role, parts),))
+        fitted = fit_request(NormalRequest(asked), relaxed(self.adapter))
+        meant: ModelRequest = fitted.meant
+        body = self.adapter.write_request(meant)
+        values = body[container(body)]
+        if meant.system and not values:  # there is only one system text, and it stands elsewhere
+            body = self.adapter.write_request(replace(meant, system=(), messages=(Message("user", meant.system),)))
+            values = body[container(body)]
+        return b",".join(dumps(value) for value in values), told(fitted.losses) | unsaid
+
+    def _part(self, part: Part) -> Part:
+        """Names of results only where they are sent: elsewhere they are looked up, and nothing is lost.
+
+        A flag that cannot be sent is no text either: the client did not write one.
+        """
+        if not isinstance(part, ToolResultIR):
+            return part
+        can = self.adapter.capabilities
+        name = part.name if can.result_names or not can.call_ids else None
+        return replace(part, name=name, is_error=part.is_error if can.error_flag else None)
+
+
+def relaxed(adapter: Adapter) -> Capabilities:
+    """What a protocol can say, without asking for what a transcript does not hold: nothing is made up."""
+    return replace(adapter.capabilities, required=NOTHING, usage_required=False)
+
+
+def told(losses: Iterable[Loss]) -> frozenset[str]:
+    """Losses in words."""
+    return frozenset(f"{loss.what}: {loss.instead}" for loss in losses)
+
+
+def container(body: Mapping[str, JsonValue]) -> str:
+    """The key of a request that holds its messages."""
+    return next(key for key in _CONTAINERS if key in body)
+
+
+class TranscriptSession:
+    """A session of turns."""
+
+    def __init__(self, name: str, turns: Iterable[Turn], *, damage: tuple[str, ...], title: str) -> None:
+        self.name = name
+        self.damage = damage
+        self.about = NOTHING
+        self.is_live = False
+        self.format = title
+        self._turns = with_unique_ids(turns)
+        self._scripts: dict[str, Script] = {}
+        self._summaries: tuple[Summary, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    def summaries(self) -> Sequence[Summary]:
+        if not self._summaries:
+            self._summaries = tuple(self._rows())
+        return self._summaries
+
+    def _rows(self) -> Iterator[Summary]:
+        for index, turn in enumerate(self._turns):
+            before, after = self._frame(turn)
+            piece = self._script(turn).piece(turn.heard) if turn.request is None else None
+            size = len(before) + len(after) + (piece.size if piece else 0)
+            made = self._exchange(turn, b"", frozenset())
+            yield replace(summarize(index, made, turn.model), request_bytes=size)
+
+    def exchange(self, index: int) -> Exchange:
+        turn = self._turns[index]
+        before, after = self._frame(turn)
+        piece = self._script(turn).piece(turn.heard) if turn.request is None else None
+        losses = piece.losses if piece else frozenset[str]()
+        raws: list[bytes] = []
+        while piece:
+            raws.append(piece.raw)
+            piece = piece.before
+        return self._exchange(turn, b"".join((before, b",".join(reversed(raws)), after)), losses)
+
+    def _script(self, turn: Turn) -> Script:
+        if turn.protocol not in self._scripts:
+            self._scripts[turn.protocol] = Script(adapters.get(turn.protocol))
+        return self._scripts[turn.protocol]
+
+    def _frame(self, turn: Turn) -> tuple[bytes, bytes]:
+        """What stands before and behind the messages of a request."""
+        if turn.request is not None:
+            return turn.request, b""
+        adapter = self._script(turn).adapter
+        body = adapter.write_request(ModelRequest(turn.protocol, turn.model, (), system=turn.system, tools=turn.tools))
+        key = container(body)
+        first = b"".join(dumps(value) + b"," for value in body[key])
+        if not turn.heard:
+            first = first.removesuffix(b",")
+        others = {k: v for k, v in body.items() if k != key} | dict(turn.members)
+        own = b"".join(dumps(k) + b":" + dumps(v) + b"," for k, v in others.items())
+        return b"{" + own + dumps(key) + b":[" + first, b"]}"
+
+    def _exchange(self, turn: Turn, request: bytes, losses: frozenset[str]) -> Exchange:
+        adapter = self._script(turn).adapter
+        url = turn.url or adapter.path(ModelRequest(turn.protocol, turn.model, ()))
+        response, more = turn.response, frozenset[str]()
+        if response is None and turn.answer:
+            response, more = written_answer(turn.answer, adapter)
+        like = turn.like
+        if losses or more:
+            like = replace(like, meta={**like.meta, "left_out": sorted(losses | more)[:MAX_LOSSES]})
+        answered = None if response is None else HttpResponse(status=turn.status, body=_not_wire(response))
+        return replace(like, request=HttpRequest(url=url, body=_not_wire(request)), response=answered)
+
+    def refresh(self) -> frozenset[int]:
+        """A transcript is read once."""
+        return frozenset()
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+def written_answer(answer: ModelResponse, adapter: Adapter) -> tuple[bytes, frozenset[str]]:
+    """The body of an answer, and what of it the protocol cannot say."""
+    if not answer.error:
+        fitted = fit_response(NormalResponse(answer), relaxed(adapter))
+        return dumps(adapter.write_response(fitted.meant)), told(fitted.losses)
+    fitted = fit_response(NormalResponse(replace(answer, messages=())), relaxed(adapter))
+    return dumps(adapter.write_response(fitted.meant)), told(fitted.losses)
+
+
+def answer_of(
+    protocol: str, parts: Iterable[Part], *, model: str | None = None, error: str = "", **fields: JsonValue
+) -> ModelResponse:
+    """An answer of one choice, or the error in its place."""
+    said = (Message("assistant", tuple(parts)),)
+    return ModelResponse(
+        protocol,
+        model=model,
+        messages=() if error else said,
+        error=ApiError(error) if error else None,
+        **fields,
+    )
+
+
+def rebuilt(
+    id: str,
+    *,
+    lacks: Sequence[str],
+    note: str = "",
+    started_at: float | None = None,
+    client: str = "",
+    branch: str = "",
+    state: State = State.COMPLETE,
+    meta: Mapping[str, JsonValue] = NOTHING,
+) -> Exchange:
+    """An exchange without its sides, labelled as what it is. ``lacks``: what the transcript does not hold."""
+    words = f"{', '.join(lacks[:-1])} or {lacks[-1]}" if len(lacks) > 1 else lacks[0]
+    return Exchange(
+        id,
+        state=state,
+        origin=Origin.RECONSTRUCTED,
+        started_at=started_at,
+        client=client,
+        branch=branch,
+        note=f"{NOTE} {words}; {note}" if note else f"{NOTE} {words}",
+        meta={"lacks": list(lacks), **meta},
+    )
+
+
+def with_unique_ids(turns: Iterable[Turn]) -> tuple[Turn, ...]:
+    """Turns whose ids differ: what a file repeats is numbered."""
+    seen: set[str] = set()
+    numbers: dict[str, int] = {}
+    made: list[Turn] = []
+    for turn in turns:
+        id = turn.like.id or "?"
+        while id in seen:
+            numbers[turn.like.id] = numbers.get(turn.like.id, 1) + 1
+            id = f"{turn.like.id or '?'} ({numbers[turn.like.id]})"
+        seen.add(id)
+        made.append(turn if id == turn.like.id else replace(turn, like=replace(turn.like, id=id)))
+    return tuple(made)
+
+
+def is_writable(value: JsonValue) -> bool:
+    """A value can stand on a wire."""
+    try:
+        dumps(value)
+    except LocalProtocolError:
+        return False
+    return True
+
+
+def system_text(said: str) -> tuple[Part, ...]:
+    return (Text(said),) if said else ()
+
+
+def _not_wire(raw: bytes) -> Body:
+    return Body(raw, is_raw=False, note=NOT_WIRE)
