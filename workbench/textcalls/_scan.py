@@ -76,6 +76,7 @@ class Tags:
 
     Attributes:
         pattern: finds a tag; ``kind(match)`` says which.
+        first: the character every tag begins with, "" where there are several.
         last: the character every tag ends with, "" where there are several.
     """
 
@@ -84,6 +85,8 @@ class Tags:
         heads = [_atoms(s.head) for s in every]
         shared = heads[0][0] if all(h[0] == heads[0][0] for h in heads) else ""
         cut = 1 if shared else 0
+        self.first: Final = shared.removeprefix("\\")
+        self._firsts: Final = re.compile("|".join(dict.fromkeys(h[0] for h in heads)))
         self._kinds = ["", *(s.kind for s in every)]
         bodies = [f"({''.join(h[cut:])}{s.tail})" for h, s in zip(heads, every, strict=True)]
         self.pattern: Final = re.compile(f"{shared}(?:{'|'.join(bodies)})")
@@ -96,10 +99,23 @@ class Tags:
         """Which kind of tag was found."""
         return self._kinds[match.lastindex or 0]
 
+    def begun(self, text: str) -> bool:
+        """All of the text is the beginning of a tag, or a tag."""
+        return self._partial.match(text) is not None
+
+    def begins(self, text: str, at: int = 0) -> int:
+        """Index of the first character that may begin a tag; -1 where there is none."""
+        if self.first:
+            return text.find(self.first, at)
+        found = self._firsts.search(text, at)
+        return found.start() if found else -1
+
     def held(self, text: str, at: int) -> int:
         """Where the beginning of a tag stands at the end of ``text[at:]``; ``len(text)`` where there is none."""
-        found = self._partial.search(text, max(at, len(text) - MAX_TAG))
-        return found.start() if found else len(text)
+        size = len(text)
+        at = self.begins(text, max(at, size - MAX_TAG))
+        found = self._partial.search(text, at) if at >= 0 else None
+        return found.start() if found else size
 
 
 def _atoms(head: str | Sequence[str]) -> list[str]:
@@ -197,7 +213,9 @@ class TagParser:
         self._window = ""  # looked at from _at on; stands at _base in the whole text
         self._base = 0
         self._at = 0
-        self._quick = ""  # while set, a piece without this character changes nothing
+        self._awaited = ""  # a piece without it changes nothing
+        self._is_waiting = False  # in a call, for the beginning of a tag
+        self._is_half = False  # outside of calls or behind one, all of the window is the beginning of a tag
         self._block: Block | None = None
         self._code = MarkdownCode()
         self._is_nested = False
@@ -207,24 +225,41 @@ class TagParser:
     def feed(self, text: str) -> list[Finding]:
         """What is certain now."""
         self._fresh.append(text)
-        if self._quick not in text:
+        if self._awaited:
+            if self._awaited not in text or (self._is_waiting and self._changes_nothing(text)):
+                return []
+        elif self._is_half and self._tags.last not in text and self._tags.begun(self._window + text):
+            self._window += self._fresh.pop()
             return []
         return self._work(final=False)
+
+    def _changes_nothing(self, text: str) -> bool:
+        """A piece of a call without the beginning of a tag, or with no more than that."""
+        at, last = self._tags.begins(text), self._tags.last
+        if at >= 0 and last and text.find(last, at) < 0:
+            self._awaited, self._is_waiting = last, False
+            return True
+        return at < 0
 
     def close(self) -> list[Finding]:
         """The rest."""
         return self._work(final=True)
 
     def _work(self, *, final: bool) -> list[Finding]:
-        self._window = self._window[self._at :] + "".join(self._fresh)
+        self._window = "".join([self._window, *self._fresh])
         self._fresh.clear()
-        self._base += self._at
-        self._at = 0
         self._out = []
         while self._prose(final) if self._block is None else self._inside(self._block, final):
             pass
-        block = self._block
-        self._quick = self._tags.last if block and block.is_decided and block.settled < 0 else ""
+        self._base += self._at
+        self._window = self._window[self._at :]
+        self._at = 0
+        block, tags, is_read = self._block, self._tags, not self._window
+        is_decided = block is not None and block.is_decided
+        is_inside = is_decided and block is not None and block.settled < 0
+        self._is_waiting = is_inside and is_read
+        self._awaited = "" if not is_inside else tags.first if is_read else tags.last
+        self._is_half = bool(not is_read and tags.last and not is_inside and (block is None or is_decided))
         return self._out
 
     def _prose(self, final: bool) -> bool:
@@ -270,19 +305,26 @@ class TagParser:
             block.is_decided = True
             if verdict is False:
                 return self._refuse(block)
-        if block.settled >= 0:
-            return self._after_end(block, final)
+        search = self._tags.pattern.search
+        while block.settled < 0:
+            found = search(self._window, self._at)
+            if found is None:
+                return self._to_the_end(block, final)
+            if self._ask(block, found):
+                return True
+        return self._after_end(block, final)
+
+    def _to_the_end(self, block: Block, final: bool) -> bool:
+        """No tag is left: everything but what may be the beginning of one belongs to the call."""
         window, at = self._window, self._at
-        found = self._tags.pattern.search(window, at)
-        if found is None:
-            stop = self._tags.held(window, at)
+        stop = self._tags.held(window, at)
+        if at < stop:
             block.pieces.append(window[at:stop])
-            self._at = stop
-            if final:
-                end = self._end_of_text(block, self._base + stop)
-                self._finish(block, end, len(window) - stop if end == self._base + stop else 0)
-            return final
-        return self._ask(block, found)
+        self._at = stop
+        if final:
+            end = self._end_of_text(block, self._base + stop)
+            self._finish(block, end, len(window) - stop if end == self._base + stop else 0)
+        return final
 
     def _end_of_text(self, block: Block, end: int) -> int:
         self._returns += 1
@@ -298,23 +340,29 @@ class TagParser:
     def _after_end(self, block: Block, final: bool) -> bool:
         """Behind a place where the call may end: only blanks and a tag can belong to it."""
         window, at = self._window, self._at
-        stop = len(window) - len(window[at:].lstrip())
-        found = self._tags.pattern.match(window, stop)
+        size = len(window)
+        stop = size - len(window[at:].lstrip())
+        is_tag = stop < size and self._tags.begins(window[stop]) == 0
+        found = self._tags.pattern.match(window, stop) if is_tag else None
         if found:
-            return self._ask(block, found)
-        is_open = not final and self._tags.held(window, stop) == stop  # also where nothing but blanks is left
-        block.pieces.append(window[at:stop])
+            self._ask(block, found)
+            return True
+        if at < stop:
+            block.pieces.append(window[at:stop])
         self._at = stop
-        if is_open:
+        is_half = stop == size or (is_tag and self._tags.held(window, stop) == stop)
+        if is_half and not final:
             return False
         block.is_closed = True
-        half = len(window) - stop if self._tags.held(window, stop) == stop else 0
+        half = size - stop if is_half else 0
         self._finish(block, self._base + stop if half else block.settled, half)
         return True
 
     def _ask(self, block: Block, found: re.Match[str]) -> bool:
+        """Ask the grammar about a tag; True where the call ends with it or before it."""
         start, end = found.span()
-        tag = Tag(self._tags.kind(found), self._base + start, self._base + end, found[0])
+        base, text = self._base, found[0]
+        tag = Tag(self._tags.kind(found), base + start, base + end, text)
         if self._at < start:
             block.pieces.append(self._window[self._at : start])
         block.tags.append(tag)
@@ -329,14 +377,15 @@ class TagParser:
             block.is_closed = was_settled
             self._finish(block, block.settled if was_settled else tag.start)
             return True
-        block.pieces.append(found[0])
+        block.pieces.append(text)
         block.mark = len(block.pieces)
         self._at = end
         block.settled = tag.end if verdict == SETTLED else -1
         if verdict in (END, BACK):
             block.is_closed = True
             self._finish(block, tag.end if verdict == END else block.back)
-        return True
+            return True
+        return False
 
     def _finish(self, block: Block, end: int, half: int = 0) -> None:
         """The call ends: say what it says, and read on behind it. ``half``: characters of a tag that was cut off."""

@@ -18,6 +18,9 @@ from workbench.wire.jsontext import loads
 
 ORDER: Final = ("null", "integer", "number", "boolean", "object", "array", "string")
 
+_ONE_TYPE: Final = {name: (name,) for name in ORDER}
+_MORE: Final = frozenset(("anyOf", "oneOf", "allOf", "enum", "const", "$ref"))
+
 MAX_SCHEMA_HOPS: Final = 64
 """Alternatives and references followed for the types of one argument."""
 
@@ -53,14 +56,17 @@ class ToolTypes:
     def schema(self, tool: str) -> Mapping[str, Any]:
         """The schema of a tool; empty where it has none."""
         found = self._schemas.get(tool)
-        return found if isinstance(found, Mapping) else {}
+        return found if type(found) is dict or isinstance(found, Mapping) else {}
 
     def types(self, tool: str, key: str) -> tuple[str, ...]:
         """Types the schema allows for an argument, in ``ORDER``; () where it does not say."""
         known = self._known.get((tool, key))
         if known is None:
             schema = self.schema(tool)
-            known = self._known[tool, key] = types_of(property_of(schema, key, schema), schema)
+            known = _plainly(schema, key)
+            if known is None:
+                known = types_of(property_of(schema, key, schema), schema)
+            self._known[tool, key] = known
         return known
 
     def value(self, tool: str, key: str, text: str) -> JsonValue:
@@ -80,6 +86,16 @@ class ToolTypes:
             if value is not UNREAD:
                 return value
         return text
+
+
+def _plainly(schema: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
+    """The type of a key whose schema says no more than that; None where one has to look closer."""
+    properties = schema.get("properties")
+    part = properties.get(key) if type(properties) is dict else None
+    if type(part) is not dict or not _MORE.isdisjoint(part):
+        return None
+    named = part.get("type")
+    return _ONE_TYPE.get(named) if type(named) is str else None
 
 
 def property_of(schema: JsonValue, key: str, root: JsonValue) -> JsonValue:
