@@ -101,17 +101,27 @@ class Steps:
 
 def changes(before: ModelResponse, after: ModelResponse) -> Iterator[tuple[tuple[int, int], Lit]]:
     """What is in ``after`` and was not in ``before``, part by part."""
+    for m, p, old, part in pairs(before, after):
+        yield (m, p), Lit(0, len(text_of(part))) if old is None else _grown(text_of(old), text_of(part))
+
+
+def pairs(before: ModelResponse, after: ModelResponse) -> Iterator[tuple[int, int, Part | None, Part]]:
+    """(message, part, the part as it was before, as it is after) of every part that an event was about."""
     for m, message in enumerate(after.messages):
-        earlier: Message | None = before.messages[m] if m < len(before.messages) else None
-        held = {p.source.pointer: p for p in earlier.parts} if earlier else {}
-        for p, part in enumerate(message.parts):
-            old = held.get(part.source.pointer)
-            if "text" in part.source.slices and earlier:
-                old = earlier.parts[p] if p < len(earlier.parts) else None
-            if old is None or type(old) is not type(part):
-                yield (m, p), Lit(0, len(text_of(part)))
-            elif old is not part and (old != part or old.source.events != part.source.events):
-                yield (m, p), _grown(text_of(old), text_of(part))
+        held = dict(_placed(before.messages[m])) if m < len(before.messages) else {}
+        for p, (place, part) in enumerate(_placed(message)):
+            old = held.get(place)
+            if old is None or (old is not part and (old != part or old.source.events != part.source.events)):
+                yield m, p, old, part
+
+
+def _placed(message: Message) -> Iterator[tuple[tuple[str, type[Part], int], Part]]:
+    """The parts of a message, each with what is its own as long as the message grows: several may share a pointer."""
+    counts: dict[tuple[str, type[Part]], int] = {}
+    for part in message.parts:
+        of = part.source.pointer, type(part)
+        counts[of] = counts.get(of, -1) + 1
+        yield (*of, counts[of]), part
 
 
 def _grown(old: str, new: str) -> Lit:
@@ -129,7 +139,7 @@ def text_of(part: Part) -> str:
         case Reasoning(text=text):
             return text or ""
         case ToolCallIR(raw=raw, input=value):
-            return raw if raw is not None else "" if value is None else _json(value)
+            return raw if raw is not None else value if isinstance(value, str) else "" if value is None else _json(value)
         case ToolResultIR():
             return "".join(text_of(p) for p in part.content if isinstance(p, Text))
     return _json(getattr(part, "value", None))

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from workbench.accumulation.effects import Deed, Effects, What, noun_of
+from workbench.accumulation.deeds import Deed, What, noun_of
+from workbench.accumulation.effects import Effects, usage_words
 from workbench.accumulation.steps import Lit, Step, Steps, text_of
 from workbench.adapters import Adapter
 from workbench.errors import WireError
@@ -44,8 +45,8 @@ class Stream:
         is_torn = decoded.is_arriving and decoded.events and not decoded.events[-1].terminated
         self.events = decoded.events[:-1] if is_torn else decoded.events
         self.groups = groups
-        self.effects = Effects(decoded.response, decoded.events)
         self.steps = Steps(adapter, self.events)
+        self.effects = Effects(decoded.response, decoded.events, self.steps)
 
     def go_on(self, before: Stream) -> bool:
         """Keep what was read of the same stream when less of it was there; False where it is another by now."""
@@ -54,7 +55,7 @@ class Stream:
         is_same = before.decoded.protocol == self.decoded.protocol and self.decoded.response_text.startswith(known)
         if not is_same or len(self.events) < len(before.events):
             return False
-        self.steps = before.steps
+        self.steps = self.effects.steps = before.steps
         self.steps.grow(self.events)
         return True
 
@@ -280,10 +281,7 @@ def _quoted(deeds: Sequence[Deed]) -> Line:
 
 
 def _usage(answer: ModelResponse) -> str | None:
-    if answer.usage is None:
-        return None
-    named = (("input", answer.usage.input), ("output", answer.usage.output), ("reasoning", answer.usage.reasoning))
-    return ", ".join(f"{value:,} {name}" for name, value in named if value is not None) or None
+    return (usage_words(answer.usage) or None) if answer.usage else None
 
 
 def _ended(answer: ModelResponse) -> str:
