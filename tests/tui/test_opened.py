@@ -110,11 +110,11 @@ def test_every_node_and_every_byte_can_be_selected(lost: Opened, streamed: Opene
 
 
 def test_nothing_is_claimed_of_what_was_not_read() -> None:
-    url = "https://h/v1beta/models/x:generateContent"
-    gemini = Opened(Inspector(samples.session(samples.exchange({"contents": []}, {}, url=url))).detail(0))
+    url = "https://h/v1beta/interactions"
+    other = Opened(Inspector(samples.session(samples.exchange({"input": "hi"}, {}, url=url))).detail(0))
     for name in ("reasoning", "closure"):
-        assert said(gemini, name) == "not decoded: gemini is recognised but not decoded by this version"
-    assert "✗ not decoded" in plain(gemini.views["ir"].head(0))
+        assert said(other, name) == "not decoded: gemini-interactions is recognised but not decoded by this version"
+    assert "✗ not decoded" in plain(other.views["ir"].head(0))
     half = Opened(Inspector(samples.session(samples.exchange({"messages": []}, b"{torn"))).detail(0))
     assert said(half, "closure").startswith("not all was read: response: ")
     page = Opened(Inspector(samples.session(samples.exchange(b"", b"<html>", url="https://h/x"))).detail(0))

@@ -22,6 +22,7 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.tui.models.words import count
+from workbench.tui.safetext import from_bytes
 from workbench.wire.frames import seen_frames
 from workbench.wire.jsontext import dumps
 
@@ -143,7 +144,7 @@ def _frames(decoded: Decoded) -> Iterator[Node]:
         yield Node("frame", side, "", 1, part=Opaque(frame.type, frame.value), text=frame.text)
     for event in decoded.events if decoded.protocol else ():
         part = Opaque(event.name or "event", None, Source(events=(event.number,)))
-        yield Node("frame", RESPONSE, "", 1, part=part, text=(event.data or b"").decode("utf-8", "backslashreplace"))
+        yield Node("frame", RESPONSE, "", 1, part=part, text=from_bytes(event.data or b""))
 
 
 def _part(side: str, ref: NodeRef, message: Message, part: Part) -> Iterator[Node]:
