@@ -195,6 +195,14 @@ def test_a_repair_gives_the_original_or_is_refused(broken, value):
     assert json.dumps(found) == json.dumps(value)
 
 
+def is_json(text):
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
 @given(value=OBJECT, where=st.integers(0, 200), what=st.sampled_from(['"', ",", "}", "]", "{", "[", ":", "'", "\\"]))
 @settings(max_examples=200, deadline=None)
 def test_a_character_too_many_or_too_few_never_drops_a_text(value, where, what):
@@ -205,6 +213,8 @@ def test_a_character_too_many_or_too_few_never_drops_a_text(value, where, what):
             found, _ = repair(broken)
         except Lossy:
             continue
+        if is_json(broken):
+            continue  # nothing was repaired: of a key that stands twice now, JSON takes the last
         kept = json.dumps(found, ensure_ascii=False)
         assert sum(map(str.isalnum, kept)) >= sum(map(str.isalnum, broken)) - 1
 
