@@ -24,7 +24,7 @@ class Reader(Protocol):
     """What a format says about lines. One reader reads one text."""
 
     def begins(self, line: str, before: str, *, is_start: bool, is_whole: bool) -> bool | None:
-        """Whether a line that is not in a code fence may begin a call; None while that is open.
+        """Whether a line that is not in a code fence may begin a call; None while that is open, True for good.
 
         Args:
             line: the line as far as it is there, the line break included.
@@ -54,6 +54,7 @@ class LineParser:
         self._at = 0  # where what is held or not handed out begins
         self._is_holding = False
         self._is_prose = False  # the current line is
+        self._may_begin = False  # the current line does, however it goes on
         self._fence = ""
         self._before = ""
         self._is_start = True
@@ -89,9 +90,11 @@ class LineParser:
         self._line.append(text)
         if is_whole:
             self._ended("".join(self._line))
-        elif not self._is_holding and len(self._line) < 600:
+        elif not self._is_holding and not self._may_begin and len(self._line) < 600:
             line = "".join(self._line)
-            if self._verdict(line, is_whole=False) is False:
+            verdict = self._verdict(line, is_whole=False)
+            self._may_begin = verdict is True
+            if verdict is False:
                 self._is_prose = True
                 self._emit(line)
                 self._seen, self._line = [line], []
@@ -103,7 +106,7 @@ class LineParser:
 
     def _ended(self, line: str) -> None:
         """A line is whole that was not handed out."""
-        self._line = []
+        self._line, self._may_begin = [], False
         if not self._is_holding:
             if not self._verdict(line, is_whole=True):
                 self._emit(line)
@@ -136,11 +139,10 @@ class LineParser:
             self._fence = fence[1]
         elif fence and fence[1].startswith(self._fence) and not line[fence.end() :].strip():
             self._fence = ""
-        if "think>" in line:
-            for tag in _THINK.finditer(line):
-                self._is_nested = not tag[1]
-                rest = line[tag.end() :]
-            self._is_start = not self._is_nested and not rest.strip()
+        tags = [*_THINK.finditer(line)] if "think>" in line else []
+        if tags:
+            self._is_nested = not tags[-1][1]
+            self._is_start = not self._is_nested and not line[tags[-1].end() :].strip()
         elif line.strip() and not self._is_nested:
             self._is_start = False
         self._before = line if line.strip() else self._before

@@ -91,6 +91,7 @@ class Tags:
         bodies = [f"({''.join(h[cut:])}{s.tail})" for h, s in zip(heads, every, strict=True)]
         self.pattern: Final = re.compile(f"{shared}(?:{'|'.join(bodies)})")
         begun = [_begun([*h, *([s.open_tail] if s.tail else [])]) for h, s in zip(heads, every, strict=True)]
+        self.search: Final = self.pattern.search
         self._partial: Final = re.compile(rf"(?:{'|'.join(begun)})\Z")
         ends = {(s.tail or h[-1])[-1] for h, s in zip(heads, every, strict=True)}
         self.last: Final = ends.pop() if len(ends) == 1 else ""
@@ -225,8 +226,12 @@ class TagParser:
     def feed(self, text: str) -> list[Finding]:
         """What is certain now."""
         self._fresh.append(text)
-        if self._awaited:
-            if self._awaited not in text or (self._is_waiting and self._changes_nothing(text)):
+        awaited = self._awaited
+        if awaited:
+            if awaited not in text or (self._is_waiting and self._changes_nothing(text)):
+                return []
+        elif self._is_waiting:
+            if self._changes_nothing(text):
                 return []
         elif self._is_half and self._tags.last not in text and self._tags.begun(self._window + text):
             self._window += self._fresh.pop()
@@ -234,33 +239,47 @@ class TagParser:
         return self._work(final=False)
 
     def _changes_nothing(self, text: str) -> bool:
-        """A piece of a call without the beginning of a tag, or with no more than that."""
-        at, last = self._tags.begins(text), self._tags.last
-        if at >= 0 and last and text.find(last, at) < 0:
-            self._awaited, self._is_waiting = last, False
+        """A piece of a call without a tag: at most it holds the beginning of one."""
+        tags = self._tags
+        at, last = tags.begins(text), tags.last
+        if at < 0:
             return True
-        return at < 0
+        if not last or text.find(last, at) >= 0:
+            return False
+        if tags.held(text, at) < len(text):
+            self._awaited, self._is_waiting = last, False
+        return True
 
     def close(self) -> list[Finding]:
         """The rest."""
         return self._work(final=True)
 
     def _work(self, *, final: bool) -> list[Finding]:
-        self._window = "".join([self._window, *self._fresh])
+        fresh = "".join(self._fresh)
         self._fresh.clear()
+        self._window += fresh
         self._out = []
         while self._prose(final) if self._block is None else self._inside(self._block, final):
             pass
-        self._base += self._at
-        self._window = self._window[self._at :]
-        self._at = 0
-        block, tags, is_read = self._block, self._tags, not self._window
-        is_decided = block is not None and block.is_decided
-        is_inside = is_decided and block is not None and block.settled < 0
-        self._is_waiting = is_inside and is_read
-        self._awaited = "" if not is_inside else tags.first if is_read else tags.last
-        self._is_half = bool(not is_read and tags.last and not is_inside and (block is None or is_decided))
+        if self._at:
+            self._base += self._at
+            self._window = self._window[self._at :]
+            self._at = 0
+        self._await_more()
         return self._out
+
+    def _await_more(self) -> None:
+        """Say which pieces matter from here on."""
+        block, tags = self._block, self._tags
+        self._awaited, self._is_waiting, self._is_half = "", False, False
+        if block is not None and block.is_decided and block.settled < 0:
+            if self._window or not tags.first:
+                self._awaited = tags.last
+                self._is_waiting = not tags.last and not self._window
+            else:
+                self._awaited, self._is_waiting = tags.first, True
+        elif self._window and tags.last:
+            self._is_half = block is None or block.is_decided
 
     def _prose(self, final: bool) -> bool:
         """Go on outside of calls; False when all is looked at."""
@@ -305,7 +324,7 @@ class TagParser:
             block.is_decided = True
             if verdict is False:
                 return self._refuse(block)
-        search = self._tags.pattern.search
+        search = self._tags.search
         while block.settled < 0:
             found = search(self._window, self._at)
             if found is None:
