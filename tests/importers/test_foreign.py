@@ -12,12 +12,9 @@ HEADS = [
     (b'{\n "version": 2,\n "status": "success",\n "eval": {"task": "x"}}', "an inspect_ai evaluation log"),
     (b"PK\x03\x04\x14\0\0\0_journal/start.json", "an inspect_ai evaluation log"),
     (b'{"schema_version": "ATIF-v1.5", "steps": []}', "an ATIF trajectory"),
-    (b'{"method":"generateContentStream","response":[]}', "a Gemini CLI response script"),
-    (b'{"sessionId":"s","projectHash":"h","messages":[]}', "a Gemini CLI chat"),
     (b'{"type":"thread.started","thread_id":"x"}\n', "a Codex CLI event stream"),
     (b'{"info": {"id": "ses_1"}, "messages": []}', "an OpenCode export"),
     (b'{"info": {"exit_status": "Submitted"}, "messages": []}', "a mini-swe-agent trajectory"),
-    (b'{"uuid":"a","parentUuid":null,"type":"user","message":{"role":"user","parts":[]}}\n', "a Qwen Code chat"),
     (b"852:7:version;2:21#4:type;4:http;", "a mitmproxy flow file"),
     (b"%PDF-1.7\n", "a PDF document"),
 ]

@@ -8,9 +8,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from workbench.importers._lines import first_objects
-from workbench.ir import JsonValue
-
 RECORD_INSTEAD = "record the wire instead, or export HAR"
 _STRING = rb'"(?:[^"\\]|\\.)*"'
 _SPACE = rb"\s*"
@@ -36,9 +33,6 @@ def _key(name: bytes, value: bytes = _STRING) -> bytes:
 TRANSCRIPTS: tuple[tuple[str, re.Pattern[bytes]], ...] = (
     ("an inspect_ai evaluation log", _starts(_key(b"version", rb"\d+"), _key(b"status"), _key(b"eval", rb"\{"))),
     ("an ATIF trajectory", _starts(_key(b"schema_version", rb'"ATIF-'))),
-    ("a Gemini CLI response script", _starts(_key(b"method", rb'"(?:stream)?[gG]enerateContent'))),
-    ("a Gemini CLI chat", _starts(_key(b"sessionId"), _key(b"projectHash"))),
-    ("a Codex CLI event stream", _starts(_key(b"type", rb'"thread\.started"'))),
     ("a Codex CLI event stream", _starts(_key(b"type", rb'"thread\.started"'))),
     ("an OpenCode export", _starts(_key(b"info", rb'\{\s*"id"\s*:\s*"ses_'))),
     ("a mini-swe-agent trajectory", _starts(_key(b"info", rb"\{[^{]{0,2000}\"(?:exit_status|model_stats)\""))),
@@ -69,14 +63,7 @@ def recognise(head: bytes) -> Foreign | None:
     if _FLOWS.match(head):
         return Foreign("a mitmproxy flow file: not supported yet", "make HAR: mitmdump -nr FILE --set hardump=OUT.har")
     title = next((t for t, pattern in TRANSCRIPTS if pattern.match(head)), None)
-    if title is None and any(_is_qwen(entry) for entry in first_objects(head)):
-        title = "a Qwen Code chat"
     return Foreign(f"{title}: not supported yet", RECORD_INSTEAD) if title else None
-
-
-def _is_qwen(entry: dict[str, JsonValue]) -> bool:
-    message = entry.get("message")
-    return "parentUuid" in entry and isinstance(message, dict) and isinstance(message.get("parts"), list)
 
 
 def _zip(head: bytes) -> Foreign:
