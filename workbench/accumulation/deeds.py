@@ -102,9 +102,9 @@ def compared(before: ModelResponse, after: ModelResponse, value: JsonValue) -> I
     for m, _, old, part in pairs(before, after):
         pointer, noun = after.messages[m].absolute(part), noun_of(part)
         begun = [Deed(What.BEGAN, pointer, noun)] if old is None else []
-        done = begun + [*_grown(old, part, pointer, noun)] or [_unmoved(old or part, part, value, pointer, noun)]
+        done = [*begun, *_grown(old, part, pointer, noun)] or [_unmoved(old or part, part, value, pointer, noun)]
         (quiet if done[0].what is What.NOTHING else moved).extend(done)
-    yield from moved or [*_of_messages(before, after)] or quiet
+    yield from moved or [*_of_messages(before, after)] or quiet[-1:]
 
 
 def _of_messages(before: ModelResponse, after: ModelResponse) -> Iterator[Deed]:

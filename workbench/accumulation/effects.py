@@ -44,9 +44,7 @@ class Effects:
         steps: the same stream step by step, where somebody holds it already.
     """
 
-    def __init__(
-        self, response: ModelResponse | None, events: Sequence[SseEvent], steps: Steps | None = None
-    ) -> None:
+    def __init__(self, response: ModelResponse | None, events: Sequence[SseEvent], steps: Steps | None = None) -> None:
         self._events = events
         self._response = response
         known = response is not None and response.protocol in adapters.protocols()
@@ -122,7 +120,9 @@ class Effects:
             if pointer in closed:
                 yield Deed(What.CLOSED, pointer, noun)
             elif not field and not done:
-                yield Deed(What.NOTHING, pointer, noun, text=f"{'adds nothing to' if is_compared else 'is about'} {noun}")
+                yield Deed(
+                    What.NOTHING, pointer, noun, text=f"{'adds nothing to' if is_compared else 'is about'} {noun}"
+                )
 
     def _is_end_of(self, part: Part, number: int) -> bool:
         """The block is the last one of a part, and its name says so."""

@@ -139,7 +139,9 @@ def text_of(part: Part) -> str:
         case Reasoning(text=text):
             return text or ""
         case ToolCallIR(raw=raw, input=value):
-            return raw if raw is not None else value if isinstance(value, str) else "" if value is None else _json(value)
+            return (
+                raw if raw is not None else value if isinstance(value, str) else "" if value is None else _json(value)
+            )
         case ToolResultIR():
             return "".join(text_of(p) for p in part.content if isinstance(p, Text))
     return _json(getattr(part, "value", None))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from workbench.ir import Text, ToolCallIR
 from workbench.tui.lines import Line, plain
 from workbench.tui.models.stream import Stream, part_lines
 
+DATA = Path(__file__).parents[2] / "data"
 ROLE = {"role": "assistant", "content": None}
 
 
@@ -114,3 +116,23 @@ def test_search_looks_at_bytes_and_words() -> None:
     made = stream(*REUSED)
     assert [n for n in range(len(made.events)) if made.holds(n, "call_2")] == [2]
     assert [n for n in range(len(made.events)) if made.holds(n, "finish reason")] == [3]
+
+
+def of(protocol: str, name: str) -> Stream:
+    decoded = Decoded(0, exchange({}, (DATA / name).read_bytes(), url="https://x/"), protocol)
+    return Stream(decoded, adapters.get(protocol), where_they_differ(decoded))
+
+
+def test_a_framed_event_shows_its_data() -> None:
+    made = of("bedrock-invoke", "bedrock_invoke/loop-stream-1.response.eventstream")
+    lines = [plain(line).strip() for line in made.details(10, 80, 12)]
+    assert lines[0].startswith("a message of ") and lines[0].endswith("named chunk; its data, out of base64:")
+    assert lines[1].startswith('{"type":"message_stop"')
+    assert made.agreement == "clients are not compared for bedrock-invoke"
+
+
+def test_items_are_one_answer_and_long_types_keep_their_ends() -> None:
+    made = of("openai-responses", "openai_responses/loop-stream-1.response.sse")
+    text = [plain(line) for line in made.message(46, 80)[0]]
+    assert [line for line in text if line.startswith(("assistant", "choice"))] == ["assistant"]
+    assert [plain(made.row(n, 100)).split()[1] for n in (27, 31)] == ["function_cal….delta", "function_call….done"]

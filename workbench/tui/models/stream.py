@@ -16,6 +16,7 @@ from workbench.tui.lines import BLANK, Line, Span, line, wrap
 from workbench.tui.models.words import count, duration
 from workbench.tui.safetext import cells, from_bytes
 from workbench.wire.jsontext import loads
+from workbench.wire.stream import Framing, is_sealed
 
 if TYPE_CHECKING:
     from workbench.accumulation.differences import Group
@@ -103,7 +104,8 @@ class Stream:
         if width >= 60:
             spans += self._times(number)
         if width >= 44:
-            spans += [Span(self.effects.type_of(event), "muted" if quiet else "role", self._type_width), Span("  ")]
+            kind = _fitted(self.effects.type_of(event), self._type_width)
+            spans += [Span(kind, "muted" if quiet else "role", self._type_width), Span("  ")]
         words = "; ".join(d.words for d in deeds)
         return (*spans, Span(words, "muted" if quiet else style), *_quoted(deeds))
 
@@ -133,6 +135,11 @@ class Stream:
         event = self.events[number]
         data = self.decoded.response_text[event.start : event.end]
         room = max(8, width - 4)
+        if event.data is not None and self.decoded.framing is Framing.AWS:
+            of = "its data, out of base64" if is_sealed(event) else "its data"
+            head = f"a message of {count(len(data), 'byte')}, named {event.name or '(nothing)'}; {of}:"
+            made += wrap(head, width, "muted", indent=4, most=2)
+            data = event.data
         text = from_bytes(data[:RAW])
         for raw in text.splitlines():
             for at in range(0, max(1, len(raw)), room):
@@ -161,7 +168,10 @@ class Stream:
         first: int | None = None
         answer = step.after
         for m, message in enumerate(answer.messages):
-            made.append(line(Span(message.role, "role"), Span(f"  choice {m + 1}" if m else "", "muted")))
+            is_further = answer.itemized and m and answer.messages[m - 1].role == message.role
+            if not is_further:
+                choice = f"  choice {m + 1}" if m and not answer.itemized else ""
+                made.append(line(Span(message.role, "role"), Span(choice, "muted")))
             for p, part in enumerate(message.parts):
                 lit = step.lit.get((m, p))
                 lines, inside = part_lines(part, lit, width)
@@ -196,7 +206,7 @@ class Stream:
         if self.decoded.is_arriving:
             return "compared once the stream has ended"
         if not self.groups:
-            return f"how clients join a stream of {self.decoded.protocol or 'no protocol'} is not known here"
+            return f"clients are not compared for {self.decoded.protocol or 'a stream of no protocol'}"
         names = sum(len(g.policies) for g in self.groups)
         differing = sum(len(g.policies) for g in self.groups if not g.agrees)
         if not differing:
@@ -247,7 +257,7 @@ def part_lines(part: Part, lit: Lit | None, width: int) -> tuple[list[Line], int
 
 def _parses(call: ToolCallIR) -> Span:
     raw = call.raw or ""
-    if call.raw is None:
+    if not raw:
         return Span("  no arguments yet" if not call.input else "  arguments are an object", "muted")
     try:
         loads(raw)
@@ -278,6 +288,13 @@ def _quoted(deeds: Sequence[Deed]) -> Line:
     """The characters an event added, as far as there is room."""
     text = next((d.text for d in deeds if d.what is What.ADDED), "")
     return (Span("  "), Span(text[:200], "string")) if text else ()
+
+
+def _fitted(kind: str, width: int) -> str:
+    """A type in so many columns; where it is longer, what comes behind its last dot stays: ``….delta``, ``….done``."""
+    head, dot, tail = kind.rpartition(".")
+    room = width - len(tail) - 2
+    return f"{head[:room]}….{tail}" if dot and cells(kind) > width and room > 3 else kind
 
 
 def _usage(answer: ModelResponse) -> str | None:

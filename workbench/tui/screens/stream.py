@@ -113,6 +113,7 @@ class ClientsPane(StreamPane):
 
     def show(self, stream: Stream) -> None:
         super().show(stream)
+        self.set_class(not stream.groups, "-none")
         differing = next((n for n, group in enumerate(stream.groups) if not group.agrees), 0)
         self.move_to(differing)
         self.title(line(Span(f" Clients · {stream.agreement} " if stream.groups else " Clients ")))
