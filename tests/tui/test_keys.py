@@ -13,8 +13,10 @@ from workbench.tui.screens.copy import CopyScreen
 from workbench.tui.screens.diff import DiffScreen
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.home import HomePane, HomeScreen
+from workbench.tui.screens.ladder import LadderScreen
 from workbench.tui.screens.session import SessionScreen
 from workbench.tui.screens.stream import StreamScreen
+from workbench.tui.screens.tools import ToolsScreen
 
 OWNERS: dict[str, type] = {
     "global": WorkbenchApp,
@@ -25,6 +27,8 @@ OWNERS: dict[str, type] = {
     "help": HelpScreen,
     "diff": DiffScreen,
     "conversion": ConversionScreen,
+    "tools": ToolsScreen,
+    "ladder": LadderScreen,
     "copy": CopyScreen,
     "stream": StreamScreen,
 }

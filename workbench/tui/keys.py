@@ -96,6 +96,15 @@ SESSION = (
     Key("session.inspect", "I", "inspect", "inspect on", "go on with an inspection that esc has stopped"),
     Key("session.stream", "t", "stream", "stream", "the answer event by event, and what the usual SDKs build", 11),
     Key("session.convert", "c", "convert", "convert", "this side as any other protocol, and what would be lost", 13),
+    Key("session.tools", "T", "tools", "tools", "what each provider takes of the tools declared in this request", 14),
+    Key(
+        "session.arguments",
+        "A",
+        "arguments",
+        "arguments",
+        "how the arguments of a call are read; calls in text, too",
+        15,
+    ),
     Key("session.copy", "y", "copy", "copy", "copy a value, a pointer, bytes, the request as cURL", 12),
     Key("session.zoom", "z", "zoom", "zoom", "the focused pane alone, and back", 8),
     Key("session.filter", "&", "filter", "filter", "show only some exchanges: tool:bash status:4xx text~word", 9),
@@ -123,6 +132,24 @@ CONVERSION = (
     Key("conversion.next-exchange", "]", "exchange(1)", "next exchange", "the next exchange", 7),
     Key("conversion.previous-exchange", "[", "exchange(-1)", "previous exchange", "the exchange before", 8),
     Key("conversion.back", "q,escape,c", "back", "back", "back to the session", 2),
+)
+
+TOOLS = (
+    Key(
+        "tools.next-pane",
+        "tab",
+        "pane(1)",
+        "pane",
+        "tools, providers, why, the schema declared, the schema accepted",
+        3,
+    ),
+    Key("tools.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
+    Key("tools.back", "q,escape,T", "back", "back", "back to the session", 2),
+)
+
+LADDER = (
+    Key("ladder.pane", "tab,shift+tab", "pane", "calls, rungs", "the other side: the calls, or the rungs of one", 3),
+    Key("ladder.back", "q,escape,A", "back", "back", "back to the session", 2),
 )
 
 STREAM = (
@@ -185,6 +212,8 @@ COPY = (
 )
 
 
+_WITH_PANES = ("home", "session", "diff", "conversion", "tools", "ladder", "stream", "help")
+
 SCOPES: dict[str, Scope] = {
     "global": Scope("everywhere", GLOBAL),
     "home": Scope("home", HOME, ("global",)),
@@ -192,8 +221,10 @@ SCOPES: dict[str, Scope] = {
     "stream": Scope("stream", STREAM, ("global",)),
     "diff": Scope("diff", DIFF, ("global",)),
     "conversion": Scope("conversion", CONVERSION, ("global",)),
+    "tools": Scope("tools", TOOLS, ("global",)),
+    "ladder": Scope("arguments", LADDER, ("global",)),
     "help": Scope("help", HELP),
-    "pane": Scope("every list", PANE, ("global", "home", "session", "diff", "conversion", "stream", "help")),
+    "pane": Scope("every list", PANE, ("global", *_WITH_PANES)),
     "wire": Scope("wire", WIRE, ("global", "session", "pane")),
     "copy": Scope("the copy menu", COPY, ("global", "pane")),
 }
@@ -216,6 +247,8 @@ SEARCH = (  # what the footer shows instead while a search is active
 )
 OPEN_CHANGE = _reworded("pane.open", "its bytes", "the bytes of the change, in the session", 1)
 OPEN_LOSS = _reworded("pane.open", "its bytes", "the bytes of the loss, in the session", 1)
+OPEN_DECLARATION = _reworded("pane.open", "its bytes", "the bytes of the declaration, in the session", 1)
+OPEN_CALL = _reworded("pane.open", "its bytes", "the bytes of the call, in the session", 1)
 OPEN_EXAMPLE = _reworded("pane.open", "open", "open the session under the cursor", 1)
 
 EVEN_WHILE_TYPING = frozenset({"global.suspend", "global.quit"})

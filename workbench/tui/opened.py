@@ -162,6 +162,17 @@ class Opened:
         turn = frozenset(n for n, e in enumerate(entries) if ref and ref.side == REQUEST and e.message == ref.message)
         return Lights(number, nodes, calls, stands, turn - stands, self._spans(nodes))
 
+    def refs(self, selection: Selection) -> tuple[NodeRef, ...]:
+        """The parts that are selected, then those that belong to them: the call of a result."""
+        number, nodes = self.node_at(selection), self.outline.nodes
+        if number is None:
+            return ()
+        message = nodes[number].message if nodes[number].kind == "message" else None
+        inside = [n for n, node in enumerate(nodes) if message and node.kind == "part" and node.message is message]
+        chosen = inside or [number]
+        found = (*chosen, *(n for one in chosen for n in sorted(self.lights(self.at_node(one)).nodes)))
+        return tuple(ref for n in found if (ref := nodes[n].ref))
+
     def node_at(self, selection: Selection) -> int | None:
         """The outline's node of a selection: the one it was made at, else by its place."""
         if selection.node is not None:

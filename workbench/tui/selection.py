@@ -6,6 +6,7 @@ Plain values. ``workbench.tui.opened`` makes them, panes show them; importing th
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from workbench.tui.models.words import REQUEST
 
@@ -34,6 +35,14 @@ class Selection:
     spans: Spans = ()
     related: tuple[str, ...] = ()
     node: int | None = field(default=None, compare=False)
+
+
+class Spot(NamedTuple):
+    """Where another screen sends one to in the session: a byte of one side of an exchange."""
+
+    exchange: int
+    side: str
+    offset: int
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ async def test_the_answer_and_other_exchanges_can_be_converted_too() -> None:
         await until(driver.pilot, lambda: screen.losses.shown and screen.losses.shown.side != before)
         await driver.press("]")
         await until(
-            driver.pilot, lambda: screen.index == 1 and (screen.losses.shown is None or screen.losses.shown.index)
+            driver.pilot, lambda: screen.index == 1 and (screen.losses.shown is None or screen.losses.shown.exchange)
         )
         await driver.press("q")
         assert driver.app.screen is driver.screen

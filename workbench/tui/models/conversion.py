@@ -16,7 +16,7 @@ class Shown(NamedTuple):
     """One side of an exchange, and what it is in another protocol.
 
     Attributes:
-        index: the exchange, from zero.
+        exchange: index in the session, from zero.
         side: "request" or "response".
         source: its protocol.
         body: its content-decoded bytes.
@@ -24,7 +24,7 @@ class Shown(NamedTuple):
         places: of each loss, where it stands in ``body``.
     """
 
-    index: int
+    exchange: int
     side: str
     source: str
     body: bytes
@@ -37,7 +37,7 @@ def headline(shown: Shown) -> Line:
     made = shown.converted
     losses = Span(count(len(made.losses), "loss"), "warning") if made.losses else Span("nothing lost", "ok")
     return line(
-        Span(f" {shown.side.capitalize()} {shown.index + 1}", "strong"),
+        Span(f" {shown.side.capitalize()} {shown.exchange + 1}", "strong"),
         Span(f"   {shown.source} → {made.protocol}   ", "muted"),
         losses,
         Span(f" · {count(len(made.ids), 'id')} renamed" if made.ids else "", "info"),

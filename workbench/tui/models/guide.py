@@ -49,6 +49,11 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "differs": ("≠ departs", "warning", "here a usual client builds something else"),
     "lost": ("! lost", "warning", "the target protocol cannot say this"),
     "renamed": ("= renamed", "info", "an id the target refuses has another name there"),
+    "taken": ("✓ accepted", "ok", "taken as it stands"),
+    "changed": ("○ changed", "info", "refused as it stands, accepted after a change"),
+    "ignored": ("! ignored", "warning", "taken and not enforced"),
+    "edit": ("~ change", "warning", "not as it was: before and after are shown"),
+    "check": ("= check", "info", "what remains to be checked locally"),
     "mark": ("⚑ mark", "accent", "a place you marked; ✎ with a note of yours"),
     "form": ("\\x1b", "form", "a character that acts or hides, never sent as it is"),
 }
@@ -130,6 +135,45 @@ GUIDES: Mapping[str, Guide] = {
         "What the target protocol cannot say, and what was done instead; then the ids that had to be renamed, the same "
         "in the call and in its result. Moving here lights up what it was.",
         ("lost", "renamed", "cursor"),
+    ),
+    "tools": Guide(
+        "Tools",
+        "The tools that this request declares, each held against everything that is known of what providers take of "
+        "a schema. Enter goes to the declaration.",
+        ("taken", "changed", "error", "cursor"),
+    ),
+    "dialects": Guide(
+        "Providers",
+        "Each provider, and each of its modes, with its verdict on the tool at the left: accepted as it stands, "
+        "accepted after a change, or refused; then the first reason.",
+        ("taken", "changed", "error", "cursor"),
+    ),
+    "details": Guide(
+        "Why",
+        "What the provider refuses and what it takes without enforcing it, with the place in the schema and where that "
+        "is known from; then the changes that make it acceptable, and the check that remains to be made locally. "
+        "Enter goes to the bytes.",
+        ("error", "ignored", "edit", "check", "cursor"),
+    ),
+    "declared": Guide(
+        "Declared", "The schema as it was declared; what the provider does not take is marked.", ("lost",)
+    ),
+    "lowered": Guide(
+        "What to declare",
+        "The smallest change that the provider accepts. With the check that remains it says the same.",
+    ),
+    "calls": Guide(
+        "Calls",
+        "Every call of the history and of the answer, then the calls that stand in a text as the model's own markup, "
+        "each with how far its arguments could be read.",
+        ("taken", "edit", "error", "cursor"),
+    ),
+    "rungs": Guide(
+        "Rungs",
+        "The ladder from what the model wrote to what the tool may be given: read strictly, unwrapped, repaired, "
+        "coerced as the schema says, validated; before and after, marked where they differ. A refusal is what the "
+        "model is told in place of a result.",
+        ("taken", "edit", "error", "cursor"),
     ),
     "HomePane": Guide(
         "Sessions",

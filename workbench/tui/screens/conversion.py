@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters
 from textual.app import ComposeResult
@@ -20,19 +20,12 @@ from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.models.words import REQUEST, RESPONSE, count
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
+from workbench.tui.selection import Spot
 from workbench.tui.service import Answer
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspector
     from workbench.tui.service import Job
-
-
-class Place(NamedTuple):
-    """Where to look in the session: a byte of one side of an exchange."""
-
-    index: int
-    side: str
-    offset: int
 
 
 class LossesPane(LineView):
@@ -94,7 +87,7 @@ def converting(screen: ConversionScreen, index: int, side: str, target: str) -> 
     return job
 
 
-class ConversionScreen(Screen["Place | None"]):
+class ConversionScreen(Screen["Spot | None"]):
     """Dismissed with the place of a loss to look at, or None.
 
     Args:
@@ -182,7 +175,7 @@ class ConversionScreen(Screen["Place | None"]):
     def on_line_view_entered(self, message: LineView.Entered) -> None:
         spans = self.losses.spans() if message.view is self.losses else ()
         if spans:
-            self.dismiss(Place(self.index, self.side, spans[0][0]))
+            self.dismiss(Spot(self.index, self.side, spans[0][0]))
 
     def action_pane(self, step: int) -> None:
         """The next pane; where there is room for one body only, it takes the place of the other."""

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.filtering import Filtering
     from workbench.tui.noting import Noting
-    from workbench.tui.screens.conversion import Place
-    from workbench.tui.selection import Selection
+    from workbench.tui.selection import Selection, Spot
     from workbench.wire.session import Session
 
 PATIENCE = 0.2
@@ -307,19 +306,35 @@ class SessionScreen(Follower, Seeker):
         if self.opened:
             decoded, last = self.opened.decoded, len(self.state.rows) - 1
             screen = ConversionScreen(self.inspecting.do, decoded.index, self.wire.side, decoded.protocol, last)
-            self.app.push_screen(screen, self.go_to_loss)
+            self.app.push_screen(screen, self.go_to_spot)
 
-    def go_to_loss(self, place: Place | None) -> None:
-        """Show what a conversion loses, on the wire."""
+    def action_tools(self) -> None:
+        from workbench.tui.screens.tools import ToolsScreen
+
+        if self.opened:
+            here = self.selection
+            pointer = here.pointer if here and here.side == REQUEST else ""
+            screen = ToolsScreen(self.inspecting.do, self.opened.index, self.opened.row.provider, pointer)
+            self.app.push_screen(screen, self.go_to_spot)
+
+    def action_arguments(self) -> None:
+        from workbench.tui.screens.ladder import LadderScreen
+
+        if self.opened:
+            refs = self.opened.refs(self.selection) if self.selection else ()
+            self.app.push_screen(LadderScreen(self.inspecting.do, self.opened.index, refs), self.go_to_spot)
+
+    def go_to_spot(self, place: Spot | None) -> None:
+        """Show a place that another screen found, on the wire."""
         if place is None:
             return
         if place.side == REQUEST:
-            self.go_to_byte((place.index, place.offset))
-        elif self.opened and self.opened.index == place.index:
+            self.go_to_byte((place.exchange, place.offset))
+        elif self.opened and self.opened.index == place.exchange:
             self.select(self.opened.at_byte(place.side, place.offset))
             self.focus_pane("wire")
         else:
-            self.open_exchange(place.index)
+            self.open_exchange(place.exchange)
 
     def action_copy(self) -> None:
         from workbench.tui.screens.copy import ask_what_to_copy

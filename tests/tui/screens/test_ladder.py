@@ -1,0 +1,112 @@
+"""The arguments screen: rung by rung from what a model wrote to what a tool may be given."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.tui import samples
+from tests.tui.driving import Driver, showing, until
+from workbench.tui.screens import ladder
+from workbench.tui.screens.ladder import LadderScreen
+from workbench.wire.session import MemorySession, Session
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"path": {"type": "string"}, "lines": {"type": "integer"}},
+    "required": ["path"],
+}
+TOOL = {"type": "function", "function": {"name": "read_file", "parameters": SCHEMA}}
+IN_TEXT = (
+    "I look.\n<tool_call>\n<function=read_file>\n<parameter=path>\na.py\n</parameter>\n"
+    "<parameter=lines>\n3\n</parameter>\n</function>\n</tool_call>"
+)
+
+
+def calling(*arguments: str, text: str = "ok") -> Session:
+    messages: list[object] = [{"role": "user", "content": "go"}]
+    for n, raw in enumerate(arguments):
+        call = {"id": f"call_{n}", "type": "function", "function": {"name": "read_file", "arguments": raw}}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"call_{n}", "content": "done"})
+    message = {"role": "assistant", "content": text}
+    answer = {"object": "chat.completion", "model": "m", "choices": [{"index": 0, "message": message}]}
+    request = {"model": "m", "messages": messages, "tools": [TOOL]}
+    return MemorySession("calls", (samples.exchange(request, answer),))
+
+
+async def ladder_of(driver: Driver) -> LadderScreen:
+    await driver.press("A")
+    screen = driver.app.screen
+    assert isinstance(screen, LadderScreen)
+    await until(driver.pilot, lambda: screen.subjects is not None and len(screen.told) == len(screen.subjects))
+    return screen
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ('{"path": "a", "lines": 3}', ("fits", "strict", "validated")),
+        ('{"path": "a", "lines": "3"}', ("coerced", '"lines": "3"', '"lines": 3', "was read as 3")),
+        ('{"path": "a",}', ("repaired", '{"path": "a",}', "a trailing comma was left out")),
+        (json.dumps('{"path": "a"}'), ("unwrapped", "JSON inside a JSON string")),
+        ('{"lines": 3}', ("SCHEMA_VALIDATION_FAILED", '"is_error": true', '"retryable": true')),
+        ('{"path": "a', ("TRUNCATED", "stops before its end")),
+    ],
+)
+async def test_every_rung_is_shown_with_before_and_after(raw: str, shown: tuple[str, ...]) -> None:
+    async with showing(calling(raw)) as driver:
+        await ladder_of(driver)
+        for words in shown:
+            assert words in driver.text
+
+
+async def test_a_call_in_text_is_shown_as_the_call_it_would_be() -> None:
+    async with showing(calling(text=IN_TEXT)) as driver:
+        screen = await ladder_of(driver)
+        assert "qwen3-coder in text" in driver.text
+        assert '"lines": 3' in driver.text  # typed by the schema
+        await driver.press("enter")
+        await until(driver.pilot, lambda: driver.app.screen is not screen)
+        selection = driver.screen.selection
+        assert selection and selection.side == "response"
+        assert "content" in selection.pointer
+
+
+@pytest.mark.parametrize("raw", ["not a call", "<tool_call>\n<function=read_file>\n<parameter=path>\na.py"])
+async def test_what_is_wrong_with_its_markup_is_said(raw: str) -> None:
+    async with showing(calling(text=raw)) as driver:
+        await ladder_of(driver)
+        assert ("unclosed" in driver.text) == ("<" in raw)
+        assert (ladder.NO_CALLS[:30] in driver.text) == ("<" not in raw)
+
+
+async def test_the_selected_call_is_shown_first_and_so_is_that_of_a_result() -> None:
+    async with showing(calling('{"path": "a"}', '{"path": "b"}', '{"path": "c"}')) as driver:
+        opened = driver.screen.opened
+        assert opened
+        for pointer in ("/messages/3/tool_calls/0", "/messages/4"):
+            driver.screen.select(opened.at_node(opened.outline.by_pointer("request", pointer) or 0))
+            screen = await ladder_of(driver)
+            assert screen.chosen() == 1, pointer
+            await driver.press("q")
+
+
+async def test_enter_goes_to_the_call() -> None:
+    async with showing(calling('{"path": "a"}', '{"path": "b"}')) as driver:
+        screen = await ladder_of(driver)
+        await driver.press("g", "tab", "j", "enter")
+        await until(driver.pilot, lambda: driver.app.screen is not screen)
+        selection = driver.screen.selection
+        assert selection and selection.pointer.startswith("/messages/1/tool_calls/0")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (160, 50), (60, 15), (30, 8)])
+async def test_every_size(size: tuple[int, int]) -> None:
+    async with showing(calling('{"path": "a",}' + " " * 5000, text=IN_TEXT)) as driver:
+        await ladder_of(driver)
+        await driver.pilot.resize_terminal(*size)
+        for key in ("g", "tab", "j", "tab", "G"):
+            await driver.press(key)
+        assert driver.text.count("\n") + 1 == size[1]

@@ -1,0 +1,203 @@
+"""Lines of the arguments screen: how the arguments of a call are read, rung by rung, and what a text's calls are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.differences.wire import common
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models.words import RESPONSE, count
+from workbench.tui.safetext import cells
+
+if TYPE_CHECKING:
+    from workbench.arguments import Step
+    from workbench.chain.closure import NodeRef
+    from workbench.ir import JsonValue, ToolCallIR, ToolDef
+    from workbench.textcalls import TextCall
+
+RUNGS = {
+    "strict": ("✓", "ok", "read as it stands"),
+    "unwrapped": ("~", "warning", "it was JSON inside a JSON string"),
+    "repaired": ("~", "warning", "its syntax was mended"),
+    "coerced": ("~", "warning", "values were read as the schema declares them"),
+    "validated": ("✓", "ok", "it fits the schema"),
+    "refused": ("✗", "error", "the call is not run; the model is told this"),
+    "typed": ("✓", "ok", "read from the text, typed by the tool's schema"),
+}
+"""Rung → sign, style and meaning."""
+
+CONTEXT = 48
+"""Characters shown before the first difference."""
+
+MOST = 2000
+"""Characters of a value that are shown."""
+
+LINES = 12
+"""Lines of either side."""
+
+
+class Subject(NamedTuple):
+    """A call whose arguments are looked at.
+
+    Attributes:
+        side: "request" or "response".
+        ref: the part it is, or stands in.
+        name, id: as written.
+        call: None where it was found in text.
+        tool: the declared tool of its name.
+        found: as it was found in text.
+        is_reasoning: that text is reasoning.
+    """
+
+    side: str
+    ref: NodeRef
+    name: str | None
+    id: str | None
+    call: ToolCallIR | None = None
+    tool: ToolDef | None = None
+    found: TextCall | None = None
+    is_reasoning: bool = False
+
+
+class Rung(NamedTuple):
+    """A step: ``name`` of ``RUNGS``; before and after are shown where they differ."""
+
+    name: str
+    before: JsonValue
+    after: JsonValue
+    note: str = ""
+
+
+def rungs(steps: Sequence[Step]) -> tuple[Rung, ...]:
+    """The steps of a call in the protocol."""
+    return tuple(Rung(str(step.rung), step.before, step.after, step.note) for step in steps)
+
+
+def text_rungs(found: TextCall, steps: Sequence[Step]) -> tuple[Rung, ...]:
+    """The steps of a call in text: how its format types it, then the schema."""
+    if found.input is None:
+        return (Rung("refused", found.raw, None, "its arguments cannot be read"),)
+    return (Rung("typed", found.raw, found.input), *rungs([s for s in steps if str(s.rung) != "strict"]))
+
+
+def headline(number: int, subjects: Sequence[Subject]) -> Line:
+    """Which exchange, and how many calls."""
+    in_text = sum(s.found is not None for s in subjects)
+    told = f"   {count(len(subjects) - in_text, 'call')}" + (f", {in_text:,} in text" if in_text else "")
+    return line(Span(f" Arguments of exchange {number}", "strong"), Span(told, "muted"))
+
+
+def subject_line(subject: Subject, told: Sequence[Rung] | None) -> Line:
+    """A call, how it ended, and where it stands."""
+    sign, style, word = verdict(told)
+    where = "answer" if subject.side == RESPONSE else f"message {subject.ref.message + 1}"
+    kind = f"{subject.found.format} in {'reasoning' if subject.is_reasoning else 'text'} " if subject.found else ""
+    return line(
+        Span(f"{sign} ", style),
+        Span(f"{subject.name if subject.name else '(no name)'}  ", "strong"),
+        Span(f"{word}  " if word else "", style),
+        Span(f"{kind}· {where}" if kind else where, "muted"),
+        Span(f"  {subject.id}" if subject.id else "", "muted"),
+    )
+
+
+def verdict(told: Sequence[Rung] | None) -> tuple[str, str, str]:
+    """Sign, style and word of the highest rung."""
+    if told is None:
+        return " ", "muted", ""
+    if not told:
+        return "·", "muted", "free text"
+    names = [rung.name for rung in told]
+    if "refused" in names:
+        after = told[-1].after
+        return "✗", "error", str(after.get("error_code", "refused")) if isinstance(after, dict) else "unreadable"
+    mended = [name for name in names if name in ("unwrapped", "repaired", "coerced")]
+    if mended:
+        return "~", "warning", ", ".join(mended)
+    return ("✓", "ok", "fits") if "validated" in names else ("✓", "ok", "no schema to fit")
+
+
+def problem_line(problem: str) -> Line:
+    """What is wrong with the markup of a call in text."""
+    return line(Span("! ", "warning"), Span(problem, "warning"))
+
+
+def rung_line(rung: Rung) -> Line:
+    """A rung in one line."""
+    sign, style, meaning = RUNGS.get(rung.name, ("·", "info", ""))
+    return line(
+        Span(f"{sign} ", style), Span(f"{rung.name} ", f"{style} strong", 11), Span(rung.note or meaning, "muted")
+    )
+
+
+def rung_body(rung: Rung, width: int) -> list[Line]:
+    """Before and after, marked where they differ; of a refusal what the model is told."""
+    if rung.name == "refused":
+        told = _laid_out(rung.after)
+        was = [*_side("  ", _text(rung.before), (0, 0), "string", "", width)] if rung.before is not None else []
+        return [*was, *(line for text in told for line in wrap(text, width, "info", indent=4, most=LINES))]
+    if rung.name in ("strict", "typed"):
+        return _read(rung, width)
+    if rung.before == rung.after:
+        return []
+    return _changed(rung.before, rung.after, width)
+
+
+def _read(rung: Rung, width: int) -> list[Line]:
+    """A text and the value it stands for, or the value alone where the protocol carries one."""
+    value = [row for text in _laid_out(rung.after) for row in wrap(text, width, "ok", indent=4, most=LINES)]
+    if not isinstance(rung.before, str) or rung.before == rung.after:
+        return value[: 3 * LINES]
+    return [*_side("  ", rung.before, (0, 0), "string", "", width), *value[: 3 * LINES]]
+
+
+def _changed(before: JsonValue, after: JsonValue, width: int) -> list[Line]:
+    was = _text(before)
+    now = max((_text(after, compact=c) for c in (False, True)), key=lambda text: common(was, text))
+    first = common(was, now)
+    rest = common(was[first:][::-1], now[first:][::-1])
+    return [
+        *_side("- ", was, (first, len(was) - rest), "error", "broken", width),
+        *_side("+ ", now, (first, len(now) - rest), "ok", "related", width),
+    ]
+
+
+def _text(value: JsonValue, *, compact: bool = False) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":") if compact else None)
+
+
+def _laid_out(value: JsonValue) -> list[str]:
+    if value is None:
+        return []
+    return [json.dumps(value, ensure_ascii=False, indent=2)]
+
+
+def _side(sign: str, text: str, differs: tuple[int, int], style: str, mark: str, width: int) -> Iterator[Line]:
+    """A text in rows, the part that differs marked; a long one from just before the difference."""
+    start = max(0, differs[0] - CONTEXT) if len(text) > MOST else 0
+    at, end, made = start, min(len(text), start + MOST), 0
+    while at < end and made < LINES:
+        stop = min(end, at + max(8, width - 4))
+        while cells(text[at:stop]) > max(8, width - 4):
+            stop -= 1
+        yield line(
+            Span("    " if made else f"  {sign}", style),
+            *(
+                Span(text[a:b].replace("\n", "⏎"), f"{style} {mark}" if marked and mark else style)
+                for a, b, marked in _pieces(at, stop, differs)
+            ),
+        )
+        at, made = max(stop, at + 1), made + 1
+    if at < len(text):
+        yield line(Span(f"    … {len(text) - at:,} more characters", "muted"))
+
+
+def _pieces(start: int, end: int, differs: tuple[int, int]) -> Iterator[tuple[int, int, bool]]:
+    a, b = (min(max(edge, start), end) for edge in differs)
+    for first, last, marked in ((start, a, False), (a, b, True), (b, end, False)):
+        if first < last:
+            yield first, last, marked

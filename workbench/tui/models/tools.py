@@ -1,0 +1,206 @@
+"""Lines of the tools screen: what each provider takes of a tool's schema, and what to declare in its place."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.tui.lines import Line, Span, line, plain, wrap
+from workbench.tui.models.rowtable import Range
+from workbench.tui.models.words import count, size
+from workbench.tui.safetext import cells
+
+if TYPE_CHECKING:
+    from workbench.ir import JsonValue, ToolDef
+    from workbench.rules.lens import Judged
+    from workbench.schemas.lint import Issue
+    from workbench.schemas.lower import Lowered, Step
+
+SIGNS = {"accepted": ("✓", "ok"), "changed": ("○", "info"), "refused": ("✗", "error")}
+"""Verdict → sign and style; the word stands beside them where there is room."""
+
+VERDICTS = {
+    "accepted": "accepted as it stands",
+    "changed": "refused; accepted with a change",
+    "refused": "refused; no change was found that helps",
+}
+
+MOST = 4 * 80
+"""Lines of a schema or check that one row may take."""
+
+
+class Declared(NamedTuple):
+    """A declared tool. ``pointer`` is that of its schema in the request, of the declaration where it has none."""
+
+    tool: ToolDef
+    pointer: str
+
+
+class Lens(NamedTuple):
+    """One tool under every dialect.
+
+    Attributes:
+        judged: the verdicts.
+        body: its schema as JSON.
+        rows: of each dialect, what there is to say.
+        why: why there is nothing.
+    """
+
+    judged: tuple[Judged, ...] = ()
+    body: bytes = b""
+    rows: tuple[tuple[Row, ...], ...] = ()
+    why: str = ""
+
+
+class Row(NamedTuple):
+    """One thing there is to say of a dialect.
+
+    Attributes:
+        head: its line.
+        text: what more there is, each with a style; JSON is laid out.
+        pointer: of the place it is about, from the root of the schema; None for what is about none.
+        spans: where that is in the schema's JSON.
+        is_keyword: it is about a keyword that stands there.
+    """
+
+    head: Line
+    text: tuple[tuple[str, str], ...] = ()
+    pointer: str | None = None
+    spans: tuple[Range, ...] = ()
+    is_keyword: bool = False
+
+
+def headline(number: int, tools: int, judged: int, here: str | None) -> Line:
+    """Which request, how many tools, and under which contract it is read."""
+    progress = "" if judged >= tools else f" · {judged:,} judged"
+    contract = f"   this request is read under {here}" if here else ""
+    words = f"   {count(tools, 'tool')} declared{progress}"
+    return line(Span(f" Tools of request {number}", "strong"), Span(words, "muted"), Span(contract, "info"))
+
+
+def tool_line(declared: Declared, lens: Lens | None) -> Line:
+    """A tool, and how many dialects take it."""
+    tool = declared.tool
+    name = Span(tool.name if tool.name else "(no name)", "strong")
+    if lens is None:
+        return line(Span("  "), name)
+    if lens.why:
+        return line(Span("· ", "muted"), name, Span(f"  {lens.why}", "muted"))
+    tally = Counter(judged.verdict for judged in lens.judged)
+    worst = next(v for v in ("refused", "changed", "accepted") if tally[v])
+    sign, style = SIGNS[worst]
+    return line(Span(f"{sign} ", style), name, Span(f"  {_tally(tally)}", "muted"))
+
+
+def _tally(tally: Counter[str]) -> str:
+    if tally["accepted"] == tally.total():
+        return "accepted everywhere"
+    refused = tally.total() - tally["accepted"]
+    lost = f", {tally['refused']:,} without a way out" if tally["refused"] else ""
+    return f"refused by {refused:,} of {tally.total():,}{lost}"
+
+
+def dialect_line(judged: Judged, *, is_here: bool) -> Line:
+    """A dialect: its verdict, and the first reason."""
+    sign, style = SIGNS[judged.verdict]
+    first = next((i for i in judged.issues if i.effect == "refused"), next(iter(judged.issues), None))
+    reason = f"{first.pointer or 'the schema'}: {first.message}" if first else ""
+    return line(
+        Span(f"{sign} ", style),
+        Span(f"{judged.dialect.name} ", "accent strong" if is_here else "strong", 21),
+        Span(f"{judged.verdict} ", style, 9),
+        Span(reason, "muted"),
+    )
+
+
+def verdict_words(judged: Judged) -> str:
+    """What becomes of a tool under a dialect, in words."""
+    if judged.verdict == "changed" and not judged.lowered.steps:
+        return "refused; its schema is accepted" if not judged.lowered.parts else "refused; accepted in parts"
+    return VERDICTS[judged.verdict]
+
+
+def rows_of(judged: Judged, spans: dict[str, Range]) -> tuple[Row, ...]:
+    """Everything there is to say of a dialect: what it refuses and ignores, the changes, the check, what remains."""
+    ordered = sorted(judged.issues, key=lambda issue: issue.effect != "refused")
+    made = [_issue(issue, spans) for issue in ordered]
+    return (*made, *_change(judged.lowered, spans, ""))
+
+
+def _change(lowered: Lowered, spans: dict[str, Range], part: str) -> tuple[Row, ...]:
+    made = [_step(step, spans, part) for step in lowered.steps]
+    if lowered.steps and lowered.check is not True:
+        head = line(Span("= ", "info"), Span("check that remains", "info", 20), Span(_short(lowered.check), "muted"))
+        told = "To be made locally, on the arguments as the original schema has them:"
+        made.append(Row(head, ((told, "muted"), (laid_out(lowered.check), ""))))
+    for issue in lowered.remaining:
+        row = _issue(issue, spans, "still")
+        made.append(row)
+    for name, inner in lowered.parts:
+        head = line(Span("+ ", "ok"), Span("a tool in its place", "ok", 20), Span(name, "strong"))
+        made.append(Row(head, ((laid_out(inner.schema), ""),)))
+        made += _change(inner, {}, f"{name}: ")
+    return tuple(made)
+
+
+def _issue(issue: Issue, spans: dict[str, Range], word: str = "") -> Row:
+    is_refused = issue.effect == "refused"
+    style = "error" if is_refused else "warning"
+    head = line(
+        Span("✗ " if is_refused else "! ", style),
+        Span(f"{word or issue.effect} ", style, 8),
+        Span(f"{issue.pointer or 'the schema'}  ", "strong"),
+        Span(issue.message, "muted"),
+    )
+    text = ((issue.message, ""), (f"source: {issue.source}" if issue.source else "no contract says so", "muted"))
+    is_keyword = bool(issue.keyword) and issue.pointer.endswith(f"/{issue.keyword}")
+    return Row(head, text, issue.pointer, _spans(spans, issue.pointer), is_keyword)
+
+
+def _step(step: Step, spans: dict[str, Range], part: str) -> Row:
+    style = {"exact": "ok", "local check": "info"}.get(step.effect, "warning")
+    head = line(
+        Span("~ ", style),
+        Span("change ", style, 8),
+        Span(f"{part}{step.pointer or 'the root'}  ", "strong"),
+        Span(f"{step.what} → {step.instead}", "muted"),
+    )
+    meaning = {
+        "exact": "exact: the same values are accepted",
+        "local check": "local check: what the schema no longer says is in the check that remains",
+    }.get(step.effect, f"{step.effect}: some values of the original cannot be written any more")
+    text = ((step.what, "error"), (f"→ {step.instead}", "ok"), (meaning, style))
+    return Row(head, text, None if part else step.pointer, _spans(spans, step.pointer))
+
+
+def _spans(spans: dict[str, Range], pointer: str) -> tuple[Range, ...]:
+    return (spans[pointer],) if pointer in spans else ()
+
+
+def body(row: Row, width: int) -> list[Line]:
+    """The further lines of a row: what its line says already only where that is cut."""
+    is_whole = cells(plain(row.head)) <= width
+    told = [(text, style) for text, style in row.text if not (is_whole and text in plain(row.head))]
+    return [made for text, style in told for made in wrap(text, width, style, indent=4, most=MOST)]
+
+
+def laid_out(value: JsonValue) -> str:
+    """JSON as people read it."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _short(value: JsonValue) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def declared_title(lens: Lens) -> Line:
+    """The border over the declared schema."""
+    return line(f" Declared · {size(len(lens.body))} ") if lens.body else line(" Declared ")
+
+
+def lowered_title(judged: Judged, lowered: bytes, declared: bytes) -> Line:
+    """The border over what to declare in its place."""
+    same = "the same" if lowered == declared else size(len(lowered))
+    return line(f" For {judged.dialect.name} · {same} ")

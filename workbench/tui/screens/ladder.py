@@ -1,0 +1,208 @@
+"""The arguments screen: how the arguments of every call of an exchange are read, calls that stand in text too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters
+from textual.app import ComposeResult
+from textual.containers import Container
+
+from workbench.tui import keys
+from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models import ladder
+from workbench.tui.models.ladder import Rung, Subject
+from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.words import REQUEST, RESPONSE
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.screens.worklist import ListPane, Worklist
+from workbench.tui.selection import Spot
+
+if TYPE_CHECKING:
+    from workbench.chain.closure import NodeRef
+    from workbench.decode import Decoded
+    from workbench.ir import ToolDef
+    from workbench.tui.service import Job
+
+NO_CALLS = "no calls: neither the history nor the answer calls a tool, and no text holds one"
+FREE_TEXT = ("openai-custom",)
+"""Formats of calls whose input is no JSON."""
+
+
+class RungsPane(LineView):
+    """The problems of a call in text, then every rung with before and after."""
+
+    subject: Subject | None = None
+    rungs: Sequence[Rung] = ()
+    why = ""
+
+    def show(self, subject: Subject | None, rungs: Sequence[Rung], why: str) -> None:
+        """Show another call."""
+        if subject is not self.subject:
+            self.cursor = 0
+        self.subject, self.rungs, self.why = subject, rungs, why
+        self.opened_items = set(range(self.count()))
+        self.reload()
+
+    @property
+    def _problems(self) -> tuple[str, ...]:
+        return self.subject.found.problems if self.subject and self.subject.found else ()
+
+    def count(self) -> int:
+        return len(self._problems) + len(self.rungs)
+
+    def head(self, item: int, width: int) -> Line:
+        above = len(self._problems)
+        return ladder.problem_line(self._problems[item]) if item < above else ladder.rung_line(self.rungs[item - above])
+
+    def further(self, item: int, width: int) -> list[Line]:
+        above = len(self._problems)
+        return [] if item < above else ladder.rung_body(self.rungs[item - above], width)
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap(self.why, width, "muted")
+
+
+class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
+    """Dismissed with the place of a call, or None.
+
+    Args:
+        ask: has a question answered in the inspector's thread.
+        index: the exchange.
+        wanted: parts one of which the first call shown is, or stands in.
+    """
+
+    CSS_PATH = "ladder.tcss"
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.LADDER
+    BINDINGS = keys.bindings(keys.LADDER)
+
+    calls = getters.query_one("#calls", ListPane)
+    rungs = getters.query_one("#rungs", RungsPane)
+
+    def __init__(self, ask: Callable[[Job], None], index: int, wanted: Sequence[NodeRef]) -> None:
+        super().__init__(ask, index)
+        self.wanted = wanted
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="headline")
+        with Container(id="sides"):
+            yield ListPane(id="calls")
+            yield RungsPane(id="rungs")
+        yield KeyBar(id="keys")
+        yield Bar(id="too-small")
+
+    def on_mount(self) -> None:
+        self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_CALL, *keys.LADDER])
+        self.query_one("#headline", Bar).show([line(Span(f" Arguments of exchange {self.index + 1} …", "muted"))])
+        self.calls.title(line(" Calls "))
+        self.rungs.title(line(" Rungs "))
+        self.calls.focus()
+        self.begin()
+
+    # In the inspector's thread.
+
+    def list_subjects(self, decoded: Decoded) -> Sequence[Subject]:
+        declared = decoded.request.tools if decoded.request else ()
+        return [*_calls(decoded, declared), *_in_text(decoded, declared)]
+
+    def judge(self, decoded: Decoded, subject: Subject) -> tuple[Rung, ...]:
+        from workbench.arguments import steps
+        from workbench.ir import ToolCallIR
+
+        if subject.found:
+            typed = ToolCallIR(subject.id, subject.name, subject.found.input, subject.found.format)
+            return ladder.text_rungs(subject.found, steps(typed, subject.tool))
+        if subject.call is None or subject.call.format in FREE_TEXT:
+            return ()
+        return ladder.rungs(steps(subject.call, subject.tool))
+
+    # On the screen.
+
+    def chosen(self) -> int:
+        return self.calls.cursor
+
+    def listed(self) -> None:
+        subjects = self.subjects or ()
+        self.query_one("#headline", Bar).show([ladder.headline(self.index + 1, subjects)])
+        self._show_calls()
+        at = next((n for ref in self.wanted for n, s in enumerate(subjects) if s.ref == ref), len(subjects) - 1)
+        self.calls.move_to(at, center=True)
+        self._show_call()
+
+    def judged(self, number: int) -> None:
+        self._show_calls()
+        if number == self.chosen():
+            self._show_call()
+
+    def _show_calls(self) -> None:
+        subjects = self.subjects or ()
+        self.calls.show([ladder.subject_line(s, self.told.get(n)) for n, s in enumerate(subjects)], NO_CALLS)
+
+    def _show_call(self) -> None:
+        if not self.subjects:
+            self.rungs.show(None, (), "")
+            return
+        subject, told = self.subjects[self.chosen()], self.told.get(self.chosen())
+        why = "climbing …" if told is None else "its input is free text: there is nothing to climb"
+        self.rungs.show(subject, told or (), why)
+        self.rungs.title(line(f" {subject.name or '(no name)'} {subject.id or ''}".rstrip() + " "))
+
+    def on_line_view_moved(self, message: LineView.Moved) -> None:
+        if message.view is self.calls:
+            self._show_call()
+            self._go_on()
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        """To the bytes of the call."""
+        if not self.subjects:
+            return
+        subject, index = self.subjects[self.chosen()], self.index
+
+        def find(decoded: Decoded) -> Spot | None:
+            message = decoded.messages(subject.side)[subject.ref.message]
+            part = message.parts[subject.ref.part]
+            piece = (subject.found.start, subject.found.end) if subject.found else None
+            whole = decoded.place_of(subject.side, message, part)
+            place = decoded.place_within(subject.side, message, part, "text", piece) if piece else whole
+            spans = place.spans or whole.spans
+            return Spot(index, subject.side, spans[0][0]) if spans else None
+
+        self.leave_for(find)
+
+    # Keys.
+
+    def action_pane(self) -> None:
+        (self.rungs if self.calls.has_focus else self.calls).focus()
+
+
+def _calls(decoded: Decoded, declared: Sequence[ToolDef]) -> Iterator[Subject]:
+    """The calls of the protocol, those of the history first."""
+    from workbench.chain.closure import NodeRef
+    from workbench.ir import ToolCallIR
+
+    named = {tool.name: tool for tool in declared}
+    for side in (REQUEST, RESPONSE):
+        for m, message in enumerate(decoded.messages(side)):
+            for p, part in enumerate(message.parts):
+                if isinstance(part, ToolCallIR):
+                    yield Subject(side, NodeRef(side, m, p), part.name, part.id, part, named.get(part.name))
+
+
+def _in_text(decoded: Decoded, declared: Sequence[ToolDef]) -> Iterator[Subject]:
+    """The calls that a model wrote into its texts and its reasoning."""
+    from workbench.chain.closure import NodeRef
+    from workbench.ir import Reasoning, Text
+    from workbench.textcalls import find
+
+    named = {tool.name: tool for tool in declared}
+    for side in (REQUEST, RESPONSE):
+        for m, message in enumerate(decoded.messages(side)):
+            for p, part in enumerate(message.parts if message.role == "assistant" else ()):
+                text = part.text if isinstance(part, Text | Reasoning) else None
+                for found in find(text, declared) if text else ():
+                    ref, tool = NodeRef(side, m, p), named.get(found.name)
+                    in_reasoning = isinstance(part, Reasoning) or found.is_nested
+                    yield Subject(side, ref, found.name, found.id, None, tool, found, in_reasoning)

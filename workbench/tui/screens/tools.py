@@ -1,0 +1,242 @@
+"""The tools screen: every declared tool against what each provider takes of a schema, and what to declare instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters
+from textual.app import ComposeResult
+from textual.containers import Container
+
+from workbench.tui import keys
+from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models import tools
+from workbench.tui.models.rowtable import Marked
+from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.tools import Declared, Lens, Row
+from workbench.tui.models.words import REQUEST
+from workbench.tui.panes.body import BodyPane
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.screens.worklist import ListPane, Worklist
+from workbench.tui.selection import Spot
+
+if TYPE_CHECKING:
+    from workbench.decode import Decoded
+    from workbench.tui.service import Job
+
+TOO_LARGE = 256 * 1024
+"""Bytes of a schema that is not judged: eight dialects would take seconds."""
+
+NO_TOOLS = "the request declares no tools"
+
+
+class DetailPane(LineView):
+    """What one dialect refuses, ignores and takes instead; the line under the cursor in full."""
+
+    is_accordion = True
+    rows: Sequence[Row] = ()
+    why = ""
+
+    def show(self, rows: Sequence[Row], why: str) -> None:
+        """Show another dialect's."""
+        if rows != self.rows:
+            self.cursor = 0
+        self.rows, self.why = rows, why
+        self.reload()
+
+    def count(self) -> int:
+        return len(self.rows)
+
+    def head(self, item: int, width: int) -> Line:
+        return self.rows[item].head
+
+    def further(self, item: int, width: int) -> list[Line]:
+        return tools.body(self.rows[item], width)
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap(self.why, width, "muted")
+
+    def here(self) -> Row | None:
+        """The row under the cursor."""
+        return self.rows[self.cursor] if self.rows else None
+
+
+class ToolsScreen(Worklist[Declared, Lens]):
+    """Dismissed with the place of a declaration, or None.
+
+    Args:
+        ask: has a question answered in the inspector's thread.
+        index: the exchange.
+        provider: label of the contract that it is read under.
+        pointer: of what is selected in the request: the tool that holds it is shown first.
+    """
+
+    CSS_PATH = "tools.tcss"
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.TOOLS
+    BINDINGS = keys.bindings(keys.TOOLS)
+
+    declared = getters.query_one("#tools", ListPane)
+    dialects = getters.query_one("#dialects", ListPane)
+    details = getters.query_one("#details", DetailPane)
+    before = getters.query_one("#declared", BodyPane)
+    after = getters.query_one("#lowered", BodyPane)
+
+    def __init__(self, ask: Callable[[Job], None], index: int, provider: str | None, pointer: str) -> None:
+        super().__init__(ask, index)
+        self.provider, self.pointer = provider, pointer
+        self._shown: tuple[int, int] | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="headline")
+        with Container(id="lists"):
+            yield ListPane(id="tools")
+            yield ListPane(id="dialects")
+        yield DetailPane(id="details")
+        with Container(id="schemas"):
+            yield BodyPane(id="declared")
+            yield BodyPane(id="lowered")
+        yield KeyBar(id="keys")
+        yield Bar(id="too-small")
+
+    def on_mount(self) -> None:
+        self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_DECLARATION, *keys.TOOLS])
+        self.query_one("#headline", Bar).show([line(Span(f" Tools of request {self.index + 1} …", "muted"))])
+        for pane, words in ((self.declared, " Tools "), (self.dialects, " Providers "), (self.details, " Why ")):
+            pane.title(line(words))
+        self.declared.focus()
+        self.begin()
+
+    # In the inspector's thread.
+
+    def list_subjects(self, decoded: Decoded) -> Sequence[Declared]:
+        from workbench.rules import lens
+
+        declared = decoded.request.tools if decoded.request else ()
+        return [Declared(tool, lens.pointer_of(decoded, tool)) for tool in declared]
+
+    def judge(self, decoded: Decoded, subject: Declared) -> Lens:
+        from workbench.rules import lens
+        from workbench.wire.jsontext import JsonIndex, dumps
+
+        tool = subject.tool
+        if tool.schema is None or tool.kind != "client":
+            kinds = {"server": "run by the provider: no schema", "custom": "takes free text: no schema"}
+            return Lens(why=kinds.get(tool.kind, "declares no schema"))
+        body = dumps(tool.schema)
+        if len(body) > TOO_LARGE:
+            return Lens(body=body, why="too large to be judged here: workbench schema does it")
+        judged = [lens.judge(tool.name or "", tool.schema, *held) for held in lens.dialects()]
+        named = {i.pointer for one in judged for i in one.issues} | {
+            s.pointer for one in judged for s in one.lowered.steps
+        }
+        index = JsonIndex(body)
+        spans = {pointer: span for pointer in named if (span := index.span(pointer))}
+        return Lens(tuple(judged), body, tuple(tools.rows_of(one, spans) for one in judged))
+
+    # On the screen.
+
+    def chosen(self) -> int:
+        return self.declared.cursor
+
+    def listed(self) -> None:
+        self._show_tools(NO_TOOLS)
+        under = [n for n, s in enumerate(self.subjects or ()) if _holds(s.tool.pointer, self.pointer)]
+        if under:
+            self.declared.move_to(under[0], center=True)
+        self._show_tool()
+
+    def judged(self, number: int) -> None:
+        self._show_tools(NO_TOOLS)
+        if number == self.chosen():
+            self._show_tool()
+
+    def _show_tools(self, why: str) -> None:
+        subjects = self.subjects or ()
+        said = [tools.tool_line(subject, self.told.get(n)) for n, subject in enumerate(subjects)]
+        self.declared.show(said, why)
+        head = tools.headline(self.index + 1, len(subjects), len(self.told), self.provider)
+        self.query_one("#headline", Bar).show([head])
+
+    def _show_tool(self) -> None:
+        """The dialects of the tool under the cursor."""
+        lens = self.told.get(self.chosen())
+        if lens is None:
+            self.dialects.show((), "judging …" if self.subjects else "")
+        else:
+            here = (self.provider or "").partition(":")[0]
+            said = [tools.dialect_line(j, is_here=bool(here) and j.dialect.name.startswith(here)) for j in lens.judged]
+            self.dialects.show(said, lens.why)
+        self._show_dialect()
+
+    def _show_dialect(self) -> None:
+        """What is to be said of the dialect under the cursor."""
+        lens, number = self.told.get(self.chosen()), self.dialects.cursor
+        if lens is None or not lens.judged:
+            self.details.show((), "")
+            self.details.title(line(" Why "))
+            for pane in (self.before, self.after):
+                pane.show(lens.body if lens and pane is self.before else b"")
+                pane.title(line(""))
+            return
+        judged = lens.judged[number]
+        self.details.show(lens.rows[number], "nothing is refused or ignored")
+        self.details.title(line(f" {judged.dialect.name} · {tools.verdict_words(judged)} "))
+        self._show_schemas(lens, number)
+
+    def _show_schemas(self, lens: Lens, number: int) -> None:
+        from workbench.wire.jsontext import dumps
+
+        if self._shown != (self.chosen(), number):
+            self._shown = (self.chosen(), number)
+            judged = lens.judged[number]
+            made = dumps(judged.lowered.schema)
+            faults = tuple(sorted({span for row in lens.rows[number] for span in row.spans if row.is_keyword}))
+            self.before.show(lens.body, (Marked("doubtful", faults),))
+            self.after.show(made)
+            self.before.title(tools.declared_title(lens))
+            self.after.title(tools.lowered_title(judged, made, lens.body))
+        row = self.details.here()
+        self.before.mark_range(row.spans if row else ())
+
+    def on_line_view_moved(self, message: LineView.Moved) -> None:
+        if message.view is self.declared:
+            self._show_tool()
+            self._go_on()
+        elif message.view is self.dialects:
+            self._show_dialect()
+        elif message.view is self.details and (row := self.details.here()):
+            self.before.mark_range(row.spans)
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        """To the bytes: of the keyword under the cursor, else of the schema."""
+        if not self.subjects:
+            return
+        subject = self.subjects[self.chosen()]
+        row = self.details.here() if message.view is self.details else None
+        inside = row.pointer if row and row.pointer else ""
+        index, places = self.index, (subject.pointer + inside, subject.pointer, subject.tool.pointer)
+
+        def find(decoded: Decoded) -> Spot | None:
+            spans = next((found for pointer in places if (found := decoded.place(REQUEST, pointer).spans)), ())
+            return Spot(index, REQUEST, spans[0][0]) if spans else None
+
+        self.leave_for(find)
+
+    # Keys.
+
+    def action_pane(self, step: int) -> None:
+        """The next pane; where there is little room a schema takes the place of what is said of it."""
+        panes: list[LineView] = [self.declared, self.dialects, self.details, self.before, self.after]
+        at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
+        pane = panes[(at + step) % len(panes)]
+        self.set_class(pane in (self.before, self.after), "-on-schema")
+        for schema in (self.before, self.after):
+            schema.set_class(schema is pane, "-front")
+        pane.focus()
+
+
+def _holds(outer: str, pointer: str) -> bool:
+    return pointer == outer or pointer.startswith(f"{outer}/")

@@ -1,0 +1,149 @@
+"""Screens with a list whose answers come one by one: that of the line under the cursor first, then the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from textual.screen import Screen
+
+from workbench.tui.lines import Line, wrap
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.selection import Spot
+from workbench.tui.service import Answer
+
+if TYPE_CHECKING:
+    from workbench.decode import Decoded
+    from workbench.inspection import Inspector
+    from workbench.tui.service import Job
+
+Subject = TypeVar("Subject")
+Told = TypeVar("Told")
+
+
+class ListPane(LineView):
+    """Lines made beforehand."""
+
+    why = ""
+    """What to say while there are none."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.lines: Sequence[Line] = ()
+
+    def show(self, lines: Sequence[Line], why: str = "") -> None:
+        """Show other lines; the cursor stays where it is, as far as there are lines."""
+        self.lines, self.why = lines, why
+        self.reload()
+
+    def count(self) -> int:
+        return len(self.lines)
+
+    def head(self, item: int, width: int) -> Line:
+        return self.lines[item]
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap(self.why, width, "muted")
+
+
+class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
+    """Dismissed with a place to look at in the session, or None.
+
+    Args:
+        ask: has a question answered in the inspector's thread.
+        index: the exchange.
+    """
+
+    def __init__(self, ask: Callable[[Job], None], index: int) -> None:
+        super().__init__()
+        self.ask = ask
+        self.index = index
+        self.subjects: Sequence[Subject] | None = None
+        self.told: dict[int, Told] = {}
+        self._next = 0
+        self._is_asking = False
+
+    # What a screen supplies.
+
+    def list_subjects(self, decoded: Decoded) -> Sequence[Subject]:
+        """What is to be judged; in the inspector's thread."""
+        raise NotImplementedError
+
+    def judge(self, decoded: Decoded, subject: Subject) -> Told:
+        """What is to be said of one; in the inspector's thread."""
+        raise NotImplementedError
+
+    def chosen(self) -> int:
+        """The number of the subject under the cursor."""
+        raise NotImplementedError
+
+    def listed(self) -> None:
+        """The subjects are there."""
+        raise NotImplementedError
+
+    def judged(self, number: int) -> None:
+        """There is an answer more."""
+        raise NotImplementedError
+
+    # What it does.
+
+    def begin(self) -> None:
+        """Ask for the subjects, then for what there is to say of them."""
+
+        def job(inspector: Inspector) -> Answer:
+            found = self.list_subjects(inspector.detail(self.index).decoded)
+            return Answer(lambda: self._list(found))
+
+        self.ask(job)
+
+    def _list(self, found: Sequence[Subject]) -> None:
+        if self.is_attached:
+            self.subjects = found
+            self.listed()
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Ask for one more, the one under the cursor first; nobody asks once the screen is left."""
+        if self._is_asking or not self.is_attached or not self.subjects:
+            return
+        while self._next in self.told:
+            self._next += 1
+        here = self.chosen()
+        number = self._next if here in self.told else here
+        if number >= len(self.subjects):
+            return
+        subject = self.subjects[number]
+
+        def job(inspector: Inspector) -> Answer:
+            told = self.judge(inspector.detail(self.index).decoded, subject)
+            return Answer(lambda: self._tell(number, told))
+
+        self._is_asking = True
+        self.ask(job)
+
+    def _tell(self, number: int, told: Told) -> None:
+        self._is_asking = False
+        self.told[number] = told
+        if self.is_attached:
+            self.judged(number)
+            self._go_on()
+
+    def leave_for(self, find: Callable[[Decoded], Spot | None]) -> None:
+        """Go to a place in the session; its bytes are found in the inspector's thread."""
+
+        def job(inspector: Inspector) -> Answer:
+            spot = find(inspector.detail(self.index).decoded)
+            return Answer(lambda: self._leave_for(spot))
+
+        self.ask(job)
+
+    def _leave_for(self, spot: Spot | None) -> None:
+        if not self.is_current:
+            return
+        if spot is None:
+            self.notify("it stands nowhere on the wire", severity="warning", markup=False)
+        else:
+            self.dismiss(spot)
+
+    def action_back(self) -> None:
+        self.dismiss(None)
