@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.adapters._blocks_response import read_response
-from workbench.adapters._blocks_stream import BlockStreamDecoder
 from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, ToolChoice, ToolDef
-from workbench.wire.stream import read_stream
-
-
-def read_answer(body: bytes, decoder: BlockStreamDecoder) -> ModelResponse:
-    """The answer in a whole body or a stream, which the decoder takes."""
-    events = read_stream(body).events
-    if not events:
-        return read_response(body, 400)  # whatever is no message is an error
-    for event in events:
-        decoder.feed(event)
-    return decoder.result()
 
 
 def request_nodes(request: ModelRequest) -> tuple[Message, ...]:

@@ -35,7 +35,7 @@ def request_nodes(request: ModelRequest) -> tuple[Message, ...]:
 def response_nodes(response: ModelResponse) -> tuple[Message, ...]:
     """The keys of an answer, its items."""
     own = {"id": response.id, "model": response.model}
-    keys = {k: v for k, v in own.items() if v is not None} | dict(response.params) | _ending(response)
+    keys = {k: v for k, v in own.items() if v is not None} | dict(response.params) | dict(_ending(response))
     if response.usage:
         keys["usage"] = response.usage.raw
     return (Message("", (), keys), *response.messages)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from workbench.adapters._error_body import read_error
 from workbench.errors import WireError
-from workbench.ir import ApiError
+from workbench.ir import ApiError, ModelResponse
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.sse import SseEvent
 from workbench.wire.stream import aws_message
@@ -40,3 +40,10 @@ def write_exception(error: ApiError) -> bytes:
     """The message of an error; one of another type than the service knows becomes its general one."""
     kind = error.type if error.type in EXCEPTIONS else EXCEPTIONS[0]
     return aws_message(kind, dumps({"message": error.message}), kind="exception")
+
+
+def as_in_body(before: ModelResponse, response: ModelResponse) -> ModelResponse:
+    """An answer to be written without the type of its error where only a header names it."""
+    if before.error and response.error and before.error.type is None:
+        return replace(response, error=replace(response.error, type=None))
+    return response

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from urllib.parse import unquote
 
 from workbench.adapters import (
@@ -16,13 +17,13 @@ from workbench.adapters import (
     _blocks_params,
     _blocks_write,
     _blocks_write_answer,
-    _leaves,
 )
 from workbench.adapters._blocks import decode_request
-from workbench.adapters._blocks_nodes import read_answer, request_nodes, response_nodes
+from workbench.adapters._blocks_nodes import request_nodes, response_nodes
 from workbench.adapters._blocks_request import PROTOCOL, read_request
 from workbench.adapters._blocks_response import read_response
 from workbench.adapters._blocks_stream import BlockStreamDecoder
+from workbench.adapters._edits import answer_in, edit_answer, edit_request
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 
@@ -141,17 +142,11 @@ class AnthropicMessages:
 
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""
-        encoded = _leaves.encode(request_nodes(self.decode_request(original)), request_nodes(request), original)
-        _leaves.agree(self.decode_request(encoded), request, ("model", "stream", "parallel", "thinking", "previous_id"))
-        return encoded
+        return edit_request(self, request_nodes, request, original)
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
         """The same for a response body or a stream. Raises LocalProtocolError."""
-        before = read_answer(original, BlockStreamDecoder())
-        encode = _leaves.encode_stream if before.is_stream else _leaves.encode
-        encoded = encode(response_nodes(before), response_nodes(response), original)
-        _leaves.agree(read_answer(encoded, BlockStreamDecoder()), response, ("id", "model", "finish_reason", "error"))
-        return encoded
+        return edit_answer(partial(answer_in, self), response_nodes, response, original)
 
     def read_url(self, url: str) -> UrlFacts:
         """Vertex AI has the model and the stream in the path."""

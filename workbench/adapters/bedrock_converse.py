@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from urllib.parse import quote, unquote
 
-from workbench.adapters import Capabilities, Param, UrlFacts, _keyed_answer, _keyed_request, _leaves
+from workbench.adapters import Capabilities, Param, UrlFacts, _keyed_answer, _keyed_request
 from workbench.adapters._blocks import decode_request
+from workbench.adapters._edits import answer_in, edit_answer, edit_request
 from workbench.adapters._keyed_request import CHOICES, PLACES, PROTOCOL
 from workbench.adapters._keyed_stream import KeyedStreamDecoder
+from workbench.adapters._stream_exception import as_in_body
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
-from workbench.wire.stream import read_stream
 
 _URL = re.compile(r"/model/([^/?#]+)/converse(-stream)?/?(?:[?#]|$)")
 _REQUEST_KEYS = ("inferenceConfig", "toolConfig", "additionalModelRequestFields", "guardrailConfig")
@@ -108,32 +110,14 @@ class BedrockConverse:
 
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""
-        before = self.decode_request(original)
         after = replace(request, model=None, stream=False)  # the URL says these
-        nodes = _keyed_request.request_nodes
-        encoded = _leaves.encode(nodes(before), nodes(after), original)
-        _leaves.agree(self.decode_request(encoded), after, ("parallel", "thinking", "previous_id", "tool_choice"))
-        return encoded
+        fields = ("parallel", "thinking", "previous_id", "tool_choice")
+        return edit_request(self, _keyed_request.request_nodes, after, original, fields)
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
         """The same for a response body or a stream. Raises LocalProtocolError."""
-        before = self._answer(original)
-        if before.error and response.error and before.error.type is None:  # a header names it
-            response = replace(response, error=replace(response.error, type=None))
-        encode = _leaves.encode_stream if before.is_stream else _leaves.encode
-        nodes = _keyed_answer.response_nodes
-        encoded = encode(nodes(before), nodes(response), original)
-        _leaves.agree(self._answer(encoded), response, ("id", "model", "finish_reason", "error"))
-        return encoded
-
-    def _answer(self, body: bytes) -> ModelResponse:
-        events = read_stream(body).events
-        if not events:
-            return self.decode_response(body, status=400)  # whatever is no answer is an error
-        decoder = self.stream_decoder()
-        for event in events:
-            decoder.feed(event)
-        return decoder.result()
+        response = as_in_body(answer_in(self, original), response)
+        return edit_answer(partial(answer_in, self), _keyed_answer.response_nodes, response, original)
 
     def params(self, request: ModelRequest) -> tuple[Param, ...]:
         """Every parameter that has no field of ``ModelRequest``."""

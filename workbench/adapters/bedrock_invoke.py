@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from urllib.parse import quote, unquote
 
-from workbench.adapters import Capabilities, Param, UrlFacts, _blocks_params, _completion_text, _leaves
+from workbench.adapters import Capabilities, Param, UrlFacts, _blocks_params, _completion_text
 from workbench.adapters._blocks import decode_request
 from workbench.adapters._blocks_nodes import request_nodes, response_nodes
 from workbench.adapters._blocks_request import read_request
@@ -21,12 +22,13 @@ from workbench.adapters._blocks_stream import BlockStreamDecoder
 from workbench.adapters._blocks_write import write_request
 from workbench.adapters._blocks_write_answer import events_of, write_response
 from workbench.adapters._completion_text import CompletionStreamDecoder
-from workbench.adapters._stream_exception import read_exception, write_exception
+from workbench.adapters._edits import answer_in, edit_answer, edit_request
+from workbench.adapters._stream_exception import as_in_body, read_exception, write_exception
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.sse import SseEvent
-from workbench.wire.stream import aws_message, read_stream, sealed_payload
+from workbench.wire.stream import aws_message, sealed_payload
 
 PROTOCOL = "bedrock-invoke"
 VERSION = "bedrock-2023-05-31"
@@ -99,7 +101,7 @@ class BedrockInvoke:
 
     def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
         """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
-        if b'"completion"' in body and status < 400:
+        if b'"completion"' in body:
             value = loads(body)
             if _completion_text.is_answer(value):
                 return _completion_text.read_response(value, PROTOCOL)
@@ -113,28 +115,12 @@ class BedrockInvoke:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""
         before = self.decode_request(original)
         after = replace(request, model=before.model, stream=before.stream)  # the URL says these
-        encoded = _leaves.encode(request_nodes(before), request_nodes(after), original)
-        _leaves.agree(self.decode_request(encoded), after, ("parallel", "thinking", "previous_id"))
-        return encoded
+        return edit_request(self, request_nodes, after, original, ("parallel", "thinking", "previous_id"))
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
         """The same for a response body or a stream. Raises LocalProtocolError."""
-        before = self._answer(original)
-        if before.error and response.error and before.error.type is None:  # a header names it
-            response = replace(response, error=replace(response.error, type=None))
-        encode = _leaves.encode_stream if before.is_stream else _leaves.encode
-        encoded = encode(response_nodes(before), response_nodes(response), original)
-        _leaves.agree(self._answer(encoded), response, ("id", "model", "finish_reason", "error"))
-        return encoded
-
-    def _answer(self, body: bytes) -> ModelResponse:
-        events = read_stream(body).events
-        if not events:
-            return self.decode_response(body, status=200 if b'"completion"' in body else 400)
-        decoder = self.stream_decoder()
-        for event in events:
-            decoder.feed(event)
-        return decoder.result()
+        response = as_in_body(answer_in(self, original), response)
+        return edit_answer(partial(answer_in, self), response_nodes, response, original)
 
     def params(self, request: ModelRequest) -> tuple[Param, ...]:
         """Every parameter that has no field of ``ModelRequest``."""

@@ -8,16 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
-from workbench.adapters import Capabilities, Param, UrlFacts, _events_write, _leaves
+from workbench.adapters import Capabilities, Param, UrlFacts, _events_write
 from workbench.adapters._blocks import decode_request
 from workbench.adapters._chat_tools import tool_json
+from workbench.adapters._edits import answer_in, edit_answer, edit_request
 from workbench.adapters._events_request import CHOICES, PLACES, PROTOCOL, find_params, read_request
 from workbench.adapters._events_response import STOPS, read_response
 from workbench.adapters._events_stream import EventStreamDecoder
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolChoice, ToolDef
 from workbench.known import KnownMessages
-from workbench.wire.stream import read_stream
 
 _URL = re.compile(r"[^?#]*/v2/chat/?(?:[?#]|$)")
 _OUR_KEYS = ("strict_tools", "citation_options", "safety_mode", "documents", "p", "k", "raw_prompting")
@@ -117,19 +118,11 @@ class CohereV2:
 
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""
-        before = self.decode_request(original)
-        encoded = _leaves.encode(_request_nodes(before), _request_nodes(request), original)
-        _leaves.agree(before if encoded == original else self.decode_request(encoded), request, _READ)
-        return encoded
+        return edit_request(self, _request_nodes, request, original, _READ)
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
         """The same for a response body or a stream. Raises LocalProtocolError."""
-        before = _answer(original)
-        encode = _leaves.encode_stream if before.is_stream else _leaves.encode
-        encoded = encode(_response_nodes(before), _response_nodes(response), original)
-        written = before if encoded == original else _answer(encoded)
-        _leaves.agree(written, response, ("id", "model", "finish_reason", "error"))
-        return encoded
+        return edit_answer(partial(answer_in, self), _response_nodes, response, original)
 
     def params(self, request: ModelRequest) -> tuple[Param, ...]:
         """Every parameter that has no field of ``ModelRequest``."""
@@ -150,16 +143,6 @@ class CohereV2:
     def write_stream(self, response: ModelResponse) -> bytes:
         """The same as events."""
         return _events_write.write_stream(response)
-
-
-def _answer(body: bytes) -> ModelResponse:
-    events = read_stream(body).events
-    if not events:
-        return read_response(body, 400)  # whatever is no answer is an error
-    decoder = EventStreamDecoder()
-    for event in events:
-        decoder.feed(event)
-    return decoder.result()
 
 
 def _request_nodes(request: ModelRequest) -> tuple[Message, ...]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from urllib.parse import quote, unquote
 
-from workbench.adapters import Capabilities, Param, UrlFacts, _leaves
+from workbench.adapters import Capabilities, Param, UrlFacts
 from workbench.adapters._blocks import decode_request
 from workbench.adapters._contents_nodes import find, get, key_of, snake
 from workbench.adapters._contents_params import PLACES, params_of
@@ -27,10 +28,10 @@ from workbench.adapters._contents_response import ENVELOPE as ANSWER_ENVELOPE
 from workbench.adapters._contents_response import KEYS, read_response, reason_of
 from workbench.adapters._contents_stream import ContentsStreamDecoder
 from workbench.adapters._contents_write import request_body, response_body, stream_body
+from workbench.adapters._edits import answer_in, edit_answer, edit_request
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolDef
 from workbench.known import KnownMessages
 from workbench.wire.jsontext import loads
-from workbench.wire.stream import read_stream
 
 _METHOD = r":(stream)?[gG]enerateContent/?(?:[?#]|$)"
 _URL = re.compile(_METHOD)
@@ -122,18 +123,14 @@ class Gemini:
         What only the URL says, the model and the stream, is no part of the body.
         """
         body, before = loads(original), self.decode_request(original)
-        encoded = _leaves.encode(_request_nodes(before, before, body), _request_nodes(request, before, body), original)
-        _leaves.agree(self.decode_request(encoded), request, ("thinking", "parallel", "previous_id"))
-        return encoded
+        nodes = partial(_request_nodes, before=before, body=body)
+        return edit_request(self, nodes, request, original, ("thinking", "parallel", "previous_id"))
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
         """The same for a response body or a stream. Raises LocalProtocolError."""
-        before = _read_answer(original)
+        before = answer_in(self, original)
         body = {} if before.is_stream or before.error else loads(original)
-        encode = _leaves.encode_stream if before.is_stream else _leaves.encode
-        encoded = encode(_response_nodes(before, body), _response_nodes(response, body), original)
-        _leaves.agree(_read_answer(encoded), response, ("id", "model", "finish_reason", "error"))
-        return encoded
+        return edit_answer(partial(answer_in, self), partial(_response_nodes, body=body), response, original)
 
     def params(self, request: ModelRequest) -> tuple[Param, ...]:
         """Every parameter, those of ``generationConfig`` one by one."""
@@ -156,16 +153,6 @@ class Gemini:
     def write_stream(self, response: ModelResponse) -> bytes:
         """The same as server-sent events."""
         return stream_body(response)
-
-
-def _read_answer(body: bytes) -> ModelResponse:
-    events = read_stream(body).events
-    if not events:
-        return read_response(body, 400)  # whatever is no answer is an error
-    decoder = ContentsStreamDecoder()
-    for event in events:
-        decoder.feed(event)
-    return decoder.result()
 
 
 def _request_nodes(request: ModelRequest, before: ModelRequest, body: JsonValue) -> tuple[Message, ...]:

@@ -6,16 +6,18 @@ Beside Ollama it is spoken by its cloud and by proxies in front of it. Its strea
 from __future__ import annotations
 
 import re
+from functools import partial
 
-from workbench.adapters import Capabilities, Param, UrlFacts, _leaves, _native_write
+from workbench.adapters import Capabilities, Param, UrlFacts, _native_write
 from workbench.adapters._blocks import decode_request
 from workbench.adapters._chat_tools import tool_json
+from workbench.adapters._edits import answer_in, edit_answer, edit_request
 from workbench.adapters._native_request import PLACES, PROTOCOL, find_params, read_request
 from workbench.adapters._native_response import read_response
 from workbench.adapters._native_stream import NativeStreamDecoder
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
-from workbench.wire.stream import Framing, read_stream
+from workbench.wire.stream import Framing
 
 _URL = re.compile(r"[^?#]*/api/(?:chat|generate)/?(?:[?#]|$)")
 _OUR_KEYS = ("options", "keep_alive", "think")
@@ -100,19 +102,12 @@ class Ollama:
 
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""
-        before = self.decode_request(original)
-        encoded = _leaves.encode(_request_nodes(before), _request_nodes(request), original)
-        _leaves.agree(before if encoded == original else self.decode_request(encoded), request, _READ)
-        return encoded
+        return edit_request(self, _request_nodes, request, original, _READ)
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
         """The same for a response body or a stream. Raises LocalProtocolError."""
-        before = _answer(original, response)
-        encode = _leaves.encode_stream if before.is_stream else _leaves.encode
-        encoded = encode(_response_nodes(before), _response_nodes(response), original)
-        written = before if encoded == original else _answer(encoded, response)
-        _leaves.agree(written, response, ("id", "model", "finish_reason", "error"))
-        return encoded
+        framing = Framing.NDJSON if response.is_stream else None  # one line alone looks like a whole answer
+        return edit_answer(partial(answer_in, self, framing=framing), _response_nodes, response, original)
 
     def params(self, request: ModelRequest) -> tuple[Param, ...]:
         """Every parameter that has no field of ``ModelRequest``; most stand below ``options``."""
@@ -149,17 +144,6 @@ def _has_object(call: JsonValue) -> bool:
     """A call without type, whose arguments are an object."""
     function = call.get("function") if isinstance(call, dict) and "type" not in call else None
     return isinstance(function, dict) and isinstance(function.get("arguments"), dict)
-
-
-def _answer(body: bytes, like: ModelResponse) -> ModelResponse:
-    """A body read the way another answer was read: one line alone looks like a whole answer."""
-    events = read_stream(body, framing=Framing.NDJSON if like.is_stream else None).events
-    if not events:
-        return read_response(body, 400)  # whatever is no answer is an error
-    decoder = NativeStreamDecoder()
-    for event in events:
-        decoder.feed(event)
-    return decoder.result()
 
 
 def _request_nodes(request: ModelRequest) -> tuple[Message, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from urllib.parse import unquote
 
 from workbench.adapters import (
@@ -18,19 +19,18 @@ from workbench.adapters import (
     _chat_params,
     _chat_write,
     _chat_write_answer,
-    _leaves,
 )
 from workbench.adapters._blocks import decode_request
 from workbench.adapters._chat_nodes import READ, request_nodes, response_nodes
 from workbench.adapters._chat_request import PROTOCOL, read_request
 from workbench.adapters._chat_response import read_response
 from workbench.adapters._chat_stream import ChatStreamDecoder
+from workbench.adapters._edits import answer_in, edit_answer, edit_request
 from workbench.adapters._error_body import read_error_text
 from workbench.errors import WireError
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 from workbench.wire.jsontext import loads
-from workbench.wire.stream import read_stream
 
 _URL = re.compile(r"[^?#]*/chat/completions/?(?:[?#]|$)")
 _DEPLOYMENT = re.compile(r"/deployments/([^/?#]+)/chat/completions")
@@ -160,19 +160,11 @@ class OpenAIChat:
 
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""
-        before = self.decode_request(original)
-        encoded = _leaves.encode(request_nodes(before), request_nodes(request), original)
-        _leaves.agree(before if encoded == original else self.decode_request(encoded), request, READ)
-        return encoded
+        return edit_request(self, request_nodes, request, original, READ)
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
         """The same for a response body or a stream. Raises LocalProtocolError."""
-        before = self._answer(original)
-        encode = _leaves.encode_stream if before.is_stream else _leaves.encode
-        encoded = encode(response_nodes(before), response_nodes(response), original)
-        written = before if encoded == original else self._answer(encoded)
-        _leaves.agree(written, response, ("id", "model", "finish_reason", "error"))
-        return encoded
+        return edit_answer(partial(answer_in, self), response_nodes, response, original)
 
     def read_url(self, url: str) -> UrlFacts:
         """Azure's deployments have the model in the path."""
@@ -198,15 +190,6 @@ class OpenAIChat:
     def write_stream(self, response: ModelResponse) -> bytes:
         """The same as chunks."""
         return _chat_write_answer.write_stream(response)
-
-    def _answer(self, body: bytes) -> ModelResponse:
-        events = read_stream(body).events
-        if not events:
-            return self.decode_response(body, status=400)  # whatever has no choices is an error
-        decoder = ChatStreamDecoder()
-        for event in events:
-            decoder.feed(event)
-        return decoder.result()
 
 
 def _is_ours(message: JsonValue) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from workbench.chain.closure import NodeRef
 from workbench.decode import RESPONSE
@@ -69,7 +70,8 @@ def _left(case: Case, ref: NodeRef, call: TextCall, answer: ModelResponse) -> Fi
     broken = [problem for problem in call.problems if problem not in AROUND]
     is_cut = answer.stop == "length" and "unclosed" in broken
     if broken and not is_cut:
-        piece = call.places[0] if call.places else (call.start, call.end)
+        places = zip_longest(call.problems, call.places)
+        piece = next((at for problem, at in places if at and problem in broken), (call.start, call.end))
         message = f"a call of {_named(call)} in {call.format} markup is broken: {', '.join(call.problems)}"
         return case.within(MALFORMED, ref, "text", piece, message, evidence=quote(call.raw))
     why = ", cut by the output limit" if is_cut else f" ({', '.join(call.problems)})" if call.problems else ""
