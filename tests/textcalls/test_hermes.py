@@ -100,7 +100,7 @@ CASES: list[tuple[str, str, Said]] = [
             (
                 "ping",
                 {},
-                "no arguments",
+                "arguments are missing",
             )
         ],
     ),

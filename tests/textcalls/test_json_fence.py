@@ -65,12 +65,12 @@ CASES: list[found.Case] = [
     (
         "trailing comma",
         fence('{"name": "read", "arguments": {"a": 1,}}'),
-        [("read", {"a": 1}, "Python literals in place of JSON")],
+        [("read", {"a": 1}, "no JSON, read as Python")],
     ),
     (
         "single quotes",
         fence("{'name': 'read', 'arguments': {'a': True}}"),
-        [("read", {"a": True}, "Python literals in place of JSON")],
+        [("read", {"a": True}, "no JSON, read as Python")],
     ),
     ("brace missing", fence('{"name": "read", "arguments": {"a": "x}'), [("read", None, NO_JSON, "unclosed")]),
     ("fence in a string", READ.replace("/a", "```json"), [("read", {"path": "```json"})]),

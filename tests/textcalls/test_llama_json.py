@@ -47,7 +47,7 @@ CASES: list[found.Case] = [
     (
         "bare, Python's spelling",
         "{'name': 'read', 'parameters': {'path': '/a'}}",
-        [(*OK, "Python literals in place of JSON")],
+        [(*OK, "no JSON, read as Python")],
     ),
     ("bare, null", '{"name": "list", "parameters": null}', [("list", {}, "arguments are null")]),
     ("tag", TAG + READ, [OK]),

@@ -49,7 +49,7 @@ CASES: list[found.Case] = [
     (
         "array, one broken",
         MARK + '[{"name": "read", "arguments": {"a": 1,}}, ' + OBJECT + "]",
-        [("read", {"a": 1}, "Python literals in place of JSON"), OK],
+        [("read", {"a": 1}, "no JSON, read as Python"), OK],
     ),
     ("array, comma behind", f"{MARK}[{OBJECT},]", [OK]),
     ("object", f"{MARK} {OBJECT}", [OK]),

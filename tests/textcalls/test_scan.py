@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from tests.textcalls.reading import TOOLS, findings
 from workbench.textcalls import Prose, every, formats, get
-from workbench.textcalls._scan import JsonTracker, MarkdownCode, Spec, Tags
+from workbench.textcalls._json_text import JsonTracker
+from workbench.textcalls._markdown import MarkdownCode
+from workbench.textcalls._scan import Spec, Tags
 
 OURS = ("claude-xml", "glm", "hermes", "kimi", "kimi-k3", "minimax", "minimax-m3", "qwen3-coder")
 MARK = "]<]minimax[>["
@@ -116,9 +118,11 @@ def test_markdown_code(text: str, is_quoted: bool) -> None:
 def test_json_is_followed(text: str, end: int, is_inside_string: bool, is_broken: bool) -> None:
     for size in (1, 2, len(text)):
         tracker = JsonTracker()
+        found = -1
         for at in range(0, len(text), size):
-            tracker.feed(text[at : at + size])
-        assert (tracker.end, tracker.is_broken) == (end, is_broken)
+            stop = tracker.find(text[at : at + size])
+            found = at + stop if stop > 0 and found < 0 else found
+        assert (found, tracker.is_broken) == (end, is_broken)
         assert is_broken or tracker.is_inside_string is is_inside_string
 
 

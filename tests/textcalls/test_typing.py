@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from workbench.ir import ToolDef
-from workbench.textcalls._typing import ToolTypes, items_of, property_of, python_literal, types_of
+from workbench.textcalls._typing import ToolTypes, items_of, property_of, python_value, types_of
 
 LOOP = {"$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "integer"}]}}, "$ref": "#/$defs/a"}
 
@@ -92,8 +92,8 @@ def test_undeclared_values(undeclared: str, text: str, value: Any) -> None:
     ("text", "value"),
     [("{'a': None}", {"a": None}), ("['x', True, -1]", ["x", True, -1]), (" [1] ", [1])],
 )
-def test_python_literals(text: str, value: Any) -> None:
-    assert python_literal(text) == value
+def test_python_values(text: str, value: Any) -> None:
+    assert python_value(text) == value
     tools = [ToolDef("f", None, {"properties": {"k": {"type": ["object", "array"]}}})]
     assert ToolTypes(tools, literals=True).value("f", "k", text) == value
 

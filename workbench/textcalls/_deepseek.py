@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 
 from workbench.ir import ToolDef
 from workbench.textcalls import TextCall
+from workbench.textcalls._json_tags import StringWatch, calls_behind
 from workbench.textcalls._json_text import UNCLOSED, names_of, read, unknown
 from workbench.textcalls._scan import BEFORE, END, GO_ON, SETTLED, Block, Spec, Tag, Tags
-from workbench.textcalls._strings import StringWatch, calls_behind
 
 _BARS: Final = "[|｜‖]{1,2}"
 

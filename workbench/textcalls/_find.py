@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from workbench.ir import ToolDef
 from workbench.textcalls import TextCall, TextFormat, every, get
-from workbench.textcalls._scan import MarkdownCode
+from workbench.textcalls._markdown import MarkdownCode
 
 
 class Debris(NamedTuple):

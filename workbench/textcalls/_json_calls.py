@@ -9,18 +9,24 @@ from typing import Final, NamedTuple
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.textcalls import TextCall
-from workbench.textcalls._json_text import NO_JSON, NO_TOOLS, TRAILING, UNCLOSED, JsonEnd, plain, read, values
+from workbench.textcalls._json_text import NO_JSON, NO_TOOLS, UNCLOSED, UNUSUAL, JsonTracker, plain, read, values
 from workbench.textcalls._python_literals import literal
 from workbench.wire import jsontext
 
 NAMES: Final = ("name", "tool", "function", "tool_name", "function_name")
 ARGUMENTS: Final = ("arguments", "parameters", "input", "args", "tool_input")
+_CODE_FENCE: Final = re.compile(r"\s*```\w*\s*")
 _PLAIN_NAME: Final = re.compile(r"[\w.\-:/]{1,128}")
 _BESIDE: Final = frozenset({"id", "type", "tool_call_id", "call_id", "index"})
-_HEAD: Final = re.compile(
-    r'\s*\{\s*"(?:name|tool|function|tool_name|function_name)"\s*:\s*"([^"\\]{1,200})"\s*'
-    r'(?:,\s*"(?:arguments|parameters|input|args|tool_input)"\s*:\s*(?=([\s\S]*)))?'
-)
+IN_STRING: Final = "arguments are JSON in a string"
+DOUBLED_BRACES: Final = "doubled braces"
+PYTHON: Final = "no JSON, read as Python"
+_A_NAME: Final = "name|tool|function|tool_name|function_name"
+_SOME: Final = "arguments|parameters|input|args|tool_input"
+_USUAL: Final = re.compile(rf'\s*\{{\s*"(?:{_A_NAME})"\s*:\s*"[^"\\]*+"\s*,\s*"({_SOME})"\s*:\s*')
+_HEAD: Final = re.compile(rf'\s*\{{\s*"(?:{_A_NAME})"\s*:\s*"([^"\\]{{1,200}})"\s*,\s*"(?:{_SOME})"\s*:')
+_NAME: Final = re.compile(rf"""["'](?:{_A_NAME})["']\s*:\s*["']([^"'\\\n]{{1,256}})["']""")
+_ARGUMENTS: Final = re.compile(rf"""["']({_SOME})["']\s*:\s*""")
 
 
 class JsonCall(NamedTuple):
@@ -29,6 +35,7 @@ class JsonCall(NamedTuple):
     Attributes:
         input: None where unreadable.
         raw: text of the arguments.
+        key: what the arguments stand under; "" where there are none.
     """
 
     name: str | None
@@ -36,6 +43,7 @@ class JsonCall(NamedTuple):
     raw: str
     id: str | None = None
     problems: tuple[str, ...] = ()
+    key: str = ""
 
 
 def from_text(text: str, *, is_strict: bool = False) -> JsonCall | None:
@@ -70,34 +78,48 @@ def from_value(value: JsonValue, text: str, pointer: str = "", *, is_strict: boo
     id_ = number if isinstance(number, str) else None
     if key is None:
         return JsonCall(name, {}, "", id_, ("arguments are missing",)) if name else None
-    raw = _member(text, f"{pointer}/{key}")
+    raw = _member(text, pointer, key, value)
     if key == "arguments" and isinstance(value[key], str):
         found = read(value[key])  # as the chat protocol has them: text
-        return JsonCall(name, found.value, raw, id_, (*found.problems, "arguments are JSON in a string"))
-    found = plain(value[key]) if "NaN" not in raw and "Infinity" not in raw else read(raw)
-    return JsonCall(name, found.value, raw, id_, found.problems)
+        problems = (*found.problems, IN_STRING) if value[key] else found.problems
+        return JsonCall(name, found.value, raw, id_, problems, key)
+    found = plain(value[key]) if not UNUSUAL.search(raw) else read(raw)
+    return JsonCall(name, found.value, raw, id_, found.problems, key)
 
 
-def _member(text: str, pointer: str) -> str:
+def _member(text: str, pointer: str, key: str, value: Mapping[str, JsonValue]) -> str:
+    """Text of the arguments."""
+    usual = _USUAL.match(text) if not pointer and len(value) == 2 else None
+    if usual and usual[1] == key:
+        return text.rstrip()[usual.end() : -1].rstrip()
     body = text.encode("utf-8", "surrogatepass")
-    span = jsontext.JsonIndex(body).span(pointer)
+    span = jsontext.JsonIndex(body).span(f"{pointer}/{key}")
     return body[span[0] : span[1]].decode("utf-8", "surrogatepass") if span else ""
 
 
 def _broken(text: str, *, is_strict: bool) -> JsonCall | None:
-    """Text that is no JSON, but a call in Python's spelling, or begins as a call does."""
+    """Text that is no JSON: in Python's spelling, in doubled braces, or one that says a name at least."""
+    inner = text.strip()[1:-1] if text.startswith("{{") and text.rstrip().endswith("}}") else ""
+    doubled = from_text(inner, is_strict=True) if inner else None
+    if doubled and NO_JSON not in doubled.problems:
+        return doubled._replace(problems=(DOUBLED_BRACES, *doubled.problems))
     value = literal(text)
     said = from_value(value, text, is_strict=is_strict) if isinstance(value, dict) else None
     if said:
-        return said._replace(raw=said.raw or text, problems=(*said.problems, "Python literals in place of JSON"))
-    head = _HEAD.match(text)
-    if not head or (is_strict and head[2] is None):
+        key = _ARGUMENTS.search(text)
+        raw = text.rstrip()[key.end() : -1].rstrip() if key else ""
+        return said._replace(raw=raw, problems=(*said.problems, PYTHON))
+    head = _HEAD.match(text) if is_strict else _NAME.search(text)
+    if not head:
         return None
-    rest = (head[2] or "").rstrip()
-    found = read(rest) if rest else None
-    if found and found.problems == (TRAILING,) and rest.removesuffix("}") != rest:
-        return JsonCall(head[1], found.value, rest, None, (NO_JSON,))
-    return JsonCall(head[1], None, rest, None, (NO_JSON,))
+    key = _ARGUMENTS.search(text)
+    if not key:
+        return JsonCall(head[1], None, "", None, (NO_JSON,))
+    rest = text[key.end() :].rstrip()
+    stop = JsonTracker().find(rest) if rest[:1] == "{" else -1
+    if stop > 0:  # whole, whatever follows
+        return JsonCall(head[1], read(rest[:stop]).value, rest[:stop], None, (NO_JSON,), key[1])
+    return JsonCall(head[1], None, rest, None, (NO_JSON,), key[1])
 
 
 class Whole(NamedTuple):
@@ -120,7 +142,7 @@ def whole(text: str, names: frozenset[str], separators: str = " \t\r\n,;") -> li
         said = _calls_of(text[start:end])
         if not said or not all(_is_likely(c, names) for c in said):
             return []
-        if JsonEnd().find(text, start) < 0:
+        if JsonTracker().find(text, start) < 0:
             said[-1] = said[-1]._replace(problems=(*said[-1].problems, UNCLOSED))
         places = _places(text[start:end], len(said))
         found += (Whole(c, start + a, start + b) for c, (a, b) in zip(said, places, strict=True))
@@ -134,6 +156,36 @@ def _places(text: str, count: int) -> list[tuple[int, int]]:
     inside = text.find("[") + 1
     found = [(inside + a, inside + b) for a, b in values(text[inside:])] if count > 1 else []
     return found if len(found) == count else [(0, len(text))] * count
+
+
+def in_sequence(text: str, separators: str = ", \t\r\n;") -> list[Whole]:
+    """The calls of a text: one object, an array of them, or several one after another, perhaps in a code fence.
+
+    An object without a name is no call. ``end`` of each is that of the value it stands in.
+    """
+    fence = _CODE_FENCE.match(text)
+    at = fence.end() if fence else 0
+    found = list[Whole]()
+    for start, end in values(text[at:], separators):
+        piece = text[at + start : at + end]
+        found += (Whole(c, at + start, at + end) for c in _named_in(piece))
+    return found
+
+
+def _named_in(text: str) -> list[JsonCall]:
+    """The calls of one object or array that say a name."""
+    said = from_text(text) if text[:1] == "{" else None
+    if said or text[:1] == "{":
+        return [said] if said and said.name else []
+    try:
+        value = jsontext.loads(text)
+    except WireError:
+        value = None
+    if not isinstance(value, list):
+        broken = _broken(text, is_strict=False)
+        return [broken] if broken and broken.name else []
+    every = (from_value(v, text, f"/{n}") for n, v in enumerate(value))
+    return [c for c in every if c and c.name]
 
 
 def unclosed(found: Whole) -> Whole:
@@ -172,7 +224,7 @@ def _is_likely(call: JsonCall, names: frozenset[str]) -> bool:
     value = call.input
     if isinstance(value, dict):
         return not ("type" in value and "properties" in value)
-    return value is None or "arguments are JSON in a string" in call.problems
+    return value is None or IN_STRING in call.problems
 
 
 def tiled(name: str, calls: list[Whole], start: int, end: int, body: int, *, is_nested: bool) -> list[TextCall]:

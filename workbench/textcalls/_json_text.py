@@ -22,53 +22,84 @@ NO_TOOLS: Final = "no tools are declared"
 NO_NAME: Final = "no name"
 TRAILING: Final = "text after the arguments"
 
-_OUTSIDE: Final = re.compile(r'["{}\[\]\\]')
-_INSIDE: Final = re.compile(r'["\\]')
+_STRING: Final = re.compile(r'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+', re.DOTALL)
+_LOOSE_STRING: Final = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
+_OUTSIDE: Final = re.compile(r'["{}\[\]]|[^\s,:0-9+\-.eEtruefalsnNaInity]')
+_LOOSE_OUTSIDE: Final = re.compile(r'["{}\[\]\\]')
 _ESCAPED: Final = re.compile(r"\\.", re.DOTALL)
-_UNUSUAL: Final = re.compile(r"NaN|Infinity|[eE]\+?\d{3}")
+UNUSUAL: Final = re.compile(r"NaN|Infinity|[eE]\+?\d{3}")
 
 
-class JsonEnd:
-    """Looks for the end of one JSON object or array in text that comes in pieces.
+class JsonTracker:
+    """Follows one JSON object or array through text that comes in pieces, without building it.
 
     A backslash takes the next character with it, inside strings and outside: so whoever starts at another place of the
     same text sees every quote either as this one does or the other way round, and never has to look twice.
+
+    Attributes:
+        is_inside_string: the place reached lies in a string.
+        is_broken: it cannot be JSON: a line break in a string, or outside of strings what no JSON has.
+        is_over: the bracket that closes the first one was found.
     """
 
-    __slots__ = ("_depth", "_in_string", "_skips")
+    __slots__ = ("_depth", "_skips", "is_broken", "is_inside_string", "is_over")
 
     def __init__(self) -> None:
+        self.is_inside_string = False
+        self.is_broken = False
+        self.is_over = False
         self._depth = 0
-        self._in_string = False
         self._skips = False
 
     def find(self, text: str, at: int = 0) -> int:
         """Index behind the bracket that closes the first one, or -1: then the next piece is searched."""
-        if self._skips and at < len(text):
+        size = len(text)
+        if self._skips and at < size:
             at, self._skips = at + 1, False
-        while found := (_INSIDE if self._in_string else _OUTSIDE).search(text, at):
+        while at < size and not self.is_over:
+            if self.is_inside_string:
+                at = self._string(text, at)
+                continue
+            found = (_LOOSE_OUTSIDE if self.is_broken else _OUTSIDE).search(text, at)
+            if found is None:
+                return -1
             at, char = found.end(), found[0]
             if char == '"':
-                self._in_string = not self._in_string
-            elif char == "\\":
-                self._skips = at == len(text)
-                at += 1
+                self.is_inside_string = True
             elif char in "{[":
                 self._depth += 1
-            else:
+            elif char in "}]":
                 self._depth -= 1
-                if self._depth <= 0:
-                    return at
-        return -1
+                self.is_over = self._depth <= 0
+            else:
+                self.is_broken = True
+                if char == "\\":
+                    self._skips = at == size
+                    at += 1
+        return at if self.is_over and at <= size else -1
 
-    @property
-    def is_in_string(self) -> bool:
-        return self._in_string
+    def _string(self, text: str, at: int) -> int:
+        """Index behind the string's end, or behind what of it is there."""
+        found = (_LOOSE_STRING if self.is_broken else _STRING).match(text, at)
+        at = found.end() if found else at
+        if at == len(text):
+            return at
+        if text[at] == '"':
+            self.is_inside_string = False
+        elif text[at] == "\\":  # the last character of this piece
+            self._skips = True
+        else:
+            self.is_broken = True
+        return at + 1
 
 
 def toggles(text: str) -> bool:
     """The text holds an odd number of quotes that are not escaped: a JSON string begins or ends in it."""
-    return bool((_ESCAPED.sub("", text) if "\\" in text else text).count('"') & 1)
+    if "\\" not in text:
+        return bool(text.count('"') & 1)
+    if "\\\\" not in text:
+        return bool((text.count('"') - text.count('\\"')) & 1)
+    return bool(_ESCAPED.sub("", text).count('"') & 1)
 
 
 def values(text: str, separators: str = ", \t\r\n") -> Iterator[tuple[int, int]]:
@@ -82,7 +113,7 @@ def values(text: str, separators: str = ", \t\r\n") -> Iterator[tuple[int, int]]
             at += 1
         if at == len(text) or text[at] not in "{[":
             return
-        end = JsonEnd().find(text, at)
+        end = JsonTracker().find(text, at)
         yield at, end if end > 0 else len(text)
         if end < 0:
             return
@@ -105,7 +136,7 @@ def read(raw: str) -> Read:
         value = jsontext.loads(text)
     except WireError:
         return _damaged(text)
-    if _UNUSUAL.search(text) and _is_unusual(value):
+    if UNUSUAL.search(text) and _is_unusual(value):
         return Read(None, ("a number that JSON cannot say",))
     return plain(value)
 
@@ -133,7 +164,7 @@ def _twice(text: str) -> Read:
 
 def _damaged(text: str) -> Read:
     """Text that is no JSON, but may begin with it or have it between doubled braces."""
-    end = JsonEnd().find(text) if text[0] in "{[" else -1
+    end = JsonTracker().find(text) if text[0] in "{[" else -1
     if 0 < end < len(text):
         first = _value(text[:end])
         if first is not None:
@@ -151,7 +182,7 @@ def _value(text: str) -> JsonValue:
         value = jsontext.loads(text)
     except WireError:
         return None
-    return None if _UNUSUAL.search(text) and _is_unusual(value) else value
+    return None if UNUSUAL.search(text) and _is_unusual(value) else value
 
 
 def _is_unusual(value: JsonValue) -> bool:

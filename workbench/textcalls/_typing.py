@@ -14,18 +14,16 @@ from typing import Any, Final
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolDef
+from workbench.textcalls._python_literals import literal
 from workbench.wire.jsontext import loads
 
 ORDER: Final = ("null", "integer", "number", "boolean", "object", "array", "string")
 
-_ONE_TYPE: Final = {name: (name,) for name in ORDER}
+_ONE_TYPE: Final[dict[str, tuple[str, ...]]] = {name: (name,) for name in ORDER}
 _MORE: Final = frozenset(("anyOf", "oneOf", "allOf", "enum", "const", "$ref"))
 
 MAX_SCHEMA_HOPS: Final = 64
 """Alternatives and references followed for the types of one argument."""
-
-MAX_LITERAL: Final = 20_000
-"""Characters of a Python literal that are read: its parser needs memory many times its text."""
 
 UNREAD: Final = object()
 """A text that is not of the type."""
@@ -63,10 +61,7 @@ class ToolTypes:
         known = self._known.get((tool, key))
         if known is None:
             schema = self.schema(tool)
-            known = _plainly(schema, key)
-            if known is None:
-                known = types_of(property_of(schema, key, schema), schema)
-            self._known[tool, key] = known
+            known = self._known[tool, key] = types_of(property_of(schema, key, schema), schema)
         return known
 
     def value(self, tool: str, key: str, text: str) -> JsonValue:
@@ -82,24 +77,17 @@ class ToolTypes:
         for name in types:
             value = _READERS[name](text)
             if value is UNREAD and self._literals and name in ("object", "array"):
-                value = python_literal(text)
+                value = python_value(text)
             if value is not UNREAD:
                 return value
         return text
 
 
-def _plainly(schema: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
-    """The type of a key whose schema says no more than that; None where one has to look closer."""
-    properties = schema.get("properties")
-    part = properties.get(key) if type(properties) is dict else None
-    if type(part) is not dict or not _MORE.isdisjoint(part):
-        return None
-    named = part.get("type")
-    return _ONE_TYPE.get(named) if type(named) is str else None
-
-
 def property_of(schema: JsonValue, key: str, root: JsonValue) -> JsonValue:
     """The schema of one key of an object; None where it has none. Looks into alternatives and references."""
+    own = schema.get("properties") if type(schema) is dict else None
+    if type(own) is dict and key in own:
+        return own[key]
     for part in _parts(schema, root):
         properties = part.get("properties")
         if isinstance(properties, Mapping) and key in properties:
@@ -118,6 +106,8 @@ def items_of(schema: JsonValue, root: JsonValue) -> JsonValue:
 
 def types_of(schema: JsonValue, root: JsonValue) -> tuple[str, ...]:
     """Types a schema allows, in ``ORDER``; () where it does not say. ``root`` is what ``#/…`` references lead into."""
+    if type(schema) is dict and _MORE.isdisjoint(schema) and type(schema.get("type")) is str:
+        return _ONE_TYPE.get(schema["type"], ())
     found: set[str] = set()
     for part in _parts(schema, root):
         named = part.get("type")
@@ -186,38 +176,10 @@ def is_finite(value: JsonValue) -> bool:
     return True
 
 
-def python_literal(text: str) -> JsonValue:
+def python_value(text: str) -> JsonValue:
     """The value of a Python list or dict of plain values; ``UNREAD`` where it is none."""
-    if len(text) > MAX_LITERAL or text.lstrip()[:1] not in ("{", "["):
-        return UNREAD
-    import ast
-    import warnings
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            value = ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return UNREAD
-    return value if _is_plain(value) else UNREAD
-
-
-def _is_plain(value: object) -> bool:
-    """JSON could carry it."""
-    waiting = [value]
-    while waiting:
-        here = waiting.pop()
-        if isinstance(here, dict):
-            if not all(isinstance(k, str) for k in here):
-                return False
-            waiting += here.values()
-        elif isinstance(here, list):
-            waiting += here
-        elif not (here is None or isinstance(here, str | int)) and not (
-            isinstance(here, float) and math.isfinite(here)
-        ):
-            return False
-    return True
+    value = literal(text) if text.lstrip()[:1] in ("{", "[") else None
+    return UNREAD if value is None else value
 
 
 def _untyped(text: str, undeclared: str) -> JsonValue:

@@ -15,7 +15,8 @@ from typing import ClassVar, Final
 
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.textcalls import TextCall
-from workbench.textcalls._json_body import JsonBody, JsonCall, json_calls
+from workbench.textcalls._json_calls import Whole, in_sequence
+from workbench.textcalls._json_tags import JsonBody
 from workbench.textcalls._json_text import TRAILING, UNCLOSED, names_of, unknown
 from workbench.textcalls._render import arguments_of, json_text, name_of, result_text, unambiguous
 from workbench.textcalls._scan import (
@@ -96,20 +97,21 @@ class _Grammar:
             state.end = block.tags[-1].start
         body_end = state.end if state.end >= 0 else whole_end
         body = text[state.start - block.start : body_end - block.start]
-        found = list(json_calls(body))
+        found = in_sequence(body)
         return [self._call(block, state, found, n, body, whole_end) for n in range(len(found))]
 
-    def _call(self, block: Block, state: _State, found: list[JsonCall], n: int, body: str, whole_end: int) -> TextCall:
-        call, is_last, is_closed = found[n], n == len(found) - 1, state.end >= 0
+    def _call(self, block: Block, state: _State, found: list[Whole], n: int, body: str, whole_end: int) -> TextCall:
+        (call, _, stop), is_last, is_closed = found[n], n == len(found) - 1, state.end >= 0
         problems = [p for p, _ in state.problems] if n == 0 else []
+        problems += [] if call.key in ("arguments", "") else [f"the key of the arguments is {call.key!r}"]
         problems += call.problems
-        rest = body[call.end :].strip().removeprefix("```").strip() if is_last else ""
+        rest = body[stop:].strip().removeprefix("```").strip() if is_last else ""
         if rest and is_closed:
             problems.append(TRAILING)
         if is_last and not is_closed:
             problems.append(UNCLOSED)
         problems += unknown(call.name, self.names)
-        here = state.start + call.end
+        here = state.start + stop
         start = block.start if n == 0 else state.start + found[n - 1].end
         end = whole_end if is_last and (is_closed or not rest) else here
         if is_last and not is_closed and not rest:

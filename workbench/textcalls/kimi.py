@@ -17,7 +17,7 @@ from typing import ClassVar, Final
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.textcalls import TextCall
 from workbench.textcalls._elements import DOUBLED_OPEN, NO_BLOCK, NO_BLOCK_END, NO_CALL_END, STRAY_END
-from workbench.textcalls._json_body import JsonBody
+from workbench.textcalls._json_tags import JsonBody
 from workbench.textcalls._json_text import UNCLOSED, names_of, read, unknown
 from workbench.textcalls._render import arguments_of, json_text, name_of, result_text, unambiguous
 from workbench.textcalls._scan import (

@@ -16,11 +16,11 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.textcalls import Finding, Parser, TextCall
 from workbench.textcalls._json_calls import JsonCall, Whole, from_text, tiled, unclosed, whole
-from workbench.textcalls._json_text import NO_NAME, TRAILING, UNCLOSED, JsonEnd, names_of, read, unknown, values
+from workbench.textcalls._json_tags import StringWatch, calls_behind
+from workbench.textcalls._json_text import NO_NAME, TRAILING, UNCLOSED, JsonTracker, names_of, read, unknown, values
 from workbench.textcalls._python_literals import call as python_call
 from workbench.textcalls._render import arguments_of, json_text, name_of, result_text
 from workbench.textcalls._scan import BEFORE, END, GO_ON, Block, Spec, Tag, TagParser, Tags
-from workbench.textcalls._strings import StringWatch, calls_behind
 
 _NAME: Final = "llama-json"
 TAGS: Final = Tags(
@@ -119,7 +119,7 @@ def _tagged(body: str) -> list[Whole]:
         text = body[start:end]
         said = from_text(text) or JsonCall(None, None, text, None, (NO_NAME,))
         found.append(Whole(said, start, end))
-        if JsonEnd().find(text) < 0:
+        if JsonTracker().find(text) < 0:
             found[-1] = unclosed(found[-1])
     if body[end:].strip(_SEPARATORS):
         last = found[-1].call

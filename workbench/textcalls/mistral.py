@@ -15,10 +15,10 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.textcalls import Parser, TextCall
 from workbench.textcalls._json_calls import from_text, plain_name
-from workbench.textcalls._json_text import NO_JSON, NO_NAME, UNCLOSED, JsonEnd, names_of, read, unknown, values
+from workbench.textcalls._json_tags import StringWatch, calls_behind
+from workbench.textcalls._json_text import NO_JSON, NO_NAME, UNCLOSED, JsonTracker, names_of, read, unknown, values
 from workbench.textcalls._render import arguments_of, json_text, result_text
 from workbench.textcalls._scan import BEFORE, END, GO_ON, Block, Spec, Tag, TagParser, Tags
-from workbench.textcalls._strings import StringWatch, calls_behind
 
 TAGS: Final = Tags(
     Spec("calls", "[TOOL_CALLS", r"(?:\]|(?=[\s\[{]))", ""),
@@ -48,7 +48,7 @@ class _State:
         doubtful: the first marker that stood in a string: the call ends there if the string never does.
     """
 
-    json: JsonEnd = field(default_factory=JsonEnd)
+    json: JsonTracker = field(default_factory=JsonTracker)
     id: Tag | None = None
     args: Tag | None = None
     body: int = -1
@@ -80,7 +80,7 @@ class _Grammar:
             return BEFORE if tag.kind in ("calls", "eos") else GO_ON
         if state.body < tag.end:
             state.json.find(new)
-            if state.json.is_in_string:
+            if state.json.is_inside_string:
                 state.doubtful = state.doubtful or (tag if tag.kind == "calls" else None)
             elif tag.kind in ("calls", "eos", "think_end"):
                 return BEFORE
