@@ -493,3 +493,27 @@ async def test_a_result_that_is_its_whole_message_is_selected_as_such() -> None:
         assert view.cursor == result
         assert view.lit == {result}
         assert view.related == {call}
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (("6", "v"), "acts in the wire pane: 2 goes there"),
+        (("1", "H"), "acts in the wire pane: 2 goes there"),
+        (("F",), "there is nothing to follow"),
+    ],
+    ids=["v", "H", "F"],
+)
+async def test_a_key_that_can_do_nothing_here_says_so_below_the_tabs(keys: tuple[str, ...], said: str) -> None:
+    async with showing(samples.example(samples.LOST_RESULT), size=(120, 40)) as driver:
+        tabs = next(n for n, row in enumerate(driver.text.split("\n")) if "2 Wire" in row)
+        await driver.press(*keys)
+        await until(driver.pilot, lambda: said in driver.text)
+        assert driver.text.split("\n")[tabs].rstrip().endswith("7 HTTP")
+        assert next(n for n, row in enumerate(driver.text.split("\n")) if said in row) > tabs
+
+
+async def test_v_in_the_wire_pane_says_nothing() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.press("2", "v")
+        assert "acts in the wire pane" not in driver.text

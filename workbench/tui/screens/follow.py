@@ -96,6 +96,9 @@ class Follower(Desk):
             self.is_following = True
 
     def action_follow(self) -> None:
+        if not self.state.is_live and not self.is_following:
+            self.notify("the session is over: there is nothing to follow", markup=False)
+            return
         self.is_following = not self.is_following
         self._go_along()
         self._show_headline()

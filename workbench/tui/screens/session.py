@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from textual import work
+from textual import events, work
 
 from workbench.tui import keys
 from workbench.tui.models import findings as walk
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 PATIENCE = 0.2
 """Seconds after which an exchange that is not open yet is announced."""
+
+
+SAID_ELSEWHERE = ("wire.way", "wire.headers")
+"""Keys of the wire pane that are no moves: pressed elsewhere they say where they act."""
 
 
 class SessionScreen(Follower, Seeker):
@@ -229,6 +233,15 @@ class SessionScreen(Follower, Seeker):
             self.focus_pane("ir" if view is self.wire else "wire")
 
     # Keys.
+
+    def on_key(self, event: events.Key) -> None:
+        """Keys of the wire pane in another one: say where they act."""
+        if self.focused is None or self.focused.id == "wire":
+            return
+        rows = cast("WorkbenchApp", self.app).keymap.rows(keys.WIRE)
+        for row in rows:
+            if row.id in SAID_ELSEWHERE and event.key in row.keys.split(","):
+                self.notify(f"{row.show} ({row.word}) acts in the wire pane: 2 goes there", markup=False)
 
     def action_next(self, step: int) -> None:
         if self.search:
