@@ -229,26 +229,22 @@ class TagParser:
         self._fresh.append(text)
         awaited = self._awaited
         if awaited:
-            if awaited not in text or (self._is_waiting and self._changes_nothing(text)):
+            if awaited not in text or (self._is_waiting and self._only_begins(text)):
                 return []
         elif self._is_waiting:
-            if self._changes_nothing(text):
+            if self._tags.begins(text) < 0:
                 return []
         elif self._is_half and self._tags.last not in text and self._tags.begun(self._window + text):
             self._window += self._fresh.pop()
             return []
         return self._work(final=False)
 
-    def _changes_nothing(self, text: str) -> bool:
-        """A piece of a call without a tag: at most it holds the beginning of one."""
-        tags = self._tags
-        at, last = tags.begins(text), tags.last
-        if at < 0:
-            return True
-        if not last or text.find(last, at) >= 0:
+    def _only_begins(self, text: str) -> bool:
+        """A tag may begin in this piece of a call, and none ends: then its end is waited for."""
+        last = self._tags.last
+        if not last or text.rfind(last) > text.find(self._awaited):
             return False
-        if tags.held(text, at) < len(text):
-            self._awaited, self._is_waiting = last, False
+        self._awaited, self._is_waiting = last, False
         return True
 
     def close(self) -> list[Finding]:
@@ -327,6 +323,8 @@ class TagParser:
                 return self._refuse(block)
         search = self._tags.search
         while block.settled < 0:
+            if self._at == len(self._window) and not final:
+                return False
             found = search(self._window, self._at)
             if found is None:
                 return self._to_the_end(block, final)
