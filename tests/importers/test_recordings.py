@@ -15,7 +15,6 @@ from workbench.wire.exchange import Kind, Origin
 from workbench.wire.session import exchanges_of
 
 UNSUPPORTED = {
-    "transcript-inspect": "inspect_ai evaluation log",
     "transcript-atif": "ATIF trajectory",
 }
 

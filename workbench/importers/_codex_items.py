@@ -99,13 +99,13 @@ def _payload(value: dict[str, JsonValue]) -> tuple[str, dict[str, JsonValue]]:
 def _step(kind: str, payload: dict[str, JsonValue], line: Line) -> Step | None:
     time = epoch(line.value.get("timestamp"))
     if kind == "response_item":
-        is_said = payload.get("type") in SAID_TYPES or _is_answer(payload)
+        is_said = text(payload.get("type")) in SAID_TYPES or _is_answer(payload)
         return Step("said" if is_said else "sent", line.number, [payload], time)
     if kind == "compacted":
         return Step("compacted", line.number, list(_replaced(payload)), time)
     if kind == "event_msg" and payload.get("type") == "turn_aborted":
         return Step("aborted", line.number, [], time)
-    if kind in ("session_meta", "turn_context") or (kind == "event_msg" and payload.get("type") in _REPEATED):
+    if kind in ("session_meta", "turn_context") or (kind == "event_msg" and text(payload.get("type")) in _REPEATED):
         return None
     return Step("other", line.number, [], time, kept={f"line {line.number}": line.value})
 

@@ -31,7 +31,6 @@ def _key(name: bytes, value: bytes = _STRING) -> bytes:
 
 
 TRANSCRIPTS: tuple[tuple[str, re.Pattern[bytes]], ...] = (
-    ("an inspect_ai evaluation log", _starts(_key(b"version", rb"\d+"), _key(b"status"), _key(b"eval", rb"\{"))),
     ("an ATIF trajectory", _starts(_key(b"schema_version", rb'"ATIF-'))),
     ("a Codex CLI event stream", _starts(_key(b"type", rb'"thread\.started"'))),
     ("an OpenCode export", _starts(_key(b"info", rb'\{\s*"id"\s*:\s*"ses_'))),
@@ -50,13 +49,12 @@ BINARY: tuple[tuple[bytes, Foreign], ...] = (
 )
 
 _FLOWS = re.compile(rb"\A\d+:\d+:(?:version|type|id|request|response|client_conn|server_conn|websocket|metadata)[;,]")
-_EVALUATION = re.compile(rb"header\.json|_journal/|samples/|summaries\.json")
 
 
 def recognise(head: bytes) -> Foreign | None:
     """The foreign format that a file begins like, None when it is none of them."""
     if head.startswith(b"PK\x03\x04"):
-        return _zip(head)
+        return Foreign("a zip archive", "unpack it and give a file in it")
     for magic, found in BINARY:
         if head.startswith(magic):
             return found
@@ -64,9 +62,3 @@ def recognise(head: bytes) -> Foreign | None:
         return Foreign("a mitmproxy flow file: not supported yet", "make HAR: mitmdump -nr FILE --set hardump=OUT.har")
     title = next((t for t, pattern in TRANSCRIPTS if pattern.match(head)), None)
     return Foreign(f"{title}: not supported yet", RECORD_INSTEAD) if title else None
-
-
-def _zip(head: bytes) -> Foreign:
-    if _EVALUATION.search(head):
-        return Foreign("an inspect_ai evaluation log: not supported yet", RECORD_INSTEAD)
-    return Foreign("a zip archive", "unpack it and give a file in it")

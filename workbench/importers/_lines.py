@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from workbench.errors import LocalProtocolError, UnreadableInput, WireError
+from workbench.errors import UnreadableInput, WireError
 from workbench.importers._files import HEAD
 from workbench.ir import JsonValue
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire.jsontext import loads
 
 MAX_DAMAGE = 20
 """Bad lines that are named one by one; the rest is counted."""
@@ -90,14 +90,3 @@ def first_objects(head: bytes, count: int = 8) -> list[dict[str, JsonValue]]:
 
 def _brief(error: WireError) -> str:
     return f"{error.what} ({error.where.split(',')[0]})" if error.where else error.what
-
-
-def writable(lines: Iterable[Line], damage: Damage) -> Iterator[Line]:
-    """Lines whose values can stand on a wire again; what cannot (NaN, Infinity) goes to ``damage``."""
-    for line in lines:
-        try:
-            dumps(line.value)
-        except LocalProtocolError as error:
-            damage.add(f"line {line.number}: {error.what}")
-            continue
-        yield line

@@ -6,16 +6,15 @@ after ``conversion`` has cut them to what the protocol can say; what that leaves
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from workbench import adapters
 from workbench.adapters import Adapter, Capabilities
 from workbench.conversion._ledger import Loss
 from workbench.conversion.fit import fit_request, fit_response
 from workbench.conversion.normal import NormalRequest, NormalResponse
-from workbench.errors import LocalProtocolError
 from workbench.importers._rebuilt import NOT_WIRE
 from workbench.ir import (
     NOTHING,
@@ -25,7 +24,6 @@ from workbench.ir import (
     ModelRequest,
     ModelResponse,
     Part,
-    Text,
     ToolDef,
     ToolResultIR,
 )
@@ -58,6 +56,10 @@ def hear(before: Heard | None, message: Message | bytes | None) -> Heard | None:
     return Heard(message, before) if message is not None and is_said else before
 
 
+Held: TypeAlias = bytes | Callable[[], bytes]
+"""A body, or what makes it when it is asked for. It does not raise."""
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """An exchange to be made.
@@ -65,7 +67,7 @@ class Turn:
     Attributes:
         like: the exchange without its two sides.
         members: further keys of the request, as they are sent.
-        request, response: bodies that are held whole, in place of what is written.
+        request, response: bodies that the file holds whole, in place of what is written.
         url: in place of the protocol's path.
         answer: what the model said; None where there is none.
     """
@@ -80,8 +82,8 @@ class Turn:
     answer: ModelResponse | None = None
     status: int = 200
     url: str = ""
-    request: bytes | None = None
-    response: bytes | None = None
+    request: Held | None = None
+    response: Held | None = None
 
 
 class Piece(NamedTuple):
@@ -217,7 +219,7 @@ class TranscriptSession:
     def _frame(self, turn: Turn) -> tuple[bytes, bytes]:
         """What stands before and behind the messages of a request."""
         if turn.request is not None:
-            return turn.request, b""
+            return _now(turn.request), b""
         adapter = self._script(turn).adapter
         body = adapter.write_request(ModelRequest(turn.protocol, turn.model, (), system=turn.system, tools=turn.tools))
         key = container(body)
@@ -231,7 +233,7 @@ class TranscriptSession:
     def _exchange(self, turn: Turn, request: bytes, losses: frozenset[str]) -> Exchange:
         adapter = self._script(turn).adapter
         url = turn.url or adapter.path(ModelRequest(turn.protocol, turn.model, ()))
-        response, more = turn.response, frozenset[str]()
+        response, more = None if turn.response is None else _now(turn.response), frozenset[str]()
         if response is None and turn.answer:
             response, more = written_answer(turn.answer, adapter)
         like = turn.like
@@ -311,17 +313,8 @@ def with_unique_ids(turns: Iterable[Turn]) -> tuple[Turn, ...]:
     return tuple(made)
 
 
-def is_writable(value: JsonValue) -> bool:
-    """A value can stand on a wire."""
-    try:
-        dumps(value)
-    except LocalProtocolError:
-        return False
-    return True
-
-
-def system_text(said: str) -> tuple[Part, ...]:
-    return (Text(said),) if said else ()
+def _now(held: Held) -> bytes:
+    return held if isinstance(held, bytes) else held()
 
 
 def _not_wire(raw: bytes) -> Body:

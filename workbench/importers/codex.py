@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from workbench.importers._codex_items import Step, as_sent, steps
-from workbench.importers._lines import Damage, first_objects, objects, writable
+from workbench.importers._lines import Damage, first_objects, objects
 from workbench.importers._transcript import Heard, TranscriptSession, Turn, hear, rebuilt
 from workbench.importers._values import count, mapping, rest, text
 from workbench.ir import JsonValue
@@ -36,7 +36,7 @@ def sniff(head: bytes) -> float:
 def read(data: bytes, name: str) -> TranscriptSession:
     """One exchange for each answer, and one for what would be sent next. Raises UnreadableInput: no item in it."""
     damage = Damage()
-    turns = list(_turns(steps(writable(objects(data, damage), damage))))
+    turns = list(_turns(steps(objects(data, damage))))
     if not turns:
         raise damage.refuse("no item of a conversation in it")
     return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from workbench.errors import LocalProtocolError, WireError
+from workbench.errors import WireError
 from workbench.importers import _gemini_chat as chat
 from workbench.importers._http import epoch
-from workbench.importers._lines import Damage, first_objects, objects, writable
+from workbench.importers._lines import Damage, first_objects, objects
 from workbench.importers._transcript import Heard, TranscriptSession, Turn, hear, rebuilt
 from workbench.importers._values import text
 from workbench.ir import JsonValue
@@ -44,9 +44,8 @@ def _values(data: bytes, damage: Damage) -> Iterable[dict[str, JsonValue]]:
     """The document, else every line."""
     try:
         value = loads(data)
-        dumps(value)
-    except (WireError, LocalProtocolError):
-        return (line.value for line in writable(objects(data, damage), damage))
+    except WireError:
+        return (line.value for line in objects(data, damage))
     return [value] if isinstance(value, dict) else []
 
 

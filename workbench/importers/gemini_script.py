@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.importers._bare import SYNTHESISED
-from workbench.importers._lines import Damage, Line, first_objects, objects, writable
+from workbench.importers._lines import Damage, Line, first_objects, objects
 from workbench.importers._rebuilt import NOT_WIRE
 from workbench.importers._values import rest, text
 from workbench.ir import JsonValue
@@ -31,7 +31,7 @@ def sniff(head: bytes) -> float:
 def read(data: bytes, name: str) -> MemorySession:
     """One exchange for each line. Raises UnreadableInput: no line holds a response."""
     damage = Damage()
-    exchanges = tuple(_exchanges(writable(objects(data, damage), damage), damage))
+    exchanges = tuple(_exchanges(objects(data, damage), damage))
     if not exchanges:
         raise damage.refuse("no response in it")
     return MemorySession(name, exchanges, damage.told(), format=TITLE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.importers._http import epoch
-from workbench.importers._lines import Damage, first_objects, objects, writable
+from workbench.importers._lines import Damage, first_objects, objects
 from workbench.importers._pi_messages import STOPS, Answer
 from workbench.importers._pi_tree import Entry, linked
 from workbench.importers._transcript import TranscriptSession, Turn, answer_of, rebuilt
@@ -32,7 +32,7 @@ def read(data: bytes, name: str) -> TranscriptSession:
         UnreadableInput: nobody says anything in it.
     """
     damage = Damage()
-    entries = linked(writable(objects(data, damage), damage))
+    entries = linked(objects(data, damage))
     turns = list(_turns(entries))
     if not turns:
         raise damage.refuse("no message in it")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from workbench.importers._http import epoch
-from workbench.importers._lines import Damage, Line, first_objects, objects, writable
+from workbench.importers._lines import Damage, Line, first_objects, objects
 from workbench.importers._qwen_parts import message_of, usage_of
 from workbench.importers._transcript import Heard, TranscriptSession, Turn, answer_of, hear, rebuilt
 from workbench.importers._values import mapping, mappings, rest, text
@@ -47,7 +47,7 @@ def sniff(head: bytes) -> float:
 def read(data: bytes, name: str) -> TranscriptSession:
     """One exchange for each answer, and one for what would be sent next. Raises UnreadableInput: nothing is said."""
     damage = Damage()
-    turns = list(_turns(list(writable(objects(data, damage), damage))))
+    turns = list(_turns(list(objects(data, damage))))
     if not turns:
         raise damage.refuse("no message in it")
     return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)
