@@ -277,9 +277,9 @@ def test_stop_reasons_that_contradict(reason, contents):
     ("data", "status", "message"),
     [
         (b'{"message":"no model"}', 400, "no model"),
-        (b'{"Message":"denied"}', 403, ""),
+        (b'{"Message":"denied"}', 403, "denied"),
         (b"<html><title>Bad Gateway</title>", 502, "Bad Gateway"),
-        (b"{}", 500, ""),
+        (b"{}", 500, "{}"),
     ],
 )
 def test_errors(data, status, message):

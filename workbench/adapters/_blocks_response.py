@@ -7,10 +7,8 @@ from typing import Any
 
 from workbench.adapters._blocks import Notes
 from workbench.adapters._blocks_request import PROTOCOL, read_message
-from workbench.adapters._error_body import read_error, read_error_text
-from workbench.errors import ProtocolMismatch, WireError
-from workbench.ir import NOTHING, ApiError, JsonValue, ModelResponse, Part, ToolCallIR, Usage
-from workbench.wire.jsontext import loads
+from workbench.adapters._error_body import read_answer_body
+from workbench.ir import NOTHING, JsonValue, ModelResponse, Part, ToolCallIR, Usage
 
 STOPS: Mapping[str, str] = {
     "end_turn": "stop",
@@ -28,30 +26,12 @@ _HELD = frozenset(("id", "model", "role", "content", "stop_reason", "usage"))
 
 
 def read_response(body: bytes, status: int) -> ModelResponse:
-    """The answer in a whole body, or the error in its place.
-
-    Raises:
-        WireError: not JSON, with a status that promises an answer.
-        ProtocolMismatch: JSON, but neither a message nor an error.
-    """
-    try:
-        value = loads(body)
-    except WireError:
-        if status < 400:
-            raise
-        return _failure(read_error_text(body))
-    if isinstance(value, dict) and "content" in value:
-        return _answer(value)
-    error = read_error(value)
-    if error is None and status >= 400:
-        error = ApiError("", raw=value)
-    if error is None:
-        raise ProtocolMismatch("no answer of this protocol: neither 'content' nor an error")
-    return _failure(error)
+    """The answer in a whole body, or the error in its place. Raises WireError, ProtocolMismatch."""
+    return read_answer_body(body, status, PROTOCOL, _read, "'content'")
 
 
-def _failure(error: ApiError) -> ModelResponse:
-    return ModelResponse(PROTOCOL, error=error)
+def _read(value: JsonValue) -> ModelResponse | None:
+    return _answer(value) if isinstance(value, dict) and "content" in value else None
 
 
 def _answer(body: Mapping[str, JsonValue]) -> ModelResponse:

@@ -13,10 +13,8 @@ from typing import Any
 from workbench.adapters._blocks import Notes, kind_of
 from workbench.adapters._chat_message import read_message
 from workbench.adapters._chat_request import PROTOCOL
-from workbench.adapters._error_body import read_error
-from workbench.errors import ProtocolMismatch
+from workbench.adapters._error_body import read_answer_body, read_error, verbatim
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, ToolCallIR, Usage
-from workbench.wire.jsontext import dumps
 
 _STOPS = {
     "stop": "stop",
@@ -35,17 +33,14 @@ _HELD = ("id", "model", "choices", "usage", "error")
 """Keys of an answer that have a field of the IR to themselves."""
 
 
-def read_response(body: JsonValue, status: int) -> ModelResponse:
-    """The answer that a parsed body is, or the error in its place.
+def read_response(body: bytes, status: int) -> ModelResponse:
+    """The answer in a whole body, or the error in its place. Raises WireError, ProtocolMismatch."""
+    return read_answer_body(body, status, PROTOCOL, _read, "'choices'")
 
-    Raises:
-        ProtocolMismatch: it has neither ``choices`` nor an error.
-    """
+
+def _read(body: JsonValue) -> ModelResponse | None:
     if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
-        error = read_error(body) or (_verbatim(body) if status >= 400 else None)
-        if error is None:
-            raise ProtocolMismatch("no answer of this protocol: it has neither 'choices' nor an error")
-        return ModelResponse(PROTOCOL, error=error)
+        return None
     notes = Notes()
     choices = [_choice(choice, f"/choices/{n}", notes) for n, choice in enumerate(body["choices"])]
     first = body["choices"][0] if choices and isinstance(body["choices"][0], dict) else {}
@@ -85,7 +80,7 @@ def contradiction(reason: str | None, message: Message) -> str | None:
 
 def error_of(chunk: Mapping[str, JsonValue]) -> ApiError:
     """The error in a body or chunk that has the key ``error``, whatever stands beside it."""
-    return read_error({"error": chunk.get("error")}) or _verbatim(chunk.get("error"))
+    return read_error({"error": chunk.get("error")}) or verbatim(chunk.get("error"))
 
 
 def text_of(value: JsonValue) -> str | None:
@@ -131,10 +126,6 @@ def _choice(choice: JsonValue, at: str, notes: Notes) -> Message | None:
     if wrong:
         notes.add("stream.finish-reason", wrong, f"{at}/finish_reason")
     return message
-
-
-def _verbatim(value: JsonValue) -> ApiError:
-    return ApiError(value if isinstance(value, str) else dumps(value).decode(), raw=value)
 
 
 def _remainder(body: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:

@@ -13,10 +13,8 @@ from workbench.adapters._blocks import Notes, kind_of
 from workbench.adapters._contents_nodes import get, key_of, text_of
 from workbench.adapters._contents_parts import read_answer
 from workbench.adapters._contents_request import PROTOCOL, unwrap
-from workbench.adapters._error_body import read_error, read_error_text
-from workbench.errors import ProtocolMismatch, WireError
+from workbench.adapters._error_body import read_answer_body, read_error
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
-from workbench.wire.jsontext import loads
 
 ENVELOPE = "response"
 KEYS = ("candidates", "promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata")
@@ -36,27 +34,13 @@ STOPS: Mapping[str, str] = {
 
 
 def read_response(body: bytes, status: int) -> ModelResponse:
-    """The answer in a whole body, or the error in its place.
+    """The answer in a whole body, or the error in its place. Raises WireError, ProtocolMismatch."""
+    return read_answer_body(body, status, PROTOCOL, _read, "'candidates'")
 
-    Raises:
-        WireError: not JSON, with a status that promises an answer.
-        ProtocolMismatch: JSON, but neither an answer nor an error.
-    """
-    try:
-        value = loads(body)
-    except WireError:
-        if status < 400:
-            raise
-        return ModelResponse(PROTOCOL, error=read_error_text(body))
+
+def _read(value: JsonValue) -> ModelResponse | None:
     inner, _ = unwrap(value, ENVELOPE, KEYS)
-    if isinstance(inner, dict) and any(key in inner for key in KEYS):
-        return _answer(value)
-    error = read_error(value)
-    if error is None and status >= 400:
-        error = ApiError("", raw=value)
-    if error is None:
-        raise ProtocolMismatch("no answer of this protocol: neither 'candidates' nor an error")
-    return ModelResponse(PROTOCOL, error=error)
+    return _answer(value) if isinstance(inner, dict) and any(key in inner for key in KEYS) else None
 
 
 def _answer(value: JsonValue) -> ModelResponse:

@@ -8,17 +8,18 @@ and relays that put the upstream's body as JSON text into ``message`` or ``metad
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TypeAlias
 
-from workbench.errors import WireError
-from workbench.ir import ApiError, JsonValue
-from workbench.wire.jsontext import loads
+from workbench.errors import ProtocolMismatch, WireError
+from workbench.ir import ApiError, JsonValue, ModelResponse
+from workbench.wire.jsontext import dumps, loads
 
 MAX_WRAPPING = 8
 """Steps inward, two for an envelope in the message of another: relays of relays were seen three deep."""
 
-_MESSAGE_KEYS = ("error", "detail", "errors", "message", "msg")
+_MESSAGE_KEYS = ("error", "detail", "errors", "message", "Message", "msg")
 _SAID_OTHERWISE = frozenset((*_MESSAGE_KEYS, "type", "code", "param", "status", "request_id", "object"))
 
 _TITLE = re.compile(r"<title[^>]*>([^<]*)", re.IGNORECASE)
@@ -35,6 +36,52 @@ def read_error_text(body: bytes) -> ApiError:
     text = body.decode("utf-8", "replace").strip()
     title = _TITLE.search(text) if text.startswith("<") else None
     return ApiError(title.group(1).strip() if title else text, raw=text)
+
+
+def verbatim(value: JsonValue) -> ApiError:
+    """A body that is an error and has no known shape."""
+    return ApiError(value if isinstance(value, str) else dumps(value).decode("utf-8", "replace"), raw=value)
+
+
+ReadAnswer: TypeAlias = Callable[[JsonValue], "ModelResponse | None"]
+"""The answer that a parsed body is; None where it is none."""
+
+
+def read_answer_body(
+    body: bytes,
+    status: int,
+    protocol: str,
+    read: ReadAnswer,
+    expected: str,
+    failure: Callable[[JsonValue], ApiError | None] = read_error,
+) -> ModelResponse:
+    """The answer in a whole body, or the error in its place.
+
+    Args:
+        body: content-decoded.
+        status: HTTP status; from 400 on whatever is no answer is an error.
+        protocol: whose answer it is.
+        read: reads an answer.
+        expected: the key that every answer has, in words.
+        failure: reads an error.
+
+    Raises:
+        WireError: not JSON, with a status that promises an answer.
+        ProtocolMismatch: JSON, but neither an answer nor an error.
+    """
+    try:
+        value = loads(body)
+    except WireError:
+        if status < 400:
+            raise
+        return ModelResponse(protocol, error=read_error_text(body))
+    answer = read(value)
+    if answer is not None:
+        return answer
+    error = failure(value) or (verbatim(value) if status >= 400 else None)
+    if error is None:
+        raise ProtocolMismatch(f"no answer of this protocol: neither {expected} nor an error")
+    return ModelResponse(protocol, error=error)
 
 
 def _read(value: JsonValue, depth: int, pointer: str = "") -> ApiError | None:

@@ -12,11 +12,9 @@ from typing import Any
 
 from workbench.adapters._blocks import Notes
 from workbench.adapters._chat_message import read_message
-from workbench.adapters._error_body import read_error, read_error_text
+from workbench.adapters._error_body import read_answer_body
 from workbench.adapters._events_request import PROTOCOL
-from workbench.errors import ProtocolMismatch, WireError
-from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, ToolCallIR, Usage
-from workbench.wire.jsontext import dumps, loads
+from workbench.ir import NOTHING, JsonValue, Message, ModelResponse, ToolCallIR, Usage
 
 STOPS: Mapping[str, str] = {
     "COMPLETE": "stop",
@@ -33,26 +31,13 @@ _HELD: Mapping[str, type] = {"id": str, "finish_reason": str, "message": dict, "
 
 
 def read_response(body: bytes, status: int) -> ModelResponse:
-    """The answer in a whole body, or the error in its place.
+    """The answer in a whole body, or the error in its place. Raises WireError, ProtocolMismatch."""
+    return read_answer_body(body, status, PROTOCOL, _read, "'message'")
 
-    Raises:
-        WireError: not JSON, with a status that promises an answer.
-        ProtocolMismatch: JSON, but neither a message nor an error.
-    """
-    try:
-        value = loads(body)
-    except WireError:
-        if status < 400:
-            raise
-        return ModelResponse(PROTOCOL, error=read_error_text(body))
-    if isinstance(value, dict) and isinstance(value.get("message"), dict) and not value.get("error"):
-        return _answer(value)
-    error = read_error(value)
-    if error is None and status >= 400:
-        error = ApiError(value if isinstance(value, str) else dumps(value).decode(), raw=value)
-    if error is None:
-        raise ProtocolMismatch("no answer of this protocol: neither 'message' nor an error")
-    return ModelResponse(PROTOCOL, error=error)
+
+def _read(value: JsonValue) -> ModelResponse | None:
+    is_answer = isinstance(value, dict) and isinstance(value.get("message"), dict) and not value.get("error")
+    return _answer(value) if is_answer else None
 
 
 def describe(body: Mapping[str, JsonValue], **fields: Any) -> ModelResponse:

@@ -10,12 +10,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbench.adapters._blocks import Notes
-from workbench.adapters._error_body import read_error
+from workbench.adapters._error_body import read_answer_body, read_error, verbatim
 from workbench.adapters._items import read_output
 from workbench.adapters._items_request import PROTOCOL
-from workbench.errors import ProtocolMismatch
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
-from workbench.wire.jsontext import dumps
 
 UNFINISHED = ("queued", "in_progress")
 """Statuses of an answer that is still being made."""
@@ -25,17 +23,14 @@ _HELD = ("id", "model", "output", "usage", "error", "status")
 """Keys of an answer that have a field of the IR to themselves; a status only where it is the reason of the end."""
 
 
-def read_response(body: JsonValue, status: int) -> ModelResponse:
-    """The answer that a parsed body is, or the error in its place.
+def read_response(body: bytes, status: int) -> ModelResponse:
+    """The answer in a whole body, or the error in its place. Raises WireError, ProtocolMismatch."""
+    return read_answer_body(body, status, PROTOCOL, _read, "'output'")
 
-    Raises:
-        ProtocolMismatch: it has neither ``output`` nor an error.
-    """
+
+def _read(body: JsonValue) -> ModelResponse | None:
     if not isinstance(body, dict) or not isinstance(body.get("output"), list):
-        error = read_error(body) or (verbatim(body) if status >= 400 else None)
-        if error is None:
-            raise ProtocolMismatch("no answer of this protocol: it has neither 'output' nor an error")
-        return ModelResponse(PROTOCOL, error=error)
+        return None
     notes = Notes()
     messages = tuple(read_output(item, f"/output/{n}", notes) for n, item in enumerate(body["output"]))
     return describe(
@@ -96,11 +91,6 @@ def _remainder(body: Mapping[str, JsonValue], reason: str | None) -> Mapping[str
 def error_of(body: Mapping[str, JsonValue]) -> ApiError:
     """The error in a body that has the key ``error``, whatever stands beside it."""
     return read_error({"error": body.get("error")}) or verbatim(body.get("error"))
-
-
-def verbatim(value: JsonValue) -> ApiError:
-    """A body that is an error and has no known shape."""
-    return ApiError(value if isinstance(value, str) else dumps(value).decode(), raw=value)
 
 
 def text_of(value: JsonValue) -> str | None:

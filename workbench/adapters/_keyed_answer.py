@@ -11,12 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from workbench.adapters._blocks import Notes
-from workbench.adapters._error_body import read_error, read_error_text
+from workbench.adapters._error_body import read_answer_body
 from workbench.adapters._keyed_request import PROTOCOL, message_nodes, read_message, write_block
 from workbench.adapters._stream_exception import write_exception
-from workbench.errors import ProtocolMismatch, WireError
-from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Part, ToolCallIR, Usage
-from workbench.wire.jsontext import dumps, loads
+from workbench.ir import NOTHING, JsonValue, Message, ModelResponse, Part, ToolCallIR, Usage
+from workbench.wire.jsontext import dumps
 from workbench.wire.stream import aws_message
 
 STOPS: Mapping[str, str] = {
@@ -33,27 +32,13 @@ _HELD = ("output", "stopReason", "usage")
 
 
 def read_response(body: bytes, status: int) -> ModelResponse:
-    """The answer in a whole body, or the error in its place.
+    """The answer in a whole body, or the error in its place. Raises WireError, ProtocolMismatch."""
+    return read_answer_body(body, status, PROTOCOL, _read, "'output' with a message")
 
-    Raises:
-        WireError: not JSON, with a status that promises an answer.
-        ProtocolMismatch: JSON, but neither an answer nor an error.
-    """
-    try:
-        value = loads(body)
-    except WireError:
-        if status < 400:
-            raise
-        return ModelResponse(PROTOCOL, error=read_error_text(body))
+
+def _read(value: JsonValue) -> ModelResponse | None:
     output = value.get("output") if isinstance(value, dict) else None
-    if isinstance(output, dict) and "message" in output:
-        return _answer(value, output["message"])
-    error = read_error(value)
-    if error is None and status >= 400:
-        error = ApiError("", raw=value)
-    if error is None:
-        raise ProtocolMismatch("no answer of this protocol: neither 'output' with a message nor an error")
-    return ModelResponse(PROTOCOL, error=error)
+    return _answer(value, output["message"]) if isinstance(output, dict) and "message" in output else None
 
 
 def _answer(body: Mapping[str, JsonValue], value: JsonValue) -> ModelResponse:

@@ -10,13 +10,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbench.adapters._blocks import Block, Notes
-from workbench.adapters._error_body import read_error, read_error_text
+from workbench.adapters._error_body import read_answer_body, read_error
 from workbench.adapters._native_message import CALLER, read_content, read_images, read_message, read_thinking
 from workbench.adapters._native_request import PROTOCOL
-from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, ToolCallIR, Usage
 from workbench.leaves import escape
-from workbench.wire.jsontext import dumps, loads
 
 STOPS: Mapping[str, str] = {"stop": "stop", "length": "length"}
 """``done_reason`` in the vocabulary of the IR; "load" and "unload" answer requests without messages."""
@@ -35,26 +33,12 @@ _HELD_OF_PROMPT: dict[str, type] = _HELD | dict.fromkeys(("response", "thinking"
 
 
 def read_response(body: bytes, status: int) -> ModelResponse:
-    """The answer in a whole body, or the error in its place.
+    """The answer in a whole body, or the error in its place. Raises WireError, ProtocolMismatch."""
+    return read_answer_body(body, status, PROTOCOL, _read, "'message' nor 'response'", read_failure)
 
-    Raises:
-        WireError: not JSON, with a status that promises an answer.
-        ProtocolMismatch: JSON, but neither an answer nor an error.
-    """
-    try:
-        value = loads(body)
-    except WireError:
-        if status < 400:
-            raise
-        return ModelResponse(PROTOCOL, error=read_error_text(body))
-    if is_answer(value):
-        return _answer(value)
-    error = read_failure(value)
-    if error is None and status >= 400:
-        error = ApiError(value if isinstance(value, str) else dumps(value).decode(), raw=value)
-    if error is None:
-        raise ProtocolMismatch("no answer of this protocol: neither 'message' nor 'response' nor an error")
-    return ModelResponse(PROTOCOL, error=error)
+
+def _read(value: JsonValue) -> ModelResponse | None:
+    return _answer(value) if is_answer(value) else None
 
 
 def is_answer(value: JsonValue) -> bool:

@@ -26,11 +26,8 @@ from workbench.adapters._chat_request import PROTOCOL, read_request
 from workbench.adapters._chat_response import read_response
 from workbench.adapters._chat_stream import ChatStreamDecoder
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
-from workbench.adapters._error_body import read_error_text
-from workbench.errors import WireError
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
-from workbench.wire.jsontext import loads
 
 _URL = re.compile(r"[^?#]*/chat/completions/?(?:[?#]|$)")
 _DEPLOYMENT = re.compile(r"/deployments/([^/?#]+)/chat/completions")
@@ -97,6 +94,8 @@ class OpenAIChat:
         tool_name_pattern="[a-zA-Z0-9_-]{1,64}",
         effort_is_thinking=True,
         schema_required={"name": "answer"},
+        usage_needed=frozenset(("input", "output")),
+        answer_needs={"created": 0},
         error_fields=frozenset(("type", "param", "code")),
     )
 
@@ -146,13 +145,7 @@ class OpenAIChat:
 
     def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
         """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
-        try:
-            value = loads(body)
-        except WireError:
-            if status < 400:
-                raise
-            return ModelResponse(PROTOCOL, error=read_error_text(body))
-        return read_response(value, status)
+        return read_response(body, status)
 
     def stream_decoder(self) -> StreamDecoder:
         """A fresh decoder for one stream."""

@@ -9,7 +9,6 @@ import re
 
 from workbench.adapters import Capabilities, Param, UrlFacts, _leaves
 from workbench.adapters._blocks import decode_request
-from workbench.adapters._error_body import read_error_text
 from workbench.adapters._items_calls import CALLS, RESULTS
 from workbench.adapters._items_encode import encode_stream
 from workbench.adapters._items_nodes import READ, READ_OF_ANSWERS, request_nodes, response_nodes, settled
@@ -17,12 +16,10 @@ from workbench.adapters._items_params import PLACES, read_item_params
 from workbench.adapters._items_request import PROTOCOL, read_request
 from workbench.adapters._items_response import read_response
 from workbench.adapters._items_stream import ItemStreamDecoder
-from workbench.adapters._items_write import write_request, write_response
+from workbench.adapters._items_write import UNKNOWN, write_request, write_response
 from workbench.adapters._items_write_stream import write_stream
-from workbench.errors import WireError
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
-from workbench.wire.jsontext import loads
 from workbench.wire.stream import read_stream
 
 _URL = re.compile(r"[^?#]*/responses(?:/(?!input_tokens)[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)")
@@ -88,6 +85,8 @@ class OpenAIResponses:
         tool_name_pattern="[a-zA-Z0-9_-]{1,64}",
         effort_is_thinking=True,
         schema_required={"name": "answer"},
+        usage_needed=frozenset(("input", "output", "cache_read", "cache_write", "reasoning")),
+        answer_needs=UNKNOWN,
         error_fields=frozenset(("type", "param", "code")),
         stop_is_end=True,
     )
@@ -136,13 +135,7 @@ class OpenAIResponses:
 
     def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
         """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
-        try:
-            value = loads(body)
-        except WireError:
-            if status < 400:
-                raise
-            return ModelResponse(PROTOCOL, error=read_error_text(body))
-        return read_response(value, status)
+        return read_response(body, status)
 
     def stream_decoder(self) -> ItemStreamDecoder:
         """A fresh decoder for one stream."""
