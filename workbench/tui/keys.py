@@ -126,11 +126,12 @@ DIFF = (
 CONVERSION = (
     Key("conversion.next-protocol", "l,right", "target(1)", "protocol", "the same as the next protocol", 3),
     Key("conversion.previous-protocol", "h,left", "target(-1)", "previous", "the same as the protocol before it", 4),
-    Key("conversion.side", "r", "side", "other side", "the other side: the request or the answer", 6),
-    Key("conversion.next-pane", "tab", "pane(1)", "pane", "what it was, what it becomes, what is lost", 5),
+    Key("conversion.side", "r", "side", "other side", "the other side: the request or the answer", 7),
+    Key("conversion.next-pane", "tab", "pane(1)", "pane", "what it was, what it becomes, what is lost", 6),
     Key("conversion.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
-    Key("conversion.next-exchange", "]", "exchange(1)", "next exchange", "the next exchange", 7),
-    Key("conversion.previous-exchange", "[", "exchange(-1)", "previous exchange", "the exchange before", 8),
+    Key("conversion.next-exchange", "]", "exchange(1)", "next exchange", "the next exchange", 8),
+    Key("conversion.previous-exchange", "[", "exchange(-1)", "previous exchange", "the exchange before", 9),
+    Key("conversion.write", "w", "write", "write", "write what it becomes into a file", 5),
     Key("conversion.back", "q,escape,c", "back", "back", "back to the session", 2),
 )
 

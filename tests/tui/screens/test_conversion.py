@@ -7,9 +7,11 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from workbench import adapters
+from workbench.conversion import Loss
 from workbench.tui.lines import plain
-from workbench.tui.models.conversion import choices
+from workbench.tui.models.conversion import choices, loss_body
 from workbench.tui.screens.conversion import ConversionScreen
+from workbench.tui.screens.write import WriteScreen
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 
@@ -110,3 +112,42 @@ def test_the_chosen_protocol_is_in_sight(width: int) -> None:
     targets = tuple(f"protocol-{n}" for n in range(9))
     for name in targets:
         assert f"▸{name}" in plain(choices(targets, name, width))[:width]
+
+
+async def test_what_it_becomes_can_be_written_to_a_new_file(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there.json").write_text("kept")
+    async with showing(samples.example(THINKING), exchange=1) as driver:
+        screen = await converted(driver)
+        await to(driver, screen, "openai-chat")
+        await driver.press("w")
+        asking = driver.app.screen
+        assert isinstance(asking, WriteScreen)
+        asking.put("path", "there.json")
+        await driver.press("enter")
+        await until(driver.pilot, lambda: "exists: choose another name" in driver.text)
+        asking.put("path", "new.json")
+        await driver.press("enter")
+        await until(driver.pilot, lambda: driver.app.screen is screen)
+        assert screen.losses.shown
+        assert (tmp_path / "new.json").read_bytes() == screen.losses.shown.converted.body
+        assert (tmp_path / "there.json").read_text() == "kept"
+
+
+async def test_a_stream_framed_in_binary_is_shown_by_its_events() -> None:
+    async with showing(samples.example(samples.TOOL_LOOP), exchange=0) as driver:
+        screen = await converted(driver)
+        if screen.side == "request":
+            await driver.press("r")
+        await to(driver, screen, "bedrock-invoke")
+        await until(driver.pilot, lambda: screen.losses.shown and screen.losses.shown.side == "response")
+        assert "message_start" in driver.text and "\\0" not in driver.text
+        assert screen.losses.shown and b"\0" in screen.losses.shown.converted.body
+
+
+@pytest.mark.parametrize("width", [40, 200])
+def test_a_loss_whose_line_is_cut_says_everything_below_it(width: int) -> None:
+    loss = Loss("/messages/12/content/3/source/media_type/very/long", "an image in a result", "left out")
+    body = [plain(row) for row in loss_body(loss, width)]
+    assert ("".join(body).replace(" ", "").startswith(loss.pointer)) == (width == 40)
+    assert body[-1].strip() == "left out"

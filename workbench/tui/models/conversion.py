@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.lines import Line, Span, line, plain, wrap
 from workbench.tui.models.rowtable import Range
 from workbench.tui.models.words import count, size
+from workbench.tui.safetext import cells
 
 if TYPE_CHECKING:
     from workbench.conversion import Converted, Loss
@@ -22,6 +23,7 @@ class Shown(NamedTuple):
         body: its content-decoded bytes.
         converted: the other protocol's body.
         places: of each loss, where it stands in ``body``.
+        read: the other protocol's body as it is read: the same, but for a stream whose bytes are no text.
     """
 
     exchange: int
@@ -30,6 +32,7 @@ class Shown(NamedTuple):
     body: bytes
     converted: Converted
     places: tuple[tuple[Range, ...], ...]
+    read: bytes
 
 
 def headline(shown: Shown) -> Line:
@@ -41,9 +44,34 @@ def headline(shown: Shown) -> Line:
         Span(f"   {shown.source} → {made.protocol}   ", "muted"),
         losses,
         Span(f" · {count(len(made.ids), 'id')} renamed" if made.ids else "", "info"),
+        Span(" · the same bytes" if made.body == shown.body else "", "ok"),
         Span(f" · {size(len(shown.body))} → {size(len(made.body))}", "muted"),
-        Span("   the same bytes" if made.body == shown.body else "", "ok"),
     )
+
+
+def target_title(shown: Shown) -> Line:
+    """The border over the body it becomes."""
+    made = shown.converted
+    opened = " · its events; the bytes are binary" if shown.read != made.body else ""
+    return line(f" {made.protocol} ", Span(f"{made.path}{opened}{' ' if made.path or opened else ''}", "muted"))
+
+
+def readable(body: bytes, content_type: str) -> bytes:
+    """A body as text: the events of a stream that is framed in binary, one after the other; any other as it is."""
+    from workbench.wire.stream import Framing, read_stream
+
+    stream = read_stream(body, content_type)
+    if stream.framing is not Framing.AWS:
+        return body
+    return b"".join(b"event: %s\ndata: %s\n\n" % ((e.name or "").encode(), e.data or b"") for e in stream.events)
+
+
+def file_name(shown: Shown) -> str:
+    """What a file of the body may be called."""
+    made = shown.converted
+    kind = made.content_type.partition(";")[0]
+    ends = {"application/json": "json", "text/event-stream": "sse", "application/x-ndjson": "ndjson"}
+    return f"{shown.side}-{shown.exchange + 1}.{made.protocol}.{ends.get(kind, 'bin')}"
 
 
 def choices(targets: tuple[str, ...], chosen: str, width: int) -> Line:
@@ -61,12 +89,16 @@ def choices(targets: tuple[str, ...], chosen: str, width: int) -> Line:
 
 def loss_line(loss: Loss) -> Line:
     """A loss in one line."""
-    return line(Span("! ", "warning"), Span(loss.what, "strong"), Span(f"  {loss.pointer}", "muted"))
+    return line(Span("! ", "warning"), Span(loss.what, "strong"), Span(f"  {loss.pointer or 'the whole'}", "muted"))
 
 
 def loss_body(loss: Loss, width: int) -> list[Line]:
-    """What was done instead."""
-    return wrap(loss.instead, width, "info", indent=2, most=8)
+    """What was done instead; what its line says once more where that is cut."""
+    told = wrap(loss.instead, width, "info", indent=2, most=8)
+    if cells(plain(loss_line(loss))) <= width:
+        return told
+    what = wrap(loss.what, width, "strong", indent=2, most=8) if cells(loss.what) + 2 > width else []
+    return [*what, *wrap(loss.pointer, width, "muted", indent=2, most=8), *told]
 
 
 def id_line(new: str, old: str | None) -> Line:

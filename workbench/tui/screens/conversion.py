@@ -20,10 +20,13 @@ from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.models.words import REQUEST, RESPONSE, count
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
+from workbench.tui.safetext import visible
 from workbench.tui.selection import Spot
 from workbench.tui.service import Answer
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from workbench.inspection import Inspector
     from workbench.tui.service import Job
 
@@ -80,8 +83,9 @@ def converting(screen: ConversionScreen, index: int, side: str, target: str) -> 
             why = str(error)
             return Answer(lambda: screen.answered(index, side, None, why))
         body = decoded.request_text if side == REQUEST else decoded.response_text
-        places = tuple(decoded.place(side, loss.pointer).spans for loss in made.losses)
-        shown = Shown(index, side, decoded.protocol or "", body, made, places)
+        places = tuple(decoded.place(side, loss.pointer).spans if loss.pointer else () for loss in made.losses)
+        read = conversion.readable(made.body, made.content_type)
+        shown = Shown(index, side, decoded.protocol or "", body, made, places, read)
         return Answer(lambda: screen.answered(index, side, shown))
 
     return job
@@ -149,21 +153,21 @@ class ConversionScreen(Screen["Spot | None"]):
         if not self.is_attached or not is_wanted or (shown and shown.converted.protocol != self.target):
             return
         if shown is None:
-            self._say(line(Span(f" {why}", "warning")))
+            self._say(line(Span(f" {side.capitalize()} {index + 1} cannot be converted", "warning")))
             for pane in (self.before, self.after):
                 pane.show(b"")
                 pane.title(line(""))
-            self.losses.show(None)
-            self.losses.title(line(""))
+            self.losses.show(None, why)
+            self.losses.title(line(" Why not "))
             return
         made = shown.converted
         self._say(conversion.headline(shown))
         lost = tuple(sorted(span for spans in shown.places for span in spans))
         self.before.show(shown.body, (Marked("doubtful", lost),), f"the {side} has no body")
-        self.after.show(made.body, (), "nothing is left of it")
+        self.after.show(shown.read, (), "nothing is left of it")
         self.losses.show(shown, "nothing is lost, no id is renamed")
         self.before.title(line(f" {shown.source}, as it was "))
-        self.after.title(line(f" {made.protocol} ", Span(made.path, "muted")))
+        self.after.title(conversion.target_title(shown))
         ids = f" · {count(len(made.ids), 'id')} renamed" if made.ids else ""
         self.losses.title(line(f" Lost · {len(made.losses):,}{ids} "))
         self.before.mark_range(self.losses.spans())
@@ -174,6 +178,8 @@ class ConversionScreen(Screen["Spot | None"]):
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
         spans = self.losses.spans() if message.view is self.losses else ()
+        if not spans and message.view is self.losses:
+            self.notify("it stands nowhere on the wire", markup=False)
         if spans:
             self.dismiss(Spot(self.index, self.side, spans[0][0]))
 
@@ -201,6 +207,21 @@ class ConversionScreen(Screen["Spot | None"]):
         """Another exchange of the session."""
         self.index = max(0, min(self.index + step, self.last))
         self._ask()
+
+    def action_write(self) -> None:
+        """What it becomes, into a file."""
+        from workbench.tui.screens.write import WriteScreen
+
+        shown = self.losses.shown
+        if shown is None:
+            self.notify("there is nothing to write", markup=False)
+        else:
+            screen = WriteScreen(shown.converted.body, conversion.file_name(shown))
+            self.app.push_screen(screen, self._written)
+
+    def _written(self, path: Path | None) -> None:
+        if path:
+            self.notify(visible(f"written: {path}"), markup=False)
 
     def action_back(self) -> None:
         self.dismiss(None)
