@@ -1,23 +1,39 @@
-"""Tool calls in text: calls read per second, whole and in pieces of four characters, against sglang's detectors.
+"""Tool calls as text: calls read per second, whole and in pieces of four characters, against sglang's detectors.
 
-sglang's parser package needs no torch to run, only to be imported: it counts where ``sglang.srt.function_call`` can be
-imported (its wheel without dependencies, and stand-ins for what its packages import on the way), else it is left out.
+sglang is compared where ``WORKBENCH_BENCH_SGLANG`` names the Python of an environment that holds its wheel (without
+dependencies) and ``orjson``, ``partial-json-parser`` and ``pydantic``; it runs there in a process of its own, on the
+same texts, while nothing else is measured. Each text is read by a fresh parser, as servers do.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
 
 from benchmarks.stream import measure
 from workbench.ir import ToolCallIR, ToolDef
-from workbench.textcalls import TextCall, get
+from workbench.textcalls import TextCall, formats, get
 
 CALLS = 300
 PIECE = 4
-FORMATS = ("hermes", "qwen3-coder", "glm", "minimax", "claude-xml", "kimi", "kimi-k3", "minimax-m3")
-PEERS = {
+ENVIRONMENT = "WORKBENCH_BENCH_SGLANG"
+DETECTORS = {
+    "deepseek-v3": ("deepseekv3_detector", "DeepSeekV3Detector"),
+    "deepseek-v31": ("deepseekv31_detector", "DeepSeekV31Detector"),
+    "dsml": ("deepseekv4_detector", "DeepSeekV4Detector"),
+    "glm": ("glm47_moe_detector", "Glm47MoeDetector"),
+    "harmony": ("gpt_oss_detector", "GptOssDetector"),
     "hermes": ("hermes_detector", "HermesDetector"),
+    "kimi": ("kimik2_detector", "KimiK2Detector"),
+    "kimi-k3": ("kimik3_detector", "KimiK3Detector"),
+    "llama-json": ("llama32_detector", "Llama32Detector"),
+    "minimax": ("minimax_m2", "MinimaxM2Detector"),
+    "minimax-m3": ("minimax_m3", "MinimaxM3Detector"),
+    "mistral": ("mistral_detector", "MistralDetector"),
+    "pythonic": ("pythonic_detector", "PythonicDetector"),
     "qwen3-coder": ("qwen3_coder_detector", "Qwen3CoderDetector"),
 }
 SCHEMA = {
@@ -59,55 +75,42 @@ def ours(name: str, texts: Sequence[str], size: int = 0) -> None:
         assert sum(isinstance(f, TextCall) for f in found) == 1
 
 
-def peer(name: str) -> Callable[[Sequence[str], int], None] | None:
-    """The same by sglang's detector; None where it is not installed."""
-    module, cls = PEERS.get(name, ("", ""))
-    if not module:
-        return None
-    try:
-        from importlib import import_module
-
-        detector = getattr(import_module(f"sglang.srt.function_call.{module}"), cls)
-        types = import_module("sglang.srt.entrypoints.openai.protocol")
-        tools = [types.Tool(type="function", function=types.Function(name=t.name, parameters=t.schema)) for t in TOOLS]
-    except Exception:
-        return None
-
-    def run(texts: Sequence[str], size: int = 0) -> None:
-        for text in texts:
-            reader = detector()
-            if not size:
-                assert len(reader.detect_and_parse(text, tools).calls) == 1
-                continue
-            said = "".join(
-                c.parameters
-                for at in range(0, len(text), size)
-                for c in reader.parse_streaming_increment(text[at : at + size], tools).calls
-            )
-            assert json.loads(said)
-
-    return run
+def theirs(texts: dict[str, list[str]]) -> tuple[str, dict[str, list[float | None]]]:
+    """What sglang is called here, and the calls per second of its detectors: whole, in pieces; None: not read."""
+    python = os.environ.get(ENVIRONMENT)
+    if not python:
+        return f"sglang is left out: {ENVIRONMENT} names no Python that has it", {}
+    asked = {
+        "detectors": DETECTORS,
+        "texts": texts,
+        "tools": [{"name": t.name, "description": "", "parameters": t.schema} for t in TOOLS],
+        "size": PIECE,
+    }
+    script = str(Path(__file__).with_name("_sglang.py"))
+    done = subprocess.run([python, "-P", script], input=json.dumps(asked), capture_output=True, text=True, check=False)
+    if done.returncode:
+        return f"sglang is left out: {ENVIRONMENT} ended with {done.returncode}: {done.stderr.strip()[-300:]}", {}
+    said = json.loads(done.stdout)
+    failed = "".join(f"\n  not read by sglang: {name}, {e}" for name, errors in said["errors"].items() for e in errors)
+    return f"sglang {said['version']}{failed}", said["calls"]
 
 
 def main() -> None:
     """Every format, and what four times the text costs in single characters."""
-    for name in FORMATS:
-        texts = [get(name).render([call]) for call in calls()]
-        theirs = peer(name)
-        print(f"textcalls: {name}, {CALLS} calls of {len(texts[0])} characters")
-        for title, size in (("whole text", 0), (f"{PIECE}-character pieces", PIECE)):
-            mine = measure(lambda: ours(name, texts, size), 3)  # noqa: B023 (called at once)
-            line = f"  {title:<20} {CALLS / mine:9,.0f} calls/s"
-            if theirs:
-                other = measure(lambda: theirs(texts, size), 1)  # noqa: B023
-                line += f"   {other / mine:5.1f} × sglang ({CALLS / other:,.0f})"
-            print(line)
-        short, long = ("".join(texts)[: n * 25_000] for n in (1, 4))
+    texts = {name: [get(name).render([call]) for call in calls()] for name in formats()}
+    peer, rates = theirs({name: texts[name] for name in DETECTORS})
+    print(f"textcalls: {CALLS} calls, 20 tools, calls/s whole and in {PIECE}-character pieces; {peer}")
+    columns = "".join(f"{title:>9}{'sglang':>9}{'ratio':>7}" for title in ("whole", "pieces"))
+    print(f"  {'format':<13}{'characters':>10}{columns}   4 × the text, one by one")
+    for name, written in texts.items():
+        mine = [CALLS / measure(lambda: ours(name, written, size), 3) for size in (0, PIECE)]  # noqa: B023 (called at once)
+        columns = ""
+        for own, other in zip(mine, rates.get(name) or (0.0, 0.0), strict=True):
+            columns += f"{own:9,.0f}" + (f"{other:9,.0f}{own / other:7.1f}" if other else f"{'-':>9}{'-':>7}")
+        short, long = ("".join(written)[: n * 25_000] for n in (1, 4))
         once = measure(lambda: _pieces(name, short), 2)  # noqa: B023
         four = measure(lambda: _pieces(name, long), 2)  # noqa: B023
-        print(f"  100,000 characters one by one take {four / once:.1f} × the time of 25,000")
-    if not any(peer(name) for name in PEERS):
-        print("  sglang is not installed: nothing to compare with")
+        print(f"  {name:<13}{len(written[0]):>10}{columns}   {four / once:.1f} × the time")
 
 
 def _pieces(name: str, text: str) -> None:
