@@ -25,12 +25,15 @@ STORIES = {
     "anthropic-thinking-trimmed": [("reasoning.altered", 1, "/messages/1/content/0/thinking")],
     "anthropic-tool-loop": [],
     "deepseek-reasoning-lost": [("reasoning.missing", 1, "/messages/1")],
+    "gemini-response-lost": [("closure.missing-result", 1, "/contents/1/parts/1")],
+    "ollama-call-in-text": [("text.unparsed-call", 0, "/message/content")],
     "openai-arguments-twice": [
         ("args.double-encoded", 0, "/choices/0/message/tool_calls/0/function/arguments"),
         ("args.double-encoded", 1, "/choices/0/message/tool_calls/0/function/arguments"),
     ],
     "openai-call-never-runs": [("stream.finish-reason", 0, "/choices/0/finish_reason")],
     "openai-parallel-index-reused": [("stream.index", 0, "/choices/0/message/tool_calls/1")],
+    "responses-call-interrupted": [("closure.missing-result", 1, "/input/1")],
 }
 """Example → (rule, exchange, pointer) of its error findings."""
 

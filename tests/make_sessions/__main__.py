@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.make_sessions import chat, long, messages
+from tests.make_sessions import chat, long, messages, others
 from tests.make_sessions.story import Story
 
 FOLDER = Path(__file__).resolve().parents[2] / "sessions"
@@ -19,9 +19,12 @@ STORIES: Mapping[str, Callable[[], Story]] = {
     "anthropic-thinking-trimmed": messages.anthropic_thinking_trimmed,
     "anthropic-tool-loop": messages.anthropic_tool_loop,
     "deepseek-reasoning-lost": chat.deepseek_reasoning_lost,
+    "gemini-response-lost": others.gemini_response_lost,
+    "ollama-call-in-text": others.ollama_call_in_text,
     "openai-arguments-twice": chat.openai_arguments_twice,
     "openai-call-never-runs": chat.openai_call_never_runs,
     "openai-parallel-index-reused": chat.openai_parallel_index_reused,
+    "responses-call-interrupted": others.responses_call_interrupted,
 }
 
 

@@ -31,8 +31,8 @@ def sse(events: Sequence[Json], *, named: bool = False, done: bool = False) -> b
     return ("".join(blocks) + ("data: [DONE]\n\n" if done else "")).encode()
 
 
-def arrivals(body: bytes, first: float, step: float) -> tuple[Chunk, ...]:
-    ends = [n + 2 for n in range(len(body)) if body[n : n + 2] == b"\n\n"]
+def arrivals(body: bytes, first: float, step: float, end: bytes = b"\n\n") -> tuple[Chunk, ...]:
+    ends = [n + len(end) for n in range(len(body)) if body[n : n + len(end)] == end]
     return tuple(Chunk(end, round(first + step * n, 3)) for n, end in enumerate(ends))
 
 
@@ -52,11 +52,24 @@ class Story:
         self.now = START
 
     def turn(self, url: str, request: Json, answer: Json | bytes, status: int = 200, seconds: float = 1.2) -> None:
+        """A request, and its answer: JSON, or an event stream."""
+        if isinstance(answer, bytes):
+            chunks = arrivals(answer, seconds / 3, 0.02)
+            self._add(url, request, "text/event-stream; charset=utf-8", answer, chunks, status, seconds)
+        else:
+            raw = dump(answer)
+            self._add(url, request, "application/json", raw, (Chunk(len(raw), seconds),), status, seconds)
+
+    def lines(self, url: str, request: Json, answer: Sequence[Json], seconds: float) -> None:
+        """A request, and its answer as lines of JSON."""
+        raw = b"".join(dump(line) + b"\n" for line in answer)
+        chunks = arrivals(raw, seconds / 3, 0.02, end=b"\n")
+        self._add(url, request, "application/x-ndjson", raw, chunks, 200, seconds)
+
+    def _add(
+        self, url: str, request: Json, kind: str, raw: bytes, chunks: tuple[Chunk, ...], status: int, seconds: float
+    ) -> None:
         number = len(self.exchanges) + 1
-        stream = isinstance(answer, bytes)
-        raw = answer if isinstance(answer, bytes) else dump(answer)
-        kind = "text/event-stream; charset=utf-8" if stream else "application/json"
-        chunks = arrivals(raw, seconds / 3, 0.02) if stream else (Chunk(len(raw), seconds),)
         self.exchanges.append(
             Exchange(
                 f"{number:04d}",
