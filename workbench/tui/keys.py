@@ -125,8 +125,8 @@ DIFF = (
 
 CONVERSION = (
     Key("conversion.next-protocol", "l,right", "target(1)", "protocol", "the same as the next protocol", 3),
-    Key("conversion.previous-protocol", "h,left", "target(-1)", "previous", "the same as the protocol before it", 4),
-    Key("conversion.side", "r", "side", "other side", "the other side: the request or the answer", 7),
+    Key("conversion.previous-protocol", "h,left", "target(-1)", "previous", "the same as the protocol before it"),
+    Key("conversion.side", "r", "side", "other side", "the other side: the request or the answer", 4),
     Key("conversion.next-pane", "tab", "pane(1)", "pane", "what it was, what it becomes, what is lost", 6),
     Key("conversion.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("conversion.next-exchange", "]", "exchange(1)", "next exchange", "the next exchange", 8),

@@ -85,7 +85,8 @@ def text_rungs(found: TextCall, steps: Sequence[Step]) -> tuple[Rung, ...]:
 def headline(number: int, subjects: Sequence[Subject]) -> Line:
     """Which exchange, and how many calls."""
     in_text = sum(s.found is not None for s in subjects)
-    told = f"   {count(len(subjects) - in_text, 'call')}" + (f", {in_text:,} in text" if in_text else "")
+    apart = "" if not in_text else ", in text" if in_text == len(subjects) else f", {in_text:,} of them in text"
+    told = f"   {count(len(subjects), 'call')}{apart}"
     return line(Span(f" Arguments of exchange {number}", "strong"), Span(told, "muted"))
 
 
