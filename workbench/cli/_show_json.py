@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from workbench.cli import _show_arguments
+from workbench.cli import _show_arguments, _show_textcalls
 from workbench.decode import REQUEST, RESPONSE
 from workbench.inspection import Detail
 from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from workbench.accumulation.differences import Group
 
 
-def view(name: str, detail: Detail) -> dict[str, JsonValue]:
-    """One view of one exchange."""
+def view(name: str, detail: Detail, parser: str | None = None) -> dict[str, JsonValue]:
+    """One view of one exchange. ``parser``: the format that the view ``textcalls`` reads texts as."""
     row = detail.row
     head = {
         "index": row.index,
@@ -29,6 +29,8 @@ def view(name: str, detail: Detail) -> dict[str, JsonValue]:
         "conversation": row.conversation,
         "problems": list(row.problems),
     }
+    if name == "textcalls":
+        return head | _show_textcalls.as_json(detail, parser)
     return head | {
         "wire": wire,
         "ir": ir,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from workbench.chain.ledger import Entry, Sent
-from workbench.cli import _show_arguments
+from workbench.cli import _show_arguments, _show_textcalls
 from workbench.cli._output import cut, number
 from workbench.cli._show_json import start_line
 from workbench.decode import REQUEST, RESPONSE
@@ -36,8 +36,8 @@ SENT = {
 }
 
 
-def view(name: str, detail: Detail) -> Iterator[str]:
-    """One view of one exchange."""
+def view(name: str, detail: Detail, parser: str | None = None) -> Iterator[str]:
+    """One view of one exchange. ``parser``: the format that the view ``textcalls`` reads texts as."""
     row = detail.row
     words = [f"exchange {row.index + 1}", row.protocol or row.protocol_from]
     words += [w for w in (row.model, row.provider and f"contract {row.provider} ({row.provider_from})") if w]
@@ -47,12 +47,15 @@ def view(name: str, detail: Detail) -> Iterator[str]:
     for problem in row.problems:
         yield f"  ! {problem}"
     if (
-        name in ("ir", "arguments", "closure", "reasoning")
+        name in ("ir", "arguments", "closure", "reasoning", "textcalls")
         and not detail.decoded.request
         and not detail.decoded.response
     ):
         there = [*frames(detail), *(_event_lines(detail) if detail.row.protocol else ())]
         yield from there or ["  nothing of it is decoded: --as wire shows what is there"]
+        return
+    if name == "textcalls":
+        yield from _show_textcalls.as_text(detail, parser)
         return
     yield from {
         "wire": wire,

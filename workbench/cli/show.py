@@ -6,6 +6,12 @@
   closure     every call, its result, and what is wrong between them
   reasoning   the reasoning ledger of each request
   events      the blocks of a streamed answer, what each did, and what the usual SDKs build from them
+  textcalls   calls written as text in the answer: format, typed arguments, and what is wrong, with places
+
+The view textcalls finds the calls that are meant as calls, whatever their format; --parser FORMAT shows what the parser
+of one format makes of every text instead. FORMAT is one of
+  claude-xml deepseek-v3 deepseek-v31 dsml glm harmony hermes json-fence kimi kimi-k3 llama-json minimax minimax-m3
+  mistral pythonic qwen3-coder
 
 JSON output is one object: {"path", "as", "about", "exchanges": [VIEW, …]}, one VIEW an exchange:
   "about"     what the maker of the session says of it: "story", "source", "made" (constructed or recorded)
@@ -20,6 +26,10 @@ JSON output is one object: {"path", "as", "about", "exchanges": [VIEW, …]}, on
               [{"names", "written_after", "agree", "event", "differences", "raises", "notes"}]
               "at" is seconds since the request; "did" what a block did to the message, in words; "clients" groups the
               SDKs that build the same message from the stream, "event" is where a group departs from ours
+  textcalls   "parser", "texts": [{"pointer", "carrier", "pieces": [{"kind", "start", "end", "text"}]}]
+              "kind" is call, marker (a control marker that no call accounts for) or prose; a call also has "format",
+              "name", "id", "arguments", "raw", "in_reasoning" and "problems": [{"problem", "start", "end"}]; places
+              count the characters of the text
 """
 
 from __future__ import annotations
@@ -29,14 +39,15 @@ import argparse
 from workbench.cli import _files, _output
 
 NAME = "show"
-HELP = "one view of a file: wire, ir, arguments, closure, reasoning or events"
-VIEWS = ("wire", "ir", "arguments", "closure", "reasoning", "events")
+HELP = "one view of a file: wire, ir, arguments, closure, reasoning, events or textcalls"
+VIEWS = ("wire", "ir", "arguments", "closure", "reasoning", "events", "textcalls")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     parser.add_argument("--as", dest="view", choices=VIEWS, default="ir")
+    parser.add_argument("--parser", metavar="FORMAT", help="with --as textcalls: read every text as this format")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     _files.add_exchange(parser)
     _files.add_provider(parser)
@@ -47,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
     from workbench.cli import _show_json, _show_text
 
     _files.validate(args)
+    _validate_parser(args)
     session = _files.open_file(args.file)
     try:
         inspector = _files.inspector(session, args)
@@ -54,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
         if args.exchange is not None:
             wanted = range(_files.chosen(session, args.exchange), _files.chosen(session, args.exchange) + 1)
         if args.format == "json":
-            views = [_show_json.view(args.view, inspector.detail(n)) for n in wanted]
+            views = [_show_json.view(args.view, inspector.detail(n), args.parser) for n in wanted]
             _output.emit_json({"path": args.file, "as": args.view, "about": dict(session.about), "exchanges": views})
             return 0
         for line in _output.about_lines(session.about):
@@ -62,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         for n in wanted:
             if _output.is_muted():
                 break
-            for line in _show_text.view(args.view, inspector.detail(n)):
+            for line in _show_text.view(args.view, inspector.detail(n), args.parser):
                 _output.emit(line)
             _output.emit()
         for line in session.damage:
@@ -70,3 +82,14 @@ def run(args: argparse.Namespace) -> int:
         return 0
     finally:
         session.close()
+
+
+def _validate_parser(args: argparse.Namespace) -> None:
+    """Raises UsageError for a format that does not exist, and for one that no view asks for."""
+    if args.parser:
+        from workbench import textcalls
+        from workbench.errors import UsageError
+
+        if args.view != "textcalls":
+            raise UsageError("--parser says how texts are read", hint="use it with --as textcalls")
+        textcalls.get(args.parser)
