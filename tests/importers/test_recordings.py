@@ -1,4 +1,4 @@
-"""Every recording opens, or is refused by the name of its format; counts and protocols are those of the index."""
+"""Every recording opens; counts and protocols are those of the index."""
 
 from __future__ import annotations
 
@@ -9,14 +9,9 @@ from pathlib import Path
 import pytest
 
 from workbench.decode import Decoded
-from workbench.errors import UnreadableInput
 from workbench.importers import open_input
 from workbench.wire.exchange import Kind, Origin
 from workbench.wire.session import exchanges_of
-
-UNSUPPORTED = {
-    "transcript-atif": "ATIF trajectory",
-}
 
 OTHER_TRAFFIC = {
     # file: requests in it that are no model calls, which the index leaves out
@@ -35,19 +30,13 @@ def index(recordings: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file, delimiter="\t"))
 
 
-def supported(index: list[dict[str, str]]) -> Iterator[dict[str, str]]:
-    return (row for row in index if row["protocol"] not in UNSUPPORTED)
-
-
 def traffic(index: list[dict[str, str]]) -> Iterator[dict[str, str]]:
     return (row for row in index if not row["protocol"].startswith("transcript-"))
 
 
 def test_transcripts_hold_the_calls_and_results_of_the_index(recordings: Path, index: list[dict[str, str]]) -> None:
     wrong = {}
-    for row in supported(index):
-        if not row["protocol"].startswith("transcript-"):
-            continue
+    for row in (row for row in index if row["protocol"].startswith("transcript-")):
         calls, results = set(), set()
         for number, exchange in enumerate(exchanges_of(open_input(str(recordings / row["file"])))):
             assert exchange.origin is Origin.RECONSTRUCTED
@@ -61,18 +50,9 @@ def test_transcripts_hold_the_calls_and_results_of_the_index(recordings: Path, i
     assert not wrong
 
 
-def test_transcripts_of_other_clients_are_refused_by_name(recordings: Path, index: list[dict[str, str]]) -> None:
-    refused = [row for row in index if row["protocol"] in UNSUPPORTED]
-    assert refused
-    for row in refused:
-        with pytest.raises(UnreadableInput, match=UNSUPPORTED[row["protocol"]]) as caught:
-            open_input(str(recordings / row["file"]))
-        assert "not supported yet" in str(caught.value)
-
-
-def test_every_other_recording_opens_whole(recordings: Path, index: list[dict[str, str]]) -> None:
+def test_every_recording_opens_whole(recordings: Path, index: list[dict[str, str]]) -> None:
     wrong = {}
-    for row in supported(index):
+    for row in index:
         session = open_input(str(recordings / row["file"]))
         frames = sum(len(e.frames) for e in exchanges_of(session))
         count = frames or len(session) - OTHER_TRAFFIC.get(row["file"], 0)

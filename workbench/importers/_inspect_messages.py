@@ -80,7 +80,6 @@ def answer_in(output: dict[str, JsonValue], protocol: str) -> ModelResponse | No
         model=text(output.get("model")) or None,
         error="" if message else error,
         stop=_STOPS.get(stop, "filter" if stop == "content_filter" else None),
-        finish_reason=stop or None,
         usage=_usage(mapping(output.get("usage"))),
     )
 

@@ -7,8 +7,8 @@ after ``conversion`` has cut them to what the protocol can say; what that leaves
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple, TypeAlias
 
 from workbench import adapters
 from workbench.adapters import Adapter, Capabilities
@@ -156,9 +156,13 @@ class Script:
         return replace(part, name=name, is_error=part.is_error if can.error_flag else None)
 
 
-def relaxed(adapter: Adapter) -> Capabilities:
+_NEEDS: Mapping[str, Any] = {"required": NOTHING, "usage_required": False, "answer_needs": NOTHING}
+
+
+def relaxed(adapter: Adapter, **more: Any) -> Capabilities:
     """What a protocol can say, without asking for what a transcript does not hold: nothing is made up."""
-    return replace(adapter.capabilities, required=NOTHING, usage_required=False)
+    known = {f.name for f in fields(Capabilities)}
+    return replace(adapter.capabilities, **{k: v for k, v in _NEEDS.items() if k in known}, **more)
 
 
 def told(losses: Iterable[Loss]) -> frozenset[str]:
@@ -253,7 +257,7 @@ class TranscriptSession:
 def written_answer(answer: ModelResponse, adapter: Adapter) -> tuple[bytes, frozenset[str]]:
     """The body of an answer, and what of it the protocol cannot say."""
     if not answer.error:
-        fitted = fit_response(NormalResponse(answer), relaxed(adapter))
+        fitted = fit_response(NormalResponse(answer), relaxed(adapter, proved_reasoning=frozenset()))
         return dumps(adapter.write_response(fitted.meant)), told(fitted.losses)
     fitted = fit_response(NormalResponse(replace(answer, messages=())), relaxed(adapter))
     return dumps(adapter.write_response(fitted.meant)), told(fitted.losses)

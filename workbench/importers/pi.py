@@ -106,7 +106,6 @@ def _answered(entry: Entry, answer: Answer, beside: dict[str, JsonValue]) -> Tur
         model=answer.model or None,
         error=(answer.error or "the client reported an error") if failed else "",
         stop=STOPS.get(answer.stop),
-        finish_reason=STOPS.get(answer.stop),
         usage=None if answer.is_broken else answer.usage,
     )
     return Turn(like, answer.protocol, entry.before, answer.model or None, answer=said, status=0 if failed else 200)

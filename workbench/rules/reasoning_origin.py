@@ -12,7 +12,7 @@ from workbench.decode import REQUEST
 from workbench.ir import Carrier, Reasoning
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._reasoning import BLOCKS, genuine, is_placeholder, sent
+from workbench.rules._reasoning import BLOCKS, genuine, is_placeholder, is_rebuilt, sent
 from workbench.rules._words import as_warning, quote, with_related
 
 WARNING = Severity.WARNING
@@ -44,7 +44,7 @@ def _foreign(case: Case, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
     for ref, part in sent(case):
         issuer = _issuer(case, known.get(ref))
         if part.carrier not in carriers:
-            if speaks and part.carrier is not Carrier.THINK_TEXT:
+            if speaks and part.carrier is not Carrier.THINK_TEXT and not is_rebuilt(case):
                 message = f"{contract.title} has no {part.carrier}: the field is not its own"
                 yield case.at(FOREIGN, ref, message, name="text")
         elif issuer:
