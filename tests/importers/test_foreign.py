@@ -9,11 +9,8 @@ from workbench.importers import open_input
 from workbench.importers._foreign import recognise
 
 HEADS = [
-    (b'{"schema_version": "ATIF-v1.5", "steps": []}', "an ATIF trajectory"),
     (b'{"type":"thread.started","thread_id":"x"}\n', "a Codex CLI event stream"),
-    (b'{"info": {"id": "ses_1"}, "messages": []}', "an OpenCode export"),
     (b'{"info": {"exit_status": "Submitted"}, "messages": []}', "a mini-swe-agent trajectory"),
-    (b"852:7:version;2:21#4:type;4:http;", "a mitmproxy flow file"),
     (b"PK\x03\x04\x14\0\0\0photos/1.png", "a zip archive"),
     (b"%PDF-1.7\n", "a PDF document"),
 ]

@@ -31,9 +31,7 @@ def _key(name: bytes, value: bytes = _STRING) -> bytes:
 
 
 TRANSCRIPTS: tuple[tuple[str, re.Pattern[bytes]], ...] = (
-    ("an ATIF trajectory", _starts(_key(b"schema_version", rb'"ATIF-'))),
     ("a Codex CLI event stream", _starts(_key(b"type", rb'"thread\.started"'))),
-    ("an OpenCode export", _starts(_key(b"info", rb'\{\s*"id"\s*:\s*"ses_'))),
     ("a mini-swe-agent trajectory", _starts(_key(b"info", rb"\{[^{]{0,2000}\"(?:exit_status|model_stats)\""))),
 )
 
@@ -48,8 +46,6 @@ BINARY: tuple[tuple[bytes, Foreign], ...] = (
     (b"\xfe\xff", Foreign("UTF-16 text", "save it as UTF-8")),
 )
 
-_FLOWS = re.compile(rb"\A\d+:\d+:(?:version|type|id|request|response|client_conn|server_conn|websocket|metadata)[;,]")
-
 
 def recognise(head: bytes) -> Foreign | None:
     """The foreign format that a file begins like, None when it is none of them."""
@@ -58,7 +54,5 @@ def recognise(head: bytes) -> Foreign | None:
     for magic, found in BINARY:
         if head.startswith(magic):
             return found
-    if _FLOWS.match(head):
-        return Foreign("a mitmproxy flow file: not supported yet", "make HAR: mitmdump -nr FILE --set hardump=OUT.har")
     title = next((t for t, pattern in TRANSCRIPTS if pattern.match(head)), None)
     return Foreign(f"{title}: not supported yet", RECORD_INSTEAD) if title else None
