@@ -147,10 +147,16 @@ def test_many_faults_are_counted():
         for message in (aws_message("chunk", sealed_payload(event)) for event in EVENTS)
     )
     decoded = Decoded(0, exchange(response=broken), "bedrock-invoke")
-    more = f"response: {len(EVENTS) - 3} more events with faults in their framing"
-    assert [p.message for p in decoded.problems][-1] == more
-    assert len(decoded.problems) == 4
+    assert decoded.problems == []  # all of it was read
     assert decoded.response
+    *first, more = decoded.response.anomalies
+    assert [(a.slug, a.events, a.message) for a in first] == [
+        ("stream.framing", (n,), f"the checksum of message {n} is wrong") for n in range(3)
+    ]
+    assert (more.message, more.events) == (
+        f"{len(EVENTS) - 3} more events with faults",
+        tuple(range(3, len(EVENTS))),
+    )
     assert decoded.response.messages[0].parts == (Text("a"),)
 
 

@@ -85,6 +85,7 @@ class Decoded:
             self._decode_request(adapter, before, known)
             self._add_url_facts(adapter)
             self._decode_response(adapter)
+            self._judge_framing()
         elif self.protocol == TEXT:
             self.response = _text_answer(self.response_text)
         elif self.protocol:
@@ -101,14 +102,11 @@ class Decoded:
 
     def _stream(self, content_type: str) -> tuple[Framing | None, tuple[SseEvent, ...]]:
         stream = read_stream(self.response_text, content_type)
-        for fault in stream.faults[:_SHOWN_FAULTS]:
-            self._note(RESPONSE, fault.text)
-        if len(stream.faults) > _SHOWN_FAULTS:
-            self._note(RESPONSE, f"{len(stream.faults) - _SHOWN_FAULTS:,} more events with faults in their framing")
+        self._faults = stream.faults
         return stream.framing, stream.events
 
     def _note(self, side: str, problem: object) -> None:
-        if side == REQUEST or not self.is_arriving:
+        if (side == REQUEST or not self.is_arriving) and len(self.problems) <= _SHOWN_FAULTS:
             self.problems.append(Anomaly("decode", f"{side}: {problem}"))
 
     @property
@@ -208,6 +206,26 @@ class Decoded:
             self.response = response
         except (WireError, ProtocolMismatch) as error:
             self._note(RESPONSE, error)
+
+    def _judge_framing(self) -> None:
+        """Faults of the framing: anomalies of the stream, and problems where bytes could not be read."""
+        last = len(self.events) - 1
+        known = {(a.slug, n) for a in (self.response.anomalies if self.response else ()) for n in a.events}
+        found: list[Anomaly] = []
+        for fault in self._faults:
+            if fault.event > last or (self.is_arriving and fault.event == last):
+                continue
+            is_read = self.events[fault.event].terminated
+            slug = "stream.truncated" if not is_read and fault.event == last else "stream.framing"
+            if (slug, fault.event) not in known:
+                found.append(Anomaly(slug, fault.text, events=(fault.event,)))
+            if not is_read or not self.response:
+                self._note(RESPONSE, fault.text)
+        if len(found) > _SHOWN_FAULTS:
+            rest = tuple(n for fault in found[_SHOWN_FAULTS:] for n in fault.events)
+            found[_SHOWN_FAULTS:] = [Anomaly("stream.framing", f"{len(rest):,} more events with faults", events=rest)]
+        if self.response and found:
+            self.response = replace(self.response, anomalies=(*self.response.anomalies, *found))
 
     @cached_property
     def request_index(self) -> JsonIndex:

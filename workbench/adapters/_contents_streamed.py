@@ -181,6 +181,9 @@ class Candidate:
             if last.is_open or streams or not call:
                 last.add(part, event, origin)
                 return True
+        if streams and not is_named:
+            what = "arguments arrive for a call that never began"
+            self._note("stream.block-order", what, f"/parts/{len(self.items)}", event)
         if streams:
             self.items.append(Call())
             self.items[-1].add(part, event, origin)  # type: ignore[union-attr]

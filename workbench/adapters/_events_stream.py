@@ -60,6 +60,8 @@ class EventStreamDecoder:
         self._open_contents: dict[JsonValue, Item] = {}
         self._calls = Calls(self._note_below)
         self._open_calls: dict[JsonValue, Call] = {}
+        self._ended_calls: set[JsonValue] = set()
+        self._strays: set[Call] = set()  # calls that never began
         self._citations: list[JsonValue] = []
         self._unknown: list[JsonValue] = []
         self._noted: dict[tuple[str, str, str], list[int]] = {}
@@ -120,9 +122,12 @@ class EventStreamDecoder:
             self._note("stream.block-order", "a second message-start", _BASE, number)
         self._is_started = True
         self._take_top(value)
-        self._beside.update(
-            (k, v) for k, v in self._said(number, value).items() if v or k not in (*_LISTS, "tool_plan")
-        )
+        said = self._said(number, value)
+        held = (*_LISTS, "tool_plan")
+        if isinstance(said.get("tool_plan"), str):
+            self._plan.add(said["tool_plan"], number, f"{_SAID}/tool_plan")
+            said = {k: v for k, v in said.items() if k != "tool_plan"}
+        self._beside.update((k, v) for k, v in said.items() if v or k not in held)
 
     def _content(self, number: int, value: Json) -> None:
         for piece, pointer in self._entries(number, value, "content"):
@@ -176,12 +181,18 @@ class EventStreamDecoder:
             self._note("stream.index", "a delta for a call that is not open", _BASE + at, number)
         elif call is not None:
             self._note("stream.index", "a call starts at an index that is open", _BASE + at, number)
+        elif index in self._ended_calls:
+            self._note("stream.index", "a call starts at the index of another", _BASE + at, number)
         call = self._open_calls[index] = Call(at, "function")
+        if value["type"] == "tool-call-delta":
+            self._strays.add(call)
         self._calls.calls.append(call)
         return call
 
     def _end_of_call(self, number: int, value: Json) -> None:
-        call = self._open_calls.pop(_key(value.get("index")), None)
+        index = _key(value.get("index"))
+        self._ended_calls.add(index)
+        call = self._open_calls.pop(index, None)
         if call is None:
             self._note("stream.block-order", "the end of a call that is not open", f"{_BASE}/tool_calls", number)
         else:
@@ -287,6 +298,12 @@ class EventStreamDecoder:
         wrong = contradiction(self._top.get("finish_reason"), message)
         if wrong:
             yield Anomaly("stream.finish-reason", wrong, "/finish_reason", self._finish)
+        if self._is_complete and not self._error:
+            for call in self._open_calls.values():
+                if call in self._strays:
+                    continue
+                events = tuple(dict.fromkeys((*call.events, *self._finish)))
+                yield Anomaly("stream.block-order", "a call never ends", _BASE + call.at, events)
         if self._error or self._is_complete or self._is_cut:
             return
         last = (max(self._last, 0),)

@@ -213,6 +213,8 @@ class ItemStreamDecoder:
         if item is None or item.final is not None:
             item = self._open(n, None)
             item.mark("", number)
+        elif not item.is_done:
+            self._note("stream.block-order", f"item {item.index} is never done", number, f"/output/{n}")
         item.final = n
         item.is_done = True
         item.say(Said("", value, number, f"/response/output/{n}", is_last=True))

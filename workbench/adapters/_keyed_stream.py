@@ -36,6 +36,8 @@ DELTAS: Mapping[Path, Path] = {
 """Where a delta holds the next piece of a string → where that string stands in the block."""
 
 
+_STARTED = "toolUse"
+"""The kind of block that always begins with an event of its own, which names the tool."""
 _INPUT: Path = ("toolUse", "input")
 _NONE = Pieces()
 
@@ -117,6 +119,7 @@ class KeyedStreamDecoder:
         self._role = "assistant"
         self._blocks: list[_Grown] = []
         self._open: dict[JsonValue, _Grown] = {}
+        self._closed: set[JsonValue] = set()
         self._faults: dict[tuple[str, str], list[int]] = {}
         self._unknown: list[JsonValue] = []
         self._error: ApiError | None = None
@@ -146,6 +149,8 @@ class KeyedStreamDecoder:
             if key in self._handlers or key.endswith("Exception"):
                 name, base, value = key, f"/{key}", value[key]
         handle = self._handlers.get(name or "")
+        if self._is_complete and name in self._handlers and name != "metadata":
+            self._fault("stream.framing", "an event after messageStop", event.number)
         if handle and isinstance(value, dict):
             handle(_At(event.number, base), value)
         elif name and name not in self._handlers:
@@ -161,7 +166,7 @@ class KeyedStreamDecoder:
         notes = Notes()
         parts = tuple(block.part(f"/content/{n}", notes) for n, block in enumerate(self._blocks))
         faults = (Anomaly(slug, message, events=tuple(events)) for (slug, message), events in self._faults.items())
-        found = [*faults, *notes.anomalies, *self._endings(parts)]
+        found = [*faults, *notes.anomalies, *self._damage(), *self._endings(parts)]
         body = self._body | ({"unknown_events": list(self._unknown)} if self._unknown else {})
         return ModelResponse(
             **envelope(body),
@@ -186,6 +191,8 @@ class KeyedStreamDecoder:
         index = self._index(at, value)
         if index in self._open:
             self._fault("stream.block-order", f"block {index} starts before it has stopped", at.number)
+        elif index in self._closed:
+            self._fault("stream.block-order", f"block {index} starts a second time", at.number)
         if start:
             self._grow(index, next(iter(start)), start, at)
 
@@ -218,6 +225,10 @@ class KeyedStreamDecoder:
             return block
         if block is not None:
             self._fault("stream.block-order", f"{kind!r} in block {index}, which is of type {block.kind!r}", at.number)
+        elif index in self._closed:
+            self._fault("stream.block-order", f"{kind!r} in block {index}, which has stopped", at.number)
+        elif kind == _STARTED:
+            self._fault("stream.block-order", f"{kind!r} in block {index}, which never started", at.number)
         return self._grow(index, kind, {}, at)
 
     def _grow(self, index: JsonValue, kind: str, start: Mapping[str, JsonValue], at: _At) -> _Grown:
@@ -226,8 +237,10 @@ class KeyedStreamDecoder:
         return block
 
     def _block_stop(self, at: _At, value: dict[str, JsonValue]) -> None:
-        block = self._open.pop(self._index(at, value), None)
+        index = self._index(at, value)
+        block = self._open.pop(index, None)
         if block is not None:
+            self._closed.add(index)
             block.events.append(at.number)
 
     def _message_stop(self, at: _At, value: dict[str, JsonValue]) -> None:
@@ -258,6 +271,14 @@ class KeyedStreamDecoder:
 
     def _fault(self, slug: str, message: str, number: int) -> None:
         self._faults.setdefault((slug, message), []).append(number)
+
+    def _damage(self) -> Iterator[Anomaly]:
+        for n, block in enumerate(self._blocks):
+            for path, pieces in block.strings.items():
+                events = pieces.damaged()
+                if events:
+                    message = "characters did not survive the way: U+FFFD or half of a surrogate pair"
+                    yield Anomaly("stream.encoding", message, f"/content/{n}/{'/'.join(path)}", events)
 
     def _endings(self, parts: tuple[Part, ...]) -> Iterator[Anomaly]:
         contradiction = contradicts(self._body.get("stopReason"), parts)
