@@ -124,7 +124,7 @@ class EventStreamDecoder:
         self._take_top(value)
         said = self._said(number, value)
         held = (*_LISTS, "tool_plan")
-        if isinstance(said.get("tool_plan"), str):
+        if said.get("tool_plan") and isinstance(said["tool_plan"], str):
             self._plan.add(said["tool_plan"], number, f"{_SAID}/tool_plan")
             said = {k: v for k, v in said.items() if k != "tool_plan"}
         self._beside.update((k, v) for k, v in said.items() if v or k not in held)
