@@ -49,7 +49,7 @@ def test_a_command_line_does_what_it_says(line: str, machine: dict[str, str]) ->
     done = subprocess.run(
         line, shell=True, env=machine, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True
     )
-    has_break = re.search(r"sessions/(?!anthropic-(?:tool-loop|long-session))\S+", line)
+    has_break = re.search(r"^workbench (?:open|check) sessions/(?!anthropic-(?:tool-loop|long-session))", line)
     assert done.returncode == (FINDINGS if has_break else 0), done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout or "record" in line

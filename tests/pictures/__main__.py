@@ -38,6 +38,7 @@ class Picture(NamedTuple):
 PICTURES = {
     "session": Picture("deepseek-reasoning-lost", (164, 38), "reasoning.missing"),
     "stream": Picture("openai-parallel-index-reused", (120, 34), "▸", ("t",)),
+    "conversion": Picture("anthropic-thinking-trimmed", (130, 30), "→ openai-chat", ("c", "h", "h", "h")),
     "diff": Picture("anthropic-compaction-orphan", (120, 26), "changed", ("d", "j")),
 }
 
