@@ -18,6 +18,7 @@ from workbench import adapters
 from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.importers import open_input
+from workbench.known import KnownMessages
 from workbench.wire.exchange import Exchange
 from workbench.wire.frames import seen_frames
 from workbench.wire.session import Session
@@ -25,6 +26,9 @@ from workbench.wire.stream import Framing, is_sealed
 
 SAMPLE = 4
 """Leaves of a body that are checked; a file has up to a hundred bodies."""
+
+MOST = 24
+"""Exchanges of one file whose bodies are written again: a long transcript repeats its history in each of hundreds."""
 
 LARGE = 200_000
 """Bytes of a body beyond which one leaf is enough: each edit reads it three times."""
@@ -115,14 +119,18 @@ def row_of(folder: Path, name: str, protocol: str) -> Row:
 def fill(row: Row, session: Session) -> None:
     """The results of an open session."""
     row.exchanges = len(session)
+    step = max(1, len(session) // MOST)
+    known = KnownMessages()
     for index in range(len(session)):
-        _exchange(row, index, session.exchange(index))
+        _exchange(row, index, session.exchange(index), known, is_sample=index % step == 0)
 
 
-def _exchange(row: Row, index: int, exchange: Exchange) -> None:
-    decoded = Decoded(index, exchange)
+def _exchange(row: Row, index: int, exchange: Exchange, known: KnownMessages, *, is_sample: bool) -> None:
+    decoded = Decoded(index, exchange, known=known)
     row.frames += sum(1 for _ in seen_frames(exchange))
-    bare = Decoded(index, replace(exchange, request=exchange.request and replace(exchange.request, url="")))
+    bare = Decoded(
+        index, replace(exchange, request=exchange.request and replace(exchange.request, url="")), known=known
+    )
     if bare.protocol != decoded.protocol:
         row.problems.append(f"exchange {index + 1}: without its URL it is taken for {bare.protocol}")
     if decoded.protocol is None:
@@ -133,6 +141,8 @@ def _exchange(row: Row, index: int, exchange: Exchange) -> None:
         return
     row.decoded.add(not decoded.problems)
     row.problems += (f"exchange {index + 1}: {p.message}" for p in decoded.problems)
+    if not is_sample:
+        return
     adapter = adapters.get(decoded.protocol)
     for side, score in ((REQUEST, row.requests), (RESPONSE, row.responses)):
         said = decoded.request if side == REQUEST else decoded.response
@@ -166,7 +176,7 @@ def _leaves(row: Row, decoded: Decoded, side: str, body: bytes) -> Iterator[str]
                 assert laws.same(subject.value(message, leaf), leaf.value), "its place says something else"
                 laws.check_edit(subject, message, leaf, laws.other(leaf.value))
             row.leaves.add(True)
-        except (AssertionError, WorkbenchError) as error:
+        except (AssertionError, WorkbenchError, LookupError) as error:
             row.leaves.add(False)
             yield f"{leaf.pointer} ({leaf.name}): {str(error).splitlines()[0] if str(error) else 'not changed alone'}"
 
