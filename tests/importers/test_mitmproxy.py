@@ -19,8 +19,6 @@ from workbench.wire.session import exchanges_of
 
 ASKED = b'{"model":"m","messages":[{"role":"user","content":"hi"}]}'
 ANSWERED = b'{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"yo"}}]}'
-    b'{"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"yo"}}]}'
-)
 
 
 def flow(**changes: Any) -> dict[str, Any]:
