@@ -33,7 +33,7 @@ def test_examples_are_judged_the_same(path):
 
 def test_recordings_are_judged_the_same(recordings):
     seen = 0
-    for path in sorted(p for p in recordings.rglob("*") if p.is_file() and p.stat().st_size < 2_000_000):
+    for path in sorted(p for p in recordings.rglob("*") if p.is_file() and p.stat().st_size < 900_000):
         with suppress(WorkbenchError):  # no session
             session = open_input(str(path))
             same(session)
