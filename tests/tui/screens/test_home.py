@@ -130,10 +130,10 @@ async def test_a_file_that_cannot_be_read_says_so_and_its_path_is_offered_again(
 
 async def test_clients_sessions_are_found_and_can_be_switched_off_for_good(own_home: Path) -> None:
     put(own_home / ".claude/projects/-home-ann-demo/a.jsonl", entries())
-    put(own_home / ".codex/sessions/2026/01/02/rollout-1.jsonl")
+    put(own_home / ".local/share/opencode/opencode.db")
     async with at_home() as home:
         assert "demo" in home.names
-        assert "1 Codex CLI rollout not read yet" in home.text
+        assert "1 OpenCode database not read here" in home.text
         await home.press("c")
         await until(home.pilot, lambda: "demo" not in home.names)
         assert shelf.SWITCHED_OFF in home.text

@@ -112,3 +112,13 @@ async def test_every_size_shows_every_pane(size: tuple[int, int]) -> None:
             assert size[0] < 60 or (focused and focused.region.height > 1)
             await driver.press("tab")
         await driver.press("q")
+
+
+async def test_of_what_is_not_decoded_nothing_is_claimed() -> None:
+    url = "https://generativelanguage.googleapis.com/v1beta/interactions"
+    async with showing(MemorySession("odd", (samples.exchange({}, {}, url=url),))) as driver:
+        for key in "TA":
+            await driver.press(key)
+            await until(driver.pilot, lambda: "not decoded" in driver.text)
+            assert "declares no tools" not in driver.text and "no calls:" not in driver.text
+            await driver.press("q")

@@ -72,6 +72,7 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
         ask: has a question answered in the inspector's thread.
         index: the exchange.
         wanted: parts one of which the first call shown is, or stands in.
+        why_none: what to say where there are no calls.
     """
 
     CSS_PATH = "ladder.tcss"
@@ -81,9 +82,9 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
     calls = getters.query_one("#calls", ListPane)
     rungs = getters.query_one("#rungs", RungsPane)
 
-    def __init__(self, ask: Callable[[Job], None], index: int, wanted: Sequence[NodeRef]) -> None:
+    def __init__(self, ask: Callable[[Job], None], index: int, wanted: Sequence[NodeRef], why_none: str) -> None:
         super().__init__(ask, index)
-        self.wanted = wanted
+        self.wanted, self.why_none = wanted, why_none
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
@@ -139,7 +140,7 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
 
     def _show_calls(self) -> None:
         subjects = self.subjects or ()
-        self.calls.show([ladder.subject_line(s, self.told.get(n)) for n, s in enumerate(subjects)], NO_CALLS)
+        self.calls.show([ladder.subject_line(s, self.told.get(n)) for n, s in enumerate(subjects)], self.why_none)
 
     def _show_call(self) -> None:
         if not self.subjects:

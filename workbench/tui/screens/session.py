@@ -322,20 +322,21 @@ class SessionScreen(Follower, Seeker):
             self.app.push_screen(screen, self.go_to_spot)
 
     def action_tools(self) -> None:
-        from workbench.tui.screens.tools import ToolsScreen
+        from workbench.tui.screens.tools import NO_TOOLS, ToolsScreen
 
-        if self.opened:
-            here = self.selection
-            pointer = here.pointer if here and here.side == REQUEST else ""
-            screen = ToolsScreen(self.inspecting.do, self.opened.index, self.opened.row.provider, pointer)
+        if opened := self.opened:
+            pointer = self.selection.pointer if self.selection and self.selection.side == REQUEST else ""
+            why = opened.silence(NO_TOOLS)
+            screen = ToolsScreen(self.inspecting.do, opened.index, opened.row.provider, pointer, why)
             self.app.push_screen(screen, self.go_to_spot)
 
     def action_arguments(self) -> None:
-        from workbench.tui.screens.ladder import LadderScreen
+        from workbench.tui.screens.ladder import NO_CALLS, LadderScreen
 
-        if self.opened:
-            refs = self.opened.refs(self.selection) if self.selection else ()
-            self.app.push_screen(LadderScreen(self.inspecting.do, self.opened.index, refs), self.go_to_spot)
+        if opened := self.opened:
+            refs = opened.refs(self.selection) if self.selection else ()
+            screen = LadderScreen(self.inspecting.do, opened.index, refs, opened.silence(NO_CALLS))
+            self.app.push_screen(screen, self.go_to_spot)
 
     def go_to_spot(self, place: Spot | None) -> None:
         """Show a place that another screen found, on the wire."""

@@ -71,6 +71,7 @@ class ToolsScreen(Worklist[Declared, Lens]):
         index: the exchange.
         provider: label of the contract that it is read under.
         pointer: of what is selected in the request: the tool that holds it is shown first.
+        why_none: what to say where there are no tools.
     """
 
     CSS_PATH = "tools.tcss"
@@ -83,9 +84,11 @@ class ToolsScreen(Worklist[Declared, Lens]):
     before = getters.query_one("#declared", BodyPane)
     after = getters.query_one("#lowered", BodyPane)
 
-    def __init__(self, ask: Callable[[Job], None], index: int, provider: str | None, pointer: str) -> None:
+    def __init__(
+        self, ask: Callable[[Job], None], index: int, provider: str | None, pointer: str, why_none: str
+    ) -> None:
         super().__init__(ask, index)
-        self.provider, self.pointer = provider, pointer
+        self.provider, self.pointer, self.why_none = provider, pointer, why_none
         self._shown: tuple[int, int] | None = None
 
     def compose(self) -> ComposeResult:
@@ -142,21 +145,21 @@ class ToolsScreen(Worklist[Declared, Lens]):
         return self.declared.cursor
 
     def listed(self) -> None:
-        self._show_tools(NO_TOOLS)
+        self._show_tools()
         under = [n for n, s in enumerate(self.subjects or ()) if _holds(s.tool.pointer, self.pointer)]
         if under:
             self.declared.move_to(under[0], center=True)
         self._show_tool()
 
     def judged(self, number: int) -> None:
-        self._show_tools(NO_TOOLS)
+        self._show_tools()
         if number == self.chosen():
             self._show_tool()
 
-    def _show_tools(self, why: str) -> None:
+    def _show_tools(self) -> None:
         subjects = self.subjects or ()
         said = [tools.tool_line(subject, self.told.get(n)) for n, subject in enumerate(subjects)]
-        self.declared.show(said, why)
+        self.declared.show(said, self.why_none)
         head = tools.headline(self.index + 1, len(subjects), len(self.told), self.provider)
         self.query_one("#headline", Bar).show([head])
 
