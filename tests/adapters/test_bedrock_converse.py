@@ -76,7 +76,7 @@ CONTENT = [
     (
         "result",
         {"toolResult": {"toolUseId": "t1", "content": [{"text": "x"}, {"json": {"a": 1}}], "status": "error"}},
-        ToolResultIR("t1", (Text("x"), Opaque("json", {"json": {"a": 1}})), is_error=True),
+        ToolResultIR("t1", (Text("x"), Opaque("json", {"a": 1})), is_error=True),
     ),
     (
         "result that succeeded",

@@ -72,11 +72,20 @@ class Capabilities:
         schema_keys: keys of the parameter ``response_schema``, beside "schema", that can be said.
         schema_required: the same, without which it is refused → what is written when nothing is known.
         usage_required: an answer is refused without token counts.
+        stop_required: an answer that is complete always says why it ended.
         stop_is_end: the event that says the finish reason of a stream is the one that ends it.
         stop_by_calls: the finish reason is "stop" whether the answer calls tools or not: its calls tell.
         answer_fields: of ``"id"`` and ``"model"``, what an answer says of itself.
         usage_fields: counts of ``ir.Usage`` that can be said beside input and output.
+        usage_needed: counts of ``ir.Usage`` that are never absent: 0 is written where nothing is known.
+        answer_needs: what an answer is never without, as far as nothing is known of it → what is written then.
         error_fields: fields of ``ir.ApiError`` that can be said beside its message.
+        stream_errors: types that an error inside a stream can have; the first one stands for every other.
+        media_types: kind of media → its MIME types, for kinds of which it takes no other.
+        json_results: a result can hold a JSON value as it is, where that is all it holds beside media.
+        results_text_first: the texts of a result come before its media.
+        budget_switches: the parameter ``thinking_budget`` is said with the switch, and needs it to be on.
+        effort_or_budget: the parameters ``effort`` and ``thinking_budget`` exclude each other, and thinking "off".
     """
 
     reasoning: frozenset[str] = frozenset()
@@ -113,11 +122,20 @@ class Capabilities:
     schema_keys: frozenset[str] = frozenset(("name", "strict", "description"))
     schema_required: Mapping[str, JsonValue] = NOTHING
     usage_required: bool = False
+    stop_required: bool = False
     stop_is_end: bool = False
     stop_by_calls: bool = False
     answer_fields: frozenset[str] = frozenset(("id", "model"))
     usage_fields: frozenset[str] = frozenset(("cache_read", "cache_write", "reasoning"))
+    usage_needed: frozenset[str] = frozenset()
+    answer_needs: Mapping[str, JsonValue] = NOTHING
     error_fields: frozenset[str] = frozenset(("type",))
+    stream_errors: tuple[str, ...] = ()
+    media_types: Mapping[str, frozenset[str]] = NOTHING
+    json_results: bool = False
+    results_text_first: bool = False
+    budget_switches: bool = False
+    effort_or_budget: bool = False
 
 
 class UrlFacts(NamedTuple):

@@ -36,6 +36,16 @@ Item = dict[str, Any]
 _INCOMPLETE = {"length": "max_output_tokens", "filter": "content_filter"}
 """``ModelResponse.stop`` → reason why an answer is incomplete."""
 
+UNKNOWN: Mapping[str, JsonValue] = {
+    "id": "",
+    "created_at": 0,
+    "model": "",
+    "parallel_tool_calls": True,
+    "tool_choice": "auto",
+    "tools": [],
+}
+"""What an answer has to have in the SDK's type → what is written where nobody said it."""
+
 
 def write_request(request: ModelRequest) -> Item:
     """A new body for a request in normal form."""
@@ -199,20 +209,16 @@ def envelope(response: ModelResponse, items: Sequence[Item]) -> Item:
     reason = _INCOMPLETE.get(response.stop or "")
     is_cut = reason is not None or response.stop in ("pause", "other")
     return {
-        "id": response.id or "",
+        **UNKNOWN,
+        **{key: value for key, value in (("id", response.id), ("model", response.model)) if value is not None},
         "object": "response",
-        "created_at": 0,
         "status": "failed" if response.error else "incomplete" if is_cut else "completed",
         "error": _error(response.error) if response.error else None,
         "incomplete_details": {"reason": reason} if reason and not response.error else None,
         "instructions": None,
         "metadata": {},
-        "model": response.model or "",
         "output": [*items],
-        "parallel_tool_calls": True,
         "temperature": None,
-        "tool_choice": "auto",
-        "tools": [],
         "top_p": None,
         "usage": _usage(response.usage) if response.usage else None,
     }

@@ -133,7 +133,7 @@ def read_block(value: JsonValue, at: str, notes: Notes, *, inner: bool = False) 
     if not isinstance(value, dict):
         notes.shape(f"a block that is {kind_of(value)}, not an object", at)
         return Opaque(kind_of(value), value, Source(at, VERBATIM))
-    readers = _INNER if inner else _READERS
+    readers = _IN_RESULTS if inner else _READERS
     kind = next((key for key in value if key in readers), None)
     if kind is None:
         return Opaque(next(iter(value), ""), value, Source(at, VERBATIM))
@@ -190,6 +190,13 @@ def _result(tree: Tree, kind: str) -> Part | None:
     )
 
 
+def _json(tree: Tree, kind: str) -> Part | None:
+    """A JSON value, as nobody else has it: beside its key nothing may stand."""
+    if len(tree.value) > 1:
+        return None
+    return Opaque("json", tree.value[kind], Source(f"{tree.at}/{kind}", VERBATIM))
+
+
 def _media(tree: Tree, kind: str) -> Part | None:
     block = tree.value[kind]
     if not isinstance(block, dict) or not isinstance(block.get("source"), dict):
@@ -224,6 +231,7 @@ def _reasoning(tree: Tree, kind: str) -> Part | None:
 Reader: TypeAlias = Callable[[Tree, str], Part | None]
 
 _INNER: Mapping[str, Reader] = {"text": _text, "image": _media, "document": _media, "video": _media, "audio": _media}
+_IN_RESULTS: Mapping[str, Reader] = {**_INNER, "json": _json}
 _READERS: Mapping[str, Reader] = {
     **_INNER,
     "toolUse": _call,

@@ -54,6 +54,15 @@ PLACES: Mapping[str, str] = {
 """Name of a parameter → its place. What the protocol has no field for is the model's own, as its makers call it."""
 
 _SUFFIXES = {media_type: form for form, media_type in FORMATS.items()}
+MEDIA_TYPES: Mapping[str, frozenset[str]] = {
+    kind: frozenset(t for t in FORMATS.values() if t.partition("/")[0] in families)
+    for kind, families in {
+        **{kind: (kind,) for kind in ("image", "video", "audio")},
+        "document": ("application", "text"),
+    }.items()
+}
+"""Kind of media → the types that have a format."""
+
 _STATUS = {failed: status for status, failed in STATUSES.items()}
 
 
@@ -274,6 +283,8 @@ def write_block(part: Part) -> dict[str, JsonValue]:
             return {"toolResult": _result(part)}
         case Media():
             return {part.kind: _media(part)}
+        case Opaque(type="json"):
+            return {"json": part.value}
         case _:
             raise AssertionError("no part of normal form")
 

@@ -29,8 +29,8 @@ from workbench.wire.jsontext import dumps
 
 _REASONS = {"stop": "stop", "tool_calls": "stop", "length": "length"}
 _PLACES = {name: pointer for pointer, name in PLACES.items()}
-_EPOCH = "1970-01-01T00:00:00Z"
-"""``created_at`` of an answer whose time is not known: clients want one."""
+UNKNOWN: Mapping[str, JsonValue] = {"model": "", "created_at": "1970-01-01T00:00:00Z"}
+"""What clients want of an answer → what is written where nobody said it."""
 
 
 def write_request(request: ModelRequest) -> JsonValue:
@@ -87,7 +87,7 @@ def _piece(parts: Iterable[Part]) -> JsonValue:
 
 
 def _envelope(response: ModelResponse) -> dict[str, JsonValue]:
-    return {"model": response.model or "", "created_at": _EPOCH}
+    return {**UNKNOWN, **({} if response.model is None else {"model": response.model})}
 
 
 def _end(response: ModelResponse) -> dict[str, JsonValue]:

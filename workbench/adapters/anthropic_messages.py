@@ -88,6 +88,7 @@ class AnthropicMessages:
         parallel_in_choice=True,
         schema_keys=frozenset(),
         usage_required=True,
+        usage_needed=frozenset(("input", "output")),
         error_fields=frozenset(("type", "request_id")),
     )
 

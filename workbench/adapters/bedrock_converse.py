@@ -14,9 +14,9 @@ from urllib.parse import quote, unquote
 from workbench.adapters import Capabilities, Param, UrlFacts, _keyed_answer, _keyed_request
 from workbench.adapters._blocks import decode_request
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
-from workbench.adapters._keyed_request import CHOICES, PLACES, PROTOCOL
+from workbench.adapters._keyed_request import CHOICES, MEDIA_TYPES, PLACES, PROTOCOL
 from workbench.adapters._keyed_stream import KeyedStreamDecoder
-from workbench.adapters._stream_exception import as_in_body
+from workbench.adapters._stream_exception import EXCEPTIONS, as_in_body
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 
@@ -54,7 +54,12 @@ class BedrockConverse:
         thinking=frozenset(("on", "off", "adaptive")),
         answer_fields=frozenset(),
         usage_fields=frozenset(("cache_read", "cache_write")),
+        budget_required=True,
+        usage_needed=frozenset(("input", "output")),
         error_fields=frozenset(),
+        stream_errors=EXCEPTIONS,
+        media_types=MEDIA_TYPES,
+        json_results=True,
         stop_is_end=True,
     )
 

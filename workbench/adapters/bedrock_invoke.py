@@ -23,7 +23,7 @@ from workbench.adapters._blocks_write import write_request
 from workbench.adapters._blocks_write_answer import events_of, write_response
 from workbench.adapters._completion_text import CompletionStreamDecoder
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
-from workbench.adapters._stream_exception import as_in_body, read_exception, write_exception
+from workbench.adapters._stream_exception import EXCEPTIONS, as_in_body, read_exception, write_exception
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 from workbench.wire.jsontext import dumps, loads
@@ -56,7 +56,10 @@ class BedrockInvoke:
         params=frozenset(("max_tokens", "temperature", "top_p", "top_k", "stop", "thinking_budget", "user")),
         thinking=frozenset(("on", "off", "adaptive")),
         required={"max_tokens": 4096},
+        budget_required=True,
+        usage_needed=frozenset(("input", "output")),
         error_fields=frozenset(),
+        stream_errors=EXCEPTIONS,
         parallel_in_choice=True,
     )
 

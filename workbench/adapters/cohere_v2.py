@@ -58,6 +58,7 @@ class CohereV2:
         thinking=frozenset(("on", "off")),
         stops=frozenset(("stop", "tool_calls", "length")),
         schema_keys=frozenset(),
+        budget_switches=True,
         error_fields=frozenset(),
         answer_fields=frozenset(("id",)),
         usage_fields=frozenset(("cache_read",)),

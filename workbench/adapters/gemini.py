@@ -62,8 +62,12 @@ class Gemini:
         stops=frozenset(("stop", "tool_calls", "length", "filter", "other")),
         schema_keys=frozenset(),
         stop_is_end=True,
+        stop_by_calls=True,
         usage_fields=frozenset(("cache_read", "reasoning")),
         error_fields=frozenset(("type", "code")),
+        json_results=True,
+        results_text_first=True,
+        effort_or_budget=True,
     )
 
     def claims_url(self, url: str) -> bool:
@@ -138,9 +142,11 @@ class Gemini:
 
     def path(self, request: ModelRequest) -> str:
         """The path of the Gemini API, version included; a stream as server-sent events."""
-        model = quote(request.model or "", safe="/")
+        kind, _, name = (request.model or "").rpartition("/")
+        is_ours = kind in ("models", "tunedModels")  # names of other services have slashes, too
+        model = f"{kind}/{quote(name)}" if is_ours else f"models/{quote(request.model or '', safe='')}"
         method = "streamGenerateContent?alt=sse" if request.stream else "generateContent"
-        return f"/v1beta/{model if '/' in model else f'models/{model}'}:{method}"
+        return f"/v1beta/{model}:{method}"
 
     def write_request(self, request: ModelRequest) -> JsonValue:
         """A new body for a request in normal form. Strings that tools returned are wrapped in ``output``."""

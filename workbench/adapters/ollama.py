@@ -46,6 +46,8 @@ class Ollama:
         stops=frozenset(("stop", "tool_calls", "length")),
         effort_is_thinking=True,
         schema_keys=frozenset(),
+        results_text_first=True,
+        answer_needs=_native_write.UNKNOWN,
         error_fields=frozenset(),
         answer_fields=frozenset(("model",)),
         usage_fields=frozenset(),

@@ -88,7 +88,9 @@ class OpenAIResponses:
         usage_needed=frozenset(("input", "output", "cache_read", "cache_write", "reasoning")),
         answer_needs=UNKNOWN,
         error_fields=frozenset(("type", "param", "code")),
+        stop_required=True,
         stop_is_end=True,
+        stop_by_calls=True,
     )
 
     def claims_url(self, url: str) -> bool:

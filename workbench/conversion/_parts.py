@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -12,12 +13,13 @@ from workbench.ir import (
     JsonValue,
     Media,
     Message,
+    Opaque,
     Part,
     Text,
     ToolCallIR,
     ToolResultIR,
 )
-from workbench.wire.jsontext import dumps
+from workbench.wire.jsontext import JsonIndex, dumps
 
 ARGUMENTS = "arguments"
 """Key that arguments are wrapped under which are no JSON object, where the target needs one."""
@@ -28,7 +30,12 @@ INPUT = "input"
 ERROR_MARK = "[tool error] "
 """Begins the text of a failed result where the target has no flag."""
 
+JSON = "json"
+"""Type of an opaque part of a result that is a JSON value where text is the rule."""
+
 _CACHE = "cache_control"
+_KEY = re.compile(r'"\s*:')
+_SYNONYMS = {"audio/mp3": "audio/mpeg", "image/jpg": "image/jpeg"}
 _ALIASES = {"document": "file", "file": "document"}
 _FIELDS = ("data", "url", "file_id")
 
@@ -77,6 +84,15 @@ def fit_media(
         how = f"by {said[0]}" if said else "without any content"
         ledger.lose(pointer, f"media of kind {part.kind!r} {how}")
         return None
+    types = capabilities.media_types.get(kind)
+    if types and part.media_type is not None and held[0] == "data" and part.media_type not in types:
+        same = _SYNONYMS.get(part.media_type)
+        at = pointer + part.source.fields.get("media_type", "")
+        if same not in types:
+            ledger.lose(pointer, f"media of type {part.media_type!r:.80}, which the target does not know")
+            return None
+        ledger.lose(at, f"the media type {part.media_type!r:.80}", f"written as {same!r}, which is the same")
+        part = replace(part, media_type=same)
     for name in said:
         if name != held[0]:
             ledger.lose(pointer + part.source.fields.get(name, ""), f"the {name} of media beside its {held[0]}")
@@ -112,7 +128,28 @@ def fit_call(call: ToolCallIR, pointer: str, capabilities: Capabilities, ledger:
         why = "arguments that are no JSON" if error else "arguments that are no object"
         ledger.lose(at, why, f"wrapped: {{{ARGUMENTS!r}: …}}")
         value = {ARGUMENTS: raw if error else value}
+    elif raw is not None and _repeats(raw, value):
+        ledger.lose(at, "a key that the arguments have twice", "the last one counts")
     return replace(call, input=value, raw=None, format=kind, extra=extra, error=None)
+
+
+def _repeats(raw: str, value: JsonValue) -> bool:
+    """An object in the text has a key twice: the text has more keys than the value."""
+    if len(_KEY.findall(raw)) == _count_keys(value):
+        return False
+    return bool(JsonIndex(raw.encode("utf-8", "surrogatepass")).duplicates())
+
+
+def _count_keys(value: JsonValue) -> int:
+    count, stack = 0, [value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            count += len(node)
+            stack += node.values()
+        elif isinstance(node, list):
+            stack += node
+    return count
 
 
 def _text(value: JsonValue) -> str:
@@ -133,10 +170,20 @@ def fit_result(
             content += [text] if text else []
         elif isinstance(inner, Media):
             _fit_inner_media(inner, at, capabilities, ledger, content, moved)
+        elif isinstance(inner, Opaque) and inner.type == JSON:
+            is_alone = sum(not isinstance(other, Media) for other in part.content) == 1
+            if capabilities.json_results and is_alone and isinstance(inner.value, dict):
+                content.append(inner)
+                continue
+            said = inner.value if isinstance(inner.value, str) else _text(inner.value)
+            ledger.lose(at, "a JSON value in a result", "written as text")
+            content.append(Text(said, source=inner.source))
         else:
             ledger.lose(at, f"content of type {getattr(inner, 'type', type(inner).__name__)!r:.60} in a result")
     if moved and not content:
         content.append(Text(f"[{', '.join(media.kind for media in moved)}: in the user message behind the results]"))
+    if capabilities.results_text_first:
+        content = text_first(message, content, ledger)
     if "tool" in capabilities.one_text:
         content = one_text(message, content, ledger)
     if part.is_error and not capabilities.error_flag:

@@ -10,7 +10,9 @@ from workbench.leaves import escape
 from workbench.wire.jsontext import loads
 
 _PLACES: Mapping[str, tuple[str, ...]] = {
-    "model": ("/model", "/modelId"),
+    "model": ("/model", "/modelId", "/modelVersion", "/response/modelVersion"),
+    "id": ("/id", "/responseId", "/response/responseId"),
+    "created": ("/created", "/created_at"),
     "parallel": ("/parallel_tool_calls", "/tool_choice/disable_parallel_tool_use"),
     "thinking": (
         "/thinking/type",
@@ -27,10 +29,19 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
     ),
     "thinking_budget": (
         "/thinking/budget_tokens",
+        "/thinking/token_budget",
         "/thinking_budget",
         "/reasoning/max_tokens",
         "/generationConfig/thinkingConfig/thinkingBudget",
         "/additionalModelRequestFields/thinking/budget_tokens",
+    ),
+    "effort": (
+        "/reasoning_effort",
+        "/reasoning/effort",
+        "/output_config/effort",
+        "/outputConfig/effort",
+        "/generationConfig/thinkingConfig/thinkingLevel",
+        "/think",
     ),
     "tool_choice": (
         "/tool_choice",
@@ -45,12 +56,15 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
         "/stop_reason",
         "/choices/0/finish_reason",
         "/candidates/0/finishReason",
+        "/response/candidates/0/finishReason",
+        "/promptFeedback/blockReason",
+        "/incomplete_details/reason",
         "/stopReason",
         "/done_reason",
         "/finish_reason",
         "/status",
     ),
-    "usage": ("/usage", "/usageMetadata"),
+    "usage": ("/usage", "/usageMetadata", "/response/usageMetadata"),
     "error": ("/error",),
 }
 _WRAPS = ("function", "custom", "toolSpec")
@@ -68,18 +82,26 @@ class Places:
         """Pointer of a field; the usual one where the body is a stream or holds it elsewhere."""
         return self._first(_PLACES[name])
 
+    def holds(self, pointer: str) -> bool:
+        """Something stands there."""
+        self._read()
+        return _holds(self._value, pointer)
+
     def inside(self, pointer: str, key: str) -> str:
         """Pointer of a key of a tool, which some protocols wrap in another object."""
         return self._first((f"{pointer}/{key}", *(f"{pointer}/{wrap}/{key}" for wrap in _WRAPS)))
 
     def _first(self, places: tuple[str, ...]) -> str:
+        self._read()
+        return next((place for place in places if _holds(self._value, place)), places[0])
+
+    def _read(self) -> None:
         if not self._is_read:
             self._is_read = True
             try:
                 self._value = loads(self._body)
             except WireError:
                 self._value = None
-        return next((place for place in places if _holds(self._value, place)), places[0])
 
     def below(self, name: str, key: str) -> str:
         """Pointer of a key of it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
+from binascii import Error as NotBase64
 from dataclasses import replace
 
 from workbench.adapters import Capabilities
@@ -22,6 +24,7 @@ def fit_reasoning(part: Reasoning, pointer: str, capabilities: Capabilities, led
     """The part as the target carries it; None where it has no place."""
     if part.extra:
         ledger.lose_keys(pointer, part.extra)
+    part = _ported(part, capabilities)
     is_proved = bool(part.signature) or part.data is not None
     if part.carrier in capabilities.reasoning:
         if is_proved or part.carrier not in capabilities.proved_reasoning:
@@ -44,6 +47,36 @@ def fit_reasoning(part: Reasoning, pointer: str, capabilities: Capabilities, led
         ledger.lose(pointer, f"reasoning {why}")
         return None
     return replace(part, carrier=Carrier(plain), signature=None, data=None, extra=NOTHING)
+
+
+def _ported(part: Reasoning, capabilities: Capabilities) -> Reasoning:
+    """The same reasoning in the block that another service puts it in: the proof is the same one, made by the model.
+
+    Signatures of Claude's thinking count at every service that offers it; the opaque data of redacted thinking is a
+    text at one and the base64 of its bytes at the other (``redactedContent`` is a blob in botocore's service model).
+    """
+    if part.carrier in capabilities.reasoning or not (part.signature or part.data):
+        return part
+    if (
+        part.carrier in (Carrier.THINKING, Carrier.REDACTED_THINKING)
+        and Carrier.REASONING_BLOCK in capabilities.reasoning
+    ):
+        data = b64encode(part.data.encode("utf-8", "surrogatepass")).decode() if isinstance(part.data, str) else None
+        is_whole = data is not None or part.data is None
+        return replace(part, carrier=Carrier.REASONING_BLOCK, data=data) if is_whole else part
+    if part.carrier is not Carrier.REASONING_BLOCK or Carrier.THINKING not in capabilities.reasoning:
+        return part
+    if part.data is None:
+        return replace(part, carrier=Carrier.THINKING)
+    text = _text_of(part.data) if part.text is None else None
+    return part if text is None else replace(part, carrier=Carrier.REDACTED_THINKING, data=text)
+
+
+def _text_of(data: object) -> str | None:
+    try:
+        return b64decode(data, validate=True).decode() if isinstance(data, str) else None
+    except (NotBase64, ValueError):
+        return None
 
 
 def joined(parts: list[Part], pointers: list[str], ledger: Ledger) -> list[Part]:

@@ -97,6 +97,7 @@ def fit_thinking(
 ) -> str | None:
     """The switch of thinking; may take the effort out of ``params`` where the target says both in one place."""
     thinking = request.thinking
+    _one_measure(thinking, params, capabilities, ledger, places)
     if capabilities.effort_is_thinking and "effort" in params:
         if thinking == "off":
             ledger.lose(places.of("thinking"), "how much to think, since thinking is off")
@@ -113,7 +114,26 @@ def fit_thinking(
     if thinking != "on" and capabilities.budget_required and "thinking_budget" in params:
         ledger.lose(places.of("thinking_budget"), "a budget of thinking, which is not switched on")
         del params["thinking_budget"]
-    return _sayable(thinking, capabilities, ledger, places)
+    switch = _sayable(thinking, capabilities, ledger, places)
+    if capabilities.budget_switches and switch is None and "thinking_budget" in params:
+        what = "a budget of thinking without the switch, which the target asks for"
+        ledger.lose(places.of("thinking_budget"), what, "thinking is switched on")
+        return "on"
+    return switch
+
+
+def _one_measure(
+    thinking: str | None, params: dict[str, JsonValue], capabilities: Capabilities, ledger: Ledger, places: Places
+) -> None:
+    """Take out what says how much to think, where the target has no place for it beside something else."""
+    if thinking == "off" and (capabilities.effort_or_budget or capabilities.budget_switches):
+        for name in ("effort", "thinking_budget"):
+            if name in params:
+                ledger.lose(places.of(name), "how much to think, since thinking is off")
+                del params[name]
+    if capabilities.effort_or_budget and "effort" in params and "thinking_budget" in params:
+        ledger.lose(places.of("effort"), "the effort of thinking beside its budget", "left out: the budget is exact")
+        del params["effort"]
 
 
 def _sayable(thinking: str | None, capabilities: Capabilities, ledger: Ledger, places: Places) -> str | None:

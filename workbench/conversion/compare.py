@@ -45,7 +45,9 @@ def unsaid(converted: Converted) -> tuple[str, ...]:
         normal = normal_request(read, adapter)
         said = normal.request
         url = adapter.read_url(converted.path)
-        said = replace(said, model=said.model if url.model is None else url.model)
+        if url.model is not None:  # "models/x" and "x" are one model where they make one URL
+            is_same = adapter.path(replace(meant, model=url.model)) == adapter.path(meant)
+            said = replace(said, model=meant.model if is_same else url.model)
         said = replace(said, stream=said.stream if url.stream is None else url.stream)
         more = [p.pointer for p in normal.params if not p.name and p.value is not None and p.value not in ([], {})]
         return (*_different(meant, said, _REQUEST), *(f"{pointer} was not meant" for pointer in more))
@@ -61,7 +63,14 @@ def unsaid(converted: Converted) -> tuple[str, ...]:
 
 
 def _stopped(answer: ModelResponse) -> ModelResponse:
-    """Where an answer holds calls, some protocols say "stop" for it and some have a word of its own."""
+    """An answer in words that every protocol has.
+
+    Where it holds calls, some say "stop" for it and some have a word of its own. Where it failed, some say so by a
+    finish reason, too, and some begin an answer that others do not begin.
+    """
+    if answer.error:
+        messages = tuple(message for message in answer.messages if message.parts)
+        answer = replace(answer, messages=messages, stop=None if answer.stop == "other" else answer.stop)
     has_calls = any(True for message in answer.messages for _ in message.tool_calls())
     return replace(answer, stop="tool_calls") if has_calls and answer.stop == "stop" else answer
 
@@ -96,7 +105,7 @@ def _comparable(value: Any) -> Any:
         extra = dict(keys(value.extra, ""))
         return replace(value, error=None, raw=value.raw if value.input is None else None, extra=extra)
     if isinstance(value, Usage):
-        return value.input, value.output, value.cache_read or 0, value.cache_write or 0, value.reasoning or 0
+        return value.input, value.output, value.cache_read, value.cache_write, value.reasoning
     if isinstance(value, Text | Media) and value.extra:
         return replace(value, extra=dict(keys(value.extra, "")))
     return dict(value) if hasattr(value, "keys") else None if value == "" else value

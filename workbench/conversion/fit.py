@@ -17,15 +17,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.adapters import Capabilities
-from workbench.conversion import _parts, _request
-from workbench.conversion._ledger import Ledger, Loss, keys
+from workbench.conversion import _parts, _request, _response
+from workbench.conversion._ledger import Ledger, Loss
 from workbench.conversion._names import Ids
 from workbench.conversion._places import Places
 from workbench.conversion._reasoning import fit_reasoning, joined
 from workbench.conversion.normal import NormalRequest, NormalResponse, append, rebased
 from workbench.ir import (
     NOTHING,
-    ApiError,
     Carrier,
     Media,
     Message,
@@ -37,11 +36,7 @@ from workbench.ir import (
     Text,
     ToolCallIR,
     ToolResultIR,
-    Usage,
 )
-
-_STRUCTURE = ("object", "type", "created", "response")
-"""Keys of an answer that say no more than what it is, or when it came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,93 +93,48 @@ def fit_response(normal: NormalResponse, capabilities: Capabilities, body: bytes
     response, ledger, places = normal.response, Ledger(), Places(body)
     for loss in normal.losses:
         ledger.lose(*loss)
-    messages = response.messages
-    if len(messages) > 1 and "count" not in capabilities.params:
-        for message in messages[1:]:
-            ledger.lose(message.pointer, "another choice: the target gives one answer")
-        messages = messages[:1]
-    if response.error and messages and not response.is_stream:
-        for message in messages:
-            ledger.lose(message.pointer, "an answer beside an error")
-        messages = ()
+    messages = _choices(response, capabilities, ledger)
     ids = Ids(messages, capabilities)
     cut = _Cut(capabilities, ledger, ids, NOTHING, is_answer=True)
     fitted = tuple(Message("assistant", cut.answer(n, message)) for n, message in enumerate(messages))
-    stop = response.stop
-    if stop is not None and stop not in capabilities.stops:
-        ledger.lose(places.of("finish_reason"), f"the finish reason {response.finish_reason!r:.60}", "'stop'")
-        stop = "stop"
-    usage = response.usage
-    if usage is None and capabilities.usage_required and not response.error:
-        ledger.lose("", "an answer without token counts, which the target refuses", "0 is written")
-        usage = Usage(0, 0)
     is_complete = response.is_complete and not (response.error and response.is_stream)
     if not is_complete and not response.is_stream and not response.error:
         ledger.lose(places.of("finish_reason"), "that the answer is not complete yet", "written as a whole answer")
         is_complete = True
-    if stop == "tool_calls" and capabilities.stop_by_calls and not any(any(m.tool_calls()) for m in fitted):
-        ledger.lose(
-            places.of("finish_reason"), f"the finish reason {response.finish_reason!r:.60} without a call", "'stop'"
-        )
-        stop = "stop"
-    if response.error and response.is_stream and (stop or usage):
-        ledger.lose(places.of("usage"), "how a stream ended in which an error came")
-        stop, usage = None, None
-    if (stop or usage) and capabilities.stop_is_end and response.is_stream and not response.is_complete:
-        what = "the finish reason and token counts of a stream that breaks off behind them"
-        ledger.lose(places.of("finish_reason"), what)
-        stop, usage = None, None
-    for name in ("id", "model"):
-        if getattr(response, name) is not None and name not in capabilities.answer_fields:
-            ledger.lose(f"/{name}", f"the {name} of the answer")
-    _lose_params(response, ledger)
+    usage = _response.fit_usage(response, capabilities, ledger, places)
+    stop = _response.fit_stop(response, fitted, capabilities, ledger, places)
+    stop, usage = _response.fit_end(response, stop, usage, capabilities, ledger, places)
+    own = _response.fit_names(response, capabilities, ledger, places)
+    _response.lose_params(response, ledger)
     meant = replace(
         response,
         messages=fitted,
-        id=response.id if "id" in capabilities.answer_fields else None,
-        model=response.model if "model" in capabilities.answer_fields else None,
+        id=own["id"],
+        model=own["model"],
         stop=stop,
         is_complete=is_complete,
-        usage=usage and _fit_usage(usage, capabilities, ledger, places),
-        error=response.error and _fit_error(response.error, capabilities, ledger, places),
+        usage=usage,
+        error=response.error and _response.fit_error(response, capabilities, ledger, places),
         params=NOTHING,
         itemized=False,
     )
     return Fitted(meant, ledger.losses(), cut.changed())
 
 
-def _lose_params(response: ModelResponse, ledger: Ledger) -> None:
-    """What an answer says beside its content; of its choices, each by its own place."""
-    for key, value in response.params.items():
-        if key in _STRUCTURE:
-            continue
-        if key in ("choices", "candidates") and isinstance(value, list):
-            for n, beside in enumerate(value):
-                ledger.lose_keys(f"/{key}/{n}", beside if isinstance(beside, dict) else {})
-        else:
-            for at, _ in keys({key: value}, ""):
-                ledger.lose(at, f"{at[1:]!r:.80} of the answer")
-
-
-def _fit_usage(usage: Usage, capabilities: Capabilities, ledger: Ledger, places: Places) -> Usage:
-    fields: dict[str, Any] = {"raw": NOTHING}
-    for name in ("cache_read", "cache_write", "reasoning"):
-        if getattr(usage, name) is not None and name not in capabilities.usage_fields:
-            fields[name] = None
-            if getattr(usage, name):
-                ledger.lose(places.of("usage"), f"the token count {name!r}")
-    return replace(usage, **fields)
-
-
-def _fit_error(error: ApiError, capabilities: Capabilities, ledger: Ledger, places: Places) -> ApiError:
-    fields: dict[str, Any] = {"details": NOTHING}
-    for name in ("type", "code", "param", "request_id"):
-        if getattr(error, name) is not None and name not in capabilities.error_fields:
-            ledger.lose(places.below("error", name), f"the {name} of an error")
-            fields[name] = None
-    for name in error.details:
-        ledger.lose(places.below("error", name), f"{name!r:.80} of an error")
-    return replace(error, **fields)
+def _choices(response: ModelResponse, capabilities: Capabilities, ledger: Ledger) -> tuple[Message, ...]:
+    """The choices that the target takes: one, or all; none beside the error of a whole answer."""
+    messages = response.messages
+    if len(messages) > 1 and "count" not in capabilities.params:
+        for message in messages[1:]:
+            place, _, key = message.pointer.rpartition("/")
+            at = place if key in ("message", "content") else message.pointer
+            ledger.lose(at, "another choice: the target gives one answer")
+        messages = messages[:1]
+    if response.error and messages and not response.is_stream:
+        for message in messages:
+            ledger.lose(message.pointer, "an answer beside an error")
+        messages = ()
+    return messages
 
 
 class _Cut:
@@ -297,6 +247,9 @@ class _Cut:
             if made:
                 kept.append(made)
                 pointers.append(pointer)
+            elif kept and pointers[-1] == pointer:  # a signature stands on the part that follows it
+                kept.pop()
+                self._ledger.lose(pointers.pop(), "a signature of what is left out")
         kept = joined(kept, pointers, self._ledger)
         if ("answer" if self._is_answer else "assistant") in capabilities.one_text:
             kept = _parts.one_text(message, kept, self._ledger, is_answer=True)
