@@ -26,4 +26,4 @@ def test_folders_are_where_the_client_says(
 
 def test_what_is_not_listed_says_why() -> None:
     listed = {place.client for place in KNOWN if not place.why_not}
-    assert listed == {"Claude Code", "claude-trace"}
+    assert listed == {"Claude Code", "claude-trace", "Codex CLI", "Gemini CLI", "Qwen Code", "pi"}

@@ -22,19 +22,34 @@ def test_sessions_of_clients_are_found_newest_first_with_their_project(home: Pat
     ]
 
 
-def test_what_cannot_be_read_yet_is_named_with_the_reason(home: Path) -> None:
-    put(home / ".codex/sessions/2026/01/02/rollout-1.jsonl")
-    put(home / ".codex/sessions/2026/01/02/rollout-2.jsonl")
-    put(home / ".gemini/tmp/abc/chats/session-1.json")
+def test_sessions_of_every_client_are_listed(home: Path) -> None:
+    put(home / ".codex/sessions/2026/01/02/rollout-1.jsonl", b'{"payload":{"cwd":"/home/ann/demo"}}', at=6)
+    put(home / ".codex/archived_sessions/rollout-2.jsonl", b'{"payload":{"cwd":"/home/ann/old"}}', at=5)
+    put(home / ".gemini/tmp/demo-project/chats/session-1.json", at=4)
+    put(home / ".gemini/tmp/demo-project/chats/session-2.jsonl", at=3)
+    put(home / ".qwen/projects/-home-ann-q/chats/a.jsonl", entries("/home/ann/q"), at=2)
+    put(home / ".pi/agent/sessions/--p--/b.jsonl", b'{"type":"session","cwd":"/home/ann/p"}', at=1)
+    assert [(f.client, f.project) for f in find().sessions] == [
+        ("Codex CLI", "demo"),
+        ("Codex CLI", "old"),
+        ("Gemini CLI", "demo-project"),
+        ("Gemini CLI", "demo-project"),
+        ("Qwen Code", "q"),
+        ("pi", "p"),
+    ]
+
+
+def test_what_is_not_listed_is_named_with_the_reason(home: Path) -> None:
     put(home / ".claude/projects/p/agent-1.jsonl")
     put(home / ".local/share/opencode/opencode.db")
+    put(home / ".local/share/opencode/storage/session/p/ses_1.json")
     assert find() == (
         (),
         (
             "1 Claude Code sub-agent session left out of the list: open one by its path (~/.claude/projects)",
-            "2 Codex CLI rollouts not read yet: record the wire instead (~/.codex/sessions)",
-            "1 OpenCode database not read yet: record the wire instead (~/.local/share/opencode)",
-            "1 Gemini CLI chat not read yet: record the wire instead (~/.gemini/tmp)",
+            "1 OpenCode database not read here: write one out with 'opencode export' (~/.local/share/opencode)",
+            "1 OpenCode session not read here: write one out with 'opencode export' "
+            "(~/.local/share/opencode/storage/session)",
         ),
     )
 

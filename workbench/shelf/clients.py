@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-NOT_READ = "not read yet: record the wire instead"
+EXPORT = "not read here: write one out with 'opencode export'"
 
 
 class Place(NamedTuple):
@@ -54,15 +54,8 @@ KNOWN: tuple[Place, ...] = (  # a file belongs to the first place it fits
     Place("Claude Code", "session", ".claude/projects", ("*", "*.jsonl"), "CLAUDE_CONFIG_DIR"),
     Place("claude-trace", "log", "./.claude-trace", ("log-*.jsonl",)),
     Place("claude-trace", "log", ".claude-trace", ("log-*.jsonl",)),
-    Place(
-        "Codex CLI",
-        "rollout",
-        ".codex/sessions",
-        ("*", "*", "*", "rollout-*.jsonl"),
-        "CODEX_HOME",
-        why_not=NOT_READ,
-    ),
-    Place("Codex CLI", "archived rollout", ".codex/archived_sessions", ("*.jsonl",), "CODEX_HOME", why_not=NOT_READ),
+    Place("Codex CLI", "rollout", ".codex/sessions", ("*", "*", "*", "rollout-*.jsonl"), "CODEX_HOME"),
+    Place("Codex CLI", "archived rollout", ".codex/archived_sessions", ("*.jsonl",), "CODEX_HOME"),
     Place(
         "OpenCode",
         "database",
@@ -70,7 +63,7 @@ KNOWN: tuple[Place, ...] = (  # a file belongs to the first place it fits
         ("opencode.db",),
         "XDG_DATA_HOME",
         moved=2,
-        why_not=NOT_READ,
+        why_not=EXPORT,
     ),
     Place(
         "OpenCode",
@@ -79,9 +72,9 @@ KNOWN: tuple[Place, ...] = (  # a file belongs to the first place it fits
         ("*", "ses_*.json"),
         "XDG_DATA_HOME",
         moved=2,
-        why_not=NOT_READ,
+        why_not=EXPORT,
     ),
-    Place("Gemini CLI", "chat", ".gemini/tmp", ("*", "chats", "session-*.json*"), why_not=NOT_READ),
-    Place("Qwen Code", "chat", ".qwen/projects", ("*", "chats", "*.jsonl"), why_not=NOT_READ),
-    Place("pi", "session", ".pi/agent/sessions", ("*", "*.jsonl"), why_not=NOT_READ),
+    Place("Gemini CLI", "chat", ".gemini/tmp", ("*", "chats", "session-*.json*")),
+    Place("Qwen Code", "chat", ".qwen/projects", ("*", "chats", "*.jsonl")),
+    Place("pi", "session", ".pi/agent/sessions", ("*", "*.jsonl")),
 )

@@ -23,6 +23,9 @@ MOST_LISTED = 36
 HEAD = 32 * 1024
 """Bytes read of a file to learn which project it belongs to."""
 
+_INNER = "chats"
+"""Folder inside that of a project."""
+
 _CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*+")')
 
 
@@ -112,7 +115,8 @@ def _project(path: Path) -> str:
         cwd = ""
     if isinstance(cwd, str) and re.split(r"[/\\]", cwd.rstrip("/\\"))[-1]:
         return re.split(r"[/\\]", cwd.rstrip("/\\"))[-1]
-    return next((part for part in reversed(path.parent.parts) if not part.startswith(".")), path.stem)
+    parts = reversed(path.parent.parts)
+    return next((part for part in parts if not part.startswith(".") and part != _INNER), path.stem)
 
 
 def _count(number: int, noun: str) -> str:
