@@ -60,7 +60,7 @@ def test_arguments_are_typed_by_the_tools_of_the_request(run: Run, tmp_path: Pat
             "headers": [],
             "content": {
                 "text": json.dumps(
-                    {"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
+                    {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
                 )
             },
         },

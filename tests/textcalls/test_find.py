@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from tests.textcalls import answers, leaked
 from tests.textcalls.innocent import ABOUT, GLM, HERMES, INVOKE, KIMI, M2, MARK, NATIVE, PLAIN, QWEN, dressed
 from tests.textcalls.reading import TOOLS, briefly
 from workbench.ir import ToolDef
@@ -14,14 +15,16 @@ from workbench.textcalls import debris, find
 INNOCENT = {
     **PLAIN,
     **ABOUT,
+    **answers.INNOCENT,
     **{f"{name} {dress}": text for name, native in NATIVE.items() for dress, text in dressed(native).items()},
 }
 BARE = "I'll list the files.\n\n<function=Glob>\n<parameter=pattern>\n*.md\n</parameter>\n</function>\n</tool_call>"
+WEATHER = ToolDef("get_weather", None, {"type": "object", "properties": {"city": {"type": "string"}}})
 OTHER_TOOLS = (ToolDef("search", None, {"properties": {}}),)
 
 
 @pytest.mark.parametrize("text", [pytest.param(t, id=i) for i, t in INNOCENT.items()])
-@pytest.mark.parametrize("tools", [TOOLS, OTHER_TOOLS, ()], ids=["declared", "others declared", "unknown"])
+@pytest.mark.parametrize("tools", [(*TOOLS, WEATHER), OTHER_TOOLS, ()], ids=["declared", "others declared", "unknown"])
 def test_innocent_texts_hold_no_call(text: str, tools: tuple[ToolDef, ...]) -> None:
     assert find(text, tools) == ()
     assert debris(text) == ()
@@ -92,6 +95,30 @@ def test_calls_are_found(name: str, before: str, behind: str, tools: tuple[ToolD
 )  # fmt: skip
 def test_what_is_found(text: str, tools: tuple[ToolDef, ...], expected: list[tuple[object, ...]]) -> None:
     assert [briefly(c) for c in find(text, tools)] == expected
+
+
+@pytest.mark.parametrize("text", [pytest.param(t, id=i) for i, t in leaked.CALLS.items()])
+def test_calls_that_users_report_are_found(text: str) -> None:
+    found = find(text, (*TOOLS, WEATHER))
+    assert found
+    assert {c.name for c in found} == {"get_weather"}
+    if not any("cut" in p or "unclosed" in p or "no JSON" in p for c in found for p in c.problems):
+        assert {str(c.input) for c in found} == {"{'city': 'Rome'}"}
+    assert [d.text for d in debris(text, found)] == (["<|im_end|>"] if text.endswith("<|im_end|>") else [])
+
+
+@pytest.mark.parametrize("text", [pytest.param(t, id=i) for i, t in leaked.MARKERS.items()])
+def test_markers_that_users_report_are_found(text: str) -> None:
+    found = find(text, (*TOOLS, WEATHER))
+    assert found or debris(text, found)
+
+
+@pytest.mark.parametrize(
+    "bit", ["<tools>{", "[TOOL_CALL][", '<tool>{"', "x{}\n", "read{", "to=functions.read{", "✿ARGS✿"]
+)
+def test_long_texts_without_known_tags_come_back(bit: str) -> None:
+    text = bit * (60_000 // len(bit)) + "}"
+    debris(text, find(text, TOOLS))
 
 
 def test_named_formats_are_trusted() -> None:

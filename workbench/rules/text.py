@@ -24,7 +24,13 @@ UNCLOSED = Rule("text.unclosed-tag", Severity.WARNING, "A section tag is never c
 
 RULES = (UNPARSED, MALFORMED, IN_REASONING, TOKEN, UNCLOSED)
 
-AROUND = ("the opening tag around it is missing", "the closing tag around it is missing", "no such tool")
+AROUND = (
+    "the opening tag around it is missing",
+    "the closing tag around it is missing",
+    "the tags around it are missing",
+    "in tags of no known format",
+    "no such tool",
+)
 """Problems of a call that can be read all the same."""
 
 MOST = 8

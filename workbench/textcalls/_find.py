@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from workbench.ir import ToolDef
-from workbench.textcalls import TextCall, TextFormat, every, get
+from workbench.textcalls import TextCall, TextFormat, _untagged, every, get
 from workbench.textcalls._markdown import MarkdownCode
 
 
@@ -61,6 +61,9 @@ def find(text: str, tools: Sequence[ToolDef] = (), formats: Iterable[str] | None
     trusted = formats is not None
     wanted = [get(n) for n in formats] if formats is not None else _every()
     found = [c for f in wanted for c in _calls(f, text, tools, names, trusted)]
+    if not trusted:
+        untagged = [*_untagged.foreign(text, tools, names), *_untagged.stripped(text, names)]
+        found += [c for c in untagged if not any(f.start < c.end and c.start < f.end for f in found)]
     best = _without_overlaps(found, names)
     meant = best if trusted else [c for run in _runs(text, best, names) for c in run]
     return tuple(_nested_before_think_end(text, meant))
@@ -75,21 +78,13 @@ def _calls(
     text_format: TextFormat, text: str, tools: Sequence[ToolDef], names: frozenset[str], trusted: bool
 ) -> Iterator[TextCall]:
     """What one format finds, if anything of it stands in the text."""
-    if text_format.markers:
-        if not any(m in text for m in text_format.markers):
-            return
-    elif not trusted and not (names and text.strip()[:1] in ("{", "[")):
+    if not text_format.markers and not trusted:
+        yield from _untagged.calls(text_format, text, tools, names)
+        return
+    if text_format.markers and not any(m in text for m in text_format.markers):
         return
     parser = text_format.parser(tools)
-    calls = [f for f in (*parser.feed(text), *parser.close()) if isinstance(f, TextCall)]
-    if text_format.markers or trusted or (_is_nothing_else(text, calls) and all(c.name in names for c in calls)):
-        yield from calls
-
-
-def _is_nothing_else(text: str, calls: Sequence[TextCall]) -> bool:
-    """The text holds these calls and no words."""
-    places = [0, *(p for c in calls for p in (c.start, c.end)), len(text)]
-    return bool(calls) and not any(text[a:b].strip(" \t\r\n;,") for a, b in zip(places[::2], places[1::2], strict=True))
+    yield from (f for f in (*parser.feed(text), *parser.close()) if isinstance(f, TextCall))
 
 
 def _without_overlaps(found: Sequence[TextCall], names: frozenset[str]) -> list[TextCall]:
@@ -159,7 +154,9 @@ def _is_meant(text: str, before: int, run: Sequence[TextCall], names: frozenset[
         return False
     if prefix.strip() and not (_SENTENCE_END.search(prefix) and not _CLOSERS.sub("", rest_of_line)):
         return False
-    if (prefix.expandtabs(4).startswith("    ") or prefix.strip()) and not (is_declared or is_last):
+    if prefix.expandtabs(4).startswith("    ") and not is_last:
+        return False
+    if prefix.strip() and not (is_declared or is_last):
         return False
     intro = text[max(before, start - _INTRO) : start].rstrip().rpartition("\n\n")[2]
     sentence = re.split(r"[.!?。！？]\s", intro)[-1]
@@ -186,10 +183,26 @@ _MARKERS: Final = (
     r"|eom_id|eot_id|observation|user|assistant|system|endoftext|end_of_msg|python_(?:start|end))\|>"
     r"|<｜[^<>｜\s]{1,32}｜>|</?\s?[|｜‖]{1,2}\s?DSML\s?[|｜‖]{1,2}\s?[\w ]{0,24}(?:>|(?=\s))"
     r"|\[/?(?:TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|ARGS|CALL_ID|TOOL_CONTENT)\]|<eop>"
+    r"|\[(?:END_)?TOOL_REQUEST\]|<\|/?tool_call\|?>|<tool_call\|>|<\|\"\|>|</?TOOLCALL>|</?seed:tool_call>"
+    r"|<\|(?:action_(?:start|end)|plugin|(?:START|END)_(?:ACTION|THINKING|RESPONSE|OF_TURN_TOKEN))\|>"
+    r"|✿(?:FUNCTION|ARGS|RESULT|RETURN)✿"
 )
 _DEBRIS = re.compile(_MARKERS)
-_HINTS: Final = ("tool_call", "<|", "<｜", "DSML", "invoke>", "minimax", "[TOOL_", "[/TOOL_", "]~b]", "[e~[", "<eop>")
-_MORE_HINTS: Final = ("</arg_", "</function", "[ARGS]", "[CALL_ID]", "[AVAILABLE_TOOLS]")
+_HINTS: Final = (
+    "tool_call",
+    "<|",
+    "<｜",
+    "DSML",
+    "invoke>",
+    "minimax",
+    "[TOOL_",
+    "[/TOOL_",
+    "]~b]",
+    "[e~[",
+    "<eop>",
+    "✿",
+)
+_MORE_HINTS: Final = ("</arg_", "</function", "[ARGS]", "[CALL_ID]", "[AVAILABLE_TOOLS]", "TOOLCALL", "_TOOL_")
 _ALONE = re.compile(rf"(?:\s|</?[\w:=]{{1,64}}>|{_MARKERS})*+\Z")
 
 

@@ -23,8 +23,9 @@ DOUBLED_BRACES: Final = "doubled braces"
 PYTHON: Final = "no JSON, read as Python"
 _A_NAME: Final = "name|tool|function|tool_name|function_name"
 _SOME: Final = "arguments|parameters|input|args|tool_input"
+_BEGUN: Final = r'\s*\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?(?:"function"\s*:\s*\{\s*)?'
 _USUAL: Final = re.compile(rf'\s*\{{\s*"(?:{_A_NAME})"\s*:\s*"[^"\\]*+"\s*,\s*"({_SOME})"\s*:\s*')
-_HEAD: Final = re.compile(rf'\s*\{{\s*"(?:{_A_NAME})"\s*:\s*"([^"\\]{{1,200}})"\s*,\s*"(?:{_SOME})"\s*:')
+_HEAD: Final = re.compile(rf'{_BEGUN}"(?:{_A_NAME})"\s*:\s*"([^"\\]{{1,200}})"\s*,\s*"(?:{_SOME})"\s*:')
 _NAME: Final = re.compile(rf"""["'](?:{_A_NAME})["']\s*:\s*["']([^"'\\\n]{{1,256}})["']""")
 _ARGUMENTS: Final = re.compile(rf"""["']({_SOME})["']\s*:\s*""")
 
