@@ -38,6 +38,9 @@ PLACES: dict[str, Sequence[str]] = {
     "note": ("2", "a"),
     "stream": ("t",),
     "diff": ("d",),
+    "conversion": ("c",),
+    "tools": ("T",),
+    "arguments": ("A",),
 }
 HOME: dict[str, Sequence[str]] = {
     "home": (),

@@ -8,6 +8,7 @@ import pytest
 
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
+from tests.tui.test_hostile import assert_clean, hostile_session
 from workbench.tui.screens import ladder
 from workbench.tui.screens.ladder import LadderScreen
 from workbench.wire.session import MemorySession, Session
@@ -110,3 +111,11 @@ async def test_every_size(size: tuple[int, int]) -> None:
         for key in ("g", "tab", "j", "tab", "G"):
             await driver.press(key)
         assert driver.text.count("\n") + 1 == size[1]
+
+
+async def test_hostile_calls_and_tools_reach_the_screen_clean() -> None:
+    async with showing(hostile_session(), size=(120, 40)) as driver:
+        await ladder_of(driver)
+        for key in ("g", "tab", "G", "q", "T", "tab", "tab", "q", "c", "l", "tab", "q"):
+            await driver.press(key)
+            assert_clean(driver)

@@ -139,8 +139,10 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
             self._show_call()
 
     def _show_calls(self) -> None:
-        subjects = self.subjects or ()
-        self.calls.show([ladder.subject_line(s, self.told.get(n)) for n, s in enumerate(subjects)], self.why_none)
+        self.calls.show(len(self.subjects or ()), self._call_line, self.why_none)
+
+    def _call_line(self, item: int) -> Line:
+        return ladder.subject_line(self.subjects[item], self.told.get(item)) if self.subjects else ()
 
     def _show_call(self) -> None:
         if not self.subjects:

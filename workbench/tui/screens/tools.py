@@ -158,20 +158,22 @@ class ToolsScreen(Worklist[Declared, Lens]):
 
     def _show_tools(self) -> None:
         subjects = self.subjects or ()
-        said = [tools.tool_line(subject, self.told.get(n)) for n, subject in enumerate(subjects)]
-        self.declared.show(said, self.why_none)
+        self.declared.show(len(subjects), self._tool_line, self.why_none)
         head = tools.headline(self.index + 1, len(subjects), len(self.told), self.provider)
         self.query_one("#headline", Bar).show([head])
+
+    def _tool_line(self, item: int) -> Line:
+        return tools.tool_line(self.subjects[item], self.told.get(item)) if self.subjects else ()
 
     def _show_tool(self) -> None:
         """The dialects of the tool under the cursor."""
         lens = self.told.get(self.chosen())
+        here = (self.provider or "").partition(":")[0]
         if lens is None:
-            self.dialects.show((), "judging …" if self.subjects else "")
+            self.dialects.show_none("judging …" if self.subjects else "")
         else:
-            here = (self.provider or "").partition(":")[0]
             said = [tools.dialect_line(j, is_here=bool(here) and j.dialect.name.startswith(here)) for j in lens.judged]
-            self.dialects.show(said, lens.why)
+            self.dialects.show(len(said), said.__getitem__, lens.why)
         self._show_dialect()
 
     def _show_dialect(self) -> None:

@@ -22,25 +22,30 @@ Told = TypeVar("Told")
 
 
 class ListPane(LineView):
-    """Lines made beforehand."""
+    """As many lines as there are subjects, each made when it is seen."""
 
     why = ""
     """What to say while there are none."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
-        self.lines: Sequence[Line] = ()
+        self._count = 0
+        self._line_of: Callable[[int], Line] = lambda item: ()
 
-    def show(self, lines: Sequence[Line], why: str = "") -> None:
+    def show(self, count: int, line_of: Callable[[int], Line], why: str = "") -> None:
         """Show other lines; the cursor stays where it is, as far as there are lines."""
-        self.lines, self.why = lines, why
+        self._count, self._line_of, self.why = count, line_of, why
         self.reload()
 
+    def show_none(self, why: str) -> None:
+        """Show that there are none."""
+        self.show(0, lambda item: (), why)
+
     def count(self) -> int:
-        return len(self.lines)
+        return self._count
 
     def head(self, item: int, width: int) -> Line:
-        return self.lines[item]
+        return self._line_of(item)
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.why, width, "muted")

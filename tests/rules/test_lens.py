@@ -1,0 +1,62 @@
+"""The schema lens: one schema against every contract."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.decode import Decoded
+from workbench.rules import contracts, lens
+from workbench.wire.exchange import Body, Exchange, HttpRequest
+from workbench.wire.jsontext import dumps
+
+OPEN = {"type": "object", "properties": {"path": {"type": "string"}}}
+ONE_OF = {"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}
+CASES = [
+    ("ls", OPEN, "anthropic", lens.ACCEPTED, ()),
+    ("ls", OPEN, "openai strict", lens.CHANGED, ("additionalProperties", "required")),
+    ("run", ONE_OF, "anthropic", lens.CHANGED, ("oneOf",)),
+    ("ls.it", OPEN, "openai", lens.CHANGED, ("name",)),
+    ("ls", "no schema", "anthropic", "refused", ("",)),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "schema", "dialect", "verdict", "keywords"), CASES, ids=[f"{c[0]}-{c[2]}" for c in CASES]
+)
+def test_a_verdict_has_its_reasons_and_a_change(name, schema, dialect, verdict, keywords):
+    held = next((c, d) for c, d in lens.dialects() if d.name == dialect)
+    judged = lens.judge(name, schema, *held)
+    assert judged.verdict == verdict
+    assert {i.keyword for i in judged.issues if i.effect == "refused"} == set(keywords)
+    assert judged.lowered.schema == schema or judged.lowered.steps
+
+
+def test_one_contract_answers_in_all_its_modes():
+    assert [d.mode for _, d in lens.dialects("gemini")] == ["", "json-schema"]
+    assert {c.label for c, _ in lens.dialects()} < {contracts.get(name).label for name in contracts.names()}
+
+
+@pytest.mark.parametrize(
+    ("url", "body", "pointer"),
+    [
+        (
+            "https://api.anthropic.com/v1/messages",
+            {"model": "m", "messages": [], "tools": [{"name": "x", "input_schema": OPEN}]},
+            "/tools/0/input_schema",
+        ),
+        (
+            "https://generativelanguage.googleapis.com/v1beta/models/gemini-x:generateContent",
+            {"contents": [], "tools": [{"functionDeclarations": [{"name": "x", "parametersJsonSchema": OPEN}]}]},
+            "/tools/0/functionDeclarations/0/parametersJsonSchema",
+        ),
+        (
+            "https://api.anthropic.com/v1/messages",
+            {"model": "m", "messages": [], "tools": [{"name": "x"}]},
+            "/tools/0",
+        ),
+    ],
+)
+def test_a_schema_is_found_in_its_declaration(url, body, pointer):
+    decoded = Decoded(0, Exchange("1", HttpRequest("POST", url, body=Body(dumps(body)))), None)
+    assert decoded.request
+    assert lens.pointer_of(decoded, decoded.request.tools[0]) == pointer

@@ -1,0 +1,71 @@
+"""Lines of the tools screen."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.ir import ToolDef
+from workbench.rules import lens
+from workbench.tui.lines import plain
+from workbench.tui.models import tools
+from workbench.tui.models.tools import Declared, Lens
+from workbench.wire.jsontext import JsonIndex, dumps
+
+ONE_OF = {
+    "type": "object",
+    "properties": {"a": {"type": "string", "minLength": 2}},
+    "oneOf": [{"required": ["a"]}, {"required": ["b"]}],
+}
+NODE = {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#"}}}}
+
+
+def judged(schema: object, dialect: str) -> lens.Judged:
+    return next(lens.judge("run", schema, c, d) for c, d in lens.dialects() if d.name == dialect)
+
+
+def declared(name: str | None) -> Declared:
+    return Declared(ToolDef(name, None, {}, pointer="/tools/0"), "/tools/0/input_schema")
+
+
+@pytest.mark.parametrize(
+    ("dialects", "said"),
+    [
+        ((), "(no name)"),
+        (("openai",), "accepted everywhere"),
+        (("anthropic", "openai"), "refused by 1 of 2"),
+    ],
+)
+def test_a_tool_says_how_many_take_it(dialects: tuple[str, ...], said: str) -> None:
+    told = Lens(tuple(judged(ONE_OF, name) for name in dialects)) if dialects else None
+    assert said in plain(tools.tool_line(declared(None), told))
+
+
+def test_a_row_has_what_is_refused_then_the_changes_then_the_check() -> None:
+    body = dumps(ONE_OF)
+    span = JsonIndex(body).span("/oneOf")
+    assert span
+    rows = tools.rows_of(judged(ONE_OF, "anthropic"), {"/oneOf": span})
+    words = [plain(row.head).split()[1] for row in rows]
+    assert words[0] == "refused" and words[-1] == "check"
+    assert words == sorted(words, key=["refused", "ignored", "change", "check"].index)
+    assert rows[0].pointer == "/oneOf" and rows[0].spans == (span,) and rows[0].is_keyword
+    assert any("source: " in text for text, _ in rows[0].text)
+    assert any('"oneOf"' in text for text, _ in rows[-1].text)
+
+
+@pytest.mark.parametrize(("width", "repeated"), [(200, False), (24, True)])
+def test_what_the_line_says_is_said_again_only_where_it_is_cut(width: int, repeated: bool) -> None:
+    row = tools.rows_of(judged(ONE_OF, "anthropic"), {})[0]
+    told = " ".join(plain(made).strip() for made in tools.body(row, width))
+    assert ("may not stand" in told) == repeated
+
+
+@pytest.mark.parametrize("schema", [ONE_OF, NODE, "no schema", {"type": 3}], ids=str)
+def test_every_dialect_has_its_lines(schema: object) -> None:
+    for contract, dialect in lens.dialects():
+        found = lens.judge("run", schema, contract, dialect)
+        line = plain(tools.dialect_line(found, is_here=False))
+        assert dialect.name in line and found.verdict in line
+        assert tools.verdict_words(found)
+        for row in tools.rows_of(found, {}):
+            assert tools.body(row, 40) is not None
