@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.accumulation import sdks
 from tests.accumulation.test_python_sdks import ours, plain
 from workbench.accumulation.blocks import AnthropicPython
 from workbench.accumulation.chat_by_merging import OpenAIPython
+from workbench.accumulation.deeds import What
 from workbench.accumulation.differences import where_they_differ
+from workbench.accumulation.effects import Effects
 from workbench.decode import Decoded
 from workbench.importers import open_input
 
 PROTOCOLS = ("anthropic-messages", "openai-chat")
+"""Those whose clients are known."""
+OTHERS = ("bedrock-converse", "bedrock-invoke", "cohere-v2", "gemini", "ollama", "openai-responses")
 
 
-def streams(recordings: Path) -> Iterator[tuple[str, Decoded]]:
+def streams(recordings: Path, protocols: Sequence[str] = PROTOCOLS) -> Iterator[tuple[str, Decoded]]:
     with (recordings / "index.tsv").open(encoding="utf-8", newline="") as index:
         rows = [row for row in csv.DictReader(index, delimiter="\t") if row["streaming"] in ("yes", "mixed")]
     for row in rows:
-        if row["protocol"] not in PROTOCOLS or not (recordings / row["file"]).is_file():
+        if row["protocol"] not in protocols or not (recordings / row["file"]).is_file():
             continue
         session = open_input(str(recordings / row["file"]))
         for n in range(len(session)):
             decoded = Decoded(n, session.exchange(n))
-            if decoded.protocol in PROTOCOLS and decoded.events and decoded.response:
+            if decoded.protocol in protocols and decoded.events and decoded.response:
                 yield f"{row['file']} {n}", decoded
 
 
@@ -40,3 +44,17 @@ def test_the_sdks_build_what_we_say(recordings: Path) -> None:
         wrong += any(not group.agrees for group in where_they_differ(decoded))
     assert seen > 40
     assert 0 < wrong < seen
+
+
+def test_other_protocols_are_told_event_by_event_and_no_client_is_made_up(recordings: Path) -> None:
+    seen = set()
+    for name, decoded in streams(recordings, OTHERS):
+        seen.add(decoded.protocol)
+        assert where_they_differ(decoded) == (), name
+        effects = Effects(decoded.response, decoded.events)
+        deeds = [effects.of(n) for n in range(len(decoded.events))]
+        assert all(deed.words for done in deeds for deed in done), name
+        said = [n for n, done in enumerate(deeds) if done[0].what is What.NOTHING and not done[0].text]
+        assert said in ([], [0]), name  # one begins with a start that says nothing
+        assert any(deed.what in (What.ENDED, What.FINISHED, What.ERROR) for deed in deeds[-1] + deeds[-2]), name
+    assert seen == set(OTHERS)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import binascii
 import re
+import struct
 from base64 import b64decode, b64encode
 from typing import Final, NamedTuple
 from zlib import crc32
@@ -26,6 +27,10 @@ _FIXED: Final = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 """Type of a header → bytes of its value; types 6 (bytes) and 7 (string) say their length in 16 bits."""
 _HEADER_NAME: Final = re.compile(rb":(?:event-type|exception-type|message-type|content-type|error-code)\x07")
 _BYTES: Final = "/bytes"
+_SEALED: Final = re.compile(rb'\{"bytes":"([A-Za-z0-9+/]+={0,2})"(?:,"p":"[A-Za-z0-9]*")?\}')
+"""Nearly every payload that wraps bytes, with or without padding; what is spelled otherwise is read as JSON."""
+_PREAMBLE: Final = struct.Struct(">III")
+_CRC: Final = struct.Struct(">I")
 
 
 class AwsEvent(SseEvent):
@@ -69,19 +74,20 @@ def is_prelude(body: bytes, at: int = 0) -> bool:
     """A message begins here: its lengths are possible and their checksum is right."""
     if len(body) < at + _PRELUDE:
         return False
-    total, headers = _lengths(body, at)
-    is_possible = headers + _PRELUDE + _TAIL <= total <= MAX_MESSAGE + 128 * 1024
-    return is_possible and _number(body, at + 8) == crc32(body[at : at + 8])
+    total, headers, checksum = _PREAMBLE.unpack_from(body, at)
+    is_possible: bool = headers + _PRELUDE + _TAIL <= total <= MAX_MESSAGE + 128 * 1024
+    return is_possible and bool(checksum == crc32(body[at : at + 8]))
 
 
 def read(body: bytes) -> list[Message]:
     """Every message of a body; what is no message is one event without data, as far as the next message."""
     found: list[Message] = []
+    known: dict[bytes, dict[str, str]] = {}
     at = 0
     while at < len(body):
         whole = is_prelude(body, at)
         if whole:
-            message = _message(body, at, len(found))
+            message = _message(body, at, len(found), known)
         elif len(body) - at < _PRELUDE:
             message = Message(_event(len(found), at, len(body), terminated=False), "the stream ends inside a message")
         else:
@@ -104,11 +110,15 @@ def sealed_payload(data: bytes) -> bytes:
     return b'{"bytes":"' + b64encode(data) + b'"}'
 
 
-def _message(body: bytes, at: int, number: int) -> Message:
+def _message(body: bytes, at: int, number: int, known: dict[bytes, dict[str, str]]) -> Message:
+    """The message at a place; ``known`` holds headers that were read, which most messages of a stream share."""
     total, length = _lengths(body, at)
     end = min(at + total, len(body))
     payload_start = at + _PRELUDE + length
-    headers = _headers(body[at + _PRELUDE : min(payload_start, end)])
+    written = body[at + _PRELUDE : min(payload_start, end)]
+    headers = known.get(written)
+    if headers is None:
+        headers = known[written] = _headers(written)
     name = next((v for n in ("event", "exception") if (v := headers.get(f":{n}-type"))), headers.get(":error-code"))
     text = headers.get(":error-message")
     comments = (text.encode(),) if text else ()
@@ -124,6 +134,12 @@ def _message(body: bytes, at: int, number: int) -> Message:
 
 def _payload(body: bytes, start: int, end: int) -> tuple[bytes, Span]:
     """The data of a payload and where it stands; the bytes of a payload that wraps them."""
+    sealed = _SEALED.fullmatch(body, start, end)
+    if sealed:
+        try:
+            return binascii.a2b_base64(sealed[1]), sealed.span(1)
+        except binascii.Error:
+            return body[start:end], (start, end)
     payload = body[start:end]
     if payload.lstrip().startswith(b'{"') and b'"bytes"' in payload:
         found = JsonIndex(payload).span(_BYTES)
@@ -193,8 +209,10 @@ def _next_prelude(body: bytes, at: int) -> int:
 
 
 def _lengths(body: bytes, at: int) -> tuple[int, int]:
-    return _number(body, at), _number(body, at + 4)
+    total, headers, _ = _PREAMBLE.unpack_from(body, at)
+    return total, headers
 
 
 def _number(body: bytes, at: int) -> int:
-    return int.from_bytes(body[at : at + 4], "big")
+    number: int = _CRC.unpack_from(body, at)[0]
+    return number
