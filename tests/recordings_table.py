@@ -33,7 +33,14 @@ MOST = 24
 LARGE = 200_000
 """Bytes of a body beyond which one leaf is enough: each edit reads it three times."""
 
-SAME_NAME = {"realtime-websocket": ("openai-realtime", "gemini-live"), "xai-grpc-sdk": ("xai-grpc",)}
+SAME_NAME = {
+    "realtime-websocket": ("openai-realtime", "gemini-live"),
+    "xai-grpc-sdk": ("xai-grpc",),
+    "transcript-atif": ("openai-chat",),
+    "transcript-gemini-cli": ("gemini",),
+    "transcript-inspect": ("openai-chat", "anthropic-messages"),
+    "transcript-pi": ("openai-responses", "anthropic-messages"),
+}
 """Protocol as the index of the recordings names it → what it is called here."""
 
 

@@ -69,9 +69,6 @@ KNOWN_LEAVES = {
 }
 """File → why a leaf of it cannot be changed alone."""
 
-TRANSCRIPTS = ("gemini-cli/", "inspect_ai/", "inspect_scout/", "pi-mono/")
-"""Folders whose files are transcripts of clients, which are no traffic."""
-
 
 class Recording(NamedTuple):
     name: str
@@ -79,7 +76,7 @@ class Recording(NamedTuple):
     result: Inspection
 
 
-@pytest.fixture(params=[f for f in FILES if not f.startswith(TRANSCRIPTS)] or [None], scope="module")
+@pytest.fixture(params=FILES or [None], scope="module")
 def recording(request, recordings) -> Iterator[Recording]:
     """One file, opened and inspected."""
     session = open_input(str(recordings / request.param))

@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
-from workbench.ir import NOTHING
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, Summary, summarize
 from workbench.wire.jsontext import dumps
 
 NOT_WIRE = "rebuilt from a transcript: these are not the bytes of the wire"
+MADE = {"made": "reconstructed: from what a client wrote down, so the bytes are not those of the wire"}
+"""``Session.about`` of what is rebuilt."""
+
 _TEXT = (b'{"type":"text","text":', b"}")
 
 
@@ -151,7 +153,7 @@ class RebuiltSession:
     def __init__(self, name: str, turns: Iterable[Turn], *, url: str, damage: tuple[str, ...], title: str) -> None:
         self.name = name
         self.damage = damage
-        self.about = NOTHING
+        self.about = MADE
         self.is_live = False
         self.format = title
         self._url = url

@@ -7,15 +7,15 @@ after ``conversion`` has cut them to what the protocol can say; what that leaves
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from workbench import adapters
 from workbench.adapters import Adapter, Capabilities
-from workbench.conversion._ledger import Loss
+from workbench.conversion import Loss
 from workbench.conversion.fit import fit_request, fit_response
 from workbench.conversion.normal import NormalRequest, NormalResponse
-from workbench.importers._rebuilt import NOT_WIRE
+from workbench.importers._rebuilt import MADE, NOT_WIRE
 from workbench.ir import (
     NOTHING,
     ApiError,
@@ -156,13 +156,9 @@ class Script:
         return replace(part, name=name, is_error=part.is_error if can.error_flag else None)
 
 
-_NEEDS: Mapping[str, Any] = {"required": NOTHING, "usage_required": False, "answer_needs": NOTHING}
-
-
 def relaxed(adapter: Adapter, **more: Any) -> Capabilities:
     """What a protocol can say, without asking for what a transcript does not hold: nothing is made up."""
-    known = {f.name for f in fields(Capabilities)}
-    return replace(adapter.capabilities, **{k: v for k, v in _NEEDS.items() if k in known}, **more)
+    return replace(adapter.capabilities, required=NOTHING, usage_required=False, answer_needs=NOTHING, **more)
 
 
 def told(losses: Iterable[Loss]) -> frozenset[str]:
@@ -181,7 +177,7 @@ class TranscriptSession:
     def __init__(self, name: str, turns: Iterable[Turn], *, damage: tuple[str, ...], title: str) -> None:
         self.name = name
         self.damage = damage
-        self.about = NOTHING
+        self.about = MADE
         self.is_live = False
         self.format = title
         self._turns = with_unique_ids(turns)

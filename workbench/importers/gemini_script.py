@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from workbench.importers._bare import SYNTHESISED
 from workbench.importers._lines import Damage, Line, first_objects, objects
-from workbench.importers._rebuilt import NOT_WIRE
+from workbench.importers._rebuilt import MADE, NOT_WIRE
 from workbench.importers._values import rest, text
 from workbench.ir import JsonValue
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse, Origin
@@ -34,7 +34,7 @@ def read(data: bytes, name: str) -> MemorySession:
     exchanges = tuple(_exchanges(objects(data, damage), damage))
     if not exchanges:
         raise damage.refuse("no response in it")
-    return MemorySession(name, exchanges, damage.told(), format=TITLE)
+    return MemorySession(name, exchanges, damage.told(), format=TITLE, about=MADE)
 
 
 def _exchanges(lines: Iterator[Line], damage: Damage) -> Iterator[Exchange]:
