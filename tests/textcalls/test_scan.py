@@ -8,9 +8,6 @@ from hypothesis import strategies as st
 
 from tests.textcalls.reading import TOOLS, findings
 from workbench.textcalls import Prose, every, formats, get
-from workbench.textcalls._json_text import JsonTracker
-from workbench.textcalls._markdown import MarkdownCode
-from workbench.textcalls._scan import Spec, Tags
 
 OURS = ("claude-xml", "glm", "hermes", "kimi", "kimi-k3", "minimax", "minimax-m3", "qwen3-coder")
 MARK = "]<]minimax[>["
@@ -61,69 +58,6 @@ def test_a_call_is_handed_out_when_it_is_over() -> None:
     (call, prose) = parser.feed(" So")
     assert (call.start, call.end) == (0, 52)
     assert prose == Prose(" So", 52, 55)
-
-
-def test_tags_know_the_longest_beginning() -> None:
-    tags = Tags(Spec("a", "< tool >"), Spec("b", "<tool=", r"[^<>]{1,20}>"))
-    for text, held in (
-        ("x<", 1), ("x< t", 1), ("x<tool", 1), ("x<tool=ab", 1), ("x<toil", 6), ("a<b<to", 3),
-    ):  # fmt: skip
-        assert tags.held(text, 0) == held, text
-    found = tags.pattern.search("x<tool=ab>")
-    assert found and tags.kind(found) == "b"
-    assert tags.last == ">"
-
-
-@pytest.mark.parametrize(
-    ("text", "is_quoted"),
-    [
-        ("", False),
-        ("a `b` c", False),
-        ("a `b", True),
-        ("a `b\n", False),
-        ("a ``b ` c", True),
-        ("a ``b ` c``", False),
-        ("```\n", True),
-        ("```xml\na\n", True),
-        ("```\na\n```\n", False),
-        ("a ```b", True),
-        ("  ~~~\na", True),
-        ("~~~~\n~~~\na", True),
-        ("> ```\n> a", True),
-        ("```\n`a`\n", True),
-    ],
-)
-def test_markdown_code(text: str, is_quoted: bool) -> None:
-    whole, pieces = MarkdownCode(), MarkdownCode()
-    whole.pass_over(text)
-    for char in text:
-        pieces.pass_over(char)
-    assert whole.is_quoted() is is_quoted
-    assert pieces.is_quoted() is is_quoted
-
-
-@pytest.mark.parametrize(
-    ("text", "end", "is_inside_string", "is_broken"),
-    [
-        ('{"a": 1} x', 8, False, False),
-        ('{"a": "}', -1, True, False),
-        ('{"a": "\\"}', -1, True, False),
-        ('{"a": "\\\\"}', 11, False, False),
-        ('{"a": "x\n', -1, False, True),
-        ("{'a'", -1, False, True),
-        ("[[1, true], null] ", 17, False, False),
-        ('{"a": "x" <', -1, False, True),
-    ],
-)
-def test_json_is_followed(text: str, end: int, is_inside_string: bool, is_broken: bool) -> None:
-    for size in (1, 2, len(text)):
-        tracker = JsonTracker()
-        found = -1
-        for at in range(0, len(text), size):
-            stop = tracker.find(text[at : at + size])
-            found = at + stop if stop > 0 and found < 0 else found
-        assert (found, tracker.is_broken) == (end, is_broken)
-        assert is_broken or tracker.is_inside_string is is_inside_string
 
 
 def test_every_format_says_who_it_is() -> None:

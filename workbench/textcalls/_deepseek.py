@@ -14,8 +14,10 @@ from typing import Final, NamedTuple
 from workbench.ir import ToolDef
 from workbench.textcalls import TextCall
 from workbench.textcalls._json_tags import StringWatch, calls_behind
-from workbench.textcalls._json_text import UNCLOSED, names_of, read, unknown
-from workbench.textcalls._scan import BEFORE, END, GO_ON, SETTLED, Block, Spec, Tag, Tags
+from workbench.textcalls._json_text import names_of, read, unknown
+from workbench.textcalls._problems import LOOK_ALIKE, UNCLOSED
+from workbench.textcalls._scan import BEFORE, END, GO_ON, SETTLED, Block
+from workbench.textcalls._tags import Spec, Tag, Tags
 
 _BARS: Final = "[|｜‖]{1,2}"
 
@@ -32,7 +34,6 @@ TAGS: Final = Tags(
     _tag("sep", "tool_sep"),
     _tag("eos", "end_of_sentence"),
 )
-LOOK_ALIKE: Final = "look-alike characters in its tags"
 _CALL_FOLLOWS: Final = re.compile(r"\s*<")
 _NAME_FOLLOWS: Final = re.compile(r"\s*[\w.\-:/]{1,128}\s*[<{`]")
 _NAME_BEGINS: Final = re.compile(r"\s*[\w.\-:/]{0,128}\s*")

@@ -19,19 +19,24 @@ from typing import ClassVar, Final
 from workbench.ir import JsonValue, ToolDef
 from workbench.textcalls import TextCall
 from workbench.textcalls._json_text import unknown
-from workbench.textcalls._scan import (
-    BACK,
-    BEFORE,
-    END,
-    GO_ON,
-    NESTED_CLOSE,
-    NESTED_OPEN,
-    SETTLED,
-    VALUE,
-    Block,
-    Tag,
-    Tags,
+from workbench.textcalls._problems import (
+    DOUBLED_END,
+    DOUBLED_OPEN,
+    NO_BLOCK,
+    NO_BLOCK_END,
+    NO_CALL_END,
+    NO_KEY,
+    NO_PARAM_END,
+    SAME_KEY,
+    STRAY_END,
+    STRAY_PARAM,
+    STRAY_TEXT,
+    TAG_IN_VALUE,
+    UNCLOSED,
+    WRONG_ORDER,
 )
+from workbench.textcalls._scan import BACK, BEFORE, END, GO_ON, SETTLED, Block
+from workbench.textcalls._tags import NESTED_CLOSE, NESTED_OPEN, VALUE, Tag, Tags
 from workbench.textcalls._typing import ToolTypes
 
 BLOCK, BLOCK_END = "block", "block_end"
@@ -43,21 +48,6 @@ NAMED: Final = rf"(?:\s{{1,8}}name\s{{0,8}}=\s{{0,8}}{VALUE})?(?:\s[^<>]{{0,128}
 
 NAME: Final = re.compile(rf"\S+\s+name\s*=\s*({VALUE})")
 """Finds the name in such a tag."""
-
-UNCLOSED: Final = "unclosed"
-NO_BLOCK: Final = "the opening tag around it is missing"
-NO_BLOCK_END: Final = "the closing tag around it is missing"
-NO_CALL_END: Final = "the closing tag of the call is missing"
-NO_PARAM_END: Final = "a parameter is not closed"
-DOUBLED_OPEN: Final = "an opening tag stands twice"
-DOUBLED_END: Final = "a closing tag stands twice"
-STRAY_END: Final = "a closing tag without its opening tag"
-STRAY_PARAM: Final = "a parameter outside of a call"
-TAG_IN_VALUE: Final = "a value holds tags of the format"
-WRONG_ORDER: Final = "closing tags in the wrong order"
-NO_KEY: Final = "a parameter without a name"
-SAME_KEY: Final = "a parameter is given twice"
-STRAY_TEXT: Final = "text between the parameters"
 
 
 @dataclass(slots=True)

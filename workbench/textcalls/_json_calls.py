@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.textcalls import TextCall
-from workbench.textcalls._json_text import NO_JSON, NO_TOOLS, UNCLOSED, UNUSUAL, JsonTracker, plain, read, values
+from workbench.textcalls._json_text import UNUSUAL, JsonTracker, plain, read, values
+from workbench.textcalls._problems import DOUBLED_BRACES, IN_STRING, NO_JSON, NO_TOOLS, PYTHON, UNCLOSED
 from workbench.textcalls._python_literals import literal
 from workbench.wire import jsontext
 
@@ -18,9 +19,6 @@ ARGUMENTS: Final = ("arguments", "parameters", "input", "args", "tool_input")
 _CODE_FENCE: Final = re.compile(r"\s*```\w*\s*")
 _PLAIN_NAME: Final = re.compile(r"[\w.\-:/]{1,128}")
 _BESIDE: Final = frozenset({"id", "type", "tool_call_id", "call_id", "index"})
-IN_STRING: Final = "arguments are JSON in a string"
-DOUBLED_BRACES: Final = "doubled braces"
-PYTHON: Final = "no JSON, read as Python"
 _A_NAME: Final = "name|tool|function|tool_name|function_name"
 _SOME: Final = "arguments|parameters|input|args|tool_input"
 _BEGUN: Final = r'\s*\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?(?:"function"\s*:\s*\{\s*)?'

@@ -14,7 +14,8 @@ from workbench.errors import WireError
 from workbench.ir import ToolDef
 from workbench.textcalls import Finding, Prose, TextCall
 from workbench.textcalls._json_text import JsonTracker, toggles
-from workbench.textcalls._scan import BACK, END, GO_ON, Block, Grammar, Tag, TagParser
+from workbench.textcalls._scan import BACK, END, GO_ON, Block, Grammar, TagParser
+from workbench.textcalls._tags import Tag
 from workbench.wire.jsontext import loads
 
 

@@ -12,15 +12,8 @@ from typing import Final, NamedTuple
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolDef
+from workbench.textcalls._problems import NO_JSON, NO_NAME, NO_OBJECT, NO_TOOL, TRAILING
 from workbench.wire import jsontext
-
-UNCLOSED: Final = "unclosed"
-NO_JSON: Final = "arguments are no JSON"
-NO_OBJECT: Final = "arguments are no object"
-NO_TOOL: Final = "no such tool"
-NO_TOOLS: Final = "no tools are declared"
-NO_NAME: Final = "no name"
-TRAILING: Final = "text after the arguments"
 
 _STRING: Final = re.compile(r'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+', re.DOTALL)
 _LOOSE_STRING: Final = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)

@@ -19,9 +19,8 @@ from workbench.ir import ToolDef
 from workbench.textcalls import TextCall, TextFormat, get
 from workbench.textcalls._json_calls import tiled, whole
 from workbench.textcalls._json_text import JsonTracker, read
+from workbench.textcalls._problems import FOREIGN_TAGS, NO_TAGS
 
-FOREIGN_TAGS: Final = "in tags of no known format"
-NO_TAGS: Final = "the tags around it are missing"
 TAGGED: Final = {"llama-json": "<|python_tag|>", "pythonic": "<|python_start|>"}
 """What formats without markers may put in front."""
 

@@ -29,7 +29,8 @@ from workbench.textcalls._elements import (
     ElementGrammar,
 )
 from workbench.textcalls._render import attribute, invokes, raw_or_json, result_text, unambiguous
-from workbench.textcalls._scan import Block, Spec, Tag, TagParser, Tags
+from workbench.textcalls._scan import Block, TagParser
+from workbench.textcalls._tags import Spec, Tag, Tags
 from workbench.textcalls._typing import ToolTypes
 
 _PREFIXES = ("", "antml:")

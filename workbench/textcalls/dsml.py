@@ -17,9 +17,11 @@ from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.textcalls import Parser, TextCall
 from workbench.textcalls._json_calls import plain_name
-from workbench.textcalls._json_text import UNCLOSED, names_of, read, unknown
+from workbench.textcalls._json_text import names_of, read, unknown
+from workbench.textcalls._problems import UNCLOSED
 from workbench.textcalls._render import arguments_of, json_text, result_text
-from workbench.textcalls._scan import BEFORE, END, GO_ON, SETTLED, Block, Spec, Tag, TagParser, Tags
+from workbench.textcalls._scan import BEFORE, END, GO_ON, SETTLED, Block, TagParser
+from workbench.textcalls._tags import Spec, Tag, Tags
 from workbench.wire import jsontext
 
 _BARS: Final = (r"\s{0,2}", "[|｜‖]{1,2}", r"\s{0,2}")

@@ -14,9 +14,11 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
-from workbench.textcalls._elements import CALL, CALL_END, NO_PARAM_END, PARAM, PARAM_END, ElementGrammar, State
+from workbench.textcalls._elements import CALL, CALL_END, PARAM, PARAM_END, ElementGrammar, State
+from workbench.textcalls._problems import NO_PARAM_END
 from workbench.textcalls._render import arguments_of, name_of, raw_or_json, result_text, unambiguous
-from workbench.textcalls._scan import GO_ON, Block, Spec, Tag, TagParser, Tags
+from workbench.textcalls._scan import GO_ON, Block, TagParser
+from workbench.textcalls._tags import Spec, Tag, Tags
 from workbench.textcalls._typing import ToolTypes
 
 KEY, KEY_END = "key", "key_end"

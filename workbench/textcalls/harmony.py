@@ -17,9 +17,11 @@ from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.textcalls import Parser, Prose, TextCall
 from workbench.textcalls._json_calls import plain_name
 from workbench.textcalls._json_tags import StringWatch, calls_behind
-from workbench.textcalls._json_text import UNCLOSED, names_of, read, unknown
+from workbench.textcalls._json_text import names_of, read, unknown
+from workbench.textcalls._problems import UNCLOSED
 from workbench.textcalls._render import arguments_of, json_text, result_text
-from workbench.textcalls._scan import BEFORE, END, GO_ON, Block, Spec, Tag, TagParser, Tags
+from workbench.textcalls._scan import BEFORE, END, GO_ON, Block, TagParser
+from workbench.textcalls._tags import Spec, Tag, Tags
 
 TAGS: Final = Tags(
     *(Spec(k, f"<|{k}|>") for k in ("start", "channel", "constrain", "message", "end", "call", "return"))

@@ -11,30 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.textcalls import TextCall
 from workbench.textcalls._json_calls import Whole, in_sequence
 from workbench.textcalls._json_tags import JsonBody
-from workbench.textcalls._json_text import TRAILING, UNCLOSED, names_of, unknown
+from workbench.textcalls._json_text import names_of, unknown
+from workbench.textcalls._problems import DOUBLED_END, DOUBLED_OPEN, TRAILING, UNCLOSED
 from workbench.textcalls._render import arguments_of, json_text, name_of, result_text, unambiguous
-from workbench.textcalls._scan import (
-    BEFORE,
-    END,
-    GO_ON,
-    NESTED_CLOSE,
-    SETTLED,
-    Block,
-    Spec,
-    Tag,
-    TagParser,
-    Tags,
-)
+from workbench.textcalls._scan import BEFORE, END, GO_ON, SETTLED, Block, TagParser
+from workbench.textcalls._tags import NESTED_CLOSE, Spec, Tag, Tags
 
 OPEN, CLOSE = "open", "close"
-DOUBLED_OPEN: Final = "an opening tag stands twice"
-DOUBLED_END: Final = "a closing tag stands twice"
 
 
 @dataclass(slots=True)

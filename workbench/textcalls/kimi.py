@@ -12,33 +12,29 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.textcalls import TextCall
-from workbench.textcalls._elements import DOUBLED_OPEN, NO_BLOCK, NO_BLOCK_END, NO_CALL_END, STRAY_END
 from workbench.textcalls._json_tags import JsonBody
-from workbench.textcalls._json_text import UNCLOSED, names_of, read, unknown
-from workbench.textcalls._render import arguments_of, json_text, name_of, result_text, unambiguous
-from workbench.textcalls._scan import (
-    BEFORE,
-    END,
-    GO_ON,
-    NESTED_CLOSE,
-    NESTED_OPEN,
-    SETTLED,
-    Block,
-    Spec,
-    Tag,
-    TagParser,
-    Tags,
+from workbench.textcalls._json_text import names_of, read, unknown
+from workbench.textcalls._problems import (
+    DOUBLED_OPEN,
+    MISSPELLED,
+    NO_ARGUMENT_TOKEN,
+    NO_BLOCK,
+    NO_BLOCK_END,
+    NO_CALL_END,
+    OTHER_ID,
+    STRAY_END,
+    UNCLOSED,
 )
+from workbench.textcalls._render import arguments_of, json_text, name_of, result_text, unambiguous
+from workbench.textcalls._scan import BEFORE, END, GO_ON, SETTLED, Block, TagParser
+from workbench.textcalls._tags import NESTED_CLOSE, NESTED_OPEN, Spec, Tag, Tags
 
 SECTION, SECTION_END = "section", "section_end"
 CALL, ARGUMENTS, CALL_END = "call", "arguments", "call_end"
-OTHER_ID: Final = "the id is not functions.NAME:INDEX"
-MISSPELLED: Final = "a token is misspelled"
-NO_ARGUMENT_TOKEN: Final = "the token before the arguments is missing"
 
 _ID = re.compile(r"(?:functions\.)?([^\s<>|]+):\d+")
 _LOOSE_ID = re.compile(r"functions[._]?([^\s<>|:]+?)[_:]?\d*")

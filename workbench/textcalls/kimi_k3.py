@@ -29,7 +29,8 @@ from workbench.textcalls._elements import (
 )
 from workbench.textcalls._json_text import read
 from workbench.textcalls._render import arguments_of, name_of, raw_or_json, result_text, unambiguous
-from workbench.textcalls._scan import NESTED_CLOSE, NESTED_OPEN, Block, Spec, Tag, TagParser, Tags
+from workbench.textcalls._scan import Block, TagParser
+from workbench.textcalls._tags import NESTED_CLOSE, NESTED_OPEN, Spec, Tag, Tags
 from workbench.textcalls._typing import UNREAD, ToolTypes, json_value
 
 _REST = r"\s[^<>]{1,500}<\|sep\|>"

@@ -17,10 +17,12 @@ from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.textcalls import Finding, Parser, TextCall
 from workbench.textcalls._json_calls import JsonCall, Whole, from_text, tiled, unclosed, whole
 from workbench.textcalls._json_tags import StringWatch, calls_behind
-from workbench.textcalls._json_text import NO_NAME, TRAILING, UNCLOSED, JsonTracker, names_of, read, unknown, values
+from workbench.textcalls._json_text import JsonTracker, names_of, read, unknown, values
+from workbench.textcalls._problems import NO_NAME, TRAILING, UNCLOSED
 from workbench.textcalls._python_literals import call as python_call
 from workbench.textcalls._render import arguments_of, json_text, name_of, result_text
-from workbench.textcalls._scan import BEFORE, END, GO_ON, Block, Spec, Tag, TagParser, Tags
+from workbench.textcalls._scan import BEFORE, END, GO_ON, Block, TagParser
+from workbench.textcalls._tags import Spec, Tag, Tags
 
 _NAME: Final = "llama-json"
 TAGS: Final = Tags(

@@ -25,7 +25,8 @@ from workbench.textcalls._elements import (
     ElementGrammar,
 )
 from workbench.textcalls._render import attribute, invokes, raw_or_json, result_text, unambiguous
-from workbench.textcalls._scan import Spec, TagParser, Tags
+from workbench.textcalls._scan import TagParser
+from workbench.textcalls._tags import Spec, Tags
 from workbench.textcalls._typing import ToolTypes
 
 

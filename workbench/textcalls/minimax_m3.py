@@ -29,12 +29,13 @@ from workbench.textcalls._elements import (
     Param,
     State,
 )
+from workbench.textcalls._problems import OTHER_END
 from workbench.textcalls._render import arguments_of, attribute, json_text, name_of, result_text
-from workbench.textcalls._scan import GO_ON, NESTED_CLOSE, NESTED_OPEN, Block, Spec, Tag, TagParser, Tags
+from workbench.textcalls._scan import GO_ON, Block, TagParser
+from workbench.textcalls._tags import NESTED_CLOSE, NESTED_OPEN, Spec, Tag, Tags
 from workbench.textcalls._typing import ToolTypes, items_of, property_of, types_of
 
 MARK: Final = "]<]minimax[>["
-OTHER_END: Final = "a closing tag of another name"
 MAX_DEPTH: Final = 60
 """Elements in one another; deeper ones are text."""
 

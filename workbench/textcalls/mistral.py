@@ -16,9 +16,11 @@ from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.textcalls import Parser, TextCall
 from workbench.textcalls._json_calls import from_text, plain_name
 from workbench.textcalls._json_tags import StringWatch, calls_behind
-from workbench.textcalls._json_text import NO_JSON, NO_NAME, UNCLOSED, JsonTracker, names_of, read, unknown, values
+from workbench.textcalls._json_text import JsonTracker, names_of, read, unknown, values
+from workbench.textcalls._problems import NO_JSON, NO_NAME, UNCLOSED
 from workbench.textcalls._render import arguments_of, json_text, result_text
-from workbench.textcalls._scan import BEFORE, END, GO_ON, Block, Spec, Tag, TagParser, Tags
+from workbench.textcalls._scan import BEFORE, END, GO_ON, Block, TagParser
+from workbench.textcalls._tags import Spec, Tag, Tags
 
 TAGS: Final = Tags(
     Spec("calls", "[TOOL_CALLS", r"(?:\]|(?=[\s\[{]))", ""),

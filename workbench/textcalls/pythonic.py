@@ -16,8 +16,9 @@ from typing import Any, Final
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.textcalls import Parser, TextCall
-from workbench.textcalls._json_text import NO_TOOL, NO_TOOLS, UNCLOSED, names_of
+from workbench.textcalls._json_text import names_of
 from workbench.textcalls._lines import ANEW, HOLD, LineParser
+from workbench.textcalls._problems import NO_TOOL, NO_TOOLS, UNCLOSED
 from workbench.textcalls._python_literals import MAX_DEPTH, PythonCall, call, skip
 from workbench.textcalls._render import arguments_of, json_text, name_of, result_text
 

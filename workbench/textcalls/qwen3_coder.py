@@ -17,7 +17,8 @@ from typing import ClassVar
 from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
 from workbench.textcalls._elements import BLOCK, BLOCK_END, CALL, CALL_END, PARAM, PARAM_END, ElementGrammar
 from workbench.textcalls._render import arguments_of, json_text, name_of, result_text, unambiguous
-from workbench.textcalls._scan import Spec, TagParser, Tags
+from workbench.textcalls._scan import TagParser
+from workbench.textcalls._tags import Spec, Tags
 from workbench.textcalls._typing import ToolTypes
 
 _NAME = r"[^<>\n]{1,256}>"

@@ -1,0 +1,106 @@
+"""The tags of a format: where one stands in a text, and what may be the beginning of one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+MAX_TAG: Final = 600
+"""Characters of the longest tag: patterns of variable tags have to stay below, or cutting the text would matter."""
+
+VALUE = r"""(?:"[^"<>\n]{0,256}"|'[^'<>\n]{0,256}'|[^\s"'<>]{0,255}[^\s"'<>/])"""
+"""Pattern of an attribute's value, in quotes or without."""
+
+BLANK = r"\s{0,8}"
+"""Blanks that may stand inside a tag."""
+
+NESTED_OPEN, NESTED_CLOSE = "think", "think_end"
+"""Kinds of the tags around reasoning; ``Tags`` adds ``<think>`` and ``</think>`` by itself."""
+
+
+class Spec(NamedTuple):
+    r"""One kind of tag.
+
+    Attributes:
+        kind: what the format calls it; several specs may share a kind.
+        head: how it begins: a literal, in which a blank stands for optional blanks; or the patterns of its characters.
+        tail: pattern of the variable rest, at most 512 characters long; "" where the head is all.
+        open_tail: pattern of every beginning of the tail.
+    """
+
+    kind: str
+    head: str | Sequence[str]
+    tail: str = ""
+    open_tail: str = "[^<>]{0,512}"
+
+
+class Tag(NamedTuple):
+    """A tag that stands in the text; ``start`` and ``end`` are characters of the whole text."""
+
+    kind: str
+    start: int
+    end: int
+    text: str
+
+
+class Tags:
+    """The tags of a format.
+
+    Attributes:
+        pattern: finds a tag; ``kind(match)`` says which.
+        first: the character every tag begins with, "" where there are several.
+        last: the character every tag ends with, "" where there are several.
+    """
+
+    def __init__(self, *specs: Spec) -> None:
+        every = (*specs, Spec(NESTED_OPEN, "<think>"), Spec(NESTED_CLOSE, "</think>"))
+        heads = [_atoms(s.head) for s in every]
+        shared = heads[0][0] if all(h[0] == heads[0][0] for h in heads) else ""
+        cut = 1 if shared else 0
+        self.first: Final = shared.removeprefix("\\")
+        self._firsts: Final = re.compile("|".join(dict.fromkeys(h[0] for h in heads)))
+        self._kinds = ["", *(s.kind for s in every)]
+        bodies = [f"({''.join(h[cut:])}{s.tail})" for h, s in zip(heads, every, strict=True)]
+        self.pattern: Final = re.compile(f"{shared}(?:{'|'.join(bodies)})")
+        begun = [_begun([*h, *([s.open_tail] if s.tail else [])]) for h, s in zip(heads, every, strict=True)]
+        self.search: Final = self.pattern.search
+        self._partial: Final = re.compile(rf"(?:{'|'.join(begun)})\Z")
+        ends = {(s.tail or h[-1])[-1] for h, s in zip(heads, every, strict=True)}
+        self.last: Final = ends.pop() if len(ends) == 1 else ""
+
+    def kind(self, match: re.Match[str]) -> str:
+        """Which kind of tag was found."""
+        return self._kinds[match.lastindex or 0]
+
+    def begun(self, text: str) -> bool:
+        """All of the text is the beginning of a tag, or a tag."""
+        return self._partial.match(text) is not None
+
+    def begins(self, text: str, at: int = 0) -> int:
+        """Index of the first character that may begin a tag; -1 where there is none."""
+        if self.first:
+            return text.find(self.first, at)
+        found = self._firsts.search(text, at)
+        return found.start() if found else -1
+
+    def held(self, text: str, at: int) -> int:
+        """Where the beginning of a tag stands at the end of ``text[at:]``; ``len(text)`` where there is none."""
+        size = len(text)
+        at = self.begins(text, max(at, size - MAX_TAG))
+        found = self._partial.search(text, at) if at >= 0 else None
+        return found.start() if found else size
+
+
+def _atoms(head: str | Sequence[str]) -> list[str]:
+    if not isinstance(head, str):
+        return list(head)
+    return [BLANK if c == " " else re.escape(c) for c in head]
+
+
+def _begun(atoms: list[str]) -> str:
+    """A pattern of every proper beginning of a tag."""
+    pattern = ""
+    for atom in reversed(atoms[1:]):
+        pattern = f"(?:{atom}{pattern})?"
+    return atoms[0] + pattern
