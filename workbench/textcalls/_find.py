@@ -60,9 +60,10 @@ def find(text: str, tools: Sequence[ToolDef] = (), formats: Iterable[str] | None
     names = frozenset(t.name for t in tools if t.name)
     trusted = formats is not None
     wanted = [get(n) for n in formats] if formats is not None else _every()
-    found = [c for f in wanted for c in _calls(f, text, tools, names, trusted)]
-    if not trusted:
-        untagged = [*_untagged.foreign(text, tools, names), *_untagged.stripped(text, names)]
+    said = frozenset(n for n in names if n in text)
+    found = [c for f in wanted for c in _calls(f, text, tools, said, trusted)]
+    if said and not trusted:
+        untagged = [*_untagged.foreign(text, tools, said), *_untagged.stripped(text, said)]
         found += [c for c in untagged if not any(f.start < c.end and c.start < f.end for f in found)]
     best = _without_overlaps(found, names)
     meant = best if trusted else [c for run in _runs(text, best, names) for c in run]
@@ -75,11 +76,11 @@ def _every() -> list[TextFormat]:
 
 
 def _calls(
-    text_format: TextFormat, text: str, tools: Sequence[ToolDef], names: frozenset[str], trusted: bool
+    text_format: TextFormat, text: str, tools: Sequence[ToolDef], said: frozenset[str], trusted: bool
 ) -> Iterator[TextCall]:
     """What one format finds, if anything of it stands in the text."""
     if not text_format.markers and not trusted:
-        yield from _untagged.calls(text_format, text, tools, names)
+        yield from _untagged.calls(text_format, text, tools, said)
         return
     if text_format.markers and not any(m in text for m in text_format.markers):
         return

@@ -45,10 +45,10 @@ _MAX_TRIES: Final = 32  # values that may go on to the end of the text: bounds t
 
 
 def calls(text_format: TextFormat, text: str, tools: Sequence[ToolDef], names: frozenset[str]) -> list[TextCall]:
-    """What a format without markers finds that may be meant."""
+    """What a format without markers finds that may be meant. ``names``: the declared ones that stand in the text."""
     tag = TAGGED.get(text_format.name)
     is_tagged = tag is not None and tag in text
-    if not is_tagged and not (names and _may_end_with_calls(text)):
+    if not is_tagged and not (names and _may_end_with_calls(text_format.name, text, names)):
         return []
     parser = text_format.parser(tools)
     found = [f for f in (*parser.feed(text), *parser.close()) if isinstance(f, TextCall)]
@@ -59,8 +59,13 @@ def calls(text_format: TextFormat, text: str, tools: Sequence[ToolDef], names: f
     return found if all(c.name in names for c in found) and _is_the_answer(text, found) else []
 
 
-def _may_end_with_calls(text: str) -> bool:
-    return text.strip()[:1] in ("{", "[") or text.rstrip()[-1:] in ("`", "~", "]", "}")
+def _may_end_with_calls(name: str, text: str, names: frozenset[str]) -> bool:
+    """The text begins or ends as calls do, and a declared tool is named in it as in a call of this format."""
+    if text.strip()[:1] not in ("{", "[") and text.rstrip()[-1:] not in ("`", "~", "]", "}"):
+        return False
+    if name == "pythonic":
+        return any(f"{n}(" in text for n in names)
+    return any(f'"{n}"' in text or f"'{n}'" in text for n in names)
 
 
 def _is_the_answer(text: str, found: Sequence[TextCall]) -> bool:
