@@ -12,6 +12,9 @@ from workbench.tui.models import wire
 from workbench.tui.models.rowtable import Marked
 from workbench.tui.opened import Opened
 
+MOST = 5
+"""Exchanges of one file, or a few more: a transcript of hundreds repeats its history in each."""
+
 WIDTH = 60
 
 
@@ -23,7 +26,7 @@ def exchanges(recordings: Path) -> Iterator[tuple[str, Opened]]:
             continue
         inspector = Inspector(session)
         inspector.run()
-        for index in range(len(session)):
+        for index in range(0, len(session), max(1, len(session) // MOST)):
             yield f"{path.name} {index + 1}", Opened(inspector.detail(index))
 
 
