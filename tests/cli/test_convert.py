@@ -23,8 +23,9 @@ def test_a_request_for_people(run: Run) -> None:
     done = run("convert", LOOP, "--to", "openai-chat")
     assert (done.status, done.err) == (0, "")
     head, _, body = done.out.partition("\n\n")
-    assert head.splitlines()[:2] == [
+    assert head.splitlines()[:3] == [
         "request 1: anthropic-messages -> openai-chat, by its URL",
+        "1 other exchange in the file: --exchange N takes one of them",
         "path: /v1/chat/completions",
     ]
     assert "/thinking/type  the switch of thinking ('adaptive'): left out" in head

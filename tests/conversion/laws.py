@@ -16,7 +16,18 @@ from workbench.ir import ModelRequest, ModelResponse
 from workbench.leaves import scalars
 from workbench.wire.jsontext import loads
 
-_SWITCHES = ("parallel_tool_calls", "parallel_tool_use", "/stream", "/is_error", "Thoughts", "_thoughts", "/thought")
+_SWITCHES = (
+    "/think",
+    "parallel_tool_calls",
+    "parallel_tool_use",
+    "/stream",
+    "/is_error",
+    "Thoughts",
+    "_thoughts",
+    "/thought",
+)
+"""Ends of pointers to switches that some protocols say by a word, by another key, or by leaving them out."""
+
 _NAMING = ("type", "role", "object", "mode")
 _VOCABULARY = frozenset(
     [

@@ -82,6 +82,7 @@ class Capabilities:
         error_fields: fields of ``ir.ApiError`` that can be said beside its message.
         stream_errors: types that an error inside a stream can have; the first one stands for every other.
         media_types: kind of media → its MIME types, for kinds of which it takes no other.
+        document_name: what a document is called that cannot be without a name; "" where it can.
         json_results: a result can hold a JSON value as it is, where that is all it holds beside media.
         results_text_first: the texts of a result come before its media.
         budget_switches: the parameter ``thinking_budget`` is said with the switch, and needs it to be on.
@@ -132,6 +133,7 @@ class Capabilities:
     error_fields: frozenset[str] = frozenset(("type",))
     stream_errors: tuple[str, ...] = ()
     media_types: Mapping[str, frozenset[str]] = NOTHING
+    document_name: str = ""
     json_results: bool = False
     results_text_first: bool = False
     budget_switches: bool = False

@@ -37,6 +37,9 @@ PROTOCOL = "bedrock-converse"
 CHOICES = ("auto", "any", "tool")
 
 _HELD: Mapping[str, type] = {"messages": list, "system": list, "toolConfig": dict}
+DOCUMENT = "document"
+"""Name of every document that is written: without one it is refused."""
+
 _MODEL_FIELDS = "additionalModelRequestFields"
 _THINKING = {"enabled": "on", "disabled": "off"}
 _WRITTEN_THINKING = {"on": "enabled", "off": "disabled"}
@@ -308,7 +311,7 @@ def _reasoning(part: Reasoning) -> JsonValue:
 def _media(part: Media) -> JsonValue:
     form = _SUFFIXES.get(part.media_type or "")
     where = {"bytes": part.data} if part.data is not None else {"s3Location": {"uri": part.url}}
-    named = {"name": part.kind} if part.kind == "document" else {}  # a document without a name is refused
+    named = {"name": DOCUMENT} if part.kind == "document" else {}
     return {**({"format": form} if form else {}), **named, "source": where}
 
 

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 from workbench.adapters import Capabilities, Param, UrlFacts, _keyed_answer, _keyed_request
 from workbench.adapters._blocks import decode_request
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
-from workbench.adapters._keyed_request import CHOICES, MEDIA_TYPES, PLACES, PROTOCOL
+from workbench.adapters._keyed_request import CHOICES, DOCUMENT, MEDIA_TYPES, PLACES, PROTOCOL
 from workbench.adapters._keyed_stream import KeyedStreamDecoder
 from workbench.adapters._stream_exception import EXCEPTIONS, as_in_body
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
@@ -59,6 +59,7 @@ class BedrockConverse:
         error_fields=frozenset(),
         stream_errors=EXCEPTIONS,
         media_types=MEDIA_TYPES,
+        document_name=DOCUMENT,
         json_results=True,
         stop_is_end=True,
     )

@@ -86,7 +86,7 @@ class OpenAIResponses:
         effort_is_thinking=True,
         schema_required={"name": "answer"},
         usage_needed=frozenset(("input", "output", "cache_read", "cache_write", "reasoning")),
-        answer_needs=UNKNOWN,
+        answer_needs={**UNKNOWN, "id of each message": ""},
         error_fields=frozenset(("type", "param", "code")),
         stop_required=True,
         stop_is_end=True,

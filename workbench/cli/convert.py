@@ -57,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
     session = _files.open_file(args.file)
     try:
         decoded, side = _chosen(session, args)
+        others = len(session) - 1 if args.exchange is None else 0
         made = convert(decoded, args.to, side=side)
     finally:
         session.close()
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         _output.emit_json(_as_json(args.file, decoded, side, made))
     else:
-        _print(decoded, side, made, args.output)
+        _print(decoded, side, made, args.output, others)
     return 0
 
 
@@ -120,10 +121,12 @@ def _readable(made: Converted) -> tuple[JsonValue, str | None]:
         return None, b64encode(made.body).decode()
 
 
-def _print(decoded: Decoded, side: str, made: Converted, output: str | None) -> None:
+def _print(decoded: Decoded, side: str, made: Converted, output: str | None, others: int) -> None:
     """The body alone where it goes to a pipe as text would; then ids and losses."""
     is_same = " (the same bytes)" if decoded.protocol == made.protocol else ""
     _output.emit(f"{side} {decoded.index + 1}: {decoded.protocol} -> {made.protocol}{is_same}, {decoded.protocol_from}")
+    if others:
+        _output.emit(f"{_output.number(others, 'other exchange')} in the file: --exchange N takes one of them")
     if made.path:
         _output.emit(f"path: {made.path}")
     if output is not None:

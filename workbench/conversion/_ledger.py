@@ -11,7 +11,11 @@ from workbench.leaves import escape
 
 LEFT_OUT = "left out"
 _DEFAULTS = (("status", "completed"), ("detail", "auto"), ("type", "custom_tool_call_output"), ("name", "document"))
-"""What says no more than that it is there."""
+"""What says no more than that it is there.
+
+An item that is replayed is completed (Responses), "auto" is the detail of a picture that says none (its API reference),
+the type of a result is that of the call it answers, and a document that has to have a name is called one.
+"""
 
 _NUMBER = re.compile(r"\d+")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import is_
 
 from workbench.adapters import Capabilities
 from workbench.conversion._ledger import Ledger
@@ -84,6 +85,9 @@ def fit_media(
         how = f"by {said[0]}" if said else "without any content"
         ledger.lose(pointer, f"media of kind {part.kind!r} {how}")
         return None
+    if kind == "document" and capabilities.document_name:
+        what = "a document without a name that the target could take over, and which it refuses without"
+        ledger.lose(pointer, what, f"called {capabilities.document_name!r}")
     types = capabilities.media_types.get(kind)
     if types and part.media_type is not None and held[0] == "data" and part.media_type not in types:
         same = _SYNONYMS.get(part.media_type)
@@ -121,16 +125,15 @@ def fit_call(call: ToolCallIR, pointer: str, capabilities: Capabilities, ledger:
         ledger.lose(at, "a call without arguments", "an empty object")
         value, raw, error = {}, "{}", None
     if capabilities.arguments == "string":
-        return replace(
-            call, input=value, raw=_text(value) if raw is None else raw, format=kind, extra=extra, error=error
-        )
+        raw = _text(value) if raw is None else raw
+        return ToolCallIR(call.id, call.name, value, kind, raw, call.is_server, error, extra, call.source)
     if not isinstance(value, dict):
         why = "arguments that are no JSON" if error else "arguments that are no object"
         ledger.lose(at, why, f"wrapped: {{{ARGUMENTS!r}: …}}")
         value = {ARGUMENTS: raw if error else value}
     elif raw is not None and _repeats(raw, value):
         ledger.lose(at, "a key that the arguments have twice", "the last one counts")
-    return replace(call, input=value, raw=None, format=kind, extra=extra, error=None)
+    return ToolCallIR(call.id, call.name, value, kind, None, call.is_server, None, extra, call.source)
 
 
 def _repeats(raw: str, value: JsonValue) -> bool:
@@ -192,8 +195,11 @@ def fit_result(
             pointer + part.source.fields.get("is_error", ""), "the error flag", f"the text begins with {mark!r}"
         )
         content = _marked(content)
-    is_error = part.is_error if capabilities.error_flag else None
-    return replace(part, content=tuple(content), is_error=is_error, extra=extra), moved
+    is_error, fitted = part.is_error if capabilities.error_flag else None, tuple(content)
+    is_same = len(fitted) == len(part.content) and all(map(is_, fitted, part.content))
+    if is_same and is_error is part.is_error and extra is part.extra:
+        return part, moved
+    return replace(part, content=fitted, is_error=is_error, extra=extra), moved
 
 
 def _fit_inner_media(
@@ -242,7 +248,7 @@ def one_text(message: Message, parts: list[Part], ledger: Ledger, *, is_answer: 
 
 def text_first(message: Message, parts: list[Part], ledger: Ledger) -> list[Part]:
     """The text of a message before its media: where content is one string, they stand apart from it."""
-    ordered = sorted(parts, key=lambda part: not isinstance(part, Text))
+    ordered = sorted(parts, key=lambda part: isinstance(part, Media))
     if ordered and ordered[0] is not parts[0]:
         ledger.lose(message.absolute(ordered[0]), "the order of a text and media", "the text first")
     return ordered

@@ -84,16 +84,21 @@ class Places:
 
     def holds(self, pointer: str) -> bool:
         """Something stands there."""
+        return self.at(pointer) is not None
+
+    def at(self, pointer: str) -> JsonValue:
+        """What stands there; None where nothing does, and of a stream."""
         self._read()
-        return _holds(self._value, pointer)
+        return _at(self._value, pointer)
 
     def inside(self, pointer: str, key: str) -> str:
-        """Pointer of a key of a tool, which some protocols wrap in another object."""
-        return self._first((f"{pointer}/{key}", *(f"{pointer}/{wrap}/{key}" for wrap in _WRAPS)))
+        """Pointer of a key of a tool, which some protocols wrap in another object, or say of all tools at once."""
+        wrapped = (f"{pointer}/{wrap}/{key}" for wrap in _WRAPS)
+        return self._first((f"{pointer}/{key}", *wrapped, f"/{key}_tools"))
 
     def _first(self, places: tuple[str, ...]) -> str:
         self._read()
-        return next((place for place in places if _holds(self._value, place)), places[0])
+        return next((place for place in places if _at(self._value, place) is not None), places[0])
 
     def _read(self) -> None:
         if not self._is_read:
@@ -108,12 +113,12 @@ class Places:
         return f"{self.of(name)}/{escape(key)}"
 
 
-def _holds(value: JsonValue, pointer: str) -> bool:
+def _at(value: JsonValue, pointer: str) -> JsonValue:
     for step in pointer.split("/")[1:]:
         if isinstance(value, list) and step.isdecimal() and len(step) < 9 and int(step) < len(value):
             value = value[int(step)]
         elif isinstance(value, dict) and step in value:
             value = value[step]
         else:
-            return False
-    return value is not None
+            return None
+    return value

@@ -58,7 +58,7 @@ def fit_usage(response: ModelResponse, capabilities: Capabilities, ledger: Ledge
         return replace(Usage(0, 0), **_zeros(capabilities.usage_needed))
     at = places.of("usage")
     for pointer in _unread(usage.raw):
-        base = at if places.holds(at + pointer) else ""
+        base = "" if places.holds(pointer) else at  # some say their counts beside everything else
         ledger.lose(base + pointer, f"{pointer[1:]!r:.80} of the token counts")
     fields: dict[str, Any] = {"raw": NOTHING}
     asked = usage.input
@@ -99,6 +99,11 @@ def fit_stop(
 ) -> str | None:
     """Why the answer ended, in the target's words."""
     stop, at = response.stop, places.of("finish_reason")
+    for n in range(1, len(messages)):
+        other = at.replace("/0/", f"/{n}/", 1)
+        said = places.at(other)
+        if said is not None and said != response.finish_reason:
+            ledger.lose(other, f"the finish reason {said!r:.60} of another choice", "that of the first choice")
     if stop is None and capabilities.stop_required and response.is_complete and not response.error:
         ends = "tool_calls" if any(any(m.tool_calls()) for m in messages) else "stop"
         ledger.lose(at, "an answer that does not say why it ended", f"{ends!r}, by what it holds")

@@ -169,7 +169,7 @@ class _Cut:
                 continue
             for made in self._message(n, message):
                 if made.parts:
-                    append(messages, made)
+                    self._append(messages, made)
                 elif not message.parts:
                     self._ledger.lose(message.pointer, "a message without content")
         if "system" in self._capabilities.one_text:
@@ -250,6 +250,23 @@ class _Cut:
             elif kept and pointers[-1] == pointer:  # a signature stands on the part that follows it
                 kept.pop()
                 self._ledger.lose(pointers.pop(), "a signature of what is left out")
+        return self._shaped(message, kept, pointers)
+
+    def _append(self, messages: list[Message], made: Message) -> None:
+        """Add a message; an answer that now follows another, since what stood between is gone, is one with it."""
+        is_second = made.role == "assistant" and bool(messages) and messages[-1].role == "assistant"
+        append(messages, made)
+        if is_second:
+            self._ledger.lose(
+                made.pointer, "the border between two answers, since nothing is left between them", "one answer"
+            )
+            whole = messages[-1]
+            pointers = [whole.absolute(part) for part in whole.parts]
+            messages[-1] = Message("assistant", self._shaped(whole, [*whole.parts], pointers))
+
+    def _shaped(self, message: Message, kept: list[Part], pointers: list[str]) -> tuple[Part, ...]:
+        """The parts of an answer as far as the target can keep them apart and in order."""
+        capabilities = self._capabilities
         kept = joined(kept, pointers, self._ledger)
         if ("answer" if self._is_answer else "assistant") in capabilities.one_text:
             kept = _parts.one_text(message, kept, self._ledger, is_answer=True)
@@ -290,7 +307,8 @@ class _Cut:
             pointer = message.absolute(part)
             new = self._id((number, n), part.tool_call_id, pointer + part.source.fields.get("tool_call_id", ""))
             name = self._result_name((number, n), part, pointer)
-            results.append(replace(made, tool_call_id=new, name=name))
+            is_same = (new, name) == (made.tool_call_id, made.name)
+            results.append(made if is_same else replace(made, tool_call_id=new, name=name))
             for media in moved:
                 of = f"the call {new or name}" if new or name else "a call"
                 outside += [Text(f"[{media.kind} from the result of {of}]"), media]

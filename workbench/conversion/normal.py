@@ -26,6 +26,7 @@ from workbench.ir import (
     Message,
     ModelRequest,
     ModelResponse,
+    Opaque,
     Part,
     Reasoning,
     Text,
@@ -168,16 +169,28 @@ def _is_empty(part: Part) -> bool:
 
 def _normal_part(part: Part) -> Part:
     if isinstance(part, ToolCallIR):
-        return replace(part, format="custom" if part.format.endswith("custom") else "function")
+        kind = "custom" if part.format.endswith("custom") else "function"
+        own = (part.raw, part.is_server, part.error, part.extra, part.source)
+        return ToolCallIR(part.id, part.name, part.input, kind, *own)
     if isinstance(part, ToolResultIR):
         inner = _normal_parts(part.content)
         return part if inner == part.content else replace(part, content=inner)
     if isinstance(part, Media):
         return _normal_media(part)
+    if isinstance(part, Opaque):
+        return _normal_opaque(part)
     if isinstance(part, Reasoning) and part.carrier is Carrier.REASONING_DETAILS:
         extra = {k: v for k, v in part.extra.items() if not (k == "type" and v in _DETAILS)}
         return replace(part, extra=extra or NOTHING)
     return part
+
+
+def _normal_opaque(part: Opaque) -> Part:
+    """A document of JSON, as some results hold it, is JSON."""
+    inside = part.value.get("document") if part.type == "document" and isinstance(part.value, dict) else None
+    if not isinstance(inside, dict):
+        return part
+    return Opaque("json", inside, replace(part.source, pointer=f"{part.source.pointer}/document"))
 
 
 def _normal_media(part: Media) -> Media:
