@@ -124,3 +124,26 @@ def test_whatever_was_opened_can_be_written(tmp_path: Path) -> None:
             again = open_input(str(target))
             assert written.exchanges == len(again) == len(open_input(str(path)))
             again.close()
+
+
+@pytest.mark.parametrize("name", sorted(p.name for p in FOLDER.iterdir() if p.suffix in (".json", ".jsonl")))
+@pytest.mark.parametrize("deep", ["[" * 450 + "]" * 450, '{"a":' * 450 + "1" + "}" * 450], ids=["lists", "objects"])
+def test_a_value_that_is_deep_costs_no_more_than_its_exchange(name: str, deep: str) -> None:
+    """Wherever it stands: at every place of a fixture that holds a text or a number, one after the other."""
+    values = parsed(name)
+    places = [place for n, value in enumerate(values) for place in leaves(value, (n,))]
+    for place in places[:: max(1, len(places) // 40)]:
+        changed = copy.deepcopy(values)
+        holder: Any = changed
+        for step in place[:-1]:
+            holder = holder[step]
+        holder[place[-1]] = "\0deep"
+        consume(b"\n".join(dumps(v) for v in changed).replace(b'"\\u0000deep"', deep.encode()))
+
+
+def leaves(value: Any, at: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    if isinstance(value, dict):
+        return [place for key, inner in value.items() for place in leaves(inner, (*at, key))]
+    if isinstance(value, list):
+        return [place for n, inner in enumerate(value) for place in leaves(inner, (*at, n))]
+    return [at]

@@ -10,6 +10,7 @@ import pytest
 
 from workbench.decode import Decoded
 from workbench.importers import open_input
+from workbench.known import KnownMessages
 from workbench.wire.exchange import Kind, Origin
 from workbench.wire.session import exchanges_of
 
@@ -37,10 +38,10 @@ def traffic(index: list[dict[str, str]]) -> Iterator[dict[str, str]]:
 def test_transcripts_hold_the_calls_and_results_of_the_index(recordings: Path, index: list[dict[str, str]]) -> None:
     wrong = {}
     for row in (row for row in index if row["protocol"].startswith("transcript-")):
-        calls, results = set(), set()
+        calls, results, known = set(), set(), KnownMessages()
         for number, exchange in enumerate(exchanges_of(open_input(str(recordings / row["file"])))):
             assert exchange.origin is Origin.RECONSTRUCTED
-            decoded = Decoded(number, exchange)
+            decoded = Decoded(number, exchange, known=known)
             assert not decoded.problems
             calls |= {(c.id or number, c.name) for m in decoded.messages("response") for _, c in m.tool_calls()}
             results |= {r.tool_call_id for m in decoded.messages("request") for _, r in m.tool_results()}

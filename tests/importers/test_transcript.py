@@ -29,14 +29,6 @@ PROTOCOLS = (
     "cohere-v2",
     "ollama",
 )
-    "anthropic-messages",
-    "openai-chat",
-    "openai-responses",
-    "gemini",
-    "bedrock-converse",
-    "cohere-v2",
-    "ollama",
-)
 
 
 def history() -> Heard | None:

@@ -1,6 +1,6 @@
 """Formats that are recognised and refused by name, so that nobody has to guess why a file does not open.
 
-Their descriptions are public: inspect_ai log format, ATIF, and the session files of the named clients.
+Their descriptions are public.
 """
 
 from __future__ import annotations

@@ -157,11 +157,11 @@ def below(attributes: Mapping[str, JsonValue], prefix: str) -> JsonValue:
     return _lists(root)
 
 
-def _lists(node: JsonValue) -> JsonValue:
+def _lists(node: JsonValue, depth: int = 0) -> JsonValue:
     """Objects whose keys are all numbers as lists, in their order."""
-    if not isinstance(node, dict):
+    if not isinstance(node, dict) or depth > _MOST_STEPS:
         return node
-    made = {key: _lists(inner) for key, inner in node.items()}
+    made = {key: _lists(inner, depth + 1) for key, inner in node.items()}
     if made and all(key.isascii() and key.isdigit() and len(key) < 9 for key in made):
         return [made[key] for key in sorted(made, key=int)]
     return made

@@ -194,7 +194,7 @@ class TranscriptSession:
 
     def _rows(self) -> Iterator[Summary]:
         for index, turn in enumerate(self._turns):
-            before, after = self._frame(turn)
+            before, after, _ = self._frame(turn)
             piece = self._script(turn).piece(turn.heard) if turn.request is None else None
             size = len(before) + len(after) + (piece.size if piece else 0)
             made = self._exchange(turn, b"", frozenset())
@@ -202,9 +202,9 @@ class TranscriptSession:
 
     def exchange(self, index: int) -> Exchange:
         turn = self._turns[index]
-        before, after = self._frame(turn)
+        before, after, unsaid = self._frame(turn)
         piece = self._script(turn).piece(turn.heard) if turn.request is None else None
-        losses = piece.losses if piece else frozenset[str]()
+        losses = unsaid | (piece.losses if piece else frozenset())
         raws: list[bytes] = []
         while piece:
             raws.append(piece.raw)
@@ -216,19 +216,21 @@ class TranscriptSession:
             self._scripts[turn.protocol] = Script(adapters.get(turn.protocol))
         return self._scripts[turn.protocol]
 
-    def _frame(self, turn: Turn) -> tuple[bytes, bytes]:
-        """What stands before and behind the messages of a request."""
+    def _frame(self, turn: Turn) -> tuple[bytes, bytes, frozenset[str]]:
+        """What stands before and behind the messages of a request, and what of it cannot be said."""
         if turn.request is not None:
-            return _now(turn.request), b""
+            return _now(turn.request), b"", frozenset()
         adapter = self._script(turn).adapter
-        body = adapter.write_request(ModelRequest(turn.protocol, turn.model, (), system=turn.system, tools=turn.tools))
+        asked = ModelRequest(turn.protocol, turn.model, (), system=turn.system, tools=turn.tools)
+        fitted = fit_request(NormalRequest(asked), relaxed(adapter))
+        body = adapter.write_request(fitted.meant)
         key = container(body)
         first = b"".join(dumps(value) + b"," for value in body[key])
         if not turn.heard:
             first = first.removesuffix(b",")
         others = {k: v for k, v in body.items() if k != key} | dict(turn.members)
         own = b"".join(dumps(k) + b":" + dumps(v) + b"," for k, v in others.items())
-        return b"{" + own + dumps(key) + b":[" + first, b"]}"
+        return b"{" + own + dumps(key) + b":[" + first, b"]}", told(fitted.losses)
 
     def _exchange(self, turn: Turn, request: bytes, losses: frozenset[str]) -> Exchange:
         adapter = self._script(turn).adapter
