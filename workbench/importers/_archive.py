@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from io import BytesIO
 
 from workbench.errors import UnreadableInput, WireError
@@ -25,6 +24,8 @@ class Archive:
     """A zip archive. Raises UnreadableInput: it has no directory that can be read."""
 
     def __init__(self, data: bytes) -> None:
+        import zipfile
+
         self._data = data
         self._left = MAX_UNPACKED
         try:

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from workbench import adapters
 from workbench.adapters import Adapter, Capabilities
-from workbench.conversion import Loss
-from workbench.conversion.fit import fit_request, fit_response
-from workbench.conversion.normal import NormalRequest, NormalResponse
 from workbench.importers._rebuilt import MADE, NOT_WIRE
 from workbench.ir import (
     NOTHING,
@@ -29,6 +26,9 @@ from workbench.ir import (
 )
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, Origin, State, Summary, summarize
 from workbench.wire.jsontext import dumps
+
+if TYPE_CHECKING:  # conversion is imported by who writes a body: every file asks every importer whether it is theirs
+    from workbench.conversion import Loss
 
 NOTE = "rebuilt from a transcript, which has no"
 MAX_LOSSES = 20
@@ -127,6 +127,9 @@ class Script:
         return piece
 
     def _written(self, said: Sequence[Message | bytes]) -> tuple[bytes, frozenset[str]]:
+        from workbench.conversion.fit import fit_request
+        from workbench.conversion.normal import NormalRequest
+
         first = said[0]
         if isinstance(first, bytes):
             return first, frozenset()
@@ -218,6 +221,9 @@ class TranscriptSession:
 
     def _frame(self, turn: Turn) -> tuple[bytes, bytes, frozenset[str]]:
         """What stands before and behind the messages of a request, and what of it cannot be said."""
+        from workbench.conversion.fit import fit_request
+        from workbench.conversion.normal import NormalRequest
+
         if turn.request is not None:
             return _now(turn.request), b"", frozenset()
         adapter = self._script(turn).adapter
@@ -254,6 +260,9 @@ class TranscriptSession:
 
 def written_answer(answer: ModelResponse, adapter: Adapter) -> tuple[bytes, frozenset[str]]:
     """The body of an answer, and what of it the protocol cannot say."""
+    from workbench.conversion.fit import fit_response
+    from workbench.conversion.normal import NormalResponse
+
     if not answer.error:
         fitted = fit_response(NormalResponse(answer), relaxed(adapter, proved_reasoning=frozenset()))
         return dumps(adapter.write_response(fitted.meant)), told(fitted.losses)
