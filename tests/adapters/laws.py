@@ -131,7 +131,14 @@ def read(leaf: Leaf, text: bytes, *, is_streamed: bool = False) -> JsonValue:
 
 def alike(a: Leaf, b: Leaf) -> bool:
     """The same field of the same kind of part, at the same place."""
-    return (a.pointer, a.name, type(a.part)) == (b.pointer, b.name, type(b.part))
+    return _place(a) == _place(b)
+
+
+def _place(leaf: Leaf) -> tuple[object, ...]:
+    pieces = (
+        leaf.part.source.segments.get(leaf.name) if is_slice(leaf) else None
+    )  # sections of one text share a pointer
+    return leaf.pointer, leaf.name, type(leaf.part), pieces
 
 
 def is_slice(leaf: Leaf) -> bool:
