@@ -142,7 +142,7 @@ def dumps_ascii(value: JsonValue) -> bytes:
 
 def _write(value: JsonValue, *, ascii_only: bool) -> bytes:
     try:
-        text = json.dumps(value, ensure_ascii=ascii_only, separators=(",", ":"), default=_plain)
+        text = (_ASCII if ascii_only else _UNICODE).encode(value)
     except RecursionError:
         raise LocalProtocolError("a value nested too deeply to be written as JSON", hint=_REFUSED) from None
     except (TypeError, ValueError) as error:
@@ -154,3 +154,8 @@ def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
+
+_UNICODE: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)
+_ASCII: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=_plain)
+"""Made once: many values that are written are a line long."""
