@@ -46,7 +46,7 @@ class Ledger:
 
     def lose_keys(self, pointer: str, extra: Mapping[str, JsonValue]) -> None:
         """Write down keys that have no place; what is null or empty says nothing."""
-        for at, value in keys(extra, pointer):
+        for at, value in keys(extra, pointer) if extra else ():
             name = at.rpartition("/")[2]
             self.lose(at, f"the key {name!r:.80}" + (f" ({value!r:.60})" if isinstance(value, str) else ""))
 
