@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.importers import event_stream
+from workbench.decode import Decoded
+from workbench.importers import event_stream, open_input
+from workbench.wire.stream import aws_message
 
 
 @pytest.mark.parametrize(
@@ -31,3 +33,15 @@ def test_the_stream_is_kept_byte_for_byte(data: Path) -> None:
     assert exchange.request is None
     assert exchange.response and exchange.response.body.raw == raw
     assert not exchange.meta
+
+
+def test_messages_of_an_aws_event_stream_are_one_too(tmp_path: Path) -> None:
+    raw = aws_message("messageStart", b'{"role":"assistant"}') + aws_message(
+        "messageStop", b'{"stopReason":"end_turn"}'
+    )
+    path = tmp_path / "body.bin"
+    path.write_bytes(raw)
+    session = open_input(str(path))
+    exchange = session.exchange(0)
+    assert exchange.response and exchange.response.body.raw == raw
+    assert Decoded(0, exchange).protocol == "bedrock-converse"
