@@ -48,7 +48,7 @@ MAX_SCHEMA_DEPTH = 120
 can be caught; arguments 40 deep behind references take 80."""
 
 MAX_SCHEMA_NODES = 20_000
-"""Schemas inside one tool's schema that are looked at. OpenAI takes 5,000 properties; the largest real one has 2,000."""
+"""Schemas inside one tool's schema that are looked at. OpenAI takes 5,000 properties; the largest real has 2,000."""
 
 MAX_PATTERN_STEPS = 1_000_000
 """Backtracking steps a schema's pattern may need by its form (text length to the power of its repeats) and still run

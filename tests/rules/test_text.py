@@ -44,19 +44,35 @@ CASES = [
     ("dsml", answer(DSML), [("text.unparsed-call", "error", CONTENT)]),
     ("broken", answer(BROKEN), [("text.malformed-call", "error", CONTENT)]),
     ("cut by the limit", answer(QWEN[:60], "length"), [("text.unparsed-call", "error", CONTENT)]),
-    ("at the end of reasoning", answer(None, reasoning_content="So:\n" + QWEN), [("text.call-in-reasoning", "error", THINKING)]),
-    ("in reasoning, and said", answer("Done.", reasoning_content="So:\n" + QWEN), [("text.call-in-reasoning", "warning", THINKING)]),
+    (
+        "at the end of reasoning",
+        answer(None, reasoning_content="So:\n" + QWEN),
+        [("text.call-in-reasoning", "error", THINKING)],
+    ),
+    (
+        "in reasoning, and said",
+        answer("Done.", reasoning_content="So:\n" + QWEN),
+        [("text.call-in-reasoning", "warning", THINKING)],
+    ),
     ("in reasoning, and made", answer(None, "tool_calls", reasoning_content="So:\n" + QWEN, tool_calls=[CALL]), []),
     ("thought of on the way", answer("Done.", reasoning_content=QWEN + "\nNo, better not."), []),
-    ("a channel in the name", answer(None, "tool_calls", **named("read_file<|channel|>commentary")), [("text.special-token", "error", NAME)]),
-    ("tags in the name", answer(None, "tool_calls", **named("read_file<arg_key>path</arg_key>")), [("text.special-token", "error", NAME)]),
+    (
+        "a channel in the name",
+        answer(None, "tool_calls", **named("read_file<|channel|>commentary")),
+        [("text.special-token", "error", NAME)],
+    ),
+    (
+        "tags in the name",
+        answer(None, "tool_calls", **named("read_file<arg_key>path</arg_key>")),
+        [("text.special-token", "error", NAME)],
+    ),
     ("a tag left over", answer("All is done.\n</tool_call>"), [("text.special-token", "warning", CONTENT)]),
     ("an open section", answer("<think>I should", "length"), [("text.unclosed-tag", "warning", CONTENT)]),
     ("in a fence", answer(f"Write it so:\n```xml\n{QWEN}\n```\nand wait."), []),
     ("talked about", answer("Models write `<tool_call>` and `</tool_call>` around a call."), []),
     ("a structured call", answer(None, "tool_calls", tool_calls=[CALL]), []),
     ("json for an answer", answer('{"name": "Ada", "arguments": 3}'), []),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("body", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])

@@ -307,10 +307,10 @@ class EventStreamDecoder:
         if self._error or self._is_complete or self._is_cut:
             return
         last = (max(self._last, 0),)
-        call = next((part for part in reversed(message.parts) if isinstance(part, ToolCallIR)), None)
-        if call and call.error and self._open_calls:
-            what = f"the stream stops inside the arguments of call {call.name!r:.80}"
-            yield Anomaly("stream.truncated", what, message.absolute(call, "raw"), last)
+        last_call = next((part for part in reversed(message.parts) if isinstance(part, ToolCallIR)), None)
+        if last_call and last_call.error and self._open_calls:
+            what = f"the stream stops inside the arguments of call {last_call.name!r:.80}"
+            yield Anomaly("stream.truncated", what, message.absolute(last_call, "raw"), last)
         else:
             yield Anomaly("stream.no-terminator", "the stream ends without message-end", "", last)
 

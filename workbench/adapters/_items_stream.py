@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from workbench.adapters._blocks import kind_of
-from workbench.adapters._error_body import read_error, read_error_text
-from workbench.adapters._items_response import describe, error_of, text_of, verbatim
+from workbench.adapters._error_body import read_error, read_error_text, verbatim
+from workbench.adapters._items_response import describe, error_of, text_of
 from workbench.adapters._items_streamed import Said, StreamedItem, order
 from workbench.adapters._pieces import Pieces
 from workbench.errors import WireError
@@ -31,14 +31,14 @@ class _Text(NamedTuple):
         kind: type of item it belongs to.
         at: where it stands in the item; ``*`` is the index of an entry.
         whole: key of the ``done`` event that holds it.
-        index: key that holds the index of the entry.
+        position: key that holds the index of the entry.
         entry: type of the entry.
     """
 
     kind: str
     at: str
     whole: str
-    index: str = ""
+    position: str = ""
     entry: str = ""
 
 
@@ -201,7 +201,7 @@ class ItemStreamDecoder:
         first = self.responses[-1][0] if self.responses else {}
         self._abandoned.append({**first, "output": [item.value() for item in order(self.items)]})
         for held in (self.items, self.responses, self._by_index, self._by_id, self._growing):
-            held.clear()  # type: ignore[attr-defined]
+            held.clear()
         self._ended = self._error = self._sequence = None
 
     def _final(self, value: JsonValue, n: int, number: int) -> None:
@@ -295,16 +295,16 @@ class ItemStreamDecoder:
             return
         pieces = item.grow(at)
         pieces.add(piece, number, self._pointer)
-        index, entry = value.get("output_index"), value.get(text.index)
+        index, entry = value.get("output_index"), value.get(text.position)
         is_placed = type(index) is int and self._by_index.get(index) is item and type(entry) in (int, type(None))
-        if is_placed and not item.is_done:
+        if is_placed and not item.is_done and isinstance(index, int):
             self._growing.setdefault(index, {})[value["type"], entry] = pieces
 
     def _place(self, item: StreamedItem, text: _Text, value: Value, number: int) -> str:
         before, star, after = text.at.partition("/*")
         if not star:
             return before
-        place = item.place(before, self._number(value, text.index, number))
+        place = item.place(before, self._number(value, text.position, number))
         if text.entry:
             item.kinds.setdefault(place, text.entry)
         return place + after
@@ -388,4 +388,4 @@ class ItemStreamDecoder:
             yield Anomaly("stream.no-terminator", message, "", (self._last,))
 
 
-_INDEX_KEYS: Mapping[str, str] = {f"{stem}.delta": text.index for stem, text in _TEXTS.items()}
+_INDEX_KEYS: Mapping[str, str] = {f"{stem}.delta": text.position for stem, text in _TEXTS.items()}

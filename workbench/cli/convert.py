@@ -27,8 +27,8 @@ from workbench.errors import LocalProtocolError, WireError
 if TYPE_CHECKING:
     from workbench.conversion import Converted
     from workbench.decode import Decoded
-    from workbench.importers import Session
     from workbench.ir import JsonValue
+    from workbench.wire.session import Session
 
 NAME = "convert"
 HELP = "a request or an answer in another protocol, and what that loses"
