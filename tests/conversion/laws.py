@@ -123,7 +123,13 @@ def _is_said(pointer: str, value: Any, said: set[Any], whole: str) -> bool:
     if not isinstance(value, str):
         return value in said or pointer.endswith(_SWITCHES)
     key = next((step for step in reversed(pointer.split("/")) if not step.isdigit()), "")
-    if value in said or key in _NAMING or value.lower() in _VOCABULARY or value in whole or value.partition("base64,")[2] in said:
+    if (
+        value in said
+        or key in _NAMING
+        or value.lower() in _VOCABULARY
+        or value in whole
+        or value.partition("base64,")[2] in said
+    ):
         return True
     if b64encode(value.encode()).decode() in whole or value.rpartition("/")[2] in said:
         return True
