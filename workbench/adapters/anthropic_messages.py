@@ -10,20 +10,16 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from urllib.parse import unquote
 
-from workbench.adapters import (
-    Capabilities,
-    Param,
-    UrlFacts,
-    _blocks_params,
-    _blocks_write,
-    _blocks_write_answer,
-)
-from workbench.adapters._blocks import decode_request
-from workbench.adapters._blocks_nodes import request_nodes, response_nodes
-from workbench.adapters._blocks_request import PROTOCOL, read_request
-from workbench.adapters._blocks_response import read_response
-from workbench.adapters._blocks_stream import BlockStreamDecoder
+from workbench.adapters import Capabilities, Param, UrlFacts
+from workbench.adapters._blocks import params as _blocks_params
+from workbench.adapters._blocks import write as _blocks_write
+from workbench.adapters._blocks import write_answer as _blocks_write_answer
+from workbench.adapters._blocks.nodes import request_nodes, response_nodes
+from workbench.adapters._blocks.request import PROTOCOL, read_request
+from workbench.adapters._blocks.response import read_response
+from workbench.adapters._blocks.stream import BlockStreamDecoder
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
+from workbench.adapters._reading import decode_request
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 

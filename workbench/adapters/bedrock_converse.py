@@ -11,11 +11,13 @@ from dataclasses import replace
 from functools import partial
 from urllib.parse import quote, unquote
 
-from workbench.adapters import Capabilities, Param, UrlFacts, _keyed_answer, _keyed_request
-from workbench.adapters._blocks import decode_request
+from workbench.adapters import Capabilities, Param, UrlFacts
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
-from workbench.adapters._keyed_request import CHOICES, DOCUMENT, MEDIA_TYPES, PLACES, PROTOCOL
-from workbench.adapters._keyed_stream import KeyedStreamDecoder
+from workbench.adapters._keyed import answer as _keyed_answer
+from workbench.adapters._keyed import request as _keyed_request
+from workbench.adapters._keyed.request import CHOICES, DOCUMENT, MEDIA_TYPES, PLACES, PROTOCOL
+from workbench.adapters._keyed.stream import KeyedStreamDecoder
+from workbench.adapters._reading import decode_request
 from workbench.adapters._stream_exception import EXCEPTIONS, as_in_body
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages

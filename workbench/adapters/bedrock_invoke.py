@@ -13,16 +13,17 @@ from dataclasses import replace
 from functools import partial
 from urllib.parse import quote, unquote
 
-from workbench.adapters import Capabilities, Param, UrlFacts, _blocks_params, _completion_text
-from workbench.adapters._blocks import decode_request
-from workbench.adapters._blocks_nodes import request_nodes, response_nodes
-from workbench.adapters._blocks_request import read_request
-from workbench.adapters._blocks_response import read_response
-from workbench.adapters._blocks_stream import BlockStreamDecoder
-from workbench.adapters._blocks_write import write_request
-from workbench.adapters._blocks_write_answer import events_of, write_response
+from workbench.adapters import Capabilities, Param, UrlFacts, _completion_text
+from workbench.adapters._blocks import params as _blocks_params
+from workbench.adapters._blocks.nodes import request_nodes, response_nodes
+from workbench.adapters._blocks.request import read_request
+from workbench.adapters._blocks.response import read_response
+from workbench.adapters._blocks.stream import BlockStreamDecoder
+from workbench.adapters._blocks.write import write_request
+from workbench.adapters._blocks.write_answer import events_of, write_response
 from workbench.adapters._completion_text import CompletionStreamDecoder
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
+from workbench.adapters._reading import decode_request
 from workbench.adapters._stream_exception import EXCEPTIONS, as_in_body, read_exception, write_exception
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages

@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from workbench.adapters import Capabilities, Param, UrlFacts, _events_write
-from workbench.adapters._blocks import decode_request
-from workbench.adapters._chat_tools import tool_json
+from workbench.adapters import Capabilities, Param, UrlFacts
+from workbench.adapters._chat.tools import tool_json
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
-from workbench.adapters._events_request import CHOICES, PLACES, PROTOCOL, find_params, read_request
-from workbench.adapters._events_response import STOPS, read_response
-from workbench.adapters._events_stream import EventStreamDecoder
+from workbench.adapters._events import write as _events_write
+from workbench.adapters._events.request import CHOICES, PLACES, PROTOCOL, find_params, read_request
+from workbench.adapters._events.response import STOPS, read_response
+from workbench.adapters._events.stream import EventStreamDecoder
+from workbench.adapters._reading import decode_request
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolChoice, ToolDef
 from workbench.known import KnownMessages
 

@@ -11,10 +11,9 @@ from functools import partial
 from urllib.parse import quote, unquote
 
 from workbench.adapters import Capabilities, Param, UrlFacts
-from workbench.adapters._blocks import decode_request
-from workbench.adapters._contents_nodes import find, get, key_of, snake
-from workbench.adapters._contents_params import PLACES, params_of
-from workbench.adapters._contents_request import (
+from workbench.adapters._contents.nodes import find, get, key_of, snake
+from workbench.adapters._contents.params import PLACES, params_of
+from workbench.adapters._contents.request import (
     ENVELOPE,
     KEY,
     PROTOCOL,
@@ -24,11 +23,12 @@ from workbench.adapters._contents_request import (
     schema_key,
     unwrap,
 )
-from workbench.adapters._contents_response import ENVELOPE as ANSWER_ENVELOPE
-from workbench.adapters._contents_response import KEYS, read_response, reason_of
-from workbench.adapters._contents_stream import ContentsStreamDecoder
-from workbench.adapters._contents_write import request_body, response_body, stream_body
+from workbench.adapters._contents.response import ENVELOPE as ANSWER_ENVELOPE
+from workbench.adapters._contents.response import KEYS, read_response, reason_of
+from workbench.adapters._contents.stream import ContentsStreamDecoder
+from workbench.adapters._contents.write import request_body, response_body, stream_body
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
+from workbench.adapters._reading import decode_request
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolDef
 from workbench.known import KnownMessages
 from workbench.wire.jsontext import loads

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from workbench.adapters import Capabilities, Param, UrlFacts, _native_write
-from workbench.adapters._blocks import decode_request
-from workbench.adapters._chat_tools import tool_json
+from workbench.adapters import Capabilities, Param, UrlFacts
+from workbench.adapters._chat.tools import tool_json
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
-from workbench.adapters._native_request import PLACES, PROTOCOL, find_params, read_request
-from workbench.adapters._native_response import read_response
-from workbench.adapters._native_stream import NativeStreamDecoder
+from workbench.adapters._native import write as _native_write
+from workbench.adapters._native.request import PLACES, PROTOCOL, find_params, read_request
+from workbench.adapters._native.response import read_response
+from workbench.adapters._native.stream import NativeStreamDecoder
+from workbench.adapters._reading import decode_request
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 from workbench.wire.stream import Framing

@@ -11,21 +11,16 @@ from collections.abc import Iterator
 from functools import partial
 from urllib.parse import unquote
 
-from workbench.adapters import (
-    Capabilities,
-    Param,
-    StreamDecoder,
-    UrlFacts,
-    _chat_params,
-    _chat_write,
-    _chat_write_answer,
-)
-from workbench.adapters._blocks import decode_request
-from workbench.adapters._chat_nodes import READ, request_nodes, response_nodes
-from workbench.adapters._chat_request import PROTOCOL, read_request
-from workbench.adapters._chat_response import read_response
-from workbench.adapters._chat_stream import ChatStreamDecoder
+from workbench.adapters import Capabilities, Param, StreamDecoder, UrlFacts
+from workbench.adapters._chat import params as _chat_params
+from workbench.adapters._chat import write as _chat_write
+from workbench.adapters._chat import write_answer as _chat_write_answer
+from workbench.adapters._chat.nodes import READ, request_nodes, response_nodes
+from workbench.adapters._chat.request import PROTOCOL, read_request
+from workbench.adapters._chat.response import read_response
+from workbench.adapters._chat.stream import ChatStreamDecoder
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
+from workbench.adapters._reading import decode_request
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 
 from workbench.adapters import Capabilities, Param, UrlFacts, _leaves
-from workbench.adapters._blocks import decode_request
-from workbench.adapters._items_calls import CALLS, RESULTS
-from workbench.adapters._items_encode import encode_stream
-from workbench.adapters._items_nodes import READ, READ_OF_ANSWERS, request_nodes, response_nodes, settled
-from workbench.adapters._items_params import PLACES, read_item_params
-from workbench.adapters._items_request import PROTOCOL, read_request
-from workbench.adapters._items_response import read_response
-from workbench.adapters._items_stream import ItemStreamDecoder
-from workbench.adapters._items_write import UNKNOWN, write_request, write_response
-from workbench.adapters._items_write_stream import write_stream
+from workbench.adapters._items.calls import CALLS, RESULTS
+from workbench.adapters._items.encode import encode_stream
+from workbench.adapters._items.nodes import READ, READ_OF_ANSWERS, request_nodes, response_nodes, settled
+from workbench.adapters._items.params import PLACES, read_item_params
+from workbench.adapters._items.request import PROTOCOL, read_request
+from workbench.adapters._items.response import read_response
+from workbench.adapters._items.stream import ItemStreamDecoder
+from workbench.adapters._items.write import UNKNOWN, write_request, write_response
+from workbench.adapters._items.write_stream import write_stream
+from workbench.adapters._reading import decode_request
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 from workbench.wire.stream import read_stream

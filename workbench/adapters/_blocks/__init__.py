@@ -1,0 +1,1 @@
+"""Content made of typed blocks (``{"type": "text", …}``): requests, answers, streams."""

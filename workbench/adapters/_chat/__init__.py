@@ -1,0 +1,1 @@
+"""Choices with messages and deltas: Chat Completions and its dialects."""

@@ -1,0 +1,1 @@
+"""Contents of parts that are named by their key (``functionCall``, ``inlineData``)."""

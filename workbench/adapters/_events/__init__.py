@@ -1,0 +1,1 @@
+"""A message beside named events (``content-delta``, ``tool-call-start``)."""

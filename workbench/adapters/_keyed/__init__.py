@@ -1,0 +1,1 @@
+"""Blocks named by their key instead of a type (``toolUse``, ``reasoningContent``)."""

@@ -1,0 +1,1 @@
+"""Whole messages a line, arguments as objects, no stream of deltas."""
