@@ -106,6 +106,7 @@ class _Grown:
         if number >= len(self.items):
             return part
         event, pointer = self.items[number][1]
+        pointer += part.source.pointer.partition(f"/toolResult/content/{number}")[2]
         fields = {name: suffix for name, suffix in part.source.fields.items() if name != "extra"}
         segments = {name: (Segment(event, pointer + suffix),) for name, suffix in fields.items()}
         return replace(part, source=Source(part.source.pointer, fields, segments, (event,)))
