@@ -11,10 +11,12 @@ import pytest
 from tests.adapters.block_bodies import dump
 from tests.adapters.gemini_bodies import answer, answer_body, feed, frame, parts, request
 from workbench.adapters import Param, UrlFacts
+from workbench.adapters._contents.schema import json_schema
 from workbench.adapters.gemini import adapter
 from workbench.errors import LocalProtocolError, ProtocolMismatch, WireError
 from workbench.ir import (
     Carrier,
+    JsonValue,
     Media,
     ModelRequest,
     Opaque,
@@ -306,9 +308,38 @@ def test_contents(contents: Any, roles: list[str], pointers: list[str], slugs: l
 SCHEMA = {"type": "OBJECT", "properties": {"a": {"type": "STRING", "nullable": True}}, "maxProperties": "2"}
 READ = {
     "type": "object",
-    "properties": {"a": {"type": ["string", "null"], "nullable": True}},
+    "properties": {"a": {"type": ["string", "null"]}},
     "maxProperties": 2,
 }
+
+
+@pytest.mark.parametrize(
+    ("own", "read"),
+    [
+        ({"type": "INTEGER", "nullable": False}, {"type": "integer"}),
+        ({"type": "NULL", "nullable": True}, {"type": "null"}),
+        (
+            {"type": "STRING", "enum": ["a"], "nullable": True},
+            {"type": ["string", "null"], "enum": ["a", None]},
+        ),
+        (
+            {"anyOf": [{"type": "STRING"}, {"type": "NUMBER"}], "nullable": True},
+            {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "null"}]},
+        ),
+        (
+            {"type": "OBJECT", "properties": {"nullable": {"type": "BOOLEAN"}}},
+            {"type": "object", "properties": {"nullable": {"type": "boolean"}}},
+        ),
+    ],
+)
+def test_null_is_said_as_json_schema_says_it(own: JsonValue, read: JsonValue) -> None:
+    assert json_schema(own) == read
+
+
+def test_the_order_of_properties_is_their_order() -> None:
+    own: JsonValue = {"properties": {"a": {}, "b": {}, "c": {}}, "propertyOrdering": ["c", "x", "a"]}
+    assert list(json_schema(own)["properties"]) == ["c", "a", "b"]
+    assert list(json_schema(own)) == ["properties"]
 
 
 def test_a_request() -> None:

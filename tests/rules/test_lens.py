@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from workbench.decode import Decoded
+from workbench.inspection import Inspector
 from workbench.rules import contracts, lens
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import dumps
+from workbench.wire.session import MemorySession
 
 OPEN = {"type": "object", "properties": {"path": {"type": "string"}}}
 ONE_OF = {"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}
@@ -60,3 +62,27 @@ def test_a_schema_is_found_in_its_declaration(url, body, pointer):
     decoded = Decoded(0, Exchange("1", HttpRequest("POST", url, body=Body(dumps(body)))), None)
     assert decoded.request
     assert lens.pointer_of(decoded, decoded.request.tools[0]) == pointer
+
+
+NULLABLE = {"type": "OBJECT", "properties": {"x": {"type": "INTEGER", "nullable": True}}}
+TYPE_LIST = {"type": "OBJECT", "properties": {"x": {"type": ["integer", "null"]}}}
+
+
+@pytest.mark.parametrize(("schema", "keywords"), [(NULLABLE, []), (TYPE_LIST, ["type"])], ids=["nullable", "type list"])
+def test_null_is_judged_in_the_words_of_the_request(schema, keywords):
+    """``nullable``: ``Schema`` of the google-genai SDK, ``types.py``."""
+    url = "https://generativelanguage.googleapis.com/v1beta/models/gemini-x:generateContent"
+    body = {"contents": [], "tools": [{"functionDeclarations": [{"name": "x", "parameters": schema}]}]}
+    decoded = Decoded(0, Exchange("1", HttpRequest("POST", url, body=Body(dumps(body)))), None)
+    (tool,) = decoded.request.tools
+    contract, dialect = lens.dialects("gemini")[0]
+    judged = lens.judge("x", tool.schema, contract, dialect, lens.standing(decoded, tool))
+    assert [i.keyword for i in judged.issues] == keywords
+    found = Inspector(MemorySession("t", (decoded.exchange,)), provider="gemini").run().findings
+    assert [f.pointer.rpartition("/")[2] for f in found if f.rule == "schema.unsupported-keyword"] == keywords
+
+
+def test_null_is_judged_as_json_schema_by_others():
+    schema = {"type": "object", "properties": {"x": {"type": ["integer", "null"]}}}
+    contract, dialect = lens.dialects("openai")[0]
+    assert lens.judge("x", schema, contract, dialect, {"type": "object", "properties": {"x": 5}}).verdict == "accepted"

@@ -43,7 +43,7 @@ class _Tool:
     schema: JsonValue
     exchange: int | None = None
     pointer: str = ""
-    strict: bool = False
+    standing: JsonValue = None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -104,15 +104,18 @@ def _tools(args: argparse.Namespace) -> list[_Tool]:
 
 
 def _recorded(args: argparse.Namespace) -> list[_Tool]:
+    from workbench.rules import lens
+
     session = _files.open_file(args.file)
     found = []
     try:
         inspector = _files.inspector(session, args)
         for n in range(len(session)):
-            request = inspector.detail(n).decoded.request
-            for tool in request.tools if request else ():
+            decoded = inspector.detail(n).decoded
+            for tool in decoded.request.tools if decoded.request else ():
                 if tool.schema is not None and tool.kind == "client":
-                    found.append(_Tool(tool.name or "", tool.schema, n, tool.pointer, bool(tool.strict)))
+                    held = lens.standing(decoded, tool)
+                    found.append(_Tool(tool.name or "", tool.schema, n, tool.pointer, held))
     finally:
         session.close()
     return found
@@ -161,8 +164,9 @@ def _judge(tool: _Tool, contract: Contract, dialect: Dialect, count: int) -> dic
     from workbench.rules import lens
     from workbench.schemas.proof import prove
 
-    judged = lens.judge(tool.name, tool.schema, contract, dialect)
-    proof = prove(tool.schema, judged.lowered, count) if count else None
+    judged = lens.judge(tool.name, tool.schema, contract, dialect, tool.standing)
+    original = lens.in_words_of(dialect, tool.schema, tool.standing)
+    proof = prove(original, judged.lowered, count) if count else None
     return {
         "dialect": dialect.name,
         "provider": judged.provider,

@@ -10,10 +10,12 @@ from workbench.decode import Decoded
 from workbench.ir import JsonValue, ToolDef
 from workbench.rules import _contracts as contracts
 from workbench.rules._contract import Contract
-from workbench.rules.schemas import of_contract, schema_at
+from workbench.rules.schemas import of_contract, schema_at, standing
 from workbench.schemas.dialect import Dialect
 from workbench.schemas.lint import REFUSED, Issue, lint
 from workbench.schemas.lower import Lowered, down_level
+
+__all__ = ["ACCEPTED", "CHANGED", "Judged", "dialects", "in_words_of", "judge", "pointer_of", "standing"]
 
 ACCEPTED, CHANGED = "accepted", "changed"
 """Verdicts beside ``REFUSED``: taken as it stands; taken after a change."""
@@ -47,8 +49,14 @@ def dialects(provider: str | None = None) -> list[tuple[Contract, Dialect]]:
     return [(c, d) for c in every for d in of_contract(c).values() if d.sources or c.term("schema.name-pattern")]
 
 
-def judge(name: str, schema: JsonValue, contract: Contract, dialect: Dialect) -> Judged:
-    """Hold a tool against a dialect of a contract."""
+def judge(name: str, schema: JsonValue, contract: Contract, dialect: Dialect, standing: JsonValue = None) -> Judged:
+    """Hold a tool against a dialect of a contract.
+
+    Args:
+        standing: the schema as it stands in a request (see ``standing``), which a dialect with its own word for null
+            judges; None where it is ``schema``.
+    """
+    schema = in_words_of(dialect, schema, standing)
     issues = (*_name(name, contract), *lint(schema, dialect))
     lowered = down_level(schema, dialect)
     if not any(i.effect == REFUSED for i in issues):
@@ -56,6 +64,11 @@ def judge(name: str, schema: JsonValue, contract: Contract, dialect: Dialect) ->
     else:
         verdict = REFUSED if lowered.remaining and not lowered.parts else CHANGED
     return Judged(contract.label, dialect, verdict, issues, lowered)
+
+
+def in_words_of(dialect: Dialect, schema: JsonValue, standing: JsonValue) -> JsonValue:
+    """Which of the two a dialect is to judge: one with its own word for null what stands in the request."""
+    return standing if dialect.nullable and standing is not None else schema
 
 
 def pointer_of(decoded: Decoded, tool: ToolDef) -> str:

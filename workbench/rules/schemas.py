@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from workbench.decode import REQUEST, Decoded
-from workbench.ir import ModelRequest, ToolDef
+from workbench.ir import JsonValue, ModelRequest, ToolDef
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Contract
 from workbench.rules._finding import Finding, Severity
@@ -111,7 +111,8 @@ def _tool(case: Case, tool: ToolDef, known: Mapping[str, Dialect]) -> Iterator[F
     if "json-schema" in known:
         pointer = _first(case, tool, _JSON_SCHEMA)
         mode = "json-schema" if pointer else mode
-    text = dumps(tool.schema)
+    schema = standing(case.decoded, tool) if known[mode].nullable else tool.schema
+    text = dumps(schema)
     issues = _issues(text, known[mode])
     if issues and pointer is None:
         pointer = _first(case, tool, _SCHEMAS) or tool.pointer
@@ -156,6 +157,27 @@ def _from(case: Case, term: str, rule: Rule, pointer: str, message: str, when: s
     source = f"{fact.source} ({fact.date})" if fact else ""
     finding = case.finding(rule, REQUEST, pointer, message, source=source, when=when)
     return replace(finding, severity=ERROR) if fact and fact.value else finding
+
+
+def standing(decoded: Decoded, tool: ToolDef) -> JsonValue:
+    """The schema of a declared tool as it stands in the request: a provider judges that, and not what it is read as.
+
+    Names of types and counts are those of JSON Schema; ``nullable`` and every other word are the request's own.
+    """
+    pointer = schema_at(decoded, tool)
+    span = decoded.place(REQUEST, pointer).span if pointer else None
+    return _as_written(tool.schema, loads(decoded.request_index.text[slice(*span)])) if span else tool.schema
+
+
+def _as_written(read: JsonValue, written: JsonValue) -> JsonValue:
+    if read == written:
+        return read
+    if isinstance(read, dict) and isinstance(written, dict):
+        return {key: _as_written(read.get(key, inner), inner) for key, inner in written.items()}
+    if isinstance(read, list) and isinstance(written, list):
+        return [_as_written(*both) for both in zip(read, written, strict=False)]
+    is_nullable = isinstance(read, list) and isinstance(written, str)  # "type", beside nullable
+    return read[0] if is_nullable and read else read
 
 
 def schema_at(decoded: Decoded, tool: ToolDef) -> str | None:
