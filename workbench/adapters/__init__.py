@@ -82,6 +82,8 @@ class Capabilities:
         error_fields: fields of ``ir.ApiError`` that can be said beside its message.
         stream_errors: types that an error inside a stream can have; the first one stands for every other.
         media_types: kind of media → its MIME types, for kinds of which it takes no other.
+        untyped_media: kind of media → the MIME type that is written where none is known, since the target needs one;
+            it says the type of references, too.
         document_name: what a document is called that cannot be without a name; "" where it can.
         json_results: a result can hold a JSON value as it is, where that is all it holds beside media.
         results_text_first: the texts of a result come before its media.
@@ -133,6 +135,7 @@ class Capabilities:
     error_fields: frozenset[str] = frozenset(("type",))
     stream_errors: tuple[str, ...] = ()
     media_types: Mapping[str, frozenset[str]] = NOTHING
+    untyped_media: Mapping[str, str] = NOTHING
     document_name: str = ""
     json_results: bool = False
     results_text_first: bool = False

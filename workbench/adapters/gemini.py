@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 from workbench.adapters import Capabilities, Param, UrlFacts
 from workbench.adapters._contents.nodes import find, get, key_of, snake
 from workbench.adapters._contents.params import PLACES, params_of
+from workbench.adapters._contents.parts import ANY_TYPE, FAMILIES
 from workbench.adapters._contents.request import (
     ENVELOPE,
     KEY,
@@ -65,6 +66,7 @@ class Gemini:
         stop_by_calls=True,
         usage_fields=frozenset(("cache_read", "reasoning")),
         error_fields=frozenset(("type", "code")),
+        untyped_media={kind: f"{kind}{ANY_TYPE}" for kind in FAMILIES},
         json_results=True,
         results_text_first=True,
         effort_or_budget=True,

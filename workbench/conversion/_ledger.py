@@ -10,11 +10,18 @@ from workbench.ir import JsonValue
 from workbench.leaves import escape
 
 LEFT_OUT = "left out"
-_DEFAULTS = (("status", "completed"), ("detail", "auto"), ("type", "custom_tool_call_output"), ("name", "document"))
+_DEFAULTS = (
+    ("status", "completed"),
+    ("detail", "auto"),
+    ("type", "custom_tool_call_output"),
+    ("type", "message"),
+    ("name", "document"),
+)
 """What says no more than that it is there.
 
 An item that is replayed is completed (Responses), "auto" is the detail of a picture that says none (its API reference),
-the type of a result is that of the call it answers, and a document that has to have a name is called one.
+the type of a result is that of the call it answers, an item that
+says something is a message, and a document that has to have a name is called one.
 """
 
 _NUMBER = re.compile(r"\d+")

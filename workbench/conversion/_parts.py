@@ -101,10 +101,19 @@ def fit_media(
         if name != held[0]:
             ledger.lose(pointer + part.source.fields.get(name, ""), f"the {name} of media beside its {held[0]}")
     others: dict[str, None] = {name: None for name in _FIELDS if name != held[0]}
-    kind_said = part.media_type if held[0] == "data" else None
+    is_said = held[0] == "data" or (capabilities.untyped_media and _is_of_kind(part.media_type, kind))
+    kind_said = part.media_type if is_said else None
+    if kind_said is None and kind in capabilities.untyped_media:
+        what = f"media of kind {kind!r} without a type, which the target needs"
+        ledger.lose(pointer, what, f"{capabilities.untyped_media[kind]!r} is written")
     if part.media_type is not None and kind_said is None and "media_type" in part.source.fields:
         ledger.lose(pointer + part.source.fields["media_type"], "the type of media that is given by reference")
     return replace(part, kind=kind, media_type=kind_said, extra=extra, **others)  # type: ignore[arg-type]
+
+
+def _is_of_kind(media_type: str | None, kind: str) -> bool:
+    family = (media_type or "").partition("/")[0]
+    return bool(family) and (family == kind or (kind == "document" and family in ("application", "text")))
 
 
 def _is_data_url(url: str | None) -> bool:

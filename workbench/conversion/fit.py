@@ -154,6 +154,7 @@ class _Cut:
         self._ids = ids
         self._names = names
         self._is_answer = is_answer
+        self._of_server = frozenset[str | None]()
 
     def changed(self) -> Mapping[str, str | None]:
         """New id → old one, for those that differ."""
@@ -163,6 +164,7 @@ class _Cut:
         """(system, messages)."""
         first = Message("system", request.system)
         system, messages = self._texts(first, "system"), list[Message]()
+        self._of_server = _server_calls(request)
         for n, message in enumerate(request.messages):
             if message.role == "system":
                 self._system(message, system, messages)
@@ -239,9 +241,9 @@ class _Cut:
                 made = fit_reasoning(part, pointer, capabilities, self._ledger)
             elif isinstance(part, ToolCallIR) and not part.is_server:
                 made = self._call((number, n), part, pointer)
-            elif isinstance(part, Opaque) and part.type == "refusal" and isinstance(part.value, str):
+            elif isinstance(part, Opaque) and (refusal := _refusal(part)):
                 self._ledger.lose(pointer, "a refusal, apart from other text", "written as text")
-                made = Text(part.value, source=part.source)
+                made = _parts.fit_text(Text(refusal, source=part.source), pointer, capabilities, self._ledger)
             else:
                 self._drop(part, pointer)
             if made:
@@ -302,6 +304,10 @@ class _Cut:
         results, outside = list[Part](), list[Part]()
         for n, part in enumerate(message.parts):
             if not isinstance(part, ToolResultIR):
+                self._drop(part, message.absolute(part))
+                continue
+            if part.tool_call_id in self._of_server:
+                self._ledger.lose(message.absolute(part), "the result of a server tool")
                 continue
             made, moved = _parts.fit_result(message, part, self._capabilities, self._ledger)
             pointer = message.absolute(part)
@@ -327,6 +333,19 @@ class _Cut:
                 pointer + part.source.fields.get("name", ""), f"the tool name {part.name!r:.80} of a result"
             )
         return None
+
+
+def _server_calls(request: ModelRequest) -> frozenset[str | None]:
+    """Ids of calls of server tools, which some services want answered like those of the client."""
+    calls = [part for message in request.messages for part in message.parts if isinstance(part, ToolCallIR)]
+    ids = {call.id for call in calls if call.is_server and call.id}
+    return frozenset(ids - {call.id for call in calls if not call.is_server})
+
+
+def _refusal(part: Opaque) -> str | None:
+    """The words of a refusal: a key of the message, or a part of its content."""
+    words = part.value.get("refusal") if isinstance(part.value, dict) else part.value
+    return words if part.type == "refusal" and isinstance(words, str) else None
 
 
 def _rank(part: Part) -> int:

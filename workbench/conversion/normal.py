@@ -139,7 +139,7 @@ def _rebased(part: Part, base: str) -> Part:
 def _ask(messages: list[Message], message: Message, ledger: Ledger) -> None:
     """A message that asks: its results are a message of their own."""
     if message.role not in _ASKING:
-        ledger.lose(f"{message.pointer}/role", f"the role {message.role!r:.80}", "the role 'user'")
+        _lose_role(message, ledger)
     results = [n for n, _ in message.tool_results()]
     if not results:
         messages.append(_plain(message, "user"))
@@ -153,6 +153,14 @@ def _ask(messages: list[Message], message: Message, ledger: Ledger) -> None:
     append(messages, Message("tool", tuple(held), pointer=message.pointer))
     if beside:
         messages.append(Message("user", tuple(beside), pointer=message.pointer))
+
+
+def _lose_role(message: Message, ledger: Ledger) -> None:
+    """Of what holds nothing but a part that nobody knows, and has no role, the part alone is told."""
+    if message.role:
+        ledger.lose(f"{message.pointer}/role", f"the role {message.role!r:.80}", "the role 'user'")
+    elif not all(isinstance(part, Opaque) for part in message.parts):
+        ledger.lose(message.pointer, "a message without a role", "the role 'user'")
 
 
 def _plain(message: Message, role: str) -> Message:

@@ -111,7 +111,7 @@ def _messages(message: Message) -> Iterator[Mapping[str, JsonValue]]:
     for part in message.parts:
         if isinstance(part, ToolResultIR):
             name = {} if part.name is None else {"tool_name": part.name}
-            yield {"role": RESULT, **_said(part.content), **name}
+            yield {"role": RESULT, "content": "", **_said(part.content), **name}
 
 
 def _said(parts: Iterable[Part]) -> dict[str, JsonValue]:

@@ -1,0 +1,78 @@
+"""Requests whose parts, choice or parameters another protocol says differently, or cannot say."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from workbench.conversion import Converted, convert, unsaid
+
+CHAT, BLOCKS, CONVERSE, ITEMS = "openai-chat", "anthropic-messages", "bedrock-converse", "openai-responses"
+ASK = {"role": "user", "content": "q"}
+
+
+def request(body: dict[str, Any], source: str, target: str) -> Converted:
+    made = convert(json.dumps(body).encode(), target, protocol=source)
+    assert unsaid(made) == ()
+    return made
+
+
+def told(made: Converted) -> list[tuple[str, str, str]]:
+    return [(loss.pointer, loss.what, loss.instead) for loss in made.losses]
+
+
+def at(made: Converted, *steps: str | int) -> Any:
+    node = json.loads(made.body)
+    for step in steps:
+        node = node[step]
+    return node
+
+
+def turns(*content: dict[str, Any]) -> dict[str, Any]:
+    roles = ("user", "assistant")
+    return {"messages": [{"role": roles[n % 2], "content": [block]} for n, block in enumerate(content)]}
+
+
+def test_a_type_that_the_target_needs_of_a_reference_is_told() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "https://a.example/b"}}
+    made = request({"model": "m", "messages": [{"role": "user", "content": [picture]}]}, CHAT, "gemini")
+    assert at(made, "contents", 0, "parts", 0, "fileData", "mimeType") == "image/*"
+    why = "media of kind 'image' without a type, which the target needs"
+    assert told(made) == [("/messages/0/content/0", why, "'image/*' is written")]
+
+
+def test_the_type_of_a_reference_is_kept_where_it_can_be_said() -> None:
+    film = {"video": {"format": "mp4", "source": {"s3Location": {"uri": "s3://a/b"}}}}
+    made = request(turns(film), CONVERSE, "gemini")
+    assert at(made, "contents", 0, "parts", 0, "fileData", "mimeType") == "video/mp4"
+    assert told(made) == []
+
+
+@pytest.mark.parametrize("target", [BLOCKS, CHAT, "gemini"])
+def test_a_refusal_in_the_content_is_written_as_text(target: str) -> None:
+    answer = {"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "never"}]}
+    made = request({"model": "m", "max_output_tokens": 9, "input": [ASK, answer]}, ITEMS, target)
+    assert b"never" in made.body
+    assert told(made) == [("/input/1/content/0", "a refusal, apart from other text", "written as text")]
+
+
+def test_the_result_of_a_server_tool_goes_with_its_call() -> None:
+    call = {"toolUse": {"toolUseId": "a", "name": "nova_grounding", "type": "server_tool_use", "input": {}}}
+    result = {"toolResult": {"toolUseId": "a", "content": [{"text": "r"}]}}
+    made = request(turns({"text": "q"}, call, result), CONVERSE, "gemini")
+    assert [at(made, "contents", n)["parts"] for n in range(len(at(made, "contents")))] == [[{"text": "q"}]]
+    assert [pointer for pointer, _, _ in told(made)] == ["/messages/1/content/0", "/messages/2/content/0"]
+
+
+def test_an_item_that_nobody_knows_is_told_once() -> None:
+    items = [ASK, {"type": "mystery", "x": 1}, {"type": "message", "role": "assistant", "content": "a"}]
+    made = request({"model": "m", "input": items}, ITEMS, CHAT)
+    assert told(made) == [("/input/1", "a part of type 'mystery'", "left out")]
+
+
+def test_an_empty_result_keeps_its_key() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    said = [ASK, {"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c", "content": ""}]
+    assert at(request({"model": "m", "messages": said}, CHAT, "ollama"), "messages", 2, "content") == ""
