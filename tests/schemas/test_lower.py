@@ -77,6 +77,18 @@ SCHEMAS = {
     "allOf of closed objects": obj(m={"allOf": [{**obj(a={"type": "string"}), "additionalProperties": False}, POINT]}),
     "const": obj(k={"const": 5}, s={"const": "x"}, n={"const": None}),
     "enums": obj(e={"enum": ["x", None]}, n={"enum": [1, 2]}, m={"type": ["string", "null"], "enum": ["a", None]}),
+    "enums of every type": obj(
+        e={"enum": [1, "1", None, [1]]},
+        f={"enum": [True, 1, 2.5, {"a": 1}, {}]},
+        g={"type": ["array", "object"], "enum": [[], [[1]], {"a": []}]},
+        h={"const": [1]},
+        i={"const": {"a": 1}, "type": "object", "properties": {"a": {}}},
+        j={"type": ["string", "integer"], "enum": [1.0, 2]},
+    ),
+    "a property named not": obj(**{"not": {"not": {"type": "null"}}}),
+    "closed tuples": obj(
+        t={"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False},
+    ),
     "type lists": obj(
         a={"type": ["string", "null"]},
         b={"type": ["string", "integer"]},

@@ -106,8 +106,18 @@ def split_types(schema: Mapping[str, JsonValue], types: list[str]) -> list[dict[
     made = []
     for name in types:
         own = _BY_TYPE.get("number" if name == "integer" else name, ())
-        made.append({"type": name, **{k: v for k, v in others.items() if k in own or k not in every}})
+        branch = {"type": name, **{k: v for k, v in others.items() if k in own or k not in every}}
+        values = branch.get("enum")
+        if isinstance(values, list):  # a branch none of them fits keeps them all: an enum may not be empty
+            branch["enum"] = [v for v in values if _is_one_of(v, name)] or values
+        made.append(branch)
     return made
+
+
+def _is_one_of(value: JsonValue, name: str) -> bool:
+    """The value is of a type; whole numbers are of both types of numbers."""
+    told = type_of_values([value])[0]
+    return told == name or (name == "number" and told == "integer") or (name == "integer" and told == "number")
 
 
 def type_told(schema: Mapping[str, JsonValue]) -> str | None:

@@ -141,6 +141,8 @@ class Values(Work):
             self.note(at, "an array without items", "items that take anything")
             made["items"], items = found.schema, found.mapping
         mapping = self.object_mapping(schema, made, maps, at) if "object" in types_of(kind) else SAME
+        if mapping is not SAME or items is not SAME:
+            rest += self.own_values(made, at)
         added = set(dict_of(made.get("properties"))) - set(dict_of(schema.get("properties")))
         if added and schema.get("additionalProperties", True) is not True:
             around = (*CONTEXT["additionalProperties"], "additionalProperties")
@@ -149,6 +151,13 @@ class Values(Work):
             self.note(at, "empty properties", "they are left out")
             made.pop("properties")
         return Found(made, tuple(rest), mapping if mapping is not SAME or items is SAME else Items(items))
+
+    def own_values(self, made: dict[str, JsonValue], at: At) -> list[JsonValue]:
+        """Fixed values of an object or array whose insides are written in another way: the check has them."""
+        fixed = {k: made.pop(k) for k in ("enum", "const") if k in made}
+        for keyword in fixed:
+            self.note(at, keyword, "it is left out", CHECKED)
+        return [fixed] if fixed else []
 
     def without_old_words(self, schema: dict[str, JsonValue], at: At) -> tuple[dict[str, JsonValue], list[JsonValue]]:
         """(schema, fragments): tuples that are not taken as they stand, and bounds of draft 4, go to the check."""
