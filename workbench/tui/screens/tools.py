@@ -131,7 +131,8 @@ class ToolsScreen(Worklist[Declared, Lens]):
         body = dumps(tool.schema)
         if len(body) > TOO_LARGE:
             return Lens(body=body, why="too large to be judged here: workbench schema does it")
-        judged = [lens.judge(tool.name or "", tool.schema, *held) for held in lens.dialects()]
+        standing = lens.standing(decoded, tool)
+        judged = [lens.judge(tool.name or "", tool.schema, *held, standing) for held in lens.dialects()]
         named = {i.pointer for one in judged for i in one.issues} | {
             s.pointer for one in judged for s in one.lowered.steps
         }
