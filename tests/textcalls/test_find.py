@@ -107,6 +107,56 @@ def test_calls_that_users_report_are_found(text: str) -> None:
     assert [d.text for d in debris(text, found)] == (["<|im_end|>"] if text.endswith("<|im_end|>") else [])
 
 
+THOUGHT = f"<|channel|>analysis<|message|>A `read, for example:\n```\nneed it<|end|><|start|>assistant{leaked.HARMONY}"
+
+
+@pytest.mark.parametrize(
+    ("before", "native"),
+    [
+        pytest.param("", THOUGHT, id="analysis before it"),
+        pytest.param("<|start|>assistant", THOUGHT, id="analysis with its role"),
+        pytest.param("Sure. ", THOUGHT, id="analysis behind prose"),
+        pytest.param("", THOUGHT.replace("<|end|>", "<|end|>\n"), id="line break between messages"),
+        pytest.param("x", leaked.CALLS["DeepSeek V3"], id="DeepSeek V3"),
+        pytest.param("I look now", leaked.CALLS["DeepSeek V3.1"], id="DeepSeek V3.1"),
+        pytest.param("I look now", leaked.CALLS["Kimi"], id="Kimi"),
+        pytest.param("I look now", leaked.CALLS["Mistral, arguments"], id="Mistral"),
+        pytest.param("I look now", leaked.CALLS["DSML"], id="DSML"),
+        pytest.param("I look now", leaked.CALLS["MiniMax M3"], id="MiniMax M3"),
+        pytest.param("I look now", leaked.HARMONY, id="Harmony"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("tools", [(), (WEATHER,)], ids=["unknown", "declared"])
+def test_no_word_hides_a_call_in_control_tokens(before: str, native: str, tools: tuple[ToolDef, ...]) -> None:
+    text = before + native
+    (call,) = find(text, tools)
+    assert (call.name, call.input, call.is_nested) == ("get_weather", {"city": "Rome"}, False)
+    assert debris(text, [call]) == ()
+
+
+def test_both_calls_behind_a_word_are_found() -> None:
+    one = leaked.CALLS["DeepSeek V3"].removesuffix("<｜tool▁calls▁end｜>")
+    text = f"x{one}\n{one.removeprefix('<｜tool▁calls▁begin｜>')}<｜tool▁calls▁end｜>"
+    assert [c.name for c in find(text)] == ["get_weather", "get_weather"]
+
+
+@pytest.mark.parametrize("tools", [(), (WEATHER,)], ids=["unknown", "declared"])
+@pytest.mark.parametrize("name", ["DeepSeek V3.1", "Kimi", "Mistral, arguments", "Harmony"])
+@pytest.mark.parametrize("dress", ["`{}`", "```\n{}\n```", "> {}", "- {}", "A model writes {} for it.", 'He said "{}"'])
+def test_a_quoted_call_in_control_tokens_is_none(dress: str, name: str, tools: tuple[ToolDef, ...]) -> None:
+    for native in (leaked.CALLS[name], *([THOUGHT] if name == "Harmony" else [])):
+        assert find(dress.format(native), tools) == ()
+
+
+@pytest.mark.parametrize("text", [f"<think>I call {HERMES} then</think>Hello", f"I call {HERMES} then</think>Hello"])
+def test_a_call_within_a_thought_is_shown_where_it_is_asked_for(text: str) -> None:
+    assert find(text) == ()
+    (call,) = find(text, is_thought_shown=True)
+    assert (call.name, call.is_nested) == ("read", True)
+    assert find(text.replace("</think>", "") if text[0] != "<" else f"Hi {HERMES} then", is_thought_shown=True) == ()
+    assert find(f"<think>`{HERMES}`</think>Hello".replace("\n", ""), is_thought_shown=True) == ()
+
+
 @pytest.mark.parametrize("text", [pytest.param(t, id=i) for i, t in leaked.MARKERS.items()])
 def test_markers_that_users_report_are_found(text: str) -> None:
     found = find(text, (*TOOLS, WEATHER))
@@ -175,7 +225,9 @@ def test_markers_of_found_calls_are_no_debris(native: str) -> None:
     assert len(debris(text, found)) <= 1
 
 
-@pytest.mark.parametrize("bit", ["</tool_call>", "<tool_call>", "`", "\n", "<|im_end|> a ", QWEN, HERMES + "\n"])
+@pytest.mark.parametrize(
+    "bit", ["</tool_call>", "<tool_call>", "`", "\n", "<|im_end|> a ", "<|channel|>a<|end|>", QWEN, HERMES + "\n"]
+)
 def test_long_texts_come_back(bit: str) -> None:
     text = bit * (60_000 // len(bit))
     found = find(text, TOOLS)

@@ -38,6 +38,7 @@ CASES: list[found.Case] = [
     ("documented", READ, [OK]),
     ("as generated, behind the role", READ.removeprefix(f"{START}assistant"), [OK]),
     ("behind reasoning", THOUGHT + READ, [OK]),
+    ("behind reasoning with open code", THOUGHT.replace("look", "`look\n```\n") + READ, [OK]),
     ("behind a preamble", f"{CHANNEL}commentary{MESSAGE}I look.{END}{READ}", [OK]),
     (
         "recipient with the role",

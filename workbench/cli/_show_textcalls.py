@@ -55,7 +55,7 @@ def pieces(text: str, tools: Sequence[ToolDef], parser: str | None) -> list[Piec
     from workbench.textcalls import TextCall, debris, find, get
 
     if parser is None:
-        calls = find(text, tools)
+        calls = find(text, tools, is_thought_shown=True)
     else:
         reader = get(parser).parser(tools)
         calls = tuple(f for f in (*reader.feed(text), *reader.close()) if isinstance(f, TextCall))

@@ -129,11 +129,17 @@ def every() -> Iterator[TextFormat]:
     return (get(n) for n in formats())
 
 
-def find(text: str, tools: Sequence[ToolDef] = (), formats: Iterable[str] | None = None) -> tuple[TextCall, ...]:
+def find(
+    text: str,
+    tools: Sequence[ToolDef] = (),
+    formats: Iterable[str] | None = None,
+    *,
+    is_thought_shown: bool = False,
+) -> tuple[TextCall, ...]:
     """The calls that a model wrote into text of unknown format; see ``workbench.textcalls._find.find``."""
     from workbench.textcalls import _find
 
-    return _find.find(text, tools, formats)
+    return _find.find(text, tools, formats, is_thought_shown=is_thought_shown)
 
 
 def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:

@@ -45,10 +45,19 @@ _PLACEHOLDER = re.compile(
 _SENTENCE_END = re.compile(r"(?:[.!?:;…。！？：)]|</?think>|</?mm:think>)\s*\Z")
 _LIST_OR_QUOTE = re.compile(r"\s*(?:>|[-*+•]\s|\d{1,3}[.)]\s|[|])")
 _CLOSERS = re.compile(r"(?:\s|</[\w:]{1,40}>|<[|｜][^<>\s]{1,40}[|｜]>)*+\Z")
+_TOKENS = ("<|", "<｜", "[TOOL_CALLS]", "]<]minimax[>[")  # what no sentence runs into: a word before it hides no call
+_TOKEN_OR_LINE = re.compile(r"[<\n]")
+_MAX_HEADER = 400
 _INTRO = 200  # characters before a call that are searched for the announcement of an example
 
 
-def find(text: str, tools: Sequence[ToolDef] = (), formats: Iterable[str] | None = None) -> tuple[TextCall, ...]:
+def find(
+    text: str,
+    tools: Sequence[ToolDef] = (),
+    formats: Iterable[str] | None = None,
+    *,
+    is_thought_shown: bool = False,
+) -> tuple[TextCall, ...]:
     """The calls that a model wrote into its answer, in order, none overlapping another.
 
     Args:
@@ -56,6 +65,8 @@ def find(text: str, tools: Sequence[ToolDef] = (), formats: Iterable[str] | None
         tools: what was declared; () where that is not known.
         formats: the formats that may stand there; None for all. Formats named here are trusted: their calls are not
             asked whether they are meant.
+        is_thought_shown: also calls that reasoning in the text (``<think>``) holds within a sentence: nobody meant
+            them to run, but they are seen.
     """
     names = frozenset(t.name for t in tools if t.name)
     trusted = formats is not None
@@ -65,9 +76,8 @@ def find(text: str, tools: Sequence[ToolDef] = (), formats: Iterable[str] | None
     if said and not trusted:
         untagged = [*_untagged.foreign(text, tools, said), *_untagged.stripped(text, said)]
         found += [c for c in untagged if not any(f.start < c.end and c.start < f.end for f in found)]
-    best = _without_overlaps(found, names)
-    meant = best if trusted else [c for run in _runs(text, best, names) for c in run]
-    return tuple(_nested_before_think_end(text, meant))
+    best = list(_nested_before_think_end(text, _without_overlaps(found, names)))
+    return tuple(best if trusted else (c for run in _runs(text, best, names, is_thought_shown) for c in run))
 
 
 @cache
@@ -122,7 +132,9 @@ def _overlapping(found: Sequence[TextCall]) -> Iterator[list[TextCall]]:
         yield group
 
 
-def _runs(text: str, calls: Sequence[TextCall], names: frozenset[str]) -> Iterator[list[TextCall]]:
+def _runs(
+    text: str, calls: Sequence[TextCall], names: frozenset[str], is_thought_shown: bool
+) -> Iterator[list[TextCall]]:
     """Calls with nothing but blanks between them, where they are meant as calls."""
     code, at = MarkdownCode(), 0
     breaks = [n for n, (a, b) in enumerate(pairwise(calls), 1) if text[a.end : b.start].strip()]
@@ -130,11 +142,13 @@ def _runs(text: str, calls: Sequence[TextCall], names: frozenset[str]) -> Iterat
         run = list(calls[first:last])
         if not run:
             continue
-        code.pass_over(text[at : run[0].start])
+        lead = _lead(text, at, run[0].start)
+        code.pass_over(text[at:lead])
         is_quoted = code.is_quoted()
         code.reset()
         before, at = at, run[-1].end
-        if not is_quoted and _is_meant(text, before, run, names):
+        is_shown = is_thought_shown and all(c.is_nested for c in run)
+        if not is_quoted and (is_shown or _is_meant(text, before, lead, run, names)):
             yield [c for c in run if c.name in names or not _is_placeholder(c)]
 
 
@@ -142,9 +156,28 @@ def _is_placeholder(call: TextCall) -> bool:
     return bool(call.name and _PLACEHOLDER.fullmatch(call.name))
 
 
-def _is_meant(text: str, before: int, run: Sequence[TextCall], names: frozenset[str]) -> bool:
-    """A run of calls is no example: by its names, what precedes it and what follows it."""
-    start, end = run[0].start, run[-1].end
+def _lead(text: str, before: int, start: int) -> int:
+    """Where the messages with headers of their own begin that lead up to a place: the place, if none do.
+
+    They are of the same answer as the call behind them, so their text announces and quotes nothing.
+    """
+    while text[max(before, start - _MAX_HEADER) : start].rstrip().endswith("<|end|>"):
+        channel = text.rfind("<|channel|>", before, start)
+        if channel < 0:
+            break
+        role = text.rfind("<|start|>", max(before, channel - _MAX_HEADER), channel)
+        start = channel if role < 0 or _TOKEN_OR_LINE.search(text, role + 1, channel) else role
+    return start
+
+
+def _is_meant(text: str, before: int, start: int, run: Sequence[TextCall], names: frozenset[str]) -> bool:
+    """A run of calls is no example: by its names, what precedes it and what follows it.
+
+    Args:
+        before: where the run before it ends.
+        start: where the messages begin that lead up to it, or it does.
+    """
+    end = run[-1].end
     line_start = max(before, text.rfind("\n", 0, start) + 1)
     prefix = text[line_start:start]
     line_end = text.find("\n", end)
@@ -153,7 +186,9 @@ def _is_meant(text: str, before: int, run: Sequence[TextCall], names: frozenset[
     is_declared = any(c.name in names for c in run)
     if _LIST_OR_QUOTE.match(prefix):
         return False
-    if prefix.strip() and not (_SENTENCE_END.search(prefix) and not _CLOSERS.sub("", rest_of_line)):
+    if prefix.strip() and _CLOSERS.sub("", rest_of_line):
+        return False
+    if prefix.strip() and not (_SENTENCE_END.search(prefix) or text.startswith(_TOKENS, start)):
         return False
     if prefix.expandtabs(4).startswith("    ") and not is_last:
         return False

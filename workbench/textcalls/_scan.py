@@ -107,10 +107,19 @@ class Grammar(Protocol):
 
 
 class TagParser:
-    """Reads one text by a grammar, piece by piece (``workbench.textcalls.Parser``)."""
+    """Reads one text by a grammar, piece by piece (``workbench.textcalls.Parser``).
 
-    def __init__(self, grammar: Grammar, tools: Sequence[ToolDef] = ()) -> None:
+    Args:
+        grammar: the format.
+        tools: what was declared.
+        closes: kinds of the tags that end a message which is no call, where a format has such: Markdown code that the
+            message left open ends with it.
+    """
+
+    def __init__(self, grammar: Grammar, tools: Sequence[ToolDef] = (), closes: frozenset[str] = frozenset()) -> None:
         self._grammar = grammar
+        self._closes = closes
+        self._is_message = False
         self._tags = grammar.tags
         self._tools = tools
         self._fresh: list[str] = []  # arrived, not looked at
@@ -201,6 +210,9 @@ class TagParser:
                 return True
             self._is_nested = kind == NESTED_OPEN
         self._emit_prose(start, end)
+        if self._is_message and kind in self._closes:
+            self._is_message = False
+            self._code.reset()
         return True
 
     def _emit_prose(self, start: int, end: int) -> None:
@@ -321,6 +333,7 @@ class TagParser:
         self._block = None
         place = block.start
         calls = self._grammar.read(block, self._tools)
+        self._is_message = bool(self._closes) and not calls
         if half and calls and not whole[calls[-1].end - block.start :].strip():
             self._at += half
             calls[-1] = replace(calls[-1], end=end + half)

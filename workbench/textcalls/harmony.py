@@ -272,7 +272,7 @@ class Harmony:
     markers: tuple[str, ...] = ("<|channel|>", "<|start|>")
 
     def parser(self, tools: Sequence[ToolDef] = ()) -> Parser:
-        return TagParser(_Grammar(), tools)
+        return TagParser(_Grammar(), tools, closes=frozenset({"end", "return"}))
 
     def render(self, calls: Sequence[ToolCallIR]) -> str:
         """One message for each call; a model stops behind the first."""
