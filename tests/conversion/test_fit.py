@@ -225,7 +225,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
         BLOCKS,
         {"messages": [ASK], "thinking": {"type": "enabled", "budget_tokens": 2000}},
         [
-            ("/thinking/budget_tokens", "'thinking_budget'", "left out"),
+            ("/thinking/budget_tokens", "'thinking.budget_tokens'", "left out"),
             ("/thinking/type", "thinking ('on')", "left out"),
         ],
         {},
@@ -239,7 +239,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, str, str]], dict[
     "a choice in a form of its own": (
         CHAT,
         {"messages": [ASK], "tools": [FUNCTION], "tool_choice": {"type": "allowed_tools", "allowed_tools": {}}},
-        [("/tool_choice", "mode 'other'", "left out")],
+        [("/tool_choice", "mode 'allowed_tools'", "(auto)")],
         {},
     ),
     "the names of the answer's schema": (

@@ -76,3 +76,64 @@ def test_an_empty_result_keeps_its_key() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     said = [ASK, {"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c", "content": ""}]
     assert at(request({"model": "m", "messages": said}, CHAT, "ollama"), "messages", 2, "content") == ""
+
+
+@pytest.mark.parametrize(
+    ("config", "budget", "most", "instead"),
+    [
+        ({"maxOutputTokens": 5000, "thinkingConfig": {"thinkingBudget": 100}}, 1024, 5000, ["1024 is written"]),
+        ({"maxOutputTokens": 2000, "thinkingConfig": {"thinkingBudget": 4000}}, 1999, 2000, ["1999 is written"]),
+        ({"maxOutputTokens": 90, "thinkingConfig": {"thinkingBudget": 1024}}, None, 90, ["left out"]),
+        ({"thinkingConfig": {"thinkingBudget": 8000}}, 8000, 12096, ["12096 tokens of the answer are allowed"]),
+    ],
+    ids=["too-small", "not-below-the-answer", "no-room", "beside-a-supplied-limit"],
+)
+def test_a_budget_of_thinking_that_the_target_refuses(
+    config: dict[str, Any], budget: int | None, most: int, instead: list[str]
+) -> None:
+    config["thinkingConfig"]["includeThoughts"] = True
+    body = {"contents": [{"role": "user", "parts": [{"text": "q"}]}], "generationConfig": config}
+    made = request(body, "gemini", BLOCKS)
+    assert at(made, "thinking").get("budget_tokens") == budget
+    assert at(made, "max_tokens") == most
+    place = "/generationConfig/thinkingConfig/thinkingBudget"
+    assert [said for pointer, _, said in told(made) if pointer == place] == instead
+
+
+@pytest.mark.parametrize("target", [CONVERSE, "bedrock-invoke"])
+def test_a_tool_name_that_the_service_refuses_is_rewritten(target: str) -> None:
+    tool = {"functionDeclarations": [{"name": "a.b"}]}
+    made = request({"contents": [{"role": "user", "parts": [{"text": "q"}]}], "tools": [tool]}, "gemini", target)
+    assert b'"a_b"' in made.body
+    assert "written as 'a_b'" in [instead for _, _, instead in told(made)]
+
+
+def test_a_parameter_is_told_by_its_keys() -> None:
+    body = {"model": "m", "max_tokens": 9, "messages": [ASK], "metadata": {"user_id": "u"}}
+    assert [what for _, what, _ in told(request(body, BLOCKS, "gemini"))] == ["the parameter 'metadata.user_id'"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "names", "choice", "instead"),
+    [
+        ("required", ["f"], {"type": "tool", "name": "f"}, "'f', the only one, has to be called"),
+        ("required", ["f", "g"], {"type": "any"}, "any tool has to be called"),
+        ("auto", ["f"], None, "left out: the model is free to call tools (auto)"),
+    ],
+)
+def test_allowed_tools(mode: str, names: list[str], choice: Any, instead: str) -> None:
+    tools: list[Any] = [{"type": "function", "name": name, "parameters": {}} for name in ("f", "g", "h")]
+    allowed = [{"type": "function", "name": name} for name in names]
+    chosen = {"type": "allowed_tools", "mode": mode, "tools": allowed}
+    body = {"model": "m", "max_output_tokens": 9, "input": "q", "tools": tools, "tool_choice": chosen}
+    made = request(body, ITEMS, BLOCKS)
+    assert json.loads(made.body).get("tool_choice") == choice
+    assert told(made) == [("/tool_choice", "a choice of tools of mode 'allowed_tools'", instead)]
+
+
+def test_thinking_that_has_no_measure_leaves_no_empty_object() -> None:
+    config = {"thinkingConfig": {"includeThoughts": True}}
+    body = {"contents": [{"role": "user", "parts": [{"text": "q"}]}], "generationConfig": config}
+    made = request(body, "gemini", ITEMS)
+    assert "reasoning" not in json.loads(made.body)
+    assert [what for _, what, _ in told(made)] == ["the switch of thinking ('on')"]

@@ -67,6 +67,7 @@ class Capabilities:
         result_names: a result repeats the name of its tool.
         stops: values of ``ModelResponse.stop`` that can be said.
         effort_is_thinking: the parameter ``effort`` is the switch of thinking, too: with it thinking is "on".
+        least_budget: the smallest ``thinking_budget`` that is taken; it has to be below ``max_tokens``, too. 0 for any.
         budget_required: thinking "on" is refused without the parameter ``thinking_budget``.
         parallel_in_choice: the switch of parallel calls is a key of the tool choice.
         schema_keys: keys of the parameter ``response_schema``, beside "schema", that can be said.
@@ -120,6 +121,7 @@ class Capabilities:
     result_names: bool = False
     stops: frozenset[str] = frozenset(("stop", "tool_calls", "length", "filter"))
     effort_is_thinking: bool = False
+    least_budget: int = 0
     budget_required: bool = False
     parallel_in_choice: bool = False
     schema_keys: frozenset[str] = frozenset(("name", "strict", "description"))

@@ -81,6 +81,7 @@ class AnthropicMessages:
         tool_name_pattern="[a-zA-Z0-9_-]{1,128}",
         stops=frozenset(("stop", "tool_calls", "length", "filter", "pause")),
         budget_required=True,
+        least_budget=1024,
         parallel_in_choice=True,
         schema_keys=frozenset(),
         usage_required=True,

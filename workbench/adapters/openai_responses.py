@@ -80,7 +80,7 @@ class OpenAIResponses:
         arguments="string",
         id_max_length=64,
         params=frozenset(PLACES.values()) | {"response_schema", "response_json"},
-        thinking=frozenset(("on", "off")),
+        thinking=frozenset(("off",)),  # what thinks does so unasked; "on" is said by the effort alone
         one_text=frozenset(("system",)),
         tool_name_pattern="[a-zA-Z0-9_-]{1,64}",
         effort_is_thinking=True,

@@ -14,6 +14,7 @@ from workbench.conversion._places import Places
 from workbench.ir import NOTHING, JsonValue, ModelRequest, ToolChoice, ToolDef
 from workbench.leaves import escape
 
+_ALLOWED = "allowed_tools"
 _IMPLIED = ("function", "custom")
 _NO_ARGUMENTS: Mapping[str, JsonValue] = {"type": "object", "properties": {}}
 _FREE_TEXT: Mapping[str, JsonValue] = {
@@ -62,9 +63,9 @@ def fit_params(params: tuple[Param, ...], capabilities: Capabilities, ledger: Le
         if not param.name:
             ledger.lose(param.pointer, f"the parameter {param.pointer.rpartition('/')[2]!r:.80}")
         elif param.name not in capabilities.params:
-            ledger.lose(param.pointer, f"the parameter {param.name!r}")
+            ledger.lose(param.pointer, f"the parameter {_as_sent(param)!r:.80}")
         elif not _FORMS[param.name](param.value):
-            ledger.lose(param.pointer, f"the parameter {param.name!r}, whose value is of another type")
+            ledger.lose(param.pointer, f"the parameter {_as_sent(param)!r:.80}, whose value is of another type")
         elif param.name == "response_schema":
             held[param.name] = _fit_schema(param, capabilities, ledger)
         else:
@@ -74,6 +75,11 @@ def fit_params(params: tuple[Param, ...], capabilities: Capabilities, ledger: Le
             held[name] = value
             ledger.lose("", f"a request without {name!r}, which the target refuses", f"{value!r} is written")
     return held
+
+
+def _as_sent(param: Param) -> str:
+    """A parameter by the keys it stands at: "metadata.user_id"."""
+    return param.pointer[1:].replace("/", ".").replace("~1", "/").replace("~0", "~")
 
 
 def _fit_schema(param: Param, capabilities: Capabilities, ledger: Ledger) -> dict[str, JsonValue]:
@@ -106,6 +112,8 @@ def fit_thinking(
         if thinking not in (None, "on"):
             ledger.lose(places.of("thinking"), f"thinking {thinking!r:.40}", "the effort alone says how much to think")
         return "on"
+    if thinking == "on" and "thinking_budget" in params and capabilities.least_budget:
+        _fit_budget(request, params, capabilities, ledger, places)
     if thinking == "on" and capabilities.budget_required and "thinking_budget" not in params:
         instead = "adaptive" if "adaptive" in capabilities.thinking else None
         said = f"thinking {instead!r}" if instead else "left out"
@@ -120,6 +128,30 @@ def fit_thinking(
         ledger.lose(places.of("thinking_budget"), what, "thinking is switched on")
         return "on"
     return switch
+
+
+def _fit_budget(
+    request: ModelRequest, params: dict[str, JsonValue], capabilities: Capabilities, ledger: Ledger, places: Places
+) -> None:
+    """The budget of thinking, between the least that the target takes and the most tokens of the answer."""
+    at, least = places.of("thinking_budget"), capabilities.least_budget
+    if params["thinking_budget"] < least:
+        what = f"a budget of thinking of {params['thinking_budget']}, below the {least} that the target asks for"
+        ledger.lose(at, what, f"{least} is written")
+        params["thinking_budget"] = least
+    budget, most = params["thinking_budget"], params.get("max_tokens")
+    if most is None or budget < most:
+        return
+    what = f"a budget of thinking of {budget}, which has to be below the {most} tokens of the answer"
+    if "max_tokens" not in request.params:
+        params["max_tokens"] = budget + most
+        ledger.lose(at, what, f"{budget + most} tokens of the answer are allowed")
+    elif most > least:
+        params["thinking_budget"] = most - 1
+        ledger.lose(at, what, f"{most - 1} is written")
+    else:
+        del params["thinking_budget"]
+        ledger.lose(at, what)
 
 
 def _one_measure(
@@ -224,10 +256,11 @@ def _fit_choice(
     ledger: Ledger,
     places: Places,
 ) -> ToolChoice | None:
-    choice = request.tool_choice
+    choice, at = request.tool_choice, places.of("tool_choice")
     if choice is None:
         return None
-    at = places.of("tool_choice")
+    if choice.mode == "other":
+        choice = _allowed(choice, at, capabilities, ledger)
     if choice.mode == "tool" and request.tools and all(tool.name != choice.name for tool in tools):
         ledger.lose(at, f"the choice of {choice.name!r:.80}, a tool that is left out")
         return None
@@ -241,5 +274,30 @@ def _fit_choice(
         return ToolChoice("any")
     if choice.mode == "auto":
         return None  # what every protocol does unasked
-    ledger.lose(at, f"a choice of tools of mode {choice.mode!r:.40}")
+    ledger.lose(
+        at, f"a choice of tools of mode {_mode(choice)!r:.40}", "left out: the model is free to call tools (auto)"
+    )
     return None
+
+
+def _mode(choice: ToolChoice) -> str:
+    kind = choice.value.get("type") if isinstance(choice.value, dict) else choice.value
+    return kind if choice.mode == "other" and isinstance(kind, str) else choice.mode
+
+
+def _allowed(choice: ToolChoice, at: str, capabilities: Capabilities, ledger: Ledger) -> ToolChoice:
+    """A list of allowed tools of which one has to be called: the only one of them, else any tool.
+
+    ``ToolChoiceAllowed`` (Responses) and ``ChatCompletionAllowedToolChoice`` of the official ``openai`` SDK 3.54.
+    """
+    value = choice.value if isinstance(choice.value, dict) and choice.value.get("type") == _ALLOWED else {}
+    held = value[_ALLOWED] if isinstance(value.get(_ALLOWED), dict) else value
+    tools = held.get("tools")
+    if held.get("mode") != "required" or not isinstance(tools, list) or "any" not in capabilities.choices:
+        return choice
+    inner = [tool.get("function", tool) for tool in tools if isinstance(tool, dict)]
+    names = [tool.get("name") if isinstance(tool, dict) else None for tool in inner]
+    is_forced = len(tools) == 1 and bool(names) and isinstance(names[0], str) and "tool" in capabilities.choices
+    how = f"{names[0]!r:.80}, the only one, has to be called" if is_forced else "any tool has to be called"
+    ledger.lose(at, f"a choice of tools of mode {_ALLOWED!r}", how)
+    return ToolChoice("tool", names[0]) if is_forced else ToolChoice("any")

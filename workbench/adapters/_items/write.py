@@ -66,10 +66,8 @@ def write_request(request: ModelRequest) -> Item:
     }
     body |= {key: value for key, value in own.items() if value is not None}
     write_item_params(request.params, body)
-    if request.thinking in ("on", "off"):
-        asked = body.setdefault("reasoning", {})
-        if request.thinking == "off":
-            asked.setdefault("effort", "none")
+    if request.thinking == "off":
+        body.setdefault("reasoning", {}).setdefault("effort", "none")
     return body
 
 
