@@ -72,6 +72,32 @@ def test_forms_of_definitions(run, file, value):
     assert tool["dialects"][0]["verdict"] == "changed"
 
 
+NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/n"}}}
+ROOTS = [
+    {"$defs": {"n": NODE}, "$ref": "#/$defs/n"},
+    {"definitions": {"n": {"type": "object"}}, "$ref": "#/definitions/n"},
+    {"$ref": "#"},
+    *({keyword: [{"type": "object"}]} for keyword in ("anyOf", "allOf", "oneOf")),
+    {"enum": [{"a": 1}, "b"]},
+    {"const": {"a": 1}},
+    {"type": ["object", "null"]},
+    {"type": "array", "items": {"type": "string"}},
+]
+
+
+@pytest.mark.parametrize("schema", ROOTS, ids=lambda s: " ".join(s))
+def test_roots_of_schemas(run, file, schema):
+    (tool,) = json.loads(run("schema", file(schema), "--prove", "5", "--format", "json").out)["tools"]
+    assert tool["schema"] == schema
+    assert not [d["proof"]["against"] for d in tool["dialects"] if d["proof"]["against"]]
+
+
+def test_what_is_no_schema_is_told_what_is(run, file):
+    done = run("schema", file({"foo": 1}))
+    assert done.status == 2
+    assert "a JSON Schema (with type, properties, $ref" in done.err
+
+
 def test_bad_names_are_refused(run, file):
     found = dialects(run, file({"name": "a/b", "inputSchema": {"type": "object"}}), "--provider", "openai")
     assert found["openai"]["issues"][0]["keyword"] == "name"

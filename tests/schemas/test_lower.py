@@ -86,6 +86,7 @@ SCHEMAS = {
         j={"type": ["string", "integer"], "enum": [1.0, 2]},
     ),
     "a property named not": obj(**{"not": {"not": {"type": "null"}}}),
+    "reference at the root": {"$defs": {"n": obj(next={"$ref": "#/$defs/n"}, v=POINT)}, "$ref": "#/$defs/n"},
     "closed tuples": obj(
         t={"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False},
     ),

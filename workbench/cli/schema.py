@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.cli import _files, _output
-from workbench.errors import UsageError, WireError
+from workbench.errors import UnreadableInput, UsageError, WireError
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 NAME = "schema"
 HELP = "what providers refuse of a tool's schema, and the smallest change they accept"
 MOST_PROVED = 100_000
+_ACCEPTED = (
+    "give recorded requests, the JSON of a tool (name, and inputSchema or parameters) or of a list of tools, "
+    "or a JSON Schema (with type, properties, $ref, anyOf, allOf, oneOf, enum or const at its root)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +103,17 @@ def _tools(args: argparse.Namespace) -> list[_Tool]:
         unique = {key: tool for key, tool in unique.items() if tool.name == args.tool}
     if not unique:
         named = f" named {args.tool!r}" if args.tool is not None else ""
-        raise UsageError(f"{args.file} declares no tool{named}")
+        raise UsageError(f"{args.file} declares no tool{named}", hint="" if named else _ACCEPTED)
     return list(unique.values())
 
 
 def _recorded(args: argparse.Namespace) -> list[_Tool]:
     from workbench.rules import lens
 
-    session = _files.open_file(args.file)
+    try:
+        session = _files.open_file(args.file)
+    except UnreadableInput as error:
+        raise UnreadableInput(error.what, where=error.where, hint=_ACCEPTED) from error
     found = []
     try:
         inspector = _files.inspector(session, args)
@@ -156,8 +163,18 @@ def _definition(value: JsonValue) -> Iterator[_Tool]:
     schema = next((own[key] for key in keys if isinstance(own.get(key), dict)), None)
     if isinstance(schema, dict) and isinstance(own.get("name"), str):
         yield _Tool(own["name"], schema)
-    elif "functionDeclarations" not in value and (value.get("type") == "object" or "properties" in value):
+    elif "functionDeclarations" not in value and _is_schema(value):
         yield _Tool(str(value.get("title") or "schema"), value)
+
+
+def _is_schema(value: dict[str, JsonValue]) -> bool:
+    """A JSON Schema by what it says at its root: a type, or what generators of schemas write in place of one."""
+    if value.get("type") in ("object", "array", "string", "number", "integer", "boolean", "null"):
+        return True
+    objects, lists = ("properties", "$defs", "definitions"), ("anyOf", "oneOf", "allOf", "enum", "type")
+    if any(isinstance(value.get(key), dict) for key in objects) or any(isinstance(value.get(k), list) for k in lists):
+        return True
+    return isinstance(value.get("$ref"), str) or isinstance(value.get("$schema"), str) or "const" in value
 
 
 def _judge(tool: _Tool, contract: Contract, dialect: Dialect, count: int) -> dict[str, JsonValue]:

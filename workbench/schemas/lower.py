@@ -133,7 +133,8 @@ class _Lowering(Values):
             self.note(at, f"$ref {ref[:80]}, which leads nowhere", "nothing is demanded here", CHECKED)
             return self.anything(at)
         name = ref.rpartition("/")[2]
-        if self.may_keep(ref) and not constraints:
+        must_go = at.is_root and self.dialect.root_object  # the root names its type itself
+        if self.may_keep(ref) and not constraints and not must_go:
             return self.definition(ref, name, target, beside, at)
         if ref in at.refs or len(at.refs) > 32:
             self.is_whole = True
