@@ -193,7 +193,8 @@ def test_tools_choice_system_and_params():
         ("/inferenceConfig/odd", "1"),
         ("thinking_budget", "1024"),
         ("top_k", "3"),
-        ("/toolConfig", "{'other': 1, 'tools': [{'cachePoint': {'type': 'default'}}, None, None]}"),
+        ("/toolConfig/other", "1"),
+        ("/toolConfig/tools/0", "{'cachePoint': {'type': 'default'}}"),
     }
 
 

@@ -135,7 +135,6 @@ def test_the_sdk_takes_a_request() -> None:
 
 THINKING: list[tuple[str | None, dict[str, Any], Any]] = [
     (None, {}, None),
-    ("on", {}, {}),
     ("off", {}, {"effort": "none"}),
     ("on", {"effort": "high"}, {"effort": "high"}),
 ]

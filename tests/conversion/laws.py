@@ -38,6 +38,8 @@ _VOCABULARY = frozenset(
         "tool",
         "function",
         "validated",
+        "default",
+        "ephemeral",
         "enabled",
         "disabled",
         "adaptive",

@@ -51,6 +51,7 @@ class Capabilities:
         strict: a tool can ask for strict decoding of its arguments.
         custom_tools: tools whose input is free text.
         cache_markers: parts, tools and system may hold ``cache_control`` in ``extra``.
+        cache_blocks: these are blocks behind what they mark, with no more than a ``ttl``, and none inside a result.
         arguments: ``"string"`` or ``"object"``: the container of arguments on this wire.
         call_ids: calls and results are paired by ids; else by name and order.
         ids_optional: where they have no ids they are paired by name and order too.
@@ -106,6 +107,7 @@ class Capabilities:
     strict: bool = False
     custom_tools: bool = False
     cache_markers: bool = False
+    cache_blocks: bool = False
     arguments: str = "string"
     call_ids: bool = True
     ids_optional: bool = False

@@ -49,6 +49,8 @@ class BedrockConverse:
         interleaved=True,
         choices=frozenset(CHOICES),
         strict=True,
+        cache_markers=True,
+        cache_blocks=True,
         arguments="object",
         id_pattern="[a-zA-Z0-9_.:-]+",
         id_max_length=64,

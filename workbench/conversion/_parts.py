@@ -50,7 +50,10 @@ def fit_extra(
     marker = extra.get(_CACHE)
     if capabilities.cache_markers and isinstance(marker, dict) and marker.get("type") == "ephemeral":
         ledger.lose_keys(pointer, {k: v for k, v in extra.items() if k != _CACHE})
-        return {_CACHE: marker}
+        if not capabilities.cache_blocks or marker.keys() <= {"type", "ttl"}:
+            return {_CACHE: marker}
+        ledger.lose_keys(f"{pointer}/{_CACHE}", {k: v for k, v in marker.items() if k not in ("type", "ttl")})
+        return {_CACHE: {k: v for k, v in marker.items() if k in ("type", "ttl")}}
     if isinstance(marker, dict):
         ledger.lose(f"{pointer}/{_CACHE}", "a cache marker")
         extra = {k: v for k, v in extra.items() if k != _CACHE}
@@ -175,6 +178,8 @@ def fit_result(
     pointer = message.absolute(part)
     extra = fit_extra(part.extra, pointer, capabilities, ledger)
     content, moved = list[Part](), list[Media]()
+    if capabilities.cache_blocks and capabilities.cache_markers:
+        capabilities = replace(capabilities, cache_markers=False)
     for inner in part.content:
         at = message.absolute(inner)
         if isinstance(inner, Text):

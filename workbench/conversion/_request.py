@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.adapters import Capabilities, Param
+from workbench.conversion._caching import is_mark
 from workbench.conversion._ledger import Ledger
 from workbench.conversion._names import fitting, rewritten
 from workbench.conversion._parts import INPUT, fit_extra
@@ -60,7 +61,9 @@ def fit_params(params: tuple[Param, ...], capabilities: Capabilities, ledger: Le
     for param in params:
         if param.value is None or param.value in ([], {}) or param.name in held:
             continue
-        if not param.name:
+        if is_mark(param.value):
+            ledger.lose(param.pointer, "a cache marker")
+        elif not param.name:
             ledger.lose(param.pointer, f"the parameter {param.pointer.rpartition('/')[2]!r:.80}")
         elif param.name not in capabilities.params:
             ledger.lose(param.pointer, f"the parameter {_as_sent(param)!r:.80}")

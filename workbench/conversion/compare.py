@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench import adapters
+from workbench.conversion._caching import marked
 from workbench.conversion._ledger import keys
 from workbench.conversion.convert import Converted, read_body
 from workbench.conversion.normal import normal_request, normal_response
@@ -43,6 +44,7 @@ def unsaid(converted: Converted) -> tuple[str, ...]:
         read = read_body(adapter, converted.body, REQUEST)
         assert isinstance(read, ModelRequest)
         normal = normal_request(read, adapter)
+        normal = marked(normal) if adapter.capabilities.cache_markers else normal
         said = normal.request
         url = adapter.read_url(converted.path)
         if url.model is not None:  # "models/x" and "x" are one model where they make one URL

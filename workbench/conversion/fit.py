@@ -18,6 +18,7 @@ from typing import Any
 
 from workbench.adapters import Capabilities
 from workbench.conversion import _parts, _request, _response
+from workbench.conversion._caching import is_mark, marked
 from workbench.conversion._ledger import Ledger, Loss
 from workbench.conversion._names import Ids
 from workbench.conversion._places import Places
@@ -56,6 +57,7 @@ class Fitted:
 
 def fit_request(normal: NormalRequest, capabilities: Capabilities, body: bytes = b"") -> Fitted:
     """Cut a request. ``body`` is what it was read from: losses of single keys are looked up there."""
+    normal = marked(normal) if capabilities.cache_markers else normal
     request, ledger, places = normal.request, Ledger(), Places(body)
     for loss in normal.losses:
         ledger.lose(*loss)
@@ -218,7 +220,7 @@ class _Cut:
 
     def _drop(self, part: Part, pointer: str) -> None:
         if isinstance(part, Opaque):
-            what = f"a part of type {part.type!r:.80}"
+            what = "a cache marker" if is_mark(part.value) else f"a part of type {part.type!r:.80}"
         elif isinstance(part, ToolCallIR):
             what = f"a call of the server tool {part.name!r:.80}" if part.is_server else "a call in this place"
         elif isinstance(part, ToolResultIR):

@@ -146,9 +146,10 @@ def _ask(messages: list[Message], message: Message, ledger: Ledger) -> None:
         return
     held, beside = list[Part](), list[Part]()
     for n, part in enumerate(message.parts):
+        is_held = n in results or (n - 1 in results and _is_cache_mark(part))
         if not _is_empty(part):
-            (held if n in results else beside).append(_normal_part(part))
-        if n < results[-1] and n not in results:
+            (held if is_held else beside).append(_normal_part(part))
+        if n < results[-1] and not is_held:
             ledger.lose(message.absolute(part), "what stands before the results", "moved behind them")
     append(messages, Message("tool", tuple(held), pointer=message.pointer))
     if beside:
@@ -169,6 +170,10 @@ def _plain(message: Message, role: str) -> Message:
 
 def _normal_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
     return tuple(_normal_part(part) for part in parts if not _is_empty(part))
+
+
+def _is_cache_mark(part: Part) -> bool:
+    return isinstance(part, Opaque) and part.type == "cachePoint"
 
 
 def _is_empty(part: Part) -> bool:

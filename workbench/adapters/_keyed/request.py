@@ -31,6 +31,7 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.known import KnownMessages
+from workbench.leaves import escape
 from workbench.wire.jsontext import dumps, loads
 
 PROTOCOL = "bedrock-converse"
@@ -168,8 +169,22 @@ def params(request: ModelRequest) -> tuple[Param, ...]:
     """Every parameter that has no field of ``ModelRequest``."""
     thinking = f"/{_MODEL_FIELDS}/thinking/type"
     names = {place: name for name, place in PLACES.items()} | {thinking: ""}
-    found = (_format(p) if p.name == "response_schema" else p for p in read_params(request.params, names))
+    read = (inner for p in read_params(request.params, names) for inner in _of_tools(p))
+    found = (_format(p) if p.name == "response_schema" else p for p in read)
     return tuple(p for p in found if not (p.pointer == thinking and isinstance(p.value, str)))
+
+
+def _of_tools(param: Param) -> Iterator[Param]:
+    """What stands beside the tools key by key, and every mark for the cache among them."""
+    if param.pointer != "/toolConfig" or not isinstance(param.value, dict):
+        yield param
+        return
+    for key, value in param.value.items():
+        at = f"{param.pointer}/{escape(key)}"
+        if key == "tools" and isinstance(value, list):
+            yield from (Param(f"{at}/{n}", mark) for n, mark in enumerate(value) if mark is not None)
+        else:
+            yield Param(at, value)
 
 
 def _format(param: Param) -> Param:
@@ -238,7 +253,7 @@ def write_request(request: ModelRequest) -> dict[str, JsonValue]:
     body: dict[str, JsonValue] = {"messages": _messages(request.messages)}
     if request.system:
         body["system"] = write_content(request.system)
-    config: dict[str, JsonValue] = {"tools": [write_tool(tool) for tool in request.tools]} if request.tools else {}
+    config: dict[str, JsonValue] = {"tools": [*_declared(request.tools)]} if request.tools else {}
     if request.tool_choice:
         config["toolChoice"] = _written_choice(request.tool_choice)
     if config:
@@ -268,8 +283,20 @@ def _messages(messages: Sequence[Message]) -> list[JsonValue]:
 
 
 def write_content(parts: Sequence[Part]) -> list[JsonValue]:
-    """Blocks."""
-    return [write_block(part) for part in parts]
+    """Blocks, each with its mark for the cache behind it."""
+    return [block for part in parts for block in (write_block(part), *_cache_point(part))]
+
+
+def _declared(tools: Sequence[ToolDef]) -> Iterator[JsonValue]:
+    for tool in tools:
+        yield write_tool(replace(tool, extra=NOTHING))
+        yield from _cache_point(tool)
+
+
+def _cache_point(marked: Part | ToolDef) -> Iterator[dict[str, JsonValue]]:
+    mark = None if isinstance(marked, Opaque) else marked.extra.get("cache_control")
+    if mark is not None:
+        yield {"cachePoint": {**mark, "type": "default"}}
 
 
 def write_block(part: Part) -> dict[str, JsonValue]:
