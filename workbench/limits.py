@@ -34,7 +34,10 @@ MAX_REPAIR_DEPTH = 100
 """Brackets inside each other in broken argument text that is repaired. Real arguments stay under 20."""
 
 REPAIR_SECONDS = 2.0
-"""Deadline of the child process that repairs and validates arguments."""
+"""Processor time the child process that repairs and validates arguments has for one job."""
+
+REPAIR_WAIT_SECONDS = 30.0
+"""How long the child is waited for, until it has started and again for each job: a busy machine gives it little."""
 
 SNIPPET = 200
 """Characters of untrusted text quoted in one finding or error line."""

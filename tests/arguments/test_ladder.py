@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -141,7 +144,7 @@ def test_a_pattern_that_cannot_be_read_is_a_problem_and_hides_no_other_fault(pat
 def test_a_runaway_pattern_is_stopped(monkeypatch):
     monkeypatch.setattr(limits, "REPAIR_SECONDS", 1.0)
     schema = {"properties": {"p": {"pattern": "^(a+)+$"}}}
-    assert "within 1 s" in climb(None, {"p": "a" * 60 + "!"}, schema).problem
+    assert "after 1 s of computing" in climb(None, {"p": "a" * 60 + "!"}, schema).problem
 
 
 def test_huge_broken_text_is_not_repaired():
@@ -302,3 +305,28 @@ def test_text_that_repair_would_read_for_ever_is_stopped(monkeypatch):
     assert ladder.refusal
     assert ladder.value is None
     assert climb("{'a': 'after'}", None, None).value == {"a": "after"}
+
+
+def test_the_start_of_the_child_is_no_part_of_a_job(monkeypatch):
+    _process.stop()
+    monkeypatch.setattr(limits, "REPAIR_SECONDS", 0.1)
+    assert climb("{'a': 'soon'}", None, OBJECT).value == {"a": "soon"}
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="processes cannot be halted here")
+def test_a_child_that_gets_no_time_is_no_verdict(monkeypatch):
+    os.kill(_process._running().pid, signal.SIGSTOP)
+    monkeypatch.setattr(limits, "REPAIR_WAIT_SECONDS", 0.2)
+    refusal = climb("{'a': 'later'}", None, OBJECT).refusal
+    assert refusal.code is Code.TIMEOUT
+    assert refusal.message.endswith("got no time from this machine")
+    monkeypatch.undo()
+    assert climb("{'a': 'later'}", None, OBJECT).value == {"a": "later"}
+
+
+def test_a_child_that_does_not_start_is_said_once(monkeypatch):
+    _process.stop()
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    assert "process" in climb("{'a': 'never'}", None, OBJECT).problem
+    monkeypatch.undo()
+    assert climb("{'a': 'never'}", None, OBJECT).value == {"a": "never"}

@@ -1,4 +1,4 @@
-"""The process that does what could run for ever: syntax repair and patterns. Its parent kills it at the deadline.
+"""The process that does what could run for ever: syntax repair and patterns. Alarms, or its parent, end it.
 
 Reads jobs as lines of JSON from standard input and writes one line of JSON for each; ends with its input.
 """
@@ -9,6 +9,7 @@ import json
 import signal
 import sys
 from dataclasses import asdict
+from importlib import import_module
 
 from workbench.arguments._proof import Lossy, duplicates, prove
 from workbench.arguments._schema import validate
@@ -16,22 +17,37 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import dumps, loads
 
+READY = b"ready"
+_HEAVY = ("json_repair", "jsonschema")
+
 
 def main() -> None:
     """``{"text"}`` is repaired to a value, or ``{"value"}`` is taken; ``{"schema"}``, if any, is applied to it.
 
-    ``{"seconds"}`` is when the parent gives up: should the parent be gone by then, an alarm ends this process.
+    ``{"seconds"}`` is the processor time a job may take, ``{"wait"}`` when the parent gives up: alarms end this process
+    at the one, and at the other should the parent be gone by then. A first line ``READY`` says that it has started.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in _HEAVY:  # their start is no part of a job
+        import_module(name)
+    _say(READY)
     for line in sys.stdin.buffer:
         job = loads(line)
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, job["seconds"] + 1.0)
+        _set_alarms(job["seconds"], job["wait"] + 1.0)
         answer = dumps(work(job))
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        sys.stdout.buffer.write(answer + b"\n")
-        sys.stdout.buffer.flush()
+        _set_alarms(0, 0)
+        _say(answer)
+
+
+def _say(line: bytes) -> None:
+    sys.stdout.buffer.write(line + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _set_alarms(processor: float, clock: float) -> None:
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, processor)
+        signal.setitimer(signal.ITIMER_REAL, clock)
 
 
 def work(job: dict[str, JsonValue]) -> dict[str, JsonValue]:

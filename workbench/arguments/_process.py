@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -13,71 +14,102 @@ from functools import lru_cache
 from pathlib import Path
 
 from workbench import limits
+from workbench.arguments._child import READY
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import dumps, loads
 
-__all__ = ["TIMEOUT", "ask"]
+__all__ = ["TIMEOUT", "ask", "is_own"]
 
-TIMEOUT = "it takes too long, nothing was read within {:g} s"
+TIMEOUT = "it took too long to be worked out here: given up after {:g} s of computing"
 _FAILED = "the process that reads broken arguments failed"
+_BUSY = "the process that reads broken arguments got no time from this machine"
+_CAN_LIMIT = hasattr(signal, "setitimer")
+"""The child limits its own processor time, which does not depend on what else runs; else a clock does."""
 
 _lock = threading.Lock()
 _child: subprocess.Popen[bytes] | None = None
 _owner = 0
 
 
+class _NoAnswer(Exception):
+    """There is none for a reason that lies in this machine; it may be different the next time."""
+
+
 def ask(**job: JsonValue) -> Mapping[str, JsonValue]:
     """The child's answer to a job (see ``_child.work``); ``{"problem"}`` alone where there is none."""
-    return _ask(dumps(job | {"seconds": limits.REPAIR_SECONDS}))
+    wait = limits.REPAIR_WAIT_SECONDS if _CAN_LIMIT else limits.REPAIR_SECONDS
+    try:
+        return _ask(dumps(job | {"seconds": limits.REPAIR_SECONDS, "wait": wait}), wait)
+    except _NoAnswer as error:
+        return {"problem": str(error)}
+
+
+def is_own(problem: str) -> bool:
+    """The problem lies in reading here, and not in what was read."""
+    return problem in (TIMEOUT.format(limits.REPAIR_SECONDS), _FAILED, _BUSY)
 
 
 @lru_cache(maxsize=256)
-def _ask(job: bytes) -> Mapping[str, JsonValue]:
+def _ask(job: bytes, wait: float) -> Mapping[str, JsonValue]:
     with _lock:
-        line, is_late = _exchange(job)
+        line, is_late = _exchange(job, wait)
         if not line and not is_late:  # it had died since: once more, with a new one
-            line, is_late = _exchange(job)
+            line, is_late = _exchange(job, wait)
     if is_late:
         return {"problem": TIMEOUT.format(limits.REPAIR_SECONDS)}
     try:
         answer: Mapping[str, JsonValue] = loads(line)
-    except WireError:
-        return {"problem": _FAILED}
+    except WireError as error:
+        raise _NoAnswer(_FAILED) from error
     return answer
 
 
-def _exchange(job: bytes) -> tuple[bytes, bool]:
-    """(one line of answer, the deadline passed); no line where the child is gone."""
+def _exchange(job: bytes, wait: float) -> tuple[bytes, bool]:
+    """(one line of answer, the job took too long); no line where the child is gone.
+
+    Raises:
+        _NoAnswer: the child did not come to an end of the job for want of processor time.
+    """
     try:
         child = _running()
     except OSError:
         return b"", False
+    line, is_late = _line(child, job + b"\n", wait)
+    if not line:
+        stop()
+    is_spent = _CAN_LIMIT and child.returncode == -signal.SIGPROF
+    if is_late and _CAN_LIMIT and not is_spent:
+        raise _NoAnswer(_BUSY)
+    return line, is_late or is_spent
+
+
+def _line(child: subprocess.Popen[bytes], said: bytes, wait: float) -> tuple[bytes, bool]:
+    """(what the child answers, the clock ran out before it did, and the child was killed)."""
     late = threading.Event()
 
     def give_up() -> None:
         late.set()
         child.kill()
 
-    timer = threading.Timer(limits.REPAIR_SECONDS, give_up)
+    timer = threading.Timer(wait, give_up)
     timer.daemon = True
     timer.start()
     line = b""
     try:
         assert child.stdin and child.stdout
-        child.stdin.write(job + b"\n")
+        child.stdin.write(said)
         child.stdin.flush()
         line = child.stdout.readline()
     except OSError:
         pass
     finally:
         timer.cancel()
-        if not line:
-            stop()
     return line, late.is_set() and not line
 
 
 def _running() -> subprocess.Popen[bytes]:
+    """The child, once it has said that it is ready: its start is no part of a job. Raises OSError, _NoAnswer."""
     global _child, _owner
     if _child is not None and (_owner != os.getpid() or _child.poll() is not None):
         stop()
@@ -93,6 +125,10 @@ def _running() -> subprocess.Popen[bytes]:
             ),
             os.getpid(),
         )
+        ready, is_late = _line(_child, b"", limits.REPAIR_WAIT_SECONDS)
+        if ready.strip() != READY:
+            stop()
+            raise _NoAnswer(_BUSY if is_late else _FAILED)
     return _child
 
 

@@ -188,7 +188,8 @@ def _unrepaired(raw: str, error: str, lossy: str, problem: str) -> Ladder:
     if is_cut(raw):
         return ladder.refused(Code.TRUNCATED, f"input stops before its end ({error}); send the whole call again")
     if problem:
-        return ladder.refused(Code.TIMEOUT, f"input is no JSON: {error}; {problem}")
+        message = f"input is no JSON: {error}; whether it can be repaired is not known: {problem}"
+        return ladder.refused(Code.TIMEOUT, message)
     if "{" not in raw and "[" not in raw:
         return ladder.refused(Code.INVALID_JSON, f"input is no JSON: {error}; send one JSON object")
     message = f"input is no JSON: {error}; it cannot be repaired without loss: {lossy}; send one JSON object"
@@ -225,9 +226,10 @@ def _judged(ladder: Ladder, schema: JsonValue) -> Ladder:
     if any(f.kind == INVALID for f in ladder.faults):
         return replace(ladder, refusal=of_faults(tuple(f for f in ladder.faults if f.kind == INVALID)))
     if ladder.problem:
-        code = Code.TIMEOUT if "too long" in ladder.problem else Code.SCHEMA_UNUSABLE
+        if _process.is_own(ladder.problem):
+            return ladder.refused(Code.TIMEOUT, f"input was not checked: {ladder.problem}", retryable=False)
         message = f"input was not checked, the declared schema cannot be applied: {ladder.problem}"
-        return ladder.refused(code, message, retryable=False)
+        return ladder.refused(Code.SCHEMA_UNUSABLE, message, retryable=False)
     if ladder.faults:
         return _coerced(ladder, schema)
     return ladder.stepped(Rung.VALIDATED, ladder.value, ladder.value)
