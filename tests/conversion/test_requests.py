@@ -137,3 +137,44 @@ def test_thinking_that_has_no_measure_leaves_no_empty_object() -> None:
     made = request(body, "gemini", ITEMS)
     assert "reasoning" not in json.loads(made.body)
     assert [what for _, what, _ in told(made)] == ["the switch of thinking ('on')"]
+
+
+PDF = "JVBERi0="
+NAMED: dict[str, dict[str, Any]] = {
+    BLOCKS: {
+        "type": "document",
+        "source": {"type": "base64", "media_type": "application/pdf", "data": PDF},
+        "title": "My report",
+    },
+    CONVERSE: {"document": {"format": "pdf", "name": "My report", "source": {"bytes": PDF}}},
+    CHAT: {"type": "file", "file": {"filename": "My report", "file_data": f"data:application/pdf;base64,{PDF}"}},
+    ITEMS: {"type": "input_file", "filename": "My report", "file_data": f"data:application/pdf;base64,{PDF}"},
+}
+
+
+def with_document(protocol: str, document: dict[str, Any]) -> dict[str, Any]:
+    key = "input" if protocol == ITEMS else "messages"
+    return {"model": "m", "max_tokens": 9, key: [{"role": "user", "content": [document]}]}
+
+
+@pytest.mark.parametrize("target", NAMED)
+@pytest.mark.parametrize("source", NAMED)
+def test_the_name_of_a_document_is_kept(source: str, target: str) -> None:
+    if source == target:
+        return
+    made = request(with_document(source, NAMED[source]), source, target)
+    assert at(made, "input" if target == ITEMS else "messages", 0, "content") == [NAMED[target]]
+    assert not any("document" in what or "name" in what for _, what, _ in told(made))
+
+
+def test_a_name_in_characters_that_are_refused_is_rewritten() -> None:
+    document = NAMED[CHAT] | {"file": NAMED[CHAT]["file"] | {"filename": "a_b  c.pdf"}}
+    made = request(with_document(CHAT, document), CHAT, CONVERSE)
+    assert at(made, "messages", 0, "content", 0, "document", "name") == "a-b-c-pdf"
+    assert ("/messages/0/content/0", "the name 'a_b  c.pdf' of a document", "written as 'a-b-c-pdf'") in told(made)
+
+
+def test_a_document_without_a_name_is_called_one() -> None:
+    document = {key: value for key, value in NAMED[BLOCKS].items() if key != "title"}
+    made = request(with_document(BLOCKS, document), BLOCKS, CONVERSE)
+    assert [instead for _, _, instead in told(made)] == ["called 'document'"]

@@ -86,6 +86,9 @@ class Capabilities:
         media_types: kind of media → its MIME types, for kinds of which it takes no other.
         untyped_media: kind of media → the MIME type that is written where none is known, since the target needs one;
             it says the type of references, too.
+        document_key: keys of ``extra`` at which a document or file has its name; none where it cannot have one.
+        document_odd: what matches a piece of a name that is refused.
+        document_length: the most characters of a name, None for any.
         document_name: what a document is called that cannot be without a name; "" where it can.
         json_results: a result can hold a JSON value as it is, where that is all it holds beside media.
         results_text_first: the texts of a result come before its media.
@@ -140,6 +143,9 @@ class Capabilities:
     stream_errors: tuple[str, ...] = ()
     media_types: Mapping[str, frozenset[str]] = NOTHING
     untyped_media: Mapping[str, str] = NOTHING
+    document_key: tuple[str, ...] = ()
+    document_odd: str = ""
+    document_length: int | None = None
     document_name: str = ""
     json_results: bool = False
     results_text_first: bool = False

@@ -72,6 +72,8 @@ class AnthropicMessages:
         parallel_switch=True,
         strict=True,
         cache_markers=True,
+        document_key=("title",),
+        document_length=500,
         arguments="object",
         id_pattern="[a-zA-Z0-9_-]+",
         params=frozenset(_blocks_params.WRITTEN),

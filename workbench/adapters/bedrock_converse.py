@@ -15,7 +15,7 @@ from workbench.adapters import Capabilities, Param, UrlFacts
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
 from workbench.adapters._keyed import answer as _keyed_answer
 from workbench.adapters._keyed import request as _keyed_request
-from workbench.adapters._keyed.request import CHOICES, DOCUMENT, MEDIA_TYPES, PLACES, PROTOCOL
+from workbench.adapters._keyed.request import CHOICES, DOCUMENT, DOCUMENT_KEY, MEDIA_TYPES, PLACES, PROTOCOL
 from workbench.adapters._keyed.stream import KeyedStreamDecoder
 from workbench.adapters._reading import decode_request
 from workbench.adapters._stream_exception import EXCEPTIONS, as_in_body
@@ -66,6 +66,9 @@ class BedrockConverse:
         stream_errors=EXCEPTIONS,
         media_types=MEDIA_TYPES,
         document_name=DOCUMENT,
+        document_key=DOCUMENT_KEY,
+        document_odd=r"[^a-zA-Z0-9\s()\[\]-]+|\s{2,}|[^\S ]",  # DocumentBlock.name in the API reference
+        document_length=200,
         json_results=True,
         stop_is_end=True,
     )

@@ -52,6 +52,8 @@ class BedrockInvoke:
         interleaved=True,
         parallel_switch=True,
         cache_markers=True,
+        document_key=("title",),
+        document_length=500,
         arguments="object",
         id_pattern="[a-zA-Z0-9_-]+",
         tool_name_pattern="[a-zA-Z0-9_-]{1,128}",

@@ -70,6 +70,7 @@ class OpenAIChat:
         ),
         plain_reasoning=Carrier.REASONING_CONTENT.value,
         media=frozenset(("image", "audio", "file")),
+        document_key=("file", "filename"),
         media_sources=frozenset(("data", "url", "file_id")),
         sources_of={
             "image": frozenset(("data", "url")),

@@ -71,6 +71,7 @@ class OpenAIResponses:
         reasoning=frozenset((Carrier.ENCRYPTED_ITEM.value,)),
         media=frozenset(("image", "file")),
         media_in_results=frozenset(("image", "file")),
+        document_key=("filename",),
         media_sources=frozenset(("data", "url", "file_id")),
         mid_system=True,
         interleaved=True,

@@ -38,6 +38,9 @@ _CACHE = "cache_control"
 _KEY = re.compile(r'"\s*:')
 _SYNONYMS = {"audio/mp3": "audio/mpeg", "image/jpg": "image/jpeg"}
 _ALIASES = {"document": "file", "file": "document"}
+_NAMES = (("title",), ("filename",), ("document", "name"), ("file", "filename"))
+"""Keys of the name of a document, as the protocols have it."""
+
 _FIELDS = ("data", "url", "file_id")
 
 
@@ -80,7 +83,6 @@ def fit_media(
     if kind is None:
         ledger.lose(pointer, f"media of kind {part.kind!r} in this place")
         return None
-    extra = fit_extra(part.extra, pointer, capabilities, ledger)
     allowed = capabilities.sources_of.get(kind, capabilities.media_sources)
     said = [name for name in _FIELDS if getattr(part, name) is not None]
     held = [name for name in said if name in allowed and not (name == "url" and _is_data_url(part.url))]
@@ -88,7 +90,11 @@ def fit_media(
         how = f"by {said[0]}" if said else "without any content"
         ledger.lose(pointer, f"media of kind {part.kind!r} {how}")
         return None
-    if kind == "document" and capabilities.document_name:
+    name, others = document_name(part) if kind in _ALIASES and capabilities.document_key else ("", part.extra)
+    extra = fit_extra(others, pointer, capabilities, ledger)
+    if name:
+        extra = {**extra, **_named(name, pointer, capabilities, ledger)}
+    elif kind == "document" and capabilities.document_name:
         what = "a document without a name that the target could take over, and which it refuses without"
         ledger.lose(pointer, what, f"called {capabilities.document_name!r}")
     types = capabilities.media_types.get(kind)
@@ -103,7 +109,7 @@ def fit_media(
     for name in said:
         if name != held[0]:
             ledger.lose(pointer + part.source.fields.get(name, ""), f"the {name} of media beside its {held[0]}")
-    others: dict[str, None] = {name: None for name in _FIELDS if name != held[0]}
+    unsaid: dict[str, None] = {field: None for field in _FIELDS if field != held[0]}
     is_said = held[0] == "data" or (capabilities.untyped_media and _is_of_kind(part.media_type, kind))
     kind_said = part.media_type if is_said else None
     if kind_said is None and kind in capabilities.untyped_media:
@@ -111,7 +117,35 @@ def fit_media(
         ledger.lose(pointer, what, f"{capabilities.untyped_media[kind]!r} is written")
     if part.media_type is not None and kind_said is None and "media_type" in part.source.fields:
         ledger.lose(pointer + part.source.fields["media_type"], "the type of media that is given by reference")
-    return replace(part, kind=kind, media_type=kind_said, extra=extra, **others)  # type: ignore[arg-type]
+    return replace(part, kind=kind, media_type=kind_said, extra=extra, **unsaid)  # type: ignore[arg-type]
+
+
+def _named(name: str, pointer: str, capabilities: Capabilities, ledger: Ledger) -> Mapping[str, JsonValue]:
+    """The name of a document where the target has it, in characters that it takes."""
+    new = re.sub(capabilities.document_odd, "-", name) if capabilities.document_odd else name
+    new = new[: capabilities.document_length]
+    if new != name:
+        ledger.lose(pointer, f"the name {name!r:.80} of a document", f"written as {new!r:.80}")
+    *path, last = capabilities.document_key
+    held: Mapping[str, JsonValue] = {last: new}
+    for key in reversed(path):
+        held = {key: held}
+    return held
+
+
+def document_name(part: Media) -> tuple[str, Mapping[str, JsonValue]]:
+    """(name, the rest of ``extra``) of a document or file; "" where it has none."""
+    for *path, last in _NAMES:
+        inner: JsonValue = part.extra
+        for key in path:
+            inner = inner.get(key) if isinstance(inner, Mapping) else None
+        name = inner.get(last) if isinstance(inner, Mapping) else None
+        if isinstance(name, str) and name:
+            rest = {key: value for key, value in inner.items() if key != last}
+            if not path:
+                return name, rest
+            return name, {key: rest if key == path[0] else value for key, value in part.extra.items()}
+    return "", part.extra
 
 
 def _is_of_kind(media_type: str | None, kind: str) -> bool:

@@ -94,7 +94,8 @@ def _block(part: Part) -> JsonValue:
     if part.kind == "audio":
         form = (part.media_type or "").removeprefix("audio/")
         return {"type": "input_audio", "input_audio": {"data": part.data} | ({"format": form} if form else {})}
-    return {"type": "file", "file": {"file_id": part.file_id} if part.file_id is not None else {"file_data": whole}}
+    where = {"file_id": part.file_id} if part.file_id is not None else {"file_data": whole}
+    return {"type": "file", "file": {**part.extra.get("file", {}), **where}}
 
 
 def _content(texts: Sequence[Text], thought: str) -> JsonValue:

@@ -179,7 +179,7 @@ def _blocks(parts: Sequence[Part], *, is_result: bool) -> Iterator[Item]:
             detail = {} if is_result else {"detail": "auto"}  # required here, and the default
             yield {"type": "input_image", **detail, **_origin(part, "image_url", "image_url")}
         elif isinstance(part, Media):
-            yield {"type": "input_file", **_origin(part, "file_url", "file_data")}
+            yield {"type": "input_file", **part.extra, **_origin(part, "file_url", "file_data")}
 
 
 def _origin(media: Media, url: str, data: str) -> Item:

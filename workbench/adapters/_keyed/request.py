@@ -39,7 +39,10 @@ CHOICES = ("auto", "any", "tool")
 
 _HELD: Mapping[str, type] = {"messages": list, "system": list, "toolConfig": dict}
 DOCUMENT = "document"
-"""Name of every document that is written: without one it is refused."""
+"""Name of a document that has none: without one it is refused."""
+
+DOCUMENT_KEY = ("document", "name")
+"""Keys of the name of a document in ``Media.extra``."""
 
 _MODEL_FIELDS = "additionalModelRequestFields"
 _THINKING = {"enabled": "on", "disabled": "off"}
@@ -338,7 +341,7 @@ def _reasoning(part: Reasoning) -> JsonValue:
 def _media(part: Media) -> JsonValue:
     form = _SUFFIXES.get(part.media_type or "")
     where = {"bytes": part.data} if part.data is not None else {"s3Location": {"uri": part.url}}
-    named = {"name": DOCUMENT} if part.kind == "document" else {}
+    named = {"name": DOCUMENT, **part.extra.get("document", {})} if part.kind == "document" else {}
     return {**({"format": form} if form else {}), **named, "source": where}
 
 
