@@ -10,6 +10,7 @@ from workbench import adapters
 from workbench.conversion import Loss
 from workbench.tui.lines import plain
 from workbench.tui.models.conversion import choices, loss_body
+from workbench.tui.safetext import cells
 from workbench.tui.screens.conversion import ConversionScreen
 from workbench.tui.screens.write import WriteScreen
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
@@ -143,6 +144,24 @@ async def test_a_stream_framed_in_binary_is_shown_by_its_events() -> None:
         await until(driver.pilot, lambda: screen.losses.shown and screen.losses.shown.side == "response")
         assert "message_start" in driver.text and "\\0" not in driver.text
         assert screen.losses.shown and b"\0" in screen.losses.shown.converted.body
+
+
+async def test_a_body_is_laid_out_again_when_its_room_changes_and_nothing_is_resized() -> None:
+    async with showing(samples.example(THINKING), size=(120, 30), exchange=1) as driver:
+        screen = await converted(driver)
+        await to(driver, screen, "bedrock-converse")
+        for pane, border in ((screen.after, "none"), (screen.after, "solid"), (screen.before, "solid")):
+            pane.styles.border_left = (border, "white")  # type: ignore[assignment]
+            await until(driver.pilot, lambda pane=pane: pane._rows and pane._rows.width == pane.text_width)
+            assert pane._rows
+            widths = [sum(cells(span.text) for span in pane._rows.line(row, ())) for row in range(len(pane._rows))]
+            assert max(widths) <= pane.text_width
+
+
+async def test_a_loss_and_its_place_stand_apart() -> None:
+    async with showing(samples.example(THINKING), exchange=1) as driver:
+        await to(driver, await converted(driver), "openai-chat")
+        assert "! the switch of thinking ('adaptive')  /thinking/type" in driver.text
 
 
 @pytest.mark.parametrize("width", [40, 200])

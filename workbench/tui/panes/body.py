@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual import events
+from textual.strip import Strip
 
 from workbench.tui.lines import Line, Span, wrap
 from workbench.tui.models.laidout import LaidOut
@@ -76,7 +77,22 @@ class BodyPane(RowView):
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.why, width, "muted")
 
+    def render_line(self, y: int) -> Strip:
+        if not self._fits:
+            self.call_later(self._fit)
+        return super().render_line(y)
+
     def on_resize(self, event: events.Resize) -> None:
-        if self._rows is not None and self._rows.width != max(self.text_width, 16):
-            self._lay_out()
+        self._fit()
         super().on_resize(event)
+
+    @property
+    def _fits(self) -> bool:
+        """The rows are as wide as there is room: a border that comes or goes changes that, and is no resize."""
+        return self._rows is None or self._rows.width == max(self.text_width, 16)
+
+    def _fit(self) -> None:
+        if not self._fits:
+            lit = next((mark.spans for mark in self._marks if mark.style == "lit"), ())
+            self._awaited = lit[0][0] if lit else None
+            self._lay_out()
