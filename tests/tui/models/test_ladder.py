@@ -36,6 +36,11 @@ def test_what_did_not_change_is_not_shown_twice() -> None:
     assert ladder.rung_body(Rung("validated", {"a": 1}, {"a": 1}), 80) == []
 
 
+def test_an_unwrapped_string_is_shown_as_one_and_as_its_value() -> None:
+    body = [plain(row).strip() for row in ladder.rung_body(Rung("unwrapped", '{"a": "b"}', {"a": "b"}), 80)]
+    assert body == [r'- "{\"a\": \"b\"}"', '+ {"a": "b"}']
+
+
 def test_a_long_text_is_shown_from_just_before_the_difference() -> None:
     long = '{"text": "' + "x" * 50_000 + '", "n": "3"}'
     body = [plain(line) for line in ladder.rung_body(Rung("coerced", long, long.replace('"3"', "3")), 80)]

@@ -143,7 +143,10 @@ def rung_body(rung: Rung, width: int) -> list[Line]:
         return _read(rung, width)
     if rung.before == rung.after:
         return []
-    return _changed(rung.before, rung.after, width)
+    was = _text(rung.before)
+    if rung.name == "unwrapped" and not isinstance(rung.after, str):
+        was = json.dumps(rung.before, ensure_ascii=False)  # the quotes and escapes are what was taken off
+    return _changed(was, rung.after, width)
 
 
 def _read(rung: Rung, width: int) -> list[Line]:
@@ -154,8 +157,7 @@ def _read(rung: Rung, width: int) -> list[Line]:
     return [*_side("  ", rung.before, (0, 0), "string", "", width), *value[: 3 * LINES]]
 
 
-def _changed(before: JsonValue, after: JsonValue, width: int) -> list[Line]:
-    was = _text(before)
+def _changed(was: str, after: JsonValue, width: int) -> list[Line]:
     now = max((_text(after, compact=c) for c in (False, True)), key=lambda text: common(was, text))
     first = common(was, now)
     rest = common(was[first:][::-1], now[first:][::-1])

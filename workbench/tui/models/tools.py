@@ -22,8 +22,8 @@ SIGNS = {"accepted": ("✓", "ok"), "changed": ("○", "info"), "refused": ("✗
 
 VERDICTS = {
     "accepted": "accepted as it stands",
-    "changed": "refused; accepted with a change",
-    "refused": "refused; no change was found that helps",
+    "changed": "changed: refused as it stands, accepted with a change",
+    "refused": "refused: no change was found that helps",
 }
 
 MOST = 4 * 80
@@ -96,9 +96,8 @@ def tool_line(declared: Declared, lens: Lens | None) -> Line:
 def _tally(tally: Counter[str]) -> str:
     if tally["accepted"] == tally.total():
         return "accepted everywhere"
-    refused = tally.total() - tally["accepted"]
-    lost = f", {tally['refused']:,} without a way out" if tally["refused"] else ""
-    return f"refused by {refused:,} of {tally.total():,}{lost}"
+    words = [f"{tally[verdict]:,} {verdict}" for verdict in ("changed", "refused") if tally[verdict]]
+    return f"{', '.join(words)} of {tally.total():,}"
 
 
 def dialect_line(judged: Judged, *, is_here: bool) -> Line:
@@ -117,7 +116,8 @@ def dialect_line(judged: Judged, *, is_here: bool) -> Line:
 def verdict_words(judged: Judged) -> str:
     """What becomes of a tool under a dialect, in words."""
     if judged.verdict == "changed" and not judged.lowered.steps:
-        return "refused; its schema is accepted" if not judged.lowered.parts else "refused; accepted in parts"
+        what = "accepted in parts" if judged.lowered.parts else "its schema is accepted"
+        return f"changed: refused as it stands, {what}"
     return VERDICTS[judged.verdict]
 
 
