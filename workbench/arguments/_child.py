@@ -12,6 +12,7 @@ from dataclasses import asdict
 from importlib import import_module
 
 from workbench.arguments._proof import Lossy, duplicates, prove
+from workbench.arguments._repeated import repeated_keys
 from workbench.arguments._schema import validate
 from workbench.errors import WireError
 from workbench.ir import JsonValue
@@ -72,7 +73,8 @@ def repair(text: str) -> tuple[JsonValue, list[str]]:
     """
     for half in duplicates(text):
         value, changes = _repaired(half)
-        return value, ["it was written twice, and is read once", *changes]
+        said = ["it was written twice, and is read once", *changes, repeated_keys(half) if not changes else ""]
+        return value, [text for text in said if text]
     return _repaired(text)
 
 

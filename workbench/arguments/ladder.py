@@ -16,6 +16,7 @@ from enum import StrEnum
 
 from workbench import limits
 from workbench.arguments import _process
+from workbench.arguments._repeated import repeated_keys
 from workbench.arguments._schema import COERCIBLE, DOUBLE_ENCODED, INVALID, Fault, NeedsChild, snippet, validate
 from workbench.arguments.refusal import Code, Refusal, of_faults
 from workbench.errors import WireError
@@ -112,7 +113,7 @@ def climb(raw: str | None, value: JsonValue, schema: JsonValue) -> Ladder:
         value = loads(raw)
     except WireError as error:
         return _repair(raw, schema, f"{error.what} ({error.where})" if error.where else error.what)
-    ladder = Ladder().stepped(Rung.STRICT, raw, value)
+    ladder = Ladder().stepped(Rung.STRICT, raw, value, repeated_keys(raw))
     return _validate(_unwrap(ladder) if isinstance(value, str) else ladder, schema)
 
 
@@ -155,7 +156,8 @@ def _unwrap(ladder: Ladder) -> Ladder:
         return ladder
     if not isinstance(inner, dict | list):
         return ladder
-    return ladder.stepped(Rung.UNWRAPPED, ladder.value, inner, "it was JSON inside a JSON string")
+    said = "; ".join(filter(None, ("it was JSON inside a JSON string", repeated_keys(str(ladder.value)))))
+    return ladder.stepped(Rung.UNWRAPPED, ladder.value, inner, said)
 
 
 def _repair(raw: str, schema: JsonValue, error: str) -> Ladder:
