@@ -178,3 +178,34 @@ def test_a_document_without_a_name_is_called_one() -> None:
     document = {key: value for key, value in NAMED[BLOCKS].items() if key != "title"}
     made = request(with_document(BLOCKS, document), BLOCKS, CONVERSE)
     assert [instead for _, _, instead in told(made)] == ["called 'document'"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "written", "what"),
+    [
+        ('{"x":1.10,"y":"2.50e400"}', {"x": 1.1, "y": "2.50e400"}, []),
+        (
+            '{"x":0.12345678901234567890}',
+            {"x": 0.12345678901234568},
+            ["the number 0.12345678901234567890 in the arguments"],
+        ),
+        ('{"x":1e400}', {"arguments": '{"x":1e400}'}, ["arguments with a number that no double holds"]),
+    ],
+    ids=["same-number", "nearest", "beyond"],
+)
+def test_numbers_in_arguments(arguments: str, written: Any, what: list[str]) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    body = {"model": "m", "max_tokens": 9, "messages": [ASK, {"role": "assistant", "tool_calls": [call]}]}
+    made = request(body, CHAT, BLOCKS)
+    assert at(made, "messages", 1, "content", 0, "input") == written
+    assert [told_of for _, told_of, _ in told(made)] == what
+
+
+def test_a_choice_among_some_of_the_tools_is_one_of_any() -> None:
+    config = {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["f", "g"]}}
+    tools = [{"functionDeclarations": [{"name": name} for name in "fgh"]}]
+    body = {"contents": [{"role": "user", "parts": [{"text": "q"}]}], "tools": tools, "toolConfig": config}
+    made = request(body, "gemini", CHAT)
+    assert at(made, "tool_choice") == "required"
+    place = "/toolConfig/functionCallingConfig"
+    assert told(made) == [(place, "a choice among some of the tools", "any tool has to be called")]

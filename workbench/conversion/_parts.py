@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Decimal
+from math import isfinite
 from operator import is_
 
 from workbench.adapters import Capabilities
@@ -35,6 +37,8 @@ JSON = "json"
 """Type of an opaque part of a result that is a JSON value where text is the rule."""
 
 _CACHE = "cache_control"
+_FLOAT = re.compile(r"\d[.eE]")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?')
 _KEY = re.compile(r'"\s*:')
 _SYNONYMS = {"audio/mp3": "audio/mpeg", "image/jpg": "image/jpeg"}
 _ALIASES = {"document": "file", "file": "document"}
@@ -173,13 +177,33 @@ def fit_call(call: ToolCallIR, pointer: str, capabilities: Capabilities, ledger:
     if capabilities.arguments == "string":
         raw = _text(value) if raw is None else raw
         return ToolCallIR(call.id, call.name, value, kind, raw, call.is_server, error, extra, call.source)
-    if not isinstance(value, dict):
+    numbers = [] if error else _numbers(raw)
+    if not isinstance(value, dict) or any(not isfinite(float(number)) for number in numbers):
         why = "arguments that are no JSON" if error else "arguments that are no object"
+        why = "arguments with a number that no double holds" if isinstance(value, dict) and not error else why
         ledger.lose(at, why, f"wrapped: {{{ARGUMENTS!r}: …}}")
-        value = {ARGUMENTS: raw if error else value}
+        value = {ARGUMENTS: raw if error or isinstance(value, dict) else value}
     elif raw is not None and _repeats(raw, value):
         ledger.lose(at, "a key that the arguments have twice", "the last one counts")
+    elif changed := next((n for n in numbers if not _is_exact(n)), None):
+        ledger.lose(
+            at, f"the number {changed:.60} in the arguments", f"written as {float(changed)!r}, the nearest double"
+        )
     return ToolCallIR(call.id, call.name, value, kind, None, call.is_server, None, extra, call.source)
+
+
+def _numbers(raw: str | None) -> list[str]:
+    """Numbers of an argument text that are read as doubles, as they stand there."""
+    if raw is None or not _FLOAT.search(raw):
+        return []
+    return [n for n in _TOKEN.findall(raw) if n[0] != '"' and _FLOAT.search(n)]
+
+
+def _is_exact(number: str) -> bool:
+    try:
+        return Decimal(number) == Decimal(repr(float(number)))
+    except ArithmeticError:  # an exponent beyond any
+        return False
 
 
 def _repeats(raw: str, value: JsonValue) -> bool:

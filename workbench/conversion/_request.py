@@ -63,9 +63,7 @@ def fit_params(params: tuple[Param, ...], capabilities: Capabilities, ledger: Le
             continue
         if is_mark(param.value):
             ledger.lose(param.pointer, "a cache marker")
-        elif not param.name:
-            ledger.lose(param.pointer, f"the parameter {param.pointer.rpartition('/')[2]!r:.80}")
-        elif param.name not in capabilities.params:
+        elif not param.name or param.name not in capabilities.params:
             ledger.lose(param.pointer, f"the parameter {_as_sent(param)!r:.80}")
         elif not _FORMS[param.name](param.value):
             ledger.lose(param.pointer, f"the parameter {_as_sent(param)!r:.80}, whose value is of another type")
@@ -296,6 +294,9 @@ def _allowed(choice: ToolChoice, at: str, capabilities: Capabilities, ledger: Le
     value = choice.value if isinstance(choice.value, dict) and choice.value.get("type") == _ALLOWED else {}
     held = value[_ALLOWED] if isinstance(value.get(_ALLOWED), dict) else value
     tools = held.get("tools")
+    if isinstance(choice.value, dict) and choice.value.get("mode") == "ANY" and "any" in capabilities.choices:
+        ledger.lose(at, "a choice among some of the tools", "any tool has to be called")  # FunctionCallingConfig
+        return ToolChoice("any")
     if held.get("mode") != "required" or not isinstance(tools, list) or "any" not in capabilities.choices:
         return choice
     inner = [tool.get("function", tool) for tool in tools if isinstance(tool, dict)]
