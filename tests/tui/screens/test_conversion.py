@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
+
 import pytest
 
 from tests.tui import samples
@@ -10,6 +13,7 @@ from workbench import adapters
 from workbench.conversion import Loss
 from workbench.tui.lines import plain
 from workbench.tui.models.conversion import choices, loss_body
+from workbench.tui.panes.body import BodyPane
 from workbench.tui.safetext import cells
 from workbench.tui.screens.conversion import ConversionScreen
 from workbench.tui.screens.write import WriteScreen
@@ -115,7 +119,7 @@ def test_the_chosen_protocol_is_in_sight(width: int) -> None:
         assert f"▸{name}" in plain(choices(targets, name, width))[:width]
 
 
-async def test_what_it_becomes_can_be_written_to_a_new_file(tmp_path, monkeypatch) -> None:
+async def test_what_it_becomes_can_be_written_to_a_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there.json").write_text("kept")
     async with showing(samples.example(THINKING), exchange=1) as driver:
@@ -146,13 +150,17 @@ async def test_a_stream_framed_in_binary_is_shown_by_its_events() -> None:
         assert screen.losses.shown and b"\0" in screen.losses.shown.converted.body
 
 
+def is_fitting(pane: BodyPane) -> bool:
+    return pane._rows is not None and pane._rows.width == pane.text_width
+
+
 async def test_a_body_is_laid_out_again_when_its_room_changes_and_nothing_is_resized() -> None:
     async with showing(samples.example(THINKING), size=(120, 30), exchange=1) as driver:
         screen = await converted(driver)
         await to(driver, screen, "bedrock-converse")
-        for pane, border in ((screen.after, "none"), (screen.after, "solid"), (screen.before, "solid")):
-            pane.styles.border_left = (border, "white")  # type: ignore[assignment]
-            await until(driver.pilot, lambda pane=pane: pane._rows and pane._rows.width == pane.text_width)
+        for pane, is_bordered in ((screen.after, False), (screen.after, True), (screen.before, True)):
+            pane.styles.border_left = ("solid", "white") if is_bordered else None
+            await until(driver.pilot, partial(is_fitting, pane))
             assert pane._rows
             widths = [sum(cells(span.text) for span in pane._rows.line(row, ())) for row in range(len(pane._rows))]
             assert max(widths) <= pane.text_width

@@ -143,10 +143,10 @@ def rung_body(rung: Rung, width: int) -> list[Line]:
         return _read(rung, width)
     if rung.before == rung.after:
         return []
-    was = _text(rung.before)
+    before = _text(rung.before)
     if rung.name == "unwrapped" and not isinstance(rung.after, str):
-        was = json.dumps(rung.before, ensure_ascii=False)  # the quotes and escapes are what was taken off
-    return _changed(was, rung.after, width)
+        before = json.dumps(rung.before, ensure_ascii=False)  # the quotes and escapes are what was taken off
+    return _changed(before, rung.after, width)
 
 
 def _read(rung: Rung, width: int) -> list[Line]:
