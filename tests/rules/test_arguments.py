@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from workbench import limits
+
 SCHEMA = {
     "type": "object",
     "properties": {
@@ -222,3 +224,14 @@ def test_a_schema_that_cannot_be_applied_is_said_once(anthropic, schema, reason)
     (finding,) = [f for f in found if f.rule.startswith("args.")]
     assert (finding.rule, finding.severity, finding.pointer) == ("args.schema", "info", "/content/0/input")
     assert finding.message.startswith(f"the declared schema cannot be applied: {reason}")
+
+
+def test_what_took_too_long_here_is_no_fault_of_the_schema(chat, monkeypatch):
+    monkeypatch.setattr(limits, "REPAIR_SECONDS", 0.3)
+    schema = {"type": "object", "properties": {"p": {"type": "string", "pattern": "^(a+)+$"}}}
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": json.dumps({"p": "a" * 61 + "!"})}}
+    answer = {"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [call]}}]}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": schema}}]
+    found = chat([{"role": "user", "content": "go"}], answer, tools=tools, provider="generic")
+    (said,) = [f.message for f in found if f.rule == "args.schema"]
+    assert said.startswith("the arguments were not checked: it took too long to be worked out here")

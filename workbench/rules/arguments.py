@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from workbench import adapters
-from workbench.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, Fault, Ladder, Rung, climb, is_cut
+from workbench.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, Code, Fault, Ladder, Rung, climb, is_cut
 from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST, RESPONSE
 from workbench.ir import Message, ModelRequest, ModelResponse, ToolCallIR, ToolDef
@@ -152,7 +152,9 @@ def _read(case: Case, ref: NodeRef, call: ToolCallIR, ladder: Ladder) -> Iterato
         for fault in ladder.faults:
             yield _schema_fault(case, ref, fault)
     if ladder.problem and not ladder.error:
-        message = f"the declared schema cannot be applied: {ladder.problem}"
+        is_own = ladder.refusal is not None and ladder.refusal.code is Code.TIMEOUT  # no fault of the schema
+        why = "the arguments were not checked" if is_own else "the declared schema cannot be applied"
+        message = f"{why}: {ladder.problem}"
         yield case.at(weaker(SCHEMA, Severity.INFO), ref, message, name="input", evidence=f"tool {quote(call.name)}")
 
 
