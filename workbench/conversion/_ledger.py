@@ -19,9 +19,9 @@ _DEFAULTS = (
 )
 """What says no more than that it is there.
 
-An item that is replayed is completed (Responses), "auto" is the detail of a picture that says none (its API reference),
-the type of a result is that of the call it answers, an item that
-says something is a message, and a document that has to have a name is called one.
+An item that is replayed is completed (Responses), and one that has a role is a message; "auto" is the detail of a
+picture that says none (its API reference), the type of a result is that of the call it answers, and a document that has
+to have a name is called one.
 """
 
 _NUMBER = re.compile(r"\d+")

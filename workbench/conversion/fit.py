@@ -7,6 +7,8 @@ Decisions of this module, each told in the loss it leaves:
 * A failed result begins with ``[tool error]`` where the target has no flag.
 * Arguments that are no object are wrapped under ``arguments``, free text of a custom tool under ``input``.
 * Readable reasoning moves to the target's plain carrier; without one, or where it takes a proof, it is lost.
+* A budget of thinking that the target refuses becomes the nearest one that it takes.
+* A result of a server tool goes with its call, and a mark for the cache with the part that it marks.
 * What only the server remembers (``previous_id``) is lost, whoever the target is.
 """
 
