@@ -226,7 +226,19 @@ def test_markers_of_found_calls_are_no_debris(native: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "bit", ["</tool_call>", "<tool_call>", "`", "\n", "<|im_end|> a ", "<|channel|>a<|end|>", QWEN, HERMES + "\n"]
+    "bit",
+    [
+        "</tool_call>",
+        "<tool_call>",
+        "`",
+        "\n",
+        "<|im_end|> a ",
+        "<|channel|>a<|end|>",
+        THOUGHT,
+        f"<|end|>{leaked.HARMONY}",
+        QWEN,
+        HERMES + "\n",
+    ],
 )
 def test_long_texts_come_back(bit: str) -> None:
     text = bit * (60_000 // len(bit))

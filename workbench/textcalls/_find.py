@@ -181,12 +181,12 @@ def _is_meant(text: str, before: int, start: int, run: Sequence[TextCall], names
     line_start = max(before, text.rfind("\n", 0, start) + 1)
     prefix = text[line_start:start]
     line_end = text.find("\n", end)
-    rest_of_line = text[end : line_end if line_end >= 0 else len(text)]
+    ends_line = bool(_CLOSERS.match(text, end, line_end if line_end >= 0 else len(text)))
     is_last = bool(_CLOSERS.match(text, end))
     is_declared = any(c.name in names for c in run)
     if _LIST_OR_QUOTE.match(prefix):
         return False
-    if prefix.strip() and _CLOSERS.sub("", rest_of_line):
+    if prefix.strip() and not ends_line:
         return False
     if prefix.strip() and not (_SENTENCE_END.search(prefix) or text.startswith(_TOKENS, start)):
         return False
