@@ -13,7 +13,7 @@ STEPS = {
     "lint": ["ruff", "check", "."],
     "format": ["ruff", "format", "--check", "-q", "."],
     "types": ["mypy"],
-    "tests": ["pytest", "-n", "2"],
+    "tests": ["pytest", "-n", "3"],  # two cores: a worker waits for processes and screens a third of its time
 }
 
 

@@ -74,7 +74,7 @@ def test_streamed_fixtures(path: Path) -> None:
 
 
 @given(bodies.REQUEST)
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_generated_requests(body: Any) -> None:
     laws.check(json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass"), REQUEST, NAME, chosen)
 

@@ -187,7 +187,7 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.text(max_size=5), JSON, min_size=1, max_size=3), st.data(), st.booleans())
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_every_beginning_of_an_object_is_cut(value, data, ascii_only):
     text = json.dumps(value, ensure_ascii=ascii_only)
     assert not is_cut(text)

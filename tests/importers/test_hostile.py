@@ -47,7 +47,7 @@ STRANGE = st.sampled_from(
 
 def test_random_bytes_open_or_are_refused(tmp_path: Path) -> None:
     @given(st.binary(min_size=1, max_size=300) | st.text(min_size=1).map(lambda t: t.encode("utf-8", "replace")))
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=100, deadline=None)
     def check(data: bytes) -> None:
         consume(data)
 

@@ -55,14 +55,14 @@ BITS += [
 bodies = st.lists(st.sampled_from(BITS), max_size=24).map(b"".join) | st.binary(max_size=30)
 
 
-@settings(max_examples=500)
+@settings(max_examples=250)
 @given(bodies, st.lists(st.integers(0, 10**6), max_size=8))
 def test_any_chunking_gives_the_same_events(body: bytes, cuts: list[int]) -> None:
     assert in_pieces(body, cuts) == careful(body)
     assert in_pieces(body, list(range(len(body)))) == careful(body)
 
 
-@settings(max_examples=500)
+@settings(max_examples=250)
 @given(bodies, st.sampled_from([b"\n", b"\r\n", b"\r", b""]))
 def test_the_fast_way_gives_the_same_events(body: bytes, line_end: bytes) -> None:
     if line_end:  # lines that all end alike are what the fast way is for
