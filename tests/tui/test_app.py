@@ -74,3 +74,13 @@ async def test_a_click_on_a_tab_brings_its_pane_to_the_front() -> None:
         line = next(x for x in driver.text.splitlines() if "5 Closure" in x)
         await driver.pilot.click("#tabs", offset=(line.index("Closure"), 0))
         await until(driver.pilot, lambda: driver.focused == "closure")
+
+
+async def test_a_toast_whose_time_is_nearly_over_is_not_shown() -> None:
+    """Textual gives its timer what is left of its time, and a timer of less than nothing never ends."""
+    app = WorkbenchApp()
+    async with app.run_test(notifications=True) as pilot:
+        app.notify("over at once", timeout=0.0001, markup=False)
+        app.notify("stays", timeout=60, markup=False)
+        await pilot.pause()
+        assert [toast.message for toast in app._notifications] == ["stays"]

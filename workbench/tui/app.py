@@ -32,6 +32,10 @@ SWITCH_SECONDS = 0.0005
 """How long a thread that computes may keep the screen's thread from a key: Python's own 5 ms add up to seconds."""
 
 
+LATE = 0.2
+"""Seconds that a toast has to have left to be shown."""
+
+
 class WorkbenchApp(App[None], inherit_bindings=False):
     """The workbench on a session, or on its home screen.
 
@@ -149,6 +153,12 @@ class WorkbenchApp(App[None], inherit_bindings=False):
             self._exception = error
             self._exception_event.set()
         self._close_messages_no_wait()
+
+    def _refresh_notifications(self) -> None:
+        """Show no toast whose time is over when it gets there: its timer would never end (Textual 8.2, ``Timer``)."""
+        for late in [shown for shown in self._notifications if shown.time_left < LATE]:
+            self._unnotify(late, refresh=False)
+        super()._refresh_notifications()
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every key in force on the screen, and the themes."""
