@@ -12,7 +12,7 @@ from workbench.tui.panes.pane import Pane
 from workbench.tui.screens.session import SessionScreen
 from workbench.wire.session import Session
 
-PATIENCE = 600
+PATIENCE = 3000
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], object]) -> None:
