@@ -79,6 +79,13 @@ def check_prose(text_format: TextFormat, text: str) -> None:
     assert read(text_format, list(text)) == read(text_format, [text])
 
 
+def check_round_trip(text_format: TextFormat, said: Sequence[tuple[str, dict[str, Any]]], size: int) -> None:
+    """What is rendered is read again, in pieces of some size."""
+    text = "Hi\n" + text_format.render([call(*c) for c in said])
+    again = read(text_format, [text[n : n + size] for n in range(0, len(text), size)])
+    assert [(c.name, c.input, c.problems) for c in again if isinstance(c, TextCall)] == [(*c, ()) for c in said]
+
+
 def call(name: str | None, value: Any, id_: str | None = None) -> ToolCallIR:
     return ToolCallIR(id_, name, value, "test")
 

@@ -96,21 +96,6 @@ INNOCENT = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
-def test_calls(text: str, expected: list[tuple[Any, ...]]) -> None:
-    found.check(text_format, text, expected)
-
-
-@pytest.mark.parametrize("text", [c[1] for c in CASES], ids=[c[0] for c in CASES])
-def test_cuts(text: str) -> None:
-    found.check_cuts(text_format, text)
-
-
-@pytest.mark.parametrize("text", INNOCENT)
-def test_prose(text: str) -> None:
-    found.check_prose(text_format, text)
-
-
 def test_nested_is_said() -> None:
     inside, behind = (found.calls(text_format, t + BEGIN + READ + OVER)[0] for t in ("<think>", "<think>x</think>"))
     assert (inside.is_nested, behind.is_nested) == (True, False)
@@ -122,33 +107,19 @@ def test_half_a_token_is_not_shown() -> None:
     assert parser.close() == [("<｜tool▁ca", 2, 11)]
 
 
+HOSTILE = [BEGIN, OPEN, f'{OPEN}read{SEP}{{\\"{CLOSE}', f"{OPEN}read{SEP}", CLOSE, '"', "<｜tool▁"]
 MARKUP = [BEGIN, OVER, OPEN, CLOSE, SEP, EOS, "```", "```json\n", "<｜", "function"]
 
 
 @given(st.lists(st.tuples(found.NAMES, found.arguments(MARKUP)), min_size=1, max_size=3), st.integers(1, 7))
 @settings(max_examples=40)
 def test_round_trip(said: list[tuple[str, dict[str, Any]]], size: int) -> None:
-    text = "Hi\n" + text_format.render([found.call(*c) for c in said])
-    read = found.read(text_format, [text[n : n + size] for n in range(0, len(text), size)])
-    assert [(c.name, c.input, c.problems) for c in read if not isinstance(c, tuple)] == [(*c, ()) for c in said]
-
-
-@given(st.lists(st.sampled_from([*MARKUP, "{", "}", '"', "\\", "read", "\n", "<think>", "</think>", "`"]), max_size=20))
-def test_any_text_gives_the_same_in_pieces(words: list[str]) -> None:
-    text = "".join(words)
-    found.check_places(text_format, text)
-    assert found.read(text_format, list(text)) == found.read(text_format, [text])
+    found.check_round_trip(text_format, said, size)
 
 
 def test_render() -> None:
     said = [found.call("read", {"a": 1}), found.call("list", {})]
     assert text_format.render(said) == BEGIN + one("read", '{"a": 1}') + "\n" + one("list", "{}") + OVER
-
-
-@pytest.mark.parametrize("bad", found.UNSAYABLE)
-def test_render_refuses(bad: Any) -> None:
-    with pytest.raises(LocalProtocolError):
-        text_format.render([bad])
 
 
 def test_results() -> None:
@@ -157,11 +128,3 @@ def test_results() -> None:
     assert text_format.render_results([found.result("1"), found.result("2")]) == expected
     with pytest.raises(LocalProtocolError):
         text_format.render_results([ToolResultIR(None, (Media("image", None),))])
-
-
-@pytest.mark.parametrize(
-    "unit", [BEGIN, OPEN, f'{OPEN}read{SEP}{{\\"{CLOSE}', f"{OPEN}read{SEP}", CLOSE, '"', "<｜tool▁"]
-)
-def test_hostile_text_is_read_in_linear_time(unit: str) -> None:
-    text = unit * (120_000 // len(unit))
-    found.read(text_format, [text[n : n + 7] for n in range(0, len(text), 7)])

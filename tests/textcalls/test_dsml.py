@@ -157,40 +157,6 @@ INNOCENT = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
-def test_calls(text: str, expected: list[tuple[Any, ...]]) -> None:
-    found.check(text_format, text, expected)
-
-
-@pytest.mark.parametrize("text", [c[1] for c in CASES], ids=[c[0] for c in CASES])
-def test_cuts(text: str) -> None:
-    found.check_cuts(text_format, text)
-
-
-@pytest.mark.parametrize("text", INNOCENT)
-def test_prose(text: str) -> None:
-    found.check_prose(text_format, text)
-
-
-@pytest.mark.parametrize("bad", found.UNSAYABLE)
-def test_render_refuses(bad: Any) -> None:
-    with pytest.raises(LocalProtocolError):
-        text_format.render([bad])
-
-
-@given(st.lists(st.sampled_from([*MARKUP, "{", "}", '"', "\\", "read", "\n", "<think>", "</think>", "`"]), max_size=20))
-def test_any_text_gives_the_same_in_pieces(words: list[str]) -> None:
-    text = "".join(words)
-    found.check_places(text_format, text)
-    assert found.read(text_format, list(text)) == found.read(text_format, [text])
-
-
-@pytest.mark.parametrize("unit", HOSTILE)
-def test_hostile_text_is_read_in_linear_time(unit: str) -> None:
-    text = unit * (100_000 // len(unit))
-    found.read(text_format, [text[n : n + 7] for n in range(0, len(text), 7)])
-
-
 def _texts(value: Any) -> bool:
     return any(d in str(value) for d in ("DSML",))
 
