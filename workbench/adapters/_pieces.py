@@ -7,8 +7,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import accumulate, repeat
+from typing import TypeAlias
 
-from workbench.ir import Part, Segment, Source
+from workbench.ir import Part, Segment, Source, ToolResultIR
 
 _DAMAGED = re.compile("[\ufffd\ud800-\udfff]")
 
@@ -71,6 +72,10 @@ Node = Mapping[str, Pieces]
 """What a node was joined from: pointer below the node → pieces."""
 
 
+Nodes: TypeAlias = Mapping[str, tuple[Node, tuple[int, ...]]]
+"""Pointer in a message → where its strings came from, and every event that brought some of it."""
+
+
 def locate(part: Part, node: Node, events: tuple[int, ...]) -> Part:
     """The part with its segments and events. Fields that no piece of the stream holds have no place."""
     source = part.source
@@ -84,3 +89,18 @@ def locate(part: Part, node: Node, events: tuple[int, ...]) -> Part:
         made = {pieces: pieces.segments() for pieces in known.values()}  # text and parsed form share theirs
         found = Source(source.pointer, fields, {name: made[pieces] for name, pieces in known.items()}, events)
     return replace(part, source=found)
+
+
+def place(part: Part, nodes: Nodes) -> Part:
+    """The part, and what is in it, with the places in the stream."""
+    if isinstance(part, ToolResultIR):
+        content = tuple(place(inner, nodes) for inner in part.content)
+        return replace(part, content=content, source=Source(part.source.pointer))
+    return locate(part, *node_at(nodes, part.source.pointer))
+
+
+def node_at(nodes: Nodes, at: str) -> tuple[Node, tuple[int, ...]]:
+    """The node that a pointer leads into, and the events that brought it."""
+    while at and at not in nodes:
+        at = at.rpartition("/")[0]
+    return nodes.get(at, ({}, ()))

@@ -8,6 +8,7 @@ from typing import Any
 from workbench.adapters._blocks.request import PROTOCOL, read_message
 from workbench.adapters._error_body import read_answer_body
 from workbench.adapters._reading import Notes
+from workbench.adapters._usage import count
 from workbench.ir import NOTHING, JsonValue, ModelResponse, Part, ToolCallIR, Usage
 
 STOPS: Mapping[str, str] = {
@@ -63,11 +64,11 @@ def read_usage(value: JsonValue) -> Usage | None:
         return None
     details = value.get("output_tokens_details")
     return Usage(
-        input=_count(value.get("input_tokens")),
-        output=_count(value.get("output_tokens")),
-        cache_read=_count(value.get("cache_read_input_tokens")),
-        cache_write=_count(value.get("cache_creation_input_tokens")),
-        reasoning=_count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
+        input=count(value.get("input_tokens")),
+        output=count(value.get("output_tokens")),
+        cache_read=count(value.get("cache_read_input_tokens")),
+        cache_write=count(value.get("cache_creation_input_tokens")),
+        reasoning=count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
         raw=value,
     )
 
@@ -84,7 +85,3 @@ def contradicts(reason: JsonValue, parts: Iterable[Part]) -> str | None:
 
 def _text(value: JsonValue) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _count(value: JsonValue) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

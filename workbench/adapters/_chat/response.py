@@ -14,6 +14,7 @@ from workbench.adapters._chat.message import read_message
 from workbench.adapters._chat.request import PROTOCOL
 from workbench.adapters._error_body import read_answer_body, read_error, verbatim
 from workbench.adapters._reading import Notes, kind_of
+from workbench.adapters._usage import count_at, nested_usage
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, ToolCallIR, Usage
 
 _STOPS = {
@@ -92,27 +93,14 @@ def read_usage(value: JsonValue) -> Usage | None:
     """Token counts; None where there are none."""
     if not isinstance(value, dict):
         return None
-    prompt, completion, total = (_count(value, f"{name}_tokens") for name in ("prompt", "completion", "total"))
+    prompt, completion, total = (count_at(value, f"{name}_tokens") for name in ("prompt", "completion", "total"))
     details = value.get("prompt_tokens_details") or value.get("prompt_token_details")
-    cached = _count(details, "cached_tokens")
+    cached = count_at(details, "cached_tokens")
     for key in ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens"):
-        cached = _count(value, key) if cached is None else cached
-    written = _count(details, "cache_write_tokens")
-    reasoning = _count(value.get("completion_tokens_details"), "reasoning_tokens")
-    is_beside = total == (prompt or 0) + (completion or 0) + (reasoning or 0)
-    return Usage(
-        input=None if prompt is None else max(prompt - (cached or 0) - (written or 0), 0),
-        output=None if completion is None else completion + ((reasoning or 0) if is_beside else 0),
-        cache_read=cached,
-        cache_write=written,
-        reasoning=reasoning,
-        raw=value,
-    )
-
-
-def _count(value: JsonValue, key: str) -> int | None:
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if type(found) is int else None
+        cached = count_at(value, key) if cached is None else cached
+    written = count_at(details, "cache_write_tokens")
+    reasoning = count_at(value.get("completion_tokens_details"), "reasoning_tokens")
+    return nested_usage(value, prompt, completion, cached=cached, written=written, reasoning=reasoning, total=total)
 
 
 def _choice(choice: JsonValue, at: str, notes: Notes) -> Message | None:

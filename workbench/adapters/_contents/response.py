@@ -14,6 +14,7 @@ from workbench.adapters._contents.parts import read_answer
 from workbench.adapters._contents.request import PROTOCOL, unwrap
 from workbench.adapters._error_body import read_answer_body, read_error
 from workbench.adapters._reading import Notes, kind_of
+from workbench.adapters._usage import count
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
 
 ENVELOPE = "response"
@@ -131,8 +132,7 @@ def read_usage(value: JsonValue) -> Usage | None:
 
 
 def _count(value: JsonValue, key: str) -> int | None:
-    found = get(value, key)
-    return found if type(found) is int else None
+    return count(get(value, key))
 
 
 def _rest(inner: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

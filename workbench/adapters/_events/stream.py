@@ -19,10 +19,10 @@ from workbench.adapters._chat.streamed_calls import Call, Calls
 from workbench.adapters._chat.streamed_lists import Item
 from workbench.adapters._error_body import read_error
 from workbench.adapters._events.response import contradiction, describe
-from workbench.adapters._pieces import Node, Pieces, locate
+from workbench.adapters._pieces import Node, Nodes, Pieces, node_at, place
 from workbench.adapters._reading import Notes, kind_of
 from workbench.errors import WireError
-from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse, Part, Source, ToolCallIR, ToolResultIR
+from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse, ToolCallIR
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
 
@@ -32,8 +32,6 @@ _LISTS = ("content", "tool_calls", "citations")
 _TEXTS = ("text", "thinking")
 
 Json: TypeAlias = Mapping[str, JsonValue]
-Nodes: TypeAlias = Mapping[str, tuple[Node, tuple[int, ...]]]
-"""Pointer in the message → where its strings came from, and every event that brought some of it."""
 
 
 class EventStreamDecoder:
@@ -99,10 +97,10 @@ class EventStreamDecoder:
         """The answer so far."""
         nodes, notes = dict(self._nodes()), Notes()
         message = read_message(self._value(), _BASE, notes, is_answer=True)
-        message = replace(message, parts=tuple(_placed(part, nodes) for part in message.parts))
+        message = replace(message, parts=tuple(place(part, nodes) for part in message.parts))
         has_said = bool(message.parts) or self._is_started
         anomalies = [Anomaly(*key, tuple(events)) for key, events in self._noted.items()]
-        anomalies += (replace(a, events=_found(nodes, a.pointer[len(_BASE) :])[1]) for a in notes.anomalies)
+        anomalies += (replace(a, events=node_at(nodes, a.pointer[len(_BASE) :])[1]) for a in notes.anomalies)
         anomalies += _damage(nodes)
         kept = {"unknown_events": self._unknown} if self._unknown else {}
         return describe(
@@ -324,21 +322,6 @@ def _fits(item: Item, piece: Json) -> bool:
     """A delta adds to the text of a part, or to its thinking, but not to both."""
     kinds = [key for key in _TEXTS if isinstance(piece.get(key), str)]
     return not kinds or item.rest.get("type") in kinds or item.rest.get("type") not in _TEXTS
-
-
-def _placed(part: Part, nodes: Nodes) -> Part:
-    """The part, and what is in it, with the places in the stream."""
-    if isinstance(part, ToolResultIR):
-        content = tuple(_placed(inner, nodes) for inner in part.content)
-        return replace(part, content=content, source=Source(part.source.pointer))
-    return locate(part, *_found(nodes, part.source.pointer))
-
-
-def _found(nodes: Nodes, at: str) -> tuple[Node, tuple[int, ...]]:
-    """The node that a pointer leads into, and the events that brought it."""
-    while at and at not in nodes:
-        at = at.rpartition("/")[0]
-    return nodes.get(at, ({}, ()))
 
 
 def _damage(nodes: Nodes) -> Iterator[Anomaly]:

@@ -13,6 +13,7 @@ from workbench.adapters._error_body import read_answer_body, read_error, verbati
 from workbench.adapters._items.item import read_output
 from workbench.adapters._items.request import PROTOCOL
 from workbench.adapters._reading import Notes
+from workbench.adapters._usage import count_at, nested_usage
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
 
 UNFINISHED = ("queued", "in_progress")
@@ -105,21 +106,8 @@ def read_usage(value: JsonValue) -> Usage | None:
     """
     if not isinstance(value, dict):
         return None
-    asked, made, total = (_count(value, f"{name}_tokens") for name in ("input", "output", "total"))
+    asked, made, total = (count_at(value, f"{name}_tokens") for name in ("input", "output", "total"))
     details = value.get("input_tokens_details")
-    cached, written = _count(details, "cached_tokens"), _count(details, "cache_write_tokens")
-    reasoning = _count(value.get("output_tokens_details"), "reasoning_tokens")
-    is_beside = bool(reasoning) and total == (asked or 0) + (made or 0) + (reasoning or 0)
-    return Usage(
-        input=None if asked is None else max(asked - (cached or 0) - (written or 0), 0),
-        output=None if made is None else made + ((reasoning or 0) if is_beside else 0),
-        cache_read=cached,
-        cache_write=written,
-        reasoning=reasoning,
-        raw=value,
-    )
-
-
-def _count(value: JsonValue, key: str) -> int | None:
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if type(found) is int else None
+    cached, written = count_at(details, "cached_tokens"), count_at(details, "cache_write_tokens")
+    reasoning = count_at(value.get("output_tokens_details"), "reasoning_tokens")
+    return nested_usage(value, asked, made, cached=cached, written=written, reasoning=reasoning, total=total)

@@ -14,6 +14,7 @@ from workbench.adapters._error_body import read_answer_body
 from workbench.adapters._keyed.request import PROTOCOL, message_nodes, read_message, write_block
 from workbench.adapters._reading import Notes
 from workbench.adapters._stream_exception import write_exception
+from workbench.adapters._usage import count
 from workbench.ir import NOTHING, JsonValue, Message, ModelResponse, Part, ToolCallIR, Usage
 from workbench.wire.jsontext import dumps
 from workbench.wire.stream import aws_message
@@ -81,16 +82,12 @@ def _usage(value: JsonValue) -> Usage | None:
     if not isinstance(value, dict) or not value:
         return None
     return Usage(
-        input=_count(value.get("inputTokens")),
-        output=_count(value.get("outputTokens")),
-        cache_read=_count(value.get("cacheReadInputTokens")),
-        cache_write=_count(value.get("cacheWriteInputTokens")),
+        input=count(value.get("inputTokens")),
+        output=count(value.get("outputTokens")),
+        cache_read=count(value.get("cacheReadInputTokens")),
+        cache_write=count(value.get("cacheWriteInputTokens")),
         raw=value,
     )
-
-
-def _count(value: JsonValue) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def response_nodes(response: ModelResponse) -> tuple[Message, ...]:

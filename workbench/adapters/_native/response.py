@@ -13,6 +13,7 @@ from workbench.adapters._error_body import read_answer_body, read_error
 from workbench.adapters._native.message import CALLER, read_content, read_images, read_message, read_thinking
 from workbench.adapters._native.request import PROTOCOL
 from workbench.adapters._reading import Block, Notes
+from workbench.adapters._usage import count
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, ToolCallIR, Usage
 from workbench.leaves import escape
 
@@ -96,11 +97,7 @@ def read_usage(body: Mapping[str, JsonValue]) -> Usage | None:
     raw = {k: body[k] for k in (*COUNTS, *DURATIONS) if k in body}
     if not raw:
         return None
-    return Usage(input=_count(raw.get("prompt_eval_count")), output=_count(raw.get("eval_count")), raw=raw)
-
-
-def _count(value: JsonValue) -> int | None:
-    return value if type(value) is int else None
+    return Usage(input=count(raw.get("prompt_eval_count")), output=count(raw.get("eval_count")), raw=raw)
 
 
 def _answer(body: Mapping[str, JsonValue]) -> ModelResponse:

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TypeAlias
 
 from workbench.adapters._native.response import describe, is_answer, read_failure, read_said
-from workbench.adapters._pieces import Node, Pieces, locate
+from workbench.adapters._pieces import Node, Pieces, node_at, place
 from workbench.adapters._reading import Notes, kind_of
 from workbench.errors import WireError
-from workbench.ir import Anomaly, ApiError, JsonValue, ModelResponse, Part, Source, ToolResultIR
+from workbench.ir import Anomaly, ApiError, JsonValue, ModelResponse
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
 
@@ -27,9 +26,6 @@ _LISTS = ("tool_calls", "images")
 _KNOWN = (*_TEXTS, *_LISTS)
 _OF_PROMPT = ("response", "thinking", "images")
 """What is said in an answer of ``/api/generate``, which has no message."""
-
-Nodes: TypeAlias = Mapping[str, tuple[Node, tuple[int, ...]]]
-"""Pointer in the message → where its strings came from, and every line that brought some of it."""
 
 
 class NativeStreamDecoder:
@@ -85,9 +81,9 @@ class NativeStreamDecoder:
         message = read_said(self._body(), notes) if has_said else None
         anomalies = [Anomaly(*key, tuple(events)) for key, events in self._noted.items()]
         if message:
-            message = replace(message, parts=tuple(_placed(part, nodes) for part in message.parts))
+            message = replace(message, parts=tuple(place(part, nodes) for part in message.parts))
             base = message.pointer
-            anomalies += (replace(a, events=_found(nodes, a.pointer[len(base) :])[1]) for a in notes.anomalies)
+            anomalies += (replace(a, events=node_at(nodes, a.pointer[len(base) :])[1]) for a in notes.anomalies)
             anomalies += self._damage(base)
         return replace(
             describe(self._body(), (message,) if message else ()),
@@ -182,18 +178,3 @@ def _piece(value: JsonValue, event: int, pointer: str) -> Pieces:
     pieces = Pieces()
     pieces.add(value if isinstance(value, str) else "", event, pointer)
     return pieces
-
-
-def _placed(part: Part, nodes: Nodes) -> Part:
-    """The part, and what is in it, with the places in the stream."""
-    if isinstance(part, ToolResultIR):
-        content = tuple(_placed(inner, nodes) for inner in part.content)
-        return replace(part, content=content, source=Source(part.source.pointer))
-    return locate(part, *_found(nodes, part.source.pointer))
-
-
-def _found(nodes: Nodes, at: str) -> tuple[Node, tuple[int, ...]]:
-    """The node that a pointer leads into, and the lines that brought it."""
-    while at and at not in nodes:
-        at = at.rpartition("/")[0]
-    return nodes.get(at, ({}, ()))
