@@ -194,6 +194,15 @@ def test_a_done_event_that_says_otherwise_and_an_answer_that_begins_again() -> N
     ]
 
 
+def test_free_text_of_a_call_that_looks_like_an_empty_object_is_added() -> None:
+    call = {"index": 0, "id": "call_1", "type": "custom", "custom": {"name": "A", "input": ""}}
+    pieces = [call, {"index": 0, "custom": {"input": "{}"}}]
+    body = chat_stream([{"tool_calls": [piece]} for piece in pieces])
+    decoded = Decoded(0, exchange({}, body, url="https://x/"), "openai-chat")
+    effects = Effects(decoded.response, decoded.events)
+    assert [effects.of(n)[0].words for n in range(2)] == ["begins call A", "adds 2 characters to arguments of call A"]
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_words_of_a_long_stream_are_those_of_the_answers_compared(
     protocol: str, monkeypatch: pytest.MonkeyPatch

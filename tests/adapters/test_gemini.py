@@ -88,6 +88,10 @@ def test_paths(model: str, stream: bool, path: str) -> None:
     assert adapter.claims_url(f"https://x.example{path}")
 
 
+def test_a_name_that_is_no_text_has_a_path() -> None:
+    assert adapter.path(ModelRequest("gemini", "\ud83d", ())).startswith("/v1beta/models/%ED%A0%BD:")
+
+
 # -- claims
 
 

@@ -156,8 +156,8 @@ def _strings(part: Part) -> dict[str, str]:
     """The strings of a part that grow, field → text."""
     text = text_of(part)
     match part:
-        case ToolCallIR(raw=raw):
-            return {"input": "" if raw is None and text == "{}" else text}
+        case ToolCallIR(raw=raw, input=value):
+            return {"input": "" if raw is None and value == {} else text}
         case Reasoning(signature=signature, data=data):
             return {"text": text, "signature": signature or "", "data": data if isinstance(data, str) else ""}
         case Text() | ToolResultIR():

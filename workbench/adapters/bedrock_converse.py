@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import partial
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from workbench.adapters import Capabilities, Param, UrlFacts
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
@@ -19,6 +19,7 @@ from workbench.adapters._keyed.request import CHOICES, DOCUMENT, DOCUMENT_KEY, M
 from workbench.adapters._keyed.stream import KeyedStreamDecoder
 from workbench.adapters._reading import decode_request
 from workbench.adapters._stream_exception import EXCEPTIONS, as_in_body
+from workbench.adapters._url import segment
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 
@@ -140,7 +141,7 @@ class BedrockConverse:
 
     def path(self, request: ModelRequest) -> str:
         """Path of the request, with the model and whether a stream is asked for."""
-        return f"/model/{quote(request.model or '', safe='')}/converse{'-stream' if request.stream else ''}"
+        return f"/model/{segment(request.model)}/converse{'-stream' if request.stream else ''}"
 
     def write_request(self, request: ModelRequest) -> JsonValue:
         """A new body for a request in normal form."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import partial
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from workbench.adapters import Capabilities, Param, UrlFacts, _completion_text
 from workbench.adapters._blocks import params as _blocks_params
@@ -25,6 +25,7 @@ from workbench.adapters._completion_text import CompletionStreamDecoder
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
 from workbench.adapters._reading import decode_request
 from workbench.adapters._stream_exception import EXCEPTIONS, as_in_body, read_exception, write_exception
+from workbench.adapters._url import segment
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 from workbench.wire.jsontext import dumps, loads
@@ -137,7 +138,7 @@ class BedrockInvoke:
     def path(self, request: ModelRequest) -> str:
         """Path of the request, with the model and whether a stream is asked for."""
         action = "invoke-with-response-stream" if request.stream else "invoke"
-        return f"/model/{quote(request.model or '', safe='')}/{action}"
+        return f"/model/{segment(request.model)}/{action}"
 
     def write_request(self, request: ModelRequest) -> JsonValue:
         """A new body for a request in normal form."""

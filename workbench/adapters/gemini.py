@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from workbench.adapters import Capabilities, Param, UrlFacts
 from workbench.adapters._contents.nodes import find, get, key_of, snake
@@ -30,6 +30,7 @@ from workbench.adapters._contents.stream import ContentsStreamDecoder
 from workbench.adapters._contents.write import request_body, response_body, stream_body
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
 from workbench.adapters._reading import decode_request
+from workbench.adapters._url import segment
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolDef
 from workbench.known import KnownMessages
 from workbench.wire.jsontext import loads
@@ -146,7 +147,7 @@ class Gemini:
         """The path of the Gemini API, version included; a stream as server-sent events."""
         kind, _, name = (request.model or "").rpartition("/")
         is_ours = kind in ("models", "tunedModels")  # names of other services have slashes, too
-        model = f"{kind}/{quote(name)}" if is_ours else f"models/{quote(request.model or '', safe='')}"
+        model = f"{kind}/{segment(name)}" if is_ours else f"models/{segment(request.model)}"
         method = "streamGenerateContent?alt=sse" if request.stream else "generateContent"
         return f"/v1beta/{model}:{method}"
 
