@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from workbench.decode import Decoded
 from workbench.errors import SessionFormatError
 from workbench.inspection import DETAILS_KEPT, Inspector
-from workbench.rules import FAILED
+from workbench.rules import FAILED, Verdict
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.session import MemorySession
 
@@ -390,3 +390,22 @@ def test_growth_inspects_one_row_again(monkeypatch):
         inspector.refresh()
         inspector.run()
     assert set(read) == {20}
+
+
+def test_a_trial_stands_where_its_exchange_stood():
+    inspector = inspect(FIRST, SECOND)
+    broken = inspector.trial(1, BROKEN.request)
+    assert broken.judgement.verdict is Verdict.REFUSES
+    assert [f.rule for f in broken.findings if f.side == "request"] == ["closure.missing-result"]
+    assert inspector.trial(1, SECOND.request).judgement.verdict is Verdict.ACCEPTS
+    assert inspector.trial(1, BROKEN.request, provider="generic").judgement.verdict is Verdict.SUSPICIOUS
+    assert [row.findings for row in inspector.run().rows] == [(), ()]
+
+
+def test_rules_can_look_back():
+    inspector = inspect(FIRST, SECOND, BROKEN)
+    inspector.run()
+    case = inspector.trial(2, BROKEN.request).case
+    assert case.peek(0).request.messages == Decoded(0, FIRST).request.messages
+    assert case.peek(0) is case.peek(0)
+    assert [s.id for s in case.summaries] == ["e1", "e2", "e3"]

@@ -21,11 +21,13 @@ from workbench.decode import REQUEST, Decoded
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, ToolDef
 from workbench.known import KnownMessages
-from workbench.rules import Case, Contract, Finding, check, contracts
-from workbench.wire.exchange import Exchange, State, Summary, summarize
+from workbench.rules import Case, Contract, Finding, Judgement, check, contracts, judge
+from workbench.wire.exchange import Exchange, HttpRequest, State, Summary, summarize
 from workbench.wire.session import Session
 
 PENDING = "closure.pending"
+PEEKED_KEPT = 4
+"""Exchanges that rules looked back at and that are kept: the last of a few conversations."""
 DETAILS_KEPT = 8
 """Exchanges whose full detail is kept: somebody who walks up and down a timeline comes back to these."""
 
@@ -77,6 +79,21 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True)
+class Trial:
+    """A request that was not sent, judged in the place of one that was."""
+
+    decoded: Decoded
+    contract: Contract
+    case: Case
+    findings: tuple[Finding, ...]
+
+    @property
+    def judgement(self) -> Judgement:
+        """What the contract makes of it."""
+        return judge(self.findings, self.contract)
+
+
+@dataclass(frozen=True, slots=True)
 class Inspection:
     """The result for a session. ``findings`` are in order of exchange, then severity, then place.
 
@@ -120,6 +137,7 @@ class Inspector:
     _tools: dict[int, Mapping[str, ToolDef]] = field(default_factory=dict, repr=False)
     _held_tools: dict[int, Mapping[str, ToolDef]] = field(default_factory=dict, repr=False)
     _details: dict[int, Detail] = field(default_factory=dict, repr=False)
+    _peeked: dict[int, Decoded] = field(default_factory=dict, repr=False)
 
     @property
     def is_done(self) -> bool:
@@ -180,7 +198,7 @@ class Inspector:
         """Take back everything from an exchange on."""
         self._conversations.journal.rewind(self._marks[index])
         self._next = index
-        for kept in (self._marks, self._open, self._details):
+        for kept in (self._marks, self._open, self._details, self._peeked):
             for later in [n for n in kept if n >= index]:
                 del kept[later]
         self._grown = {n for n in self._grown if n < index}
@@ -217,6 +235,28 @@ class Inspector:
         while len(self._details) > DETAILS_KEPT:
             self._details.pop(next(iter(self._details)))
         return kept
+
+    def trial(self, index: int, request: HttpRequest, *, provider: str = "", protocol: str | None = None) -> Trial:
+        """What the rules say of another request in the place of one, after everything that came before it.
+
+        Exchanges up to ``index`` are inspected first.
+
+        Args:
+            index: whose place it takes.
+            request: URL, headers and body of it.
+            provider: contract to judge it by, ``""`` for the one of this inspection.
+            protocol: of the request; None to find it.
+
+        Raises:
+            IndexError: the session has no such exchange.
+            UsageError: no such contract.
+        """
+        while self._next <= index < len(self.session):
+            self._step()
+        decoded = Decoded(index, Exchange(self.rows[index].summary.id, request), protocol or self.protocol)
+        contract = self._contract(decoded, provider)[0]
+        case = self._case(decoded, contract, self.rows[index].conversation)
+        return Trial(decoded, contract, case, tuple(check(case)))
 
     def _read(self, index: int) -> Exchange | SessionFormatError:
         try:
@@ -274,14 +314,14 @@ class Inspector:
             findings=tuple(f for f in check(case) if not is_open or f.side == REQUEST),
         )
 
-    def _contract(self, decoded: Decoded) -> tuple[Contract, str]:
-        request, answer = decoded.request, decoded.response
+    def _contract(self, decoded: Decoded, provider: str = "") -> tuple[Contract, str]:
+        request, answer, provider = decoded.request, decoded.response, provider or self.provider or ""
         model, answered_as = request.model if request else None, answer.model if answer else None
-        if self.provider is None:
+        if not provider:
             url = decoded.exchange.request.url if decoded.exchange.request else None
             return contracts.choose(url=url, model=model, protocol=decoded.protocol, answered_as=answered_as)
-        contract = contracts.get(self.provider, protocol=decoded.protocol, model=model, answered_as=answered_as)
-        if contract.note and contract.name != self.provider.partition(":")[0]:
+        contract = contracts.get(provider, protocol=decoded.protocol, model=model, answered_as=answered_as)
+        if contract.note and contract.name != provider.partition(":")[0]:
             return contract, f"as asked; {contract.note}"
         return contract, "as asked" if contract.covers else f"as asked, although it does not cover {decoded.protocol}"
 
@@ -314,7 +354,23 @@ class Inspector:
             earlier=earlier,
             tools=by_name(request.tools) if request and request.tools else self._held_tools.get(index, {}),
             providers=self._providers,
+            summaries=self.session.summaries(),
+            peek=self._peek,
         )
+
+    def _peek(self, index: int) -> Decoded | None:
+        """Another exchange, decoded; the last few are kept."""
+        found = self._peeked.pop(index, None)
+        if found is None:
+            exchange = self._read(index)
+            if isinstance(exchange, SessionFormatError):
+                return None
+            found = Decoded(index, exchange, self.protocol, known=self.known)
+        if found.exchange.state is not State.OPEN:
+            self._peeked[index] = found
+        while len(self._peeked) > PEEKED_KEPT:
+            self._peeked.pop(next(iter(self._peeked)))
+        return found
 
 
 def _is_same_request(before: Summary, now: Summary) -> bool:

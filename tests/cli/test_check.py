@@ -29,7 +29,7 @@ def test_json_has_the_promised_shape(run: Run) -> None:
         "index", "protocol", "provider", "model", "status", "conversation", "hop",
     ]  # fmt: skip
     finding = next(f for f in file["findings"] if f["rule"] == "reasoning.missing")
-    assert list(finding) == [*FINDING_KEYS, "repairs"]
+    assert list(finding) == [*FINDING_KEYS, "origin", "repairs"]
     assert (finding["exchange"], finding["side"], finding["pointer"]) == (1, "request", "/messages/1")
 
 

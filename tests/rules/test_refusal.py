@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.chain.terms import ClosureTerms, Placement
 from workbench.decode import Decoded
 from workbench.ir import Message, ModelRequest, Text, ToolCallIR
-from workbench.rules import Contract
-from workbench.rules._refusal import filled
+from workbench.rules import Contract, Fact
+from workbench.rules._refusal import fill, known_values
 from workbench.wire.exchange import Exchange
 
 CALL = ToolCallIR("toolu_1", "f", {}, "anthropic")
@@ -25,18 +24,21 @@ REQUEST = ModelRequest(
 
 
 @pytest.mark.parametrize(
-    ("template", "pointer", "placement", "expected"),
+    ("template", "pointer", "merges", "expected"),
     [
-        ("plain", "/messages/3", Placement.CONTIGUOUS, "plain"),
-        ("messages.{message}: {ids}", "/messages/3/content/0", Placement.CONTIGUOUS, "messages.3: toolu_1"),
-        ("messages.{message}.content.{part}", "/messages/3/content/0", Placement.NEXT_MESSAGE, "messages.1.content.2"),
-        ("messages.{message}.content.{part}", "/messages/1/content/1", Placement.NEXT_MESSAGE, "messages.0.content.2"),
-        ("calls[{call}] of {model}", "/messages/1/tool_calls/4/id", Placement.CONTIGUOUS, "calls[4] of m-1"),
-        ("tools[{tool}]: {limit}", "/tools/7/name", Placement.CONTIGUOUS, "tools[7]: …"),
+        ("plain", "/messages/3", False, "plain"),
+        ("messages.{message}: {ids}", "/messages/3/content/0", False, "messages.3: toolu_1"),
+        ("messages.{message}.content.{part}", "/messages/3/content/0", True, "messages.1.content.2"),
+        ("messages.{message}.content.{part}", "/messages/1/content/1", True, "messages.0.content.2"),
+        ("calls[{call}] of {model}", "/messages/1/tool_calls/4/id", False, "calls[4] of m-1"),
+        ("tools[{tool}]: {limit}", "/tools/7/name", False, "tools[7]: …"),
+        ("contents[{message}].parts[{part}]", "/contents/2/parts/1/functionCall", False, "contents[2].parts[1]"),
+        ("input[{message}]", "/input/12/call_id", False, "input[12]"),
+        ("tools[{tool}].{function}", "/tools/0/functionDeclarations/6/parameters", False, "tools[0].6"),
     ],
 )
-def test_variables_are_filled(template: str, pointer: str, placement: Placement, expected: str) -> None:
-    contract = Contract("c", "C", closure=ClosureTerms(placement=placement))
+def test_variables_are_filled(template: str, pointer: str, merges: bool, expected: str) -> None:
+    contract = Contract("c", "C", terms={"content.merges-same-role": Fact(merges, "a test", "2026-01")})
     decoded = Decoded(0, Exchange("e"))
     decoded.request = REQUEST
-    assert filled(template, pointer, decoded, contract, CALL) == expected
+    assert fill(template, known_values(pointer, decoded, contract, CALL)) == expected

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from workbench.inspection import Inspected, Inspection
-from workbench.rules import FAILED, Finding, Repair, Severity
+from workbench.rules import FAILED, Finding, Origin, Repair, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,18 @@ def finding_json(finding: Finding) -> dict[str, object]:
         "message": finding.message,
         "evidence": finding.evidence,
         "source": finding.source,
+        "origin": _origin_json(finding.origin) if finding.origin else None,
         "repairs": [_repair_json(r) for r in finding.repairs],
+    }
+
+
+def _origin_json(origin: Origin) -> dict[str, object]:
+    return {
+        "exchange": origin.exchange,
+        "hop": origin.hop or None,
+        "side": origin.side,
+        "pointer": origin.pointer,
+        "message": origin.words,
     }
 
 

@@ -8,7 +8,7 @@ Each rule has a page in ``pages/SLUG.yaml``. Files that begin with an underscore
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from types import ModuleType
 
@@ -19,7 +19,9 @@ from workbench.rules import _errortext as errortext
 from workbench.rules import _pages as pages
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Contract, Enforced, Fact
-from workbench.rules._finding import Edit, Finding, Repair, Severity
+from workbench.rules._finding import Edit, Finding, Origin, Repair, Severity
+from workbench.rules._verdict import Judgement, Refusal, Verdict, refusal
+from workbench.rules._verdict import judge as _judge
 
 __all__ = [
     "FAILED",
@@ -29,14 +31,20 @@ __all__ = [
     "Enforced",
     "Fact",
     "Finding",
+    "Judgement",
+    "Origin",
+    "Refusal",
     "Repair",
     "Rule",
     "Severity",
+    "Verdict",
     "check",
     "contracts",
     "errortext",
     "every_rule",
+    "judge",
     "pages",
+    "refusal",
 ]
 
 FAILED = "program.rule-failed"
@@ -66,6 +74,11 @@ def check(case: Case) -> list[Finding]:
     if case.is_refused and any(f.side == REQUEST and f.severity is Severity.ERROR for f in found):
         found = [f for f in found if f.rule != REFUSED]
     return sorted(dict.fromkeys(found), key=lambda f: (f.severity.rank, f.side, f.span or (0, 0), f.pointer, f.rule))
+
+
+def judge(findings: Iterable[Finding], contract: Contract) -> Judgement:
+    """The verdict on a request by its findings under a contract; advice (costs, risks) breaks no chain."""
+    return _judge(findings, contract, advice=[slug for slug, rule in every_rule().items() if rule.is_advice])
 
 
 def _run(name: str, case: Case) -> Iterator[Finding]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from workbench.chain.closure import Closure, NodeRef
 from workbench.chain.conversations import Conversation
 from workbench.chain.ledger import Ledger
 from workbench.decode import REQUEST, Decoded, Place
-from workbench.ir import Message, ModelRequest, ModelResponse, Part, ToolDef
+from workbench.ir import NOTHING, Message, ModelRequest, ModelResponse, Part, ToolDef
 from workbench.known import where
 from workbench.rules._contract import Contract
 from workbench.rules._finding import Finding, Repair, Severity
-from workbench.rules._refusal import filled
+from workbench.rules._refusal import fill, known_values
+from workbench.wire.exchange import Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,8 @@ class Case:
             server holds them.
         earlier: the conversation so far, without this exchange.
         providers: exchange of ``earlier`` → name of the contract it was checked under.
+        summaries: of every exchange of the session; those behind this one were not known when it was sent.
+        peek: reads another exchange of the session, by index, at the price of decoding it; None where that fails.
     """
 
     decoded: Decoded
@@ -34,6 +38,8 @@ class Case:
     earlier: Conversation
     tools: Mapping[str, ToolDef] = field(default_factory=dict)
     providers: Mapping[int, str] = field(default_factory=dict)
+    summaries: Sequence[Summary] = ()
+    peek: Callable[[int], Decoded | None] = lambda _: None
 
     @property
     def request(self) -> ModelRequest | None:
@@ -70,23 +76,24 @@ class Case:
         """Absolute pointer of a part or of one of its fields."""
         return self.message(ref).absolute(self.part(ref), name)
 
-    def at(self, rule: Rule, ref: NodeRef, message: str, *, name: str | None = None, **more: str) -> Finding:
+    def at(self, rule: Rule, ref: NodeRef, message: str, *, name: str | None = None, **more: Any) -> Finding:
         """A finding on a part, or on one field of it.
 
         Args:
             more: ``evidence``, ``source`` and ``refusal`` of the finding; ``when``: which fault of the rule it is,
-                where a contract knows several.
+                where a contract knows several; ``values``: what variables of the provider's message stand for
+                (indices, ids and the model are known).
         """
         place = self.decoded.place_of(ref.side, self.message(ref), self.part(ref), name)
         return self._finding(rule, ref.side, self.pointer(ref, name), place, message, self.part(ref), **more)
 
-    def within(self, rule: Rule, ref: NodeRef, name: str, piece: tuple[int, int], message: str, **more: str) -> Finding:
+    def within(self, rule: Rule, ref: NodeRef, name: str, piece: tuple[int, int], message: str, **more: Any) -> Finding:
         """A finding on some characters of a text field of a part."""
         place = self.decoded.place_within(ref.side, self.message(ref), self.part(ref), name, piece)
         return self._finding(rule, ref.side, self.pointer(ref, name), place, message, self.part(ref), **more)
 
     def finding(
-        self, rule: Rule, side: str, pointer: str, message: str, *, events: Iterable[int] = (), **more: str
+        self, rule: Rule, side: str, pointer: str, message: str, *, events: Iterable[int] = (), **more: Any
     ) -> Finding:
         """A finding on a pointer of one side, or on blocks of its stream."""
         blocks = tuple(events)
@@ -94,10 +101,25 @@ class Case:
         return self._finding(rule, side, pointer, place, message, None, **more)
 
     def _finding(
-        self, rule: Rule, side: str, pointer: str, place: Place, message: str, part: Part | None, **more: str
+        self,
+        rule: Rule,
+        side: str,
+        pointer: str,
+        place: Place,
+        message: str,
+        part: Part | None,
+        *,
+        when: str = "",
+        values: Mapping[str, str] = NOTHING,
+        evidence: str = "",
+        source: str = "",
+        refusal: str = "",
     ) -> Finding:
-        enforced = self.contract.enforced(rule.slug, more.get("when", "")) if side == REQUEST else None
-        refusal = filled(enforced.template, pointer, self.decoded, self.contract, part) if enforced else ""
+        enforced = self.contract.enforced(rule.slug, when) if side == REQUEST else None
+        known: Mapping[str, str] = NOTHING
+        if enforced:
+            known = {**known_values(pointer, self.decoded, self.contract, part), **values}
+            refusal = refusal or fill(enforced.template, known)
         return Finding(
             rule=rule.slug,
             severity=Severity.ERROR if enforced else rule.severity,
@@ -107,9 +129,11 @@ class Case:
             message=message,
             events=place.events,
             span=place.span,
-            evidence=more.get("evidence", ""),
-            source=more.get("source", "") or (enforced.source if enforced else ""),
-            refusal=more.get("refusal", "") or refusal,
+            evidence=evidence,
+            source=source or (enforced.source if enforced else ""),
+            refusal=refusal,
+            check=enforced,
+            values=known,
         )
 
 
@@ -120,11 +144,13 @@ class Rule:
     Attributes:
         severity: where the contract does not enforce it; where it does, findings on requests are errors.
         summary: one sentence, as in the catalogue.
+        is_advice: it tells of a cost or a risk: the chain works all the same, and no verdict rests on it.
     """
 
     slug: str
     severity: Severity
     summary: str
+    is_advice: bool = False
 
 
 __all__ = ["Case", "Repair", "Rule"]

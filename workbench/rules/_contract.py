@@ -33,7 +33,9 @@ class Enforced:
         rule: slug of the rule that predicts the refusal.
         status: HTTP status it answers.
         template: message text; ``{name}`` marks variable parts. "" where the refusal is known and its text is not.
-        param, code: further fields of the error body, templates too.
+        type, param, code: further fields of the error body, templates too.
+        body: the whole error body where it is not the usual one (term ``errors.body``): a JSON value whose
+            texts are templates.
         models: globs of models it holds for, () for all.
         protocols: protocols it holds for, () for all.
         when: which fault of the rule this text belongs to ("too-long"), "" for any.
@@ -51,6 +53,8 @@ class Enforced:
     protocols: tuple[str, ...] = ()
     when: str = ""
     note: str = ""
+    type: str = ""
+    body: JsonValue = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -217,7 +217,7 @@ def _fact(key: str, node: Node, sources: Mapping[str, tuple[str, str]]) -> Fact:
 
 
 def _check(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds, Enforced]:
-    node.only("rule", "when", "for", "status", "message", "param", "code", "source", "date", "note")
+    node.only("rule", "when", "for", "status", "message", "type", "param", "code", "body", "source", "date", "note")
     holds = _holds(node.get("for"))
     source, date = _cited(node, sources)
     return holds, Enforced(
@@ -232,6 +232,8 @@ def _check(node: Node, sources: Mapping[str, tuple[str, str]]) -> tuple[Holds, E
         protocols=holds.protocols,
         when=node.get("when").text(""),
         note=node.get("note").text(""),
+        type=node.get("type").text(""),
+        body=node.get("body").value,
     )
 
 

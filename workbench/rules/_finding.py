@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from workbench.ir import JsonValue
+from workbench.ir import NOTHING, JsonValue
+from workbench.rules._contract import Enforced
 
 
 class Severity(StrEnum):
@@ -41,6 +43,25 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the damage was done that a later exchange suffers from.
+
+    Attributes:
+        exchange: index in the session, from zero.
+        side: side of that exchange.
+        pointer: into its body; "" for the whole.
+        words: what happened there, one sentence.
+        hop: where it was recorded, "" where the session names no hops.
+    """
+
+    exchange: int
+    side: str
+    pointer: str
+    words: str
+    hop: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that is wrong, and where.
 
@@ -56,6 +77,9 @@ class Finding:
         source: why this is a fault: document, issue, or contract fact, with date.
         refusal: what the provider answers, where the contract knows it.
         related: pointers of the nodes that belong to it (the call of a result …), same side.
+        origin: where the chain was damaged, where that is another exchange, or another hop, than the one that suffers.
+        check: of a fault in a request, the check of the provider that refuses it; None where it goes through.
+        values: what the variables of the check's templates stand for here.
     """
 
     rule: str
@@ -71,3 +95,6 @@ class Finding:
     refusal: str = ""
     related: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = ()
+    origin: Origin | None = None
+    check: Enforced | None = None
+    values: Mapping[str, str] = field(default=NOTHING, compare=False, repr=False)

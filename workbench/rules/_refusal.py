@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from workbench.chain.terms import Placement
 from workbench.decode import Decoded
 from workbench.ir import Part
 from workbench.rules._contract import Contract
@@ -13,17 +13,23 @@ UNKNOWN = "…"
 
 _VARIABLE = re.compile(r"\{(\w+)\}")
 _INDEX = {
-    "message": re.compile(r"^/messages/(\d+)"),
-    "part": re.compile(r"/content/(\d+)"),
+    "message": re.compile(r"^/(?:messages|contents|input)/(\d+)"),
+    "part": re.compile(r"/(?:content|parts)/(\d+)"),
     "call": re.compile(r"/tool_calls/(\d+)"),
     "tool": re.compile(r"^/tools/(\d+)"),
+    "function": re.compile(r"/(?:functionDeclarations|function_declarations)/(\d+)"),
 }
 
 
-def filled(template: str, pointer: str, decoded: Decoded, contract: Contract, part: Part | None) -> str:
-    """The template with indices, ids and the model of this finding; what is not known becomes an ellipsis."""
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """The template with what its variables stand for; what is not known becomes an ellipsis."""
     if "{" not in template:
         return template
+    return _VARIABLE.sub(lambda found: values.get(found[1], UNKNOWN), template)
+
+
+def known_values(pointer: str, decoded: Decoded, contract: Contract, part: Part | None) -> dict[str, str]:
+    """What is known of every finding: its indices, the id of its part, the model."""
     known = _indices(pointer, decoded, contract)
     for name in ("id", "tool_call_id"):
         call_id = getattr(part, name, None)
@@ -31,13 +37,13 @@ def filled(template: str, pointer: str, decoded: Decoded, contract: Contract, pa
             known |= {"id": call_id, "ids": call_id}
     if decoded.request and decoded.request.model:
         known["model"] = decoded.request.model
-    return _VARIABLE.sub(lambda found: known.get(found[1], UNKNOWN), template)
+    return known
 
 
 def _indices(pointer: str, decoded: Decoded, contract: Contract) -> dict[str, str]:
     found = {name: match[1] for name, pattern in _INDEX.items() if (match := pattern.search(pointer))}
     index = int(found.get("message", -1))
-    if contract.closure.placement is Placement.NEXT_MESSAGE and 0 <= index < len(decoded.merged):
+    if contract.term("content.merges-same-role") and 0 <= index < len(decoded.merged):
         turn, before = decoded.merged[index]
         found |= {"message": str(turn), "part": str(before + int(found.get("part", 0)))}
     return found

@@ -29,7 +29,7 @@ def with_related(finding: Finding, pointers: Iterable[str]) -> Finding:
 
 def as_warning(finding: Finding) -> Finding:
     """The finding as a warning, where the provider enforces the rule but not in this position."""
-    return replace(finding, severity=Severity.WARNING)
+    return replace(finding, severity=Severity.WARNING, check=None)
 
 
 def weaker(rule: Rule, severity: Severity = Severity.WARNING) -> Rule:

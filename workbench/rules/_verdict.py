@@ -1,0 +1,101 @@
+"""What a provider makes of a request: the verdict of its contract, and the answer it refuses with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from workbench.decode import REQUEST
+from workbench.ir import JsonValue
+from workbench.rules._contract import Contract, Enforced
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._refusal import fill
+
+USUAL_TYPE = "invalid_request_error"
+"""``{type}`` of an error body where the check names none."""
+
+UNKNOWN_TEXT = "(refused; the provider's text was never captured)"
+
+
+class Verdict(StrEnum):
+    """What becomes of a request under a contract."""
+
+    ACCEPTS = "accepts"
+    REFUSES = "refuses"
+    SUSPICIOUS = "suspicious"  # goes through, and the chain is broken or will be
+    UNKNOWN = "unknown"  # nothing is known that would tell
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict with the finding it rests on, None where there is none."""
+
+    verdict: Verdict
+    finding: Finding | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The answer of a provider that refuses: HTTP status and JSON body."""
+
+    status: int
+    body: JsonValue
+
+
+def judge(findings: Iterable[Finding], contract: Contract, advice: Sequence[str] = ()) -> Judgement:
+    """The verdict on a request.
+
+    A provider reports one error: that of the check which it makes first, at the first place where it fails.
+
+    Args:
+        findings: of one exchange under this contract; those on its answer do not count.
+        advice: slugs of rules that never break a chain (costs, risks, what is ignored).
+    """
+    asked = [f for f in findings if f.side == REQUEST]
+    refused = [f for f in asked if f.check is not None and f.severity is Severity.ERROR]
+    if refused:
+        order = {check: n for n, check in reversed(list(enumerate(contract.enforces)))}
+        first = min(refused, key=lambda f: (order.get(f.check, len(order)) if f.check else 0, f.span or (0, 0)))
+        return Judgement(Verdict.REFUSES, first)
+    broken = [f for f in asked if f.severity is not Severity.INFO and f.rule not in advice]
+    if broken:
+        return Judgement(Verdict.SUSPICIOUS, min(broken, key=lambda f: (f.severity.rank, f.span or (0, 0))))
+    return Judgement(Verdict.ACCEPTS if contract.covers else Verdict.UNKNOWN)
+
+
+def refusal(finding: Finding, contract: Contract) -> Refusal | None:
+    """The answer of the provider to a request with this fault; None where nothing refuses it."""
+    check = finding.check
+    if check is None:
+        return None
+    shape = check.body if check.body is not None else contract.term("errors.body")
+    if shape is None:
+        shape = {"error": {"message": "{message}", "type": "{type}", "param": "{param}", "code": "{code}"}}
+    return Refusal(check.status, _filled(shape, _texts(check, finding)))
+
+
+def _texts(check: Enforced, finding: Finding) -> Mapping[str, str | int | None]:
+    values = finding.values
+    return {
+        **values,
+        "message": fill(check.template, values) if check.template else UNKNOWN_TEXT,
+        "type": fill(check.type, values) or USUAL_TYPE,
+        "param": fill(check.param, values) or None,
+        "code": fill(check.code, values) or None,
+        "status": check.status,
+    }
+
+
+def _filled(shape: JsonValue, texts: Mapping[str, str | int | None]) -> JsonValue:
+    """The shape with its variables filled in: a text that is one variable takes its value, whatever the type."""
+    if isinstance(shape, dict):
+        return {key: _filled(value, texts) for key, value in shape.items()}
+    if isinstance(shape, list):
+        return [_filled(value, texts) for value in shape]
+    if not isinstance(shape, str):
+        return shape
+    name = shape[1:-1] if shape.startswith("{") and shape.endswith("}") else ""
+    if name in texts:
+        return texts[name]
+    return fill(shape, {key: str(value) for key, value in texts.items() if value is not None})
