@@ -21,10 +21,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("chain", "accumulation", "testing"),
     ("rules",),
     ("inspection",),
-    ("repairs", "targets", "loop", "filters"),
-    ("probes", "recorder", "importers", "exporters", "notes"),
+    ("repairs", "targets", "loop", "filters", "matrix"),
+    ("probes", "recorder", "importers", "exporters", "notes", "selftest"),
     ("shelf",),
-    ("tui", "cli", "__main__"),
+    ("tui", "cli", "pytest_plugin", "__main__"),
 )
 """From the bottom up: a room may import its own layer and the ones below it."""
 

@@ -315,12 +315,10 @@ class Inspector:
         )
 
     def _contract(self, decoded: Decoded, provider: str = "") -> tuple[Contract, str]:
-        request, answer, provider = decoded.request, decoded.response, provider or self.provider or ""
-        model, answered_as = request.model if request else None, answer.model if answer else None
+        clues, provider = _clues(decoded), provider or self.provider or ""
         if not provider:
-            url = decoded.exchange.request.url if decoded.exchange.request else None
-            return contracts.choose(url=url, model=model, protocol=decoded.protocol, answered_as=answered_as)
-        contract = contracts.get(provider, protocol=decoded.protocol, model=model, answered_as=answered_as)
+            return contracts.choose(clues, decoded.protocol)
+        contract = contracts.get(provider, protocol=decoded.protocol, clues=clues)
         if contract.note and contract.name != provider.partition(":")[0]:
             return contract, f"as asked; {contract.note}"
         return contract, "as asked" if contract.covers else f"as asked, although it does not cover {decoded.protocol}"
@@ -376,6 +374,17 @@ class Inspector:
 def _is_same_request(before: Summary, now: Summary) -> bool:
     """The exchange is still open, and what is new is in its answer."""
     return now.state is State.OPEN and (before.url, before.request_bytes) == (now.url, now.request_bytes)
+
+
+def _clues(decoded: Decoded) -> contracts.Clues:
+    """What an exchange shows of who answers it."""
+    request, answer, http = decoded.request, decoded.response, decoded.exchange.request
+    return contracts.Clues(
+        url=http.url if http else None,
+        model=request.model if request else None,
+        answered_as=answer.model if answer else None,
+        params=request.params if request else NOTHING,
+    )
 
 
 def by_name(tools: Iterable[ToolDef]) -> Mapping[str, ToolDef]:

@@ -12,6 +12,7 @@ from workbench import resources, safeyaml
 from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.errors import ProfileError, UsageError
 from workbench.rules import contracts
+from workbench.rules._contract_file import Clues
 from workbench.schemas.dialect import OF_TOOLS, SUBTREES, Dialect
 
 SHIPPED = sorted(resources.folder("profiles").glob("*.yaml"))
@@ -226,10 +227,26 @@ CHOSEN = [
 @pytest.mark.parametrize(("asked", "label", "how"), CHOSEN)
 def test_choice(asked, label, how):
     url, model, protocol, *answered = asked
-    contract, said = contracts.choose(
-        url=url, model=model, protocol=protocol, answered_as=answered[0] if answered else None
-    )
+    contract, said = contracts.choose(Clues(url, model, answered[0] if answered else None), protocol)
     assert (contract.label, how in said) == (label, True), said
+
+
+def test_variants_are_told_by_url_then_by_params_then_by_names(own: Path):
+    head = "version: 1\nname: three\ntitle: T\nsurveyed: 2026-01-01\nsources: {s: {title: S}}\nfacts: []\nvariants:\n"
+    kinds = (
+        "  plain: {title: P, why: the usual one}\n"
+        "  beta: {title: B, urls: ['*/beta/*']}\n"
+        "  split: {title: S, params: {split: true}}\n"
+        "  old: {title: O, models: ['m-1*']}\n"
+    )
+    (own / "three.yaml").write_text(head + kinds, encoding="utf-8")
+    clues = [
+        (Clues("https://three.example/beta/chat", "m-1", params={"split": True}), "three:beta"),
+        (Clues(None, "m-1", params={"split": True}), "three:split"),
+        (Clues(None, "m-1", params={"split": False}), "three:old"),
+        (Clues(None, "m-2"), "three:plain"),
+    ]
+    assert [contracts.get("three", clues=c).label for c, _ in clues] == [label for _, label in clues]
 
 
 def test_names_that_have_no_contract_yet_are_generic_and_say_so():
@@ -268,7 +285,7 @@ FACTS = [
 
 @pytest.mark.parametrize(("label", "model", "rule", "enforced"), FACTS)
 def test_checks_that_depend_on_the_model(label, model, rule, enforced):
-    assert (contracts.get(label, model=model).enforced(rule) is not None) == enforced
+    assert (contracts.get(label, clues=Clues(model=model)).enforced(rule) is not None) == enforced
 
 
 def test_deepseek_eras_differ_and_cite_both_sides():
@@ -285,10 +302,11 @@ def test_deepseek_eras_differ_and_cite_both_sides():
 
 def test_thinking_is_on_by_name_where_the_request_does_not_say():
     default = {
-        m: contracts.get("deepseek:v4", model=m).reasoning.thinking_default for m in ("deepseek-chat", "x", None)
+        m: contracts.get("deepseek:v4", clues=Clues(model=m)).reasoning.thinking_default
+        for m in ("deepseek-chat", "x", None)
     }
     assert default == {"deepseek-chat": False, "x": True, None: True}
-    assert contracts.get("deepseek:v3.2", model="deepseek-reasoner").reasoning.thinking_default
+    assert contracts.get("deepseek:v3.2", clues=Clues(model="deepseek-reasoner")).reasoning.thinking_default
 
 
 def test_own_contracts_join_and_stand_in(own: Path):
@@ -297,7 +315,7 @@ def test_own_contracts_join_and_stand_in(own: Path):
     (own / "openai.yaml").write_text(text, encoding="utf-8")
     assert {"small", "openai", "anthropic"} < set(contracts.names())
     assert contracts.names()[-1] == "generic"
-    chosen, how = contracts.choose(url=None, model="small-2", protocol="openai-chat")
+    chosen, how = contracts.choose(Clues(model="small-2"), "openai-chat")
     assert (chosen.label, how) == ("small:new", "by its model name small-2; new by the model name small-2")
     assert contracts.get("openai").title == "Small"
 

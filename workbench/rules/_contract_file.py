@@ -48,12 +48,31 @@ class Holds:
 
 
 @dataclass(frozen=True, slots=True)
+class Clues:
+    """What an exchange shows of who answers it, and in which mode.
+
+    Attributes:
+        url: absolute URL, or a path where the host is not known.
+        model: name in the request.
+        answered_as: name in the answer, which is the better witness.
+        params: top-level fields of the request body.
+    """
+
+    url: str | None = None
+    model: str | None = None
+    answered_as: str | None = None
+    params: Mapping[str, JsonValue] = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
 class Variant:
     """An era or endpoint of a provider.
 
     Attributes:
         models: globs of request model names that are this variant.
         answers: globs of the model name in an answer that shows it was this variant.
+        urls: globs of request URLs that reach it.
+        params: fields of the request body that switch it on, with the value that does.
         why: why it is taken when nothing tells (the first variant of a file).
     """
 
@@ -62,6 +81,8 @@ class Variant:
     models: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     why: str = ""
+    urls: tuple[str, ...] = ()
+    params: Mapping[str, JsonValue] = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +117,21 @@ class ContractFile:
         """The contract covers this protocol."""
         return protocol is None or not self.protocols or protocol in self.protocols
 
-    def variant(self, model: str | None, answered_as: str | None) -> tuple[str, str]:
-        """The variant of a model, and how it was found, in words. ("", "") without variants."""
+    def variant(self, clues: Clues) -> tuple[str, str]:
+        """The variant of an exchange, and how it was found, in words. ("", "") without variants."""
         for variant in self.variants:
-            if matches(answered_as, variant.answers + variant.models):
-                return variant.name, f"{variant.name}, because the answer says {answered_as}"
+            if clues.url and any(fnmatchcase(clues.url, glob) for glob in variant.urls):
+                return variant.name, f"{variant.name} by its URL"
         for variant in self.variants:
-            if matches(model, variant.models):
-                return variant.name, f"{variant.name} by the model name {model}"
+            for name, value in variant.params.items():
+                if name in clues.params and clues.params[name] == value:
+                    return variant.name, f"{variant.name}, because the request sets {name}"
+        for variant in self.variants:
+            if matches(clues.answered_as, variant.answers + variant.models):
+                return variant.name, f"{variant.name}, because the answer says {clues.answered_as}"
+        for variant in self.variants:
+            if matches(clues.model, variant.models):
+                return variant.name, f"{variant.name} by the model name {clues.model}"
         first = self.variants[0] if self.variants else None
         return (first.name, f"{first.name}, {first.why}") if first else ("", "")
 
@@ -183,13 +211,15 @@ def _date(node: Node) -> str:
 
 
 def _variant(name: str, node: Node) -> Variant:
-    node.only("title", "models", "answers", "why")
+    node.only("title", "models", "answers", "why", "urls", "params")
     return Variant(
         name=name,
         title=node.get("title").text(),
         models=node.get("models").texts(),
         answers=node.get("answers").texts(),
         why=node.get("why").text(""),
+        urls=node.get("urls").texts(),
+        params={key: value.value for key, value in node.get("params").members()},
     )
 
 

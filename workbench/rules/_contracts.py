@@ -11,12 +11,13 @@ from functools import cache, lru_cache
 from workbench import resources
 from workbench.errors import ProfileError, UsageError
 from workbench.rules._contract import Contract
-from workbench.rules._contract_file import ContractFile, load, matches
+from workbench.rules._contract_file import Clues, ContractFile, load, matches
 from workbench.rules._known import KNOWN_NAMES, TRAITS
 
 GENERIC = "generic"
+NOTHING_SEEN = Clues()
 
-__all__ = ["KNOWN_NAMES", "choose", "forget", "get", "load", "names", "read", "variants"]
+__all__ = ["KNOWN_NAMES", "Clues", "choose", "forget", "get", "load", "names", "read", "variants"]
 
 
 @cache
@@ -37,7 +38,7 @@ def read(name: str) -> ContractFile:
 
 def forget() -> None:
     """Read every contract again when it is next asked for: for who has changed a file."""
-    for cached in (names, read, get, _choose):
+    for cached in (names, read, _resolved, _choose):
         cached.cache_clear()
 
 
@@ -46,17 +47,13 @@ def variants(name: str) -> tuple[str, ...]:
     return tuple(f"{name}:{v.name}" for v in read(name).variants) or (name,)
 
 
-@lru_cache(maxsize=256)
-def get(
-    label: str, *, protocol: str | None = None, model: str | None = None, answered_as: str | None = None
-) -> Contract:
+def get(label: str, *, protocol: str | None = None, clues: Clues = NOTHING_SEEN) -> Contract:
     """The contract of a name, resolved.
 
     Args:
-        label: ``"deepseek"`` or ``"deepseek:v4"``. Without a variant the model decides, then the current era counts.
+        label: ``"deepseek"`` or ``"deepseek:v4"``. Without a variant the clues decide, then the current era counts.
         protocol: the protocol it is applied to; the provider's own when None.
-        model: model name in the request.
-        answered_as: model name in the answer, which is the better witness.
+        clues: what the exchange shows.
 
     Raises:
         UsageError: no contract of this name, or no such variant.
@@ -72,31 +69,29 @@ def get(
             f"contract {name!r} has no variant {variant!r}",
             hint=f"known: {', '.join(known)}" if known else "it has no variants",
         )
-    return file.resolve(protocol, variant or file.variant(model, answered_as)[0], model)
+    return _resolved(name, protocol, variant or file.variant(clues)[0], clues.model)
 
 
-def choose(
-    *, url: str | None, model: str | None, protocol: str | None, answered_as: str | None = None
-) -> tuple[Contract, str]:
-    """The contract of an exchange, and how it was found, in words.
-
-    Args:
-        url: absolute URL, or a path where the host is not known.
-        model, protocol, answered_as: as for ``get``.
-    """
-    return _choose(_host(url), model, protocol, answered_as)
+@lru_cache(maxsize=512)
+def _resolved(name: str, protocol: str | None, variant: str, model: str | None) -> Contract:
+    return read(name).resolve(protocol, variant, model)
 
 
-@lru_cache(maxsize=256)
-def _choose(host: str, model: str | None, protocol: str | None, answered_as: str | None) -> tuple[Contract, str]:
-    name, how = next(_candidates(host, model, answered_as, protocol), (GENERIC, "no contract matches: generic"))
+def choose(clues: Clues, protocol: str | None) -> tuple[Contract, str]:
+    """The contract of an exchange, and how it was found, in words."""
+    name, how = _choose(_host(clues.url), clues.model, protocol, clues.answered_as)
     if name not in names():
         return _stand_in(name, protocol), f"{how}; {name} has no contract yet: generic"
     file = read(name)
     if not file.speaks(protocol):
         return _generic(protocol), f"{how}, but the contract of {name} does not cover {protocol}: generic"
-    variant, why = file.variant(model, answered_as)
-    return file.resolve(protocol, variant, model), f"{how}; {why}" if why else how
+    variant, why = file.variant(clues)
+    return _resolved(name, protocol, variant, clues.model), f"{how}; {why}" if why else how
+
+
+@lru_cache(maxsize=256)
+def _choose(host: str, model: str | None, protocol: str | None, answered_as: str | None) -> tuple[str, str]:
+    return next(_candidates(host, model, answered_as, protocol), (GENERIC, "no contract matches: generic"))
 
 
 def _candidates(
@@ -120,7 +115,7 @@ def _host(url: str | None) -> str:
 
 
 def _generic(protocol: str | None) -> Contract:
-    return read(GENERIC).resolve(protocol, "", None)
+    return _resolved(GENERIC, protocol, "", None)
 
 
 def _stand_in(name: str, protocol: str | None) -> Contract:
