@@ -254,8 +254,18 @@ class Inspector:
         while self._next <= index < len(self.session):
             self._step()
         decoded = Decoded(index, Exchange(self.rows[index].summary.id, request), protocol or self.protocol)
+        return self.judged(decoded, provider)
+
+    def judged(self, decoded: Decoded, provider: str = "", *, is_alone: bool = False) -> Trial:
+        """What the rules say of a decoded request in the place of the inspected exchange of its index.
+
+        Args:
+            decoded: read once, judged under as many contracts as one likes.
+            provider: as for ``trial``.
+            is_alone: what came before it in its conversation is left out: it was said in other words.
+        """
         contract = self._contract(decoded, provider)[0]
-        case = self._case(decoded, contract, self.rows[index].conversation)
+        case = self._case(decoded, contract, None if is_alone else self.rows[decoded.index].conversation)
         return Trial(decoded, contract, case, tuple(check(case)))
 
     def _read(self, index: int) -> Exchange | SessionFormatError:

@@ -1,0 +1,69 @@
+"""``workbench matrix``: the verdict of every contract, for people and as JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.conftest import Run
+from workbench import matrix, resources
+
+SESSIONS = resources.folder("sessions")
+BROKEN = SESSIONS / "deepseek-reasoning-lost.jsonl"
+HEALTHY = SESSIONS / "anthropic-tool-loop.jsonl"
+
+
+def test_every_contract_has_a_line_with_rule_and_place(run: Run) -> None:
+    done = run("matrix", BROKEN)
+    lines = done.out.splitlines()
+    assert lines[0] == "exchange 2: openai-chat, deepseek-v4-flash, 3 messages, contract deepseek:v4"
+    assert all(any(line[2:].startswith(f"{label} ") for line in lines) for label in matrix.labels())
+    (refused,) = [line for line in lines if line.startswith("✗ deepseek:v4 ")]
+    assert refused.split() == ["✗", "deepseek:v4", "refuses", "reasoning.missing", "/messages/1"]
+    assert "400         The `reasoning_content` in the thinking mode must be passed back" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ((BROKEN,), 1),
+        ((BROKEN, "generic"), 0),
+        ((BROKEN, "deepseek"), 1),
+        ((BROKEN, "deepseek", "--exchange", 1), 0),
+        ((HEALTHY,), 0),
+    ],
+)
+def test_it_exits_with_the_verdict_of_those_that_were_asked(run: Run, words: tuple[object, ...], status: int) -> None:
+    assert run("matrix", *words).status == status
+
+
+def test_json_says_all_of_it(run: Run) -> None:
+    answer = json.loads(run("matrix", "--format", "json", BROKEN, "deepseek:v3.2", "anthropic").out)
+    assert (answer["exchange"], answer["protocol"], answer["messages"]) == (1, "openai-chat", 3)
+    old, other = answer["contracts"]
+    assert (old["verdict"], old["rule"], old["pointer"], old["status"]) == (
+        "refuses",
+        "reasoning.missing",
+        "/messages/1",
+        400,
+    )
+    assert old["answer"]["error"]["message"].startswith("Missing `reasoning_content` field")
+    assert old["bytes"] and old["source"] and not old["converted"]
+    assert (other["verdict"], other["converted"], other["protocol"]) == ("accepts", True, "anthropic-messages")
+    assert all(set(loss) == {"pointer", "what", "instead"} for loss in other["losses"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((BROKEN, "nobody"), "no contract named 'nobody'"),
+        ((BROKEN, "--exchange", 9), "no exchange 9"),
+        (("nowhere.json",), "nowhere.json"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_line(run: Run, words: tuple[object, ...], said: str) -> None:
+    done = run("matrix", *words)
+    assert done.status == 2
+    assert said in done.err
+    assert len(done.err.splitlines()) == 1
