@@ -249,6 +249,15 @@ def test_variants_are_told_by_url_then_by_params_then_by_names(own: Path):
     assert [contracts.get("three", clues=c).label for c, _ in clues] == [label for _, label in clues]
 
 
+def test_a_contract_without_a_reason_for_a_variant_goes_without_one(own: Path):
+    head = "version: 1\nname: base\ntitle: T\nsurveyed: 2026-01-01\nsources: {s: {title: S}}\nfacts: []\nvariants:\n"
+    (own / "base.yaml").write_text(head + "  odd: {title: O, models: ['m-1*']}\n", encoding="utf-8")
+    assert contracts.variants("base") == ("base", "base:odd")
+    labels = [contracts.get(asked, clues=Clues(model=m)).label for asked, m in (("base", "m-2"), ("base", "m-1"))]
+    assert labels == ["base", "base:odd"]
+    assert contracts.get("base:odd").label == "base:odd"
+
+
 def test_names_that_have_no_contract_yet_are_generic_and_say_so():
     for name in set(contracts.KNOWN_NAMES) - set(contracts.names()):
         contract = contracts.get(name, protocol="openai-chat")

@@ -73,7 +73,7 @@ class Variant:
         answers: globs of the model name in an answer that shows it was this variant.
         urls: globs of request URLs that reach it.
         params: fields of the request body that switch it on, with the value that does.
-        why: why it is taken when nothing tells (the first variant of a file).
+        why: why it is taken when nothing tells (the first variant of a file; "" where none is then).
     """
 
     name: str
@@ -117,8 +117,14 @@ class ContractFile:
         """The contract covers this protocol."""
         return protocol is None or not self.protocols or protocol in self.protocols
 
+    @property
+    def default(self) -> Variant | None:
+        """The variant that is taken when nothing tells: the first, if it says why. None: the contract without one."""
+        first = self.variants[0] if self.variants else None
+        return first if first and first.why else None
+
     def variant(self, clues: Clues) -> tuple[str, str]:
-        """The variant of an exchange, and how it was found, in words. ("", "") without variants."""
+        """The variant of an exchange, and how it was found, in words. ("", "") for none."""
         for variant in self.variants:
             if clues.url and any(fnmatchcase(clues.url, glob) for glob in variant.urls):
                 return variant.name, f"{variant.name} by its URL"
@@ -132,7 +138,7 @@ class ContractFile:
         for variant in self.variants:
             if matches(clues.model, variant.models):
                 return variant.name, f"{variant.name} by the model name {clues.model}"
-        first = self.variants[0] if self.variants else None
+        first = self.default
         return (first.name, f"{first.name}, {first.why}") if first else ("", "")
 
     def resolve(self, protocol: str | None, variant: str, model: str | None) -> Contract:

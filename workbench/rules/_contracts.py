@@ -43,8 +43,10 @@ def forget() -> None:
 
 
 def variants(name: str) -> tuple[str, ...]:
-    """Labels of a contract's variants ("deepseek:v4"), the current one first; its name where it has none."""
-    return tuple(f"{name}:{v.name}" for v in read(name).variants) or (name,)
+    """Labels of a contract ("deepseek:v4"), the current one first; its name alone where it can go without a variant."""
+    file = read(name)
+    labels = tuple(f"{name}:{v.name}" for v in file.variants)
+    return labels if file.default else (name, *labels)
 
 
 def get(label: str, *, protocol: str | None = None, clues: Clues = NOTHING_SEEN) -> Contract:
