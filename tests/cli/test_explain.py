@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.cli.conftest import Run
+from workbench.rules import contracts
 
 
 def test_a_rule(run: Run) -> None:
@@ -76,3 +77,49 @@ def test_a_rule_that_does_not_exist_names_the_nearest(run: Run) -> None:
     done = run("explain", "closure.mising-result")
     assert done.status == 2
     assert "did you mean closure.missing-result" in done.err
+
+
+def test_a_contract_is_explained_with_sources_and_order(run: Run) -> None:
+    done = run("explain", "deepseek:v4", "--protocol", "openai-chat")
+    assert done.status == 0
+    assert done.out.startswith("deepseek:v4: DeepSeek\n")
+    assert "What it refuses, in the order in which it checks" in done.out
+    assert "reasoning.missing: 400 (openai-chat; v4)" in done.out
+    assert "The `reasoning_content` in the thinking mode must be passed back to the" in done.out
+    assert "content[].thinking" not in done.out
+    assert "Missing `reasoning_content` field" not in done.out
+    assert max(map(len, (line for line in done.out.splitlines() if "https://" not in line))) <= 80
+
+
+def test_a_contract_is_one_json_object(run: Run) -> None:
+    answer = json.loads(run("explain", "deepseek", "--format", "json").out)["contract"]
+    assert answer["name"] == "deepseek"
+    assert {v["name"] for v in answer["variants"]} >= {"v4", "v3.2"}
+    assert all(f["source"] and f["date"] and f["term"] for f in answer["facts"])
+    assert all(c["source"] and c["date"] and 400 <= c["status"] < 600 for c in answer["enforces"])
+
+
+@pytest.mark.parametrize("name", contracts.KNOWN_NAMES)
+def test_every_contract_name_is_explained_or_said_to_have_none_yet(run: Run, name: str) -> None:
+    done = run("explain", name)
+    assert done.status == (0 if name in contracts.names() else 3)
+    assert done.out.startswith(f"{name}: ") or "has no contract yet" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("deepseek:v9",), "has no variant 'v9'"),
+        (("deepseek", "--protocol", "gemini"), "deepseek does not speak gemini; known: openai-chat"),
+    ],
+)
+def test_what_a_contract_does_not_have_is_one_line(run: Run, words: tuple[str, ...], said: str) -> None:
+    done = run("explain", *words)
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_contracts_are_listed_with_the_rules(run: Run) -> None:
+    done = run("explain")
+    assert "deepseek:v3.2                DeepSeek, V3.2" in done.out
+    assert json.loads(run("explain", "--format", "json").out)["contracts"]["generic"] == "Any provider"

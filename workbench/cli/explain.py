@@ -1,8 +1,12 @@
-"""Explain a rule, or find the rule behind an error text.
+"""Explain a rule or a contract, or find the rule behind an error text.
 
-RULE is a slug such as closure.missing-result; anything else is taken as an error text, as pasted from a log: which rule
-of which provider it is, what to look for, and how to record it. JSON output is one object: {"rule": PAGE},
-{"rules": …} for several or none, or
+RULE is a slug such as closure.missing-result. CONTRACT is a provider (deepseek, deepseek:v4): what it asks for and what
+it refuses, in the order in which it checks, each with source and date; --protocol NAME narrows it. Anything else is
+taken as an error text, as pasted from a log: which rule of which provider it is, what to look for, how to record it.
+
+JSON output is one object: {"rule": PAGE}, {"rules": …} for several or none,
+{"contract": {"name", "title", "variants", "facts": [{"term", "for", "value", "source", "date", "note"}],
+              "enforces": [{"rule", "when", "for", "status", "message", "source", "date", "note"}], …}}, or
 {"text", "matches": [{"rule", "provider", "status", "template", "captured", "look_for", "record", "source"}]}.
 """
 
@@ -17,17 +21,18 @@ from workbench.cli import _output
 
 NAME = "explain"
 SLUG = re.compile(r"[a-z]+\.[a-z-]+")
-HELP = "a rule, or the rule behind a pasted error text"
+HELP = "a rule, a contract, or the rule behind a pasted error text"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "subject",
-        metavar="RULE|'ERROR TEXT'",
+        metavar="RULE|CONTRACT|'ERROR TEXT'",
         nargs="*",
-        help="slugs or a pasted error; - for standard input; without one, the rules are listed",
+        help="slugs, a contract or a pasted error; - for standard input; without one, rules and contracts are listed",
     )
+    parser.add_argument("--protocol", metavar="NAME", default="", help="of a contract: what holds for this protocol")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
@@ -41,6 +46,8 @@ def run(args: argparse.Namespace) -> int:
     if all(word in known for word in args.subject):
         return _rules(args.subject, args.format)
     subject = " ".join(args.subject)
+    if _is_contract(subject):
+        return _contract(subject, args.protocol, args.format)
     if subject == "-":
         subject = sys.stdin.buffer.read().decode("utf-8", "replace")
     if not subject.strip():
@@ -55,13 +62,53 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list(how: str) -> int:
-    from workbench.rules import pages
+    from workbench.rules import contracts, pages
 
     rules = {slug: pages.page(slug).summary for slug in pages.slugs()}
+    titles = {label: _title(label) for name in contracts.names() for label in contracts.variants(name)}
     if how == "json":
-        _output.emit_json({"rules": rules})
-    for slug, summary in rules.items() if how == "text" else ():
+        _output.emit_json({"rules": rules, "contracts": titles})
+        return 0
+    for slug, summary in rules.items():
         _output.emit(f"{slug:<28} {summary}")
+    _output.emit()
+    for label, title in titles.items():
+        _output.emit(f"{label:<28} {title}")
+    return 0
+
+
+def _title(label: str) -> str:
+    """A contract's title, with that of its variant."""
+    from workbench.rules import contracts
+
+    name, _, variant = label.partition(":")
+    file = contracts.read(name)
+    return ", ".join([file.title, *(v.title for v in file.variants if v.name == variant)])
+
+
+def _is_contract(subject: str) -> bool:
+    from workbench.rules import contracts
+
+    return subject.partition(":")[0] in {*contracts.names(), *contracts.KNOWN_NAMES}
+
+
+def _contract(label: str, protocol: str, how: str) -> int:
+    """What a contract asks for and refuses. Raises UsageError for a variant that it does not have."""
+    from workbench.rules import contracts
+
+    found = contracts.get(label)
+    name, _, variant = label.partition(":")
+    if name not in contracts.names():
+        return _output.complain(found.note, 3)
+    file = contracts.read(name)
+    if protocol and file.protocols and protocol not in file.protocols:
+        return _output.complain(f"{name} does not speak {protocol}; known: {', '.join(file.protocols)}", 2)
+    part = contracts.Part(variant, protocol)
+    if how == "json":
+        _output.emit_json({"contract": contracts.as_json(file, part)})
+        return 0
+    for line in contracts.lines(file, part):
+        _output.emit(line)
     return 0
 
 

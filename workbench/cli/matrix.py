@@ -12,8 +12,8 @@ providers, with sources (workbench explain CONTRACT).
 JSON output is one object:
   {"path", "exchange", "protocol", "provider", "model", "messages", "contracts": [{"contract", "title", "protocol",
    "converted", "verdict", "rule", "pointer", "bytes", "message", "status", "answer", "source", "losses", "note"}]}
-"exchange" counts from zero there. "pointer" and "bytes" are places in the request as that contract gets it; "status" and
-"answer" are what the provider says; "losses" is a list as "workbench convert" gives it.
+"exchange" counts from zero there. "pointer" and "bytes" are places in the request as that contract gets it; "status"
+and "answer" are what the provider says; "losses" is a list as "workbench convert" gives it.
 
 Exit status: 1 when a contract that was named refuses, or, where none was, the one of the exchange itself; 3 when it is
 not known.

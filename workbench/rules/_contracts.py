@@ -12,12 +12,26 @@ from workbench import resources
 from workbench.errors import ProfileError, UsageError
 from workbench.rules._contract import Contract
 from workbench.rules._contract_file import Clues, ContractFile, load, matches
+from workbench.rules._contract_text import Part, as_json, lines
 from workbench.rules._known import KNOWN_NAMES, TRAITS
 
 GENERIC = "generic"
 NOTHING_SEEN = Clues()
 
-__all__ = ["KNOWN_NAMES", "Clues", "choose", "forget", "get", "load", "names", "read", "variants"]
+__all__ = [
+    "KNOWN_NAMES",
+    "Clues",
+    "Part",
+    "as_json",
+    "choose",
+    "forget",
+    "get",
+    "lines",
+    "load",
+    "names",
+    "read",
+    "variants",
+]
 
 
 @cache

@@ -4,45 +4,33 @@ from __future__ import annotations
 
 import difflib
 import json
-import textwrap
 from collections.abc import Iterable, Iterator
 
 from workbench.ir import JsonValue
+from workbench.rules._layout import section, wrapped
 from workbench.rules._page import Example, Page, Refusal
 
 
 def lines(page: Page, width: int = 80) -> Iterator[str]:
     """The page as text, no line longer than ``width`` but for what cannot be broken (URLs, event data)."""
-    yield from _wrapped(f"{page.slug}: {page.summary}", width, "", "  ")
-    yield from _section("What is wrong", _wrapped(page.what, width))
-    yield from _section("Why it bites", _wrapped(page.why, width))
-    yield from _section("What to look for", _listed(page.look_for, width))
-    yield from _section("How to mend it", _wrapped(page.fix, width))
+    yield from wrapped(f"{page.slug}: {page.summary}", width, "", "  ")
+    yield from section("What is wrong", wrapped(page.what, width))
+    yield from section("Why it bites", wrapped(page.why, width))
+    yield from section("What to look for", _listed(page.look_for, width))
+    yield from section("How to mend it", wrapped(page.fix, width))
     if page.refusals:
-        yield from _section("Who refuses it", _refusals(page.refusals, width))
-    yield from _section("Sources", _listed(page.sources, width))
+        yield from section("Who refuses it", _refusals(page.refusals, width))
+    yield from section("Sources", _listed(page.sources, width))
     if page.failing and page.passing:
-        yield from _section("Wrong", _shown(page.failing, width))
-        yield from _section("Right, as a difference", _difference(page.failing, page.passing, width))
+        yield from section("Wrong", _shown(page.failing, width))
+        yield from section("Right, as a difference", _difference(page.failing, page.passing, width))
     else:
-        yield from _section("Examples", ["  None: this version does not check the rule yet."])
-
-
-def _section(title: str, body: Iterable[str]) -> Iterator[str]:
-    yield ""
-    yield title
-    yield from body
-
-
-def _wrapped(text: str, width: int, first: str = "  ", rest: str = "  ") -> list[str]:
-    return textwrap.wrap(
-        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
-    )
+        yield from section("Examples", ["  None: this version does not check the rule yet."])
 
 
 def _listed(items: Iterable[str], width: int) -> Iterator[str]:
     for item in items:
-        yield from _wrapped(item, width, "  - ", "    ")
+        yield from wrapped(item, width, "  - ", "    ")
 
 
 def _refusals(refusals: Iterable[Refusal], width: int) -> Iterator[str]:
@@ -53,7 +41,7 @@ def _refusals(refusals: Iterable[Refusal], width: int) -> Iterator[str]:
         said.setdefault((refusal.status, refusal.message), []).append(who)
     for (status, message), providers in said.items():
         who = f"{', '.join(dict.fromkeys(providers))} ({status})"
-        yield from _wrapped(f"{who}: {message or 'a text that was not captured'}", width, "  - ", "    ")
+        yield from wrapped(f"{who}: {message or 'a text that was not captured'}", width, "  - ", "    ")
 
 
 def _shown(example: Example, width: int) -> Iterator[str]:

@@ -1,0 +1,163 @@
+"""A contract as lines of text: what it asks for, and what it refuses, each with its source."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from workbench.ir import JsonValue
+from workbench.rules._contract import Enforced, Fact
+from workbench.rules._contract_file import ContractFile, Holds
+from workbench.rules._layout import section, wrapped
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What of a contract is asked about: () and "" for all of it."""
+
+    variant: str = ""
+    protocol: str = ""
+
+    def takes(self, holds: Holds) -> bool:
+        """A fact or check that holds there belongs to it, for one model at least."""
+        return (not self.variant or not holds.variants or self.variant in holds.variants) and (
+            not self.protocol or not holds.protocols or self.protocol in holds.protocols
+        )
+
+
+EVERYTHING = Part()
+
+
+def lines(file: ContractFile, part: Part = EVERYTHING, width: int = 80) -> Iterator[str]:
+    """The contract as text, no line longer than ``width`` but for what cannot be broken (URLs)."""
+    label = f"{file.name}:{part.variant}" if part.variant else file.name
+    yield from wrapped(f"{label}: {file.title}", width, "", "  ")
+    if file.note:
+        yield from wrapped(file.note, width)
+    yield from section("How it is told", _told(file, width))
+    if file.variants and not part.variant:
+        yield from section("Variants, the current one first", _variants(file, width))
+    checks = [(holds, check) for holds, check in file.checks if part.takes(holds)]
+    if checks:
+        yield from section("What it refuses, in the order in which it checks", _checks(checks, width))
+    else:
+        yield from section("What it refuses", ["  Nothing that is known."])
+    for holds, facts in file.facts:
+        if part.takes(holds):
+            yield from section(f"What is known of it{_where(holds)}", _facts(facts, width))
+
+
+def as_json(file: ContractFile, part: Part = EVERYTHING) -> JsonValue:
+    """The same as one JSON object."""
+    return {
+        "name": file.name,
+        "title": file.title,
+        "note": file.note,
+        "hosts": list(file.hosts),
+        "models": list(file.models),
+        "protocols": list(file.protocols),
+        "variants": [{"name": v.name, "title": v.title, "why": v.why} for v in file.variants],
+        "facts": [
+            {
+                "term": key,
+                "for": _holds_json(holds),
+                "value": f.value,
+                "source": f.source,
+                "date": f.date,
+                "note": f.note,
+            }
+            for holds, facts in file.facts
+            if part.takes(holds)
+            for key, f in facts.items()
+        ],
+        "enforces": [
+            {
+                "rule": check.rule,
+                "when": check.when,
+                "for": _holds_json(holds),
+                "status": check.status,
+                "message": check.template,
+                "source": check.source,
+                "date": check.date,
+                "note": check.note,
+            }
+            for holds, check in file.checks
+            if part.takes(holds)
+        ],
+    }
+
+
+def _holds_json(holds: Holds) -> dict[str, JsonValue]:
+    named = {"protocols": holds.protocols, "variants": holds.variants, "models": holds.models}
+    return {name: list(values) for name, values in named.items() if values}
+
+
+def _told(file: ContractFile, width: int) -> Iterator[str]:
+    ways = (
+        ("hosts", file.hosts),
+        ("models", file.models),
+        ("not", file.unlike),
+        ("protocols", file.protocols),
+        ("native protocols", file.native),
+    )
+    for name, values in ways:
+        if values:
+            yield from wrapped(f"{name}: {', '.join(values)}", width, "  ", "    ")
+
+
+def _variants(file: ContractFile, width: int) -> Iterator[str]:
+    for variant in file.variants:
+        params = tuple(f"{name}={_value(value)}" for name, value in variant.params.items())
+        ways = (("urls", variant.urls), ("params", params), ("answers", variant.answers), ("models", variant.models))
+        told = "; ".join(f"{name}: {', '.join(values)}" for name, values in ways if values)
+        why = f" ({variant.why})" if variant.why else ""
+        yield from wrapped(f"{variant.name}: {variant.title}{why}", width, "  - ", "    ")
+        if told:
+            yield from wrapped(told, width, "    ", "    ")
+
+
+def _where(holds: Holds) -> str:
+    named = [", ".join(values) for values in (holds.protocols, holds.variants, holds.models) if values]
+    return f" ({'; '.join(named)})" if named else ""
+
+
+def _facts(facts: Mapping[str, Fact], width: int) -> Iterator[str]:
+    for key, fact in facts.items():
+        yield from _valued(key, fact.value, width)
+        if fact.note:
+            yield from wrapped(fact.note, width, "      ", "      ")
+        yield from wrapped(f"({_cited(fact)})", width, "      ", "      ")
+
+
+def _checks(checks: Iterable[tuple[Holds, Enforced]], width: int) -> Iterator[str]:
+    for number, (holds, check) in enumerate(checks, 1):
+        which = f", {check.when}" if check.when else ""
+        yield from wrapped(f"{number}. {check.rule}{which}: {check.status}{_where(holds)}", width, "  ", "      ")
+        yield from wrapped(check.template or "(the text was never captured)", width, "      ", "      ")
+        if check.note:
+            yield from wrapped(check.note, width, "      ", "      ")
+        yield from wrapped(f"({_cited(check)})", width, "      ", "      ")
+
+
+def _valued(key: str, value: JsonValue, width: int) -> Iterator[str]:
+    """A fact with its value; of a table a line for each row."""
+    if not isinstance(value, list) or all(isinstance(row, str) for row in value):
+        yield from wrapped(f"{key}: {_value(value)}", width, "  ", "      ")
+        return
+    yield f"  {key}:"
+    for row in value:
+        cells = [f"{k}: {_value(v)}" for k, v in row.items()] if isinstance(row, dict) else [_value(row)]
+        yield from wrapped("; ".join(cells), width, "      - ", "        ")
+
+
+def _cited(known: Fact | Enforced) -> str:
+    return f"{known.source}; {known.date}"
+
+
+def _value(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return ", ".join(str(item) for item in value) or "none"
+    return json.dumps(value, ensure_ascii=False)
