@@ -1,0 +1,57 @@
+"""Asking every contract about one history of 500 messages, and converting it for those of other protocols.
+
+Peer: one inspection of the same request under its own contract. Beside it one JSON round trip of the same bytes.
+All figures are CPU time.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable
+
+from benchmarks.inspect import agent
+from workbench import matrix
+from workbench.inspection import Inspector
+from workbench.wire.exchange import Exchange
+from workbench.wire.session import MemorySession
+
+MESSAGES = 500
+ROUNDS = 3
+
+
+def history() -> Exchange:
+    """The last request of a coding agent that never compacts: 500 messages, 250 calls, about 1.3 MB."""
+    for exchange in agent(MESSAGES // 2 + 1, 10**6):
+        last = exchange
+    return Exchange(last.id, last.request)
+
+
+def seconds(run: Callable[[], object]) -> float:
+    """Best CPU seconds."""
+    best = float("inf")
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        run()
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def main() -> None:
+    """Print the ratios."""
+    asked = MemorySession("history", (history(),))
+    body = asked.exchange(0).request.body.raw  # type: ignore[union-attr]
+
+    def every() -> list[matrix.Row]:
+        inspector = Inspector(asked)
+        return list(matrix.rows(inspector, matrix.longest(inspector)))
+
+    rows = every()
+    whole, own = seconds(every), seconds(lambda: Inspector(asked).run())
+    trip = seconds(lambda: json.dumps(json.loads(body)))
+    spoken = {row.protocol for row in rows}
+    print(f"matrix: {MESSAGES} messages, {len(body) / 1e6:.1f} MB, {len(rows)} contracts, {len(spoken)} protocols")
+    print("  " + ", ".join(f"{count} {verdict}" for verdict, count in Counter(r.verdict.value for r in rows).items()))
+    print(f"  {whole:.2f} s CPU, {whole / own:.1f}× one inspection ({own:.3f} s), {whole / trip:.0f}× one JSON round trip")
+    print(f"  {1000 * whole / len(rows):.0f} ms a contract")
