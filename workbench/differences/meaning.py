@@ -31,12 +31,22 @@ class Kind(StrEnum):
 
 
 class Detail(NamedTuple):
-    """A difference inside a changed item: at a pointer of the second body, or of the first where it was removed."""
+    """A difference inside a changed item: at a pointer of the second body, or of the first where it was removed.
+
+    Attributes:
+        missing_at: of what was removed, where it would stand in the second body (of an element: its list).
+    """
 
     kind: Kind
     pointer: str
     before: JsonValue = None
     after: JsonValue = None
+    missing_at: str = ""
+
+    @property
+    def place(self) -> str:
+        """In the second body."""
+        return self.missing_at or self.pointer
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +200,7 @@ def _details(old: _Item, new: _Item) -> Iterator[Detail]:
                 if name not in a:
                     yield Detail(Kind.ADDED, f"{at_new}/{step}", None, b[name])
                 elif name not in b:
-                    yield Detail(Kind.REMOVED, f"{at_old}/{step}", a[name])
+                    yield Detail(Kind.REMOVED, f"{at_old}/{step}", a[name], None, f"{at_new}/{step}")
                 else:
                     inner.append((f"{at_old}/{step}", f"{at_new}/{step}", a[name], b[name]))
         elif isinstance(a, list) and isinstance(b, list):
@@ -212,5 +222,5 @@ def _list_details(
             continue
         both = min(j - i, m - k)
         inner += ((f"{at_old}/{i + n}", f"{at_new}/{k + n}", a[i + n], b[k + n]) for n in range(both))
-        yield from (Detail(Kind.REMOVED, f"{at_old}/{n}", a[n]) for n in range(i + both, j))
+        yield from (Detail(Kind.REMOVED, f"{at_old}/{n}", a[n], None, at_new) for n in range(i + both, j))
         yield from (Detail(Kind.ADDED, f"{at_new}/{n}", None, b[n]) for n in range(k + both, m))

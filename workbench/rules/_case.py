@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.chain.closure import Closure, NodeRef
 from workbench.chain.conversations import Conversation
+from workbench.chain.hops import Hops
 from workbench.chain.ledger import Ledger
 from workbench.decode import REQUEST, Decoded, Place
 from workbench.ir import NOTHING, Message, ModelRequest, ModelResponse, Part, ToolDef
@@ -40,6 +41,14 @@ class Case:
     providers: Mapping[int, str] = field(default_factory=dict)
     summaries: Sequence[Summary] = ()
     peek: Callable[[int], Decoded | None] = lambda _: None
+    _hops: list[Hops] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def hops(self) -> Hops:
+        """The same turn at the other places where it was recorded."""
+        if not self._hops:
+            self._hops.append(Hops(self.decoded, self.summaries, self.peek))
+        return self._hops[0]
 
     @property
     def request(self) -> ModelRequest | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.ir import JsonValue
 
 if TYPE_CHECKING:
+    from workbench.wire.exchange import Chunk
     from workbench.wire.session import MemorySession
 
 
@@ -40,7 +41,8 @@ class Example:
     Attributes:
         provider, protocol: what they are judged by.
         exchanges: each with ``request`` (a JSON value) or ``raw`` (the request's JSON text), and with ``response`` (a
-            JSON value) or ``sse`` (event-stream text), or neither.
+            JSON value) or ``sse`` (event-stream text), or neither; ``status`` of the answer (200), ``hop`` it was
+            recorded at, and ``at``: seconds at which each block of the stream arrived.
     """
 
     provider: str
@@ -50,7 +52,7 @@ class Example:
     @property
     def kind(self) -> str:
         """``"request"``, ``"response"``, ``"sse"`` or ``"session"`` (more than one of them)."""
-        parts = [key for exchange in self.exchanges for key in exchange]
+        parts = [key for exchange in self.exchanges for key in exchange if key in _PARTS]
         return {"raw": "request"}.get(parts[0], parts[0]) if len(parts) == 1 else "session"
 
     def session(self) -> MemorySession:
@@ -64,11 +66,32 @@ class Example:
 
         def response(given: Mapping[str, JsonValue]) -> HttpResponse | None:
             body = _bytes(given, "sse", "response")
+            if body is None:
+                return None
             mime = "text/event-stream" if "sse" in given else "application/json"
-            return None if body is None else HttpResponse(headers=Headers((("content-type", mime),)), body=Body(body))
+            chunks = tuple(_chunks(body, given.get("at", ())))
+            return HttpResponse(
+                int(given.get("status", 200)), Headers((("content-type", mime),)), Body(body, chunks=chunks)
+            )
 
-        made = (Exchange(f"example-{n}", request(e), response(e)) for n, e in enumerate(self.exchanges, 1))
+        made = (
+            Exchange(f"example-{n}", request(e), response(e), hop=str(e.get("hop", "")))
+            for n, e in enumerate(self.exchanges, 1)
+        )
         return MemorySession("example", tuple(made))
+
+
+_PARTS = ("raw", "request", "response", "sse")
+
+
+def _chunks(body: bytes, times: Sequence[float]) -> Iterator[Chunk]:
+    """Arrivals of the blocks of a stream."""
+    from workbench.wire.exchange import Chunk
+
+    end = 0
+    for at in times:
+        end = body.index(b"\n\n", end) + 2
+        yield Chunk(end, float(at))
 
 
 def _bytes(given: Mapping[str, JsonValue], text: str, value: str) -> bytes | None:

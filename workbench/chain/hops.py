@@ -1,0 +1,133 @@
+"""Hops: the same turn recorded at two places, before and after a gateway.
+
+A turn seen twice is found by what it says: the same last words, most of the same history. Where both places kept the
+time, what overlaps comes first. The place that saw the request earlier (in the file, where no times tell) is the outer
+one: nearer to the client.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from workbench.chain._fingerprint import ANSWERING, SYSTEM, items
+from workbench.decode import REQUEST, Decoded
+from workbench.ir import Message
+from workbench.known import fact
+from workbench.wire.exchange import Summary
+
+NEAREST = 4
+"""Exchanges before and after that are read to find the same turn, where no times tell."""
+
+WITHIN = 64
+"""Exchanges before and after among which the same turn is looked for."""
+
+ALIKE = 0.5
+"""Share of what the longer request says that both have to say."""
+
+Peek = Callable[[int], Decoded | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """Another exchange that may be the same turn."""
+
+    decoded: Decoded
+    overlaps: bool
+    alike: float
+    away: int
+
+    @property
+    def rank(self) -> tuple[bool, float, int]:
+        return self.overlaps, self.alike, -self.away
+
+
+class Hops:
+    """The other sightings of one exchange.
+
+    Args:
+        decoded: the exchange.
+        summaries: of every exchange of its session.
+        peek: reads another exchange of the session.
+    """
+
+    def __init__(self, decoded: Decoded, summaries: Sequence[Summary] = (), peek: Peek = lambda _: None) -> None:
+        self._decoded, self._summaries, self._peek = decoded, summaries, peek
+
+    @property
+    def hop(self) -> str:
+        """Name of the place of this exchange, "" for none."""
+        return self._decoded.exchange.hop
+
+    @cached_property
+    def outer(self) -> Decoded | None:
+        """The same turn one place nearer to the client; None where nobody saw it there."""
+        return self._best(lambda mine, other: _sent(other) < _sent(mine))
+
+    @cached_property
+    def inner(self) -> Decoded | None:
+        """The same turn one place nearer to the model, of several attempts the last."""
+        return self._best(lambda mine, other: _sent(other) > _sent(mine))
+
+    def _best(self, is_there: Callable[[Summary, Summary], bool]) -> Decoded | None:
+        index = self._decoded.index
+        if index >= len(self._summaries) or not self._decoded.request:
+            return None
+        mine = self._summaries[index]
+        around = self._summaries[max(0, index - WITHIN) : index + WITHIN + 1]
+        rows = [row for row in around if row.hop != mine.hop and is_there(mine, row)]
+        found = list(self._alike(mine, rows)) if rows else []
+        best = max(found, key=lambda seen: seen.rank, default=None)
+        if best and best.overlaps:  # attempts of a gateway: the last of them was passed on
+            same = (s for s in found if s.overlaps and s.alike == best.alike)
+            best = max(same, key=lambda seen: seen.decoded.index)
+        return best.decoded if best else None
+
+    def _alike(self, mine: Summary, rows: Sequence[Summary]) -> Iterator[_Seen]:
+        beside = [row for row in rows if _overlap(mine, row)]
+        for row in beside or sorted(rows, key=lambda row: abs(row.index - mine.index))[:NEAREST]:
+            other = self._peek(row.index)
+            alike = _alike(self._decoded, other) if other else 0.0
+            if other and alike >= ALIKE and (beside or _ends_alike(self._decoded, other)):
+                yield _Seen(other, bool(beside), alike, abs(row.index - mine.index))
+
+
+def _sent(row: Summary) -> tuple[float, int]:
+    return (row.started_at or 0.0), row.index
+
+
+def _overlap(a: Summary, b: Summary) -> bool:
+    """One was still going on when the other began."""
+    if a.started_at is None or b.started_at is None:
+        return False
+    first, second = sorted(((a.started_at, a.duration), (b.started_at, b.duration)))
+    return first[1] is not None and second[0] <= first[0] + first[1]
+
+
+def _said(decoded: Decoded) -> list[int]:
+    """Fingerprints of everything a request says but for its instructions, without call ids."""
+    spoken = (m for m in decoded.messages(REQUEST) if m.role not in SYSTEM)
+    return [said for message in spoken for said in fact(message, _plain)]
+
+
+def _plain(message: Message) -> tuple[int, ...]:
+    return tuple(item.plain for item in items(message, is_answer=message.role in ANSWERING))
+
+
+def _alike(a: Decoded, b: Decoded) -> float:
+    """Share of what the longer of two requests says that both say, 0 to 1."""
+    mine, others = _said(a), _said(b)
+    longest = max(len(mine), len(others))
+    return _common(mine, others) / longest if longest else 0.0
+
+
+def _common(a: Iterable[int], b: Iterable[int]) -> int:
+    return (Counter(a) & Counter(b)).total()
+
+
+def _ends_alike(a: Decoded, b: Decoded) -> bool:
+    """Both end with the same words, or are as long: turns before and after have other lengths."""
+    mine, others = _said(a), _said(b)
+    return mine[-1:] == others[-1:] or len(mine) == len(others)

@@ -1,0 +1,105 @@
+"""A stream that was held back, merged or cut anew on its way to the client.
+
+Two places of one turn tell by their events and by when these came; one place alone tells where everything that a model
+wrote over seconds arrives at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from workbench.decode import RESPONSE, Decoded
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Origin, Severity
+from workbench.rules._words import quote, weaker
+
+BUFFERED = Rule("gateway.buffered", Severity.WARNING, "The stream is held back and delivered late.")
+
+RULES = (BUFFERED,)
+
+FEWEST = 8
+"""Events with which a stream is long enough to be judged."""
+
+AT_ONCE, LONG, MOST_TOKENS = 0.05, 1.0, 2_000
+"""Seconds within which everything comes at once; that a model wrote before; and tokens a second no model writes."""
+
+HELD = 0.2
+"""Share of the time of the events further up within which those of a stream that was held back arrive."""
+
+
+class Arrivals(NamedTuple):
+    """When the events of a stream came, in seconds from the start of its exchange."""
+
+    first: float
+    last: float
+
+    @property
+    def spread(self) -> float:
+        """From the first to the last."""
+        return self.last - self.first
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Against the place nearer to the model; else by the times of this place alone."""
+    answer, inner = case.decoded.answer, case.hops.inner
+    if answer is None or not answer.is_stream or len(case.decoded.events) < 2:
+        return
+    if inner is None or inner.answer is None or not inner.answer.is_stream:
+        yield from _alone(case)
+    elif inner.answer.error is None and answer.error is None:
+        yield from _against(case, inner)
+
+
+def _alone(case: Case) -> Iterator[Finding]:
+    mine, answer = arrivals(case.decoded), case.response
+    wrote = answer.usage.output if answer and answer.usage else None
+    if mine is None or len(case.decoded.events) < FEWEST or mine.spread > AT_ONCE or mine.first < LONG:
+        return
+    if wrote is None or wrote < MOST_TOKENS * AT_ONCE:
+        return
+    message = f"{len(case.decoded.events):,} events came at once, {mine.first:.1f} s after the request"
+    seen = f"{wrote:,} tokens within {mine.spread * 1000:.0f} ms: somebody held the stream back until it was over"
+    yield case.finding(BUFFERED, RESPONSE, "", message, events=_all(case.decoded), evidence=seen)
+
+
+def _against(case: Case, inner: Decoded) -> Iterator[Finding]:
+    mine, theirs = arrivals(case.decoded), arrivals(inner)
+    there = f"{_hop(inner)} (exchange {inner.index + 1})"
+    if mine and theirs and theirs.spread >= LONG and mine.spread <= HELD * theirs.spread:
+        late = f"the stream was held back between {there} and {_hop(case.decoded)}"
+        seen = f"its events came over {theirs.spread:.1f} s there and within {mine.spread:.1f} s here"
+        yield _placed(case, inner, case.finding(BUFFERED, RESPONSE, "", late, events=_all(case.decoded), evidence=seen))
+        return
+    came, sent = _pieces(case.decoded), _pieces(inner)
+    if came == sent or min(came, sent) == 0:
+        return
+    how = "merged" if came < sent else "cut anew"
+    message = f"the events were {how} between {there} and {_hop(case.decoded)}: {sent:,} came, {came:,} went on"
+    yield _placed(case, inner, case.finding(weaker(BUFFERED, Severity.INFO), RESPONSE, "", message))
+
+
+def arrivals(decoded: Decoded) -> Arrivals | None:
+    """When the first and the last event came; None where the recording has no times."""
+    first, last = (decoded.arrival(decoded.events[n]) for n in (0, -1))
+    return Arrivals(first, last) if first is not None and last is not None else None
+
+
+def _pieces(decoded: Decoded) -> int:
+    """Events that brought a piece of a text, of reasoning or of arguments."""
+    parts = (part for message in decoded.messages(RESPONSE) for part in message.parts)
+    return len({segment.event for part in parts for pieces in part.source.segments.values() for segment in pieces})
+
+
+def _all(decoded: Decoded) -> tuple[int, ...]:
+    return tuple(range(len(decoded.events)))
+
+
+def _hop(decoded: Decoded) -> str:
+    return quote(decoded.exchange.hop, 40) if decoded.exchange.hop else "the place without a name"
+
+
+def _placed(case: Case, inner: Decoded, finding: Finding) -> Finding:
+    words = f"the stream of exchange {inner.index + 1}, recorded at {_hop(inner)}, came in time"
+    return replace(finding, origin=Origin(finding.exchange, RESPONSE, "", words, case.decoded.exchange.hop))
