@@ -13,7 +13,7 @@ from workbench.errors import ProfileError, UsageError
 from workbench.rules._contract import Contract
 from workbench.rules._contract_file import Clues, ContractFile, load, matches
 from workbench.rules._contract_text import Part, as_json, lines
-from workbench.rules._known import KNOWN_NAMES, TRAITS
+from workbench.rules._known import KNOWN_NAMES, TRAITS, Traits
 
 GENERIC = "generic"
 NOTHING_SEEN = Clues()
@@ -95,7 +95,7 @@ def _resolved(name: str, protocol: str | None, variant: str, model: str | None) 
 
 def choose(clues: Clues, protocol: str | None) -> tuple[Contract, str]:
     """The contract of an exchange, and how it was found, in words."""
-    name, how = _choose(_host(clues.url), clues.model, protocol, clues.answered_as)
+    name, how = _choose(_place(clues.url), clues.model, protocol, clues.answered_as)
     if name not in names():
         return _stand_in(name, protocol), f"{how}; {name} has no contract yet: generic"
     file = read(name)
@@ -106,27 +106,46 @@ def choose(clues: Clues, protocol: str | None) -> tuple[Contract, str]:
 
 
 @lru_cache(maxsize=256)
-def _choose(host: str, model: str | None, protocol: str | None, answered_as: str | None) -> tuple[str, str]:
-    return next(_candidates(host, model, answered_as, protocol), (GENERIC, "no contract matches: generic"))
+def _choose(place: str, model: str | None, protocol: str | None, answered_as: str | None) -> tuple[str, str]:
+    """(name, how). A model name is a hint: a provider that does not speak the protocol gives way to one that does."""
+    others = [*_by_model(model), *_by_model(answered_as), *_by_protocol(protocol)]
+    spoken = (found for found in others if found[0] not in names() or read(found[0]).speaks(protocol))
+    nobody = (GENERIC, "no contract matches: generic")
+    return next(_by_host(place), None) or next(spoken, None) or next(iter(others), nobody)
 
 
-def _candidates(
-    host: str, model: str | None, answered_as: str | None, protocol: str | None
-) -> Iterator[tuple[str, str]]:
-    """(name, how) of every provider that host, model or protocol point at, the best first."""
-    files = [read(name) for name in names() if name != GENERIC]
-    others = [(name, traits) for name, traits in TRAITS.items() if name not in names()]
-    hosts = [(f.name, f.hosts) for f in files] + [(name, traits.hosts) for name, traits in others]
-    yield from ((name, f"by its host {host}") for name, globs in hosts if any(fnmatchcase(host, g) for g in globs))
-    for name in filter(None, (model, answered_as)):
-        how = f"by its model name {name}"
-        yield from ((f.name, how) for f in files if f.claims_model(name))
-        yield from ((other, how) for other, traits in others if matches(name, traits.models))
-    yield from ((f.name, f"by its protocol {protocol}") for f in files if protocol in f.native)
+def _by_host(place: str) -> Iterator[tuple[str, str]]:
+    """Providers whose hosts fit, with or without the port."""
+    said = (place, place.partition(":")[0])
+    hosts = [(file.name, file.hosts) for file in _files()] + [(name, traits.hosts) for name, traits in _unwritten()]
+    for name, globs in hosts:
+        for host in said:
+            if any(fnmatchcase(host, glob) for glob in globs):
+                yield name, f"by its host {host}"
 
 
-def _host(url: str | None) -> str:
-    found = re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([^/?#:]+)", url or "")
+def _by_model(model: str | None) -> Iterator[tuple[str, str]]:
+    how = f"by its model name {model}"
+    yield from ((file.name, how) for file in _files() if file.claims_model(model))
+    yield from ((name, how) for name, traits in _unwritten() if matches(model, traits.models))
+
+
+def _by_protocol(protocol: str | None) -> Iterator[tuple[str, str]]:
+    yield from ((file.name, f"by its protocol {protocol}") for file in _files() if protocol in file.native)
+
+
+def _files() -> list[ContractFile]:
+    return [read(name) for name in names() if name != GENERIC]
+
+
+def _unwritten() -> list[tuple[str, Traits]]:
+    """Providers that are recognised and have no contract yet."""
+    return [(name, traits) for name, traits in TRAITS.items() if name not in names()]
+
+
+def _place(url: str | None) -> str:
+    """Host of a URL, with its port where it names one: "localhost:11434"."""
+    found = re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([^/?#:]+(?::[0-9]+)?)", url or "")
     return found[1].lower() if found else ""
 
 
