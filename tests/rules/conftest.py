@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from workbench.inspection import Inspector
+from workbench.rules import Enforced, Fact
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
 from workbench.wire.session import MemorySession
 
@@ -66,6 +68,27 @@ def chat(inspect):
         }
         request = None if messages is None else {"model": model, **keys, "messages": messages}
         return inspect(request, response, protocol="openai-chat", provider=provider, **more)
+
+    return run
+
+
+@pytest.fixture
+def under():
+    """A function from terms, checks and a request body to what a family says of it under a contract of them alone.
+
+    Terms are key → value; checks are (rule, message) or (rule, message, when).
+    """
+
+    def run(family, terms, checks, body, *, protocol="openai-chat", headers=(), url=""):
+        request = HttpRequest(url=url, headers=Headers(tuple(headers)), body=Body(text_of(body)))
+        inspector = Inspector(MemorySession("test", (Exchange("1", request),)), protocol=protocol, provider="generic")
+        case = inspector.trial(0, request, protocol=protocol).case
+        enforced = tuple(
+            Enforced(rule, 400, message, "a test", "2026-01", when=(*more, "")[0]) for rule, message, *more in checks
+        )
+        facts = {key: Fact(value, "a test", "2026-01") for key, value in terms.items()}
+        contract = replace(case.contract, name="test", terms=facts, enforces=enforced)
+        return list(family.check(replace(case, contract=contract)))
 
     return run
 

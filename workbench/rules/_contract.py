@@ -92,10 +92,10 @@ class Contract:
 
         Args:
             rule: slug.
-            when: which fault of the rule; the first check of the rule where none is named for it.
+            when: which fault of the rule; where no check is named for it the one for any fault, else the first.
         """
         checks = [e for e in self.enforces if e.rule == rule]
-        return next((e for e in checks if when and e.when == when), checks[0] if checks else None)
+        return next((e for name in (when, "") for e in checks if e.when == name), checks[0] if checks else None)
 
     def term(self, key: str, default: JsonValue = None) -> JsonValue:
         """The value of a term."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from workbench import limits
+from workbench.decode import REQUEST
 from workbench.rules._case import Case, Rule
+from workbench.rules._contract import Enforced
 from workbench.rules._finding import Finding, Severity
 
 MOST_RELATED = 16
@@ -30,6 +33,32 @@ def with_related(finding: Finding, pointers: Iterable[str]) -> Finding:
 def as_warning(finding: Finding) -> Finding:
     """The finding as a warning, where the provider enforces the rule but not in this position."""
     return replace(finding, severity=Severity.WARNING, check=None)
+
+
+def enforced_exactly(case: Case, rule: Rule, *whens: str) -> Enforced | None:
+    """The provider's check of exactly this fault, whichever of its names is known; None for one of another fault."""
+    checks = [check for check in case.contract.enforces if check.rule == rule.slug]
+    return next((check for when in whens for check in checks if check.when == when), None)
+
+
+def by_term(case: Case, rule: Rule, term: str, pointer: str, message: str, *, when: str = "", **more: Any) -> Finding:
+    """A finding on what a term of the contract refuses: an error, also where the text of the refusal is not known.
+
+    Args:
+        when: which fault of the rule; the text that is known of another one is not quoted.
+        more: as for ``Case.finding``.
+    """
+    fact = case.contract.terms.get(term)
+    source = f"{fact.source} ({fact.date})" if fact else ""
+    finding = case.finding(rule, REQUEST, pointer, message, when=when, **{"source": source, **more})
+    if enforced_exactly(case, rule, when, ""):
+        return finding
+    return replace(unproved(finding), severity=Severity.ERROR if fact else Severity.WARNING)
+
+
+def unproved(finding: Finding) -> Finding:
+    """The finding as a warning, where the refusal that is known is one of another fault of its rule."""
+    return replace(as_warning(finding), refusal="")
 
 
 def weaker(rule: Rule, severity: Severity = Severity.WARNING) -> Rule:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST, RESPONSE
 from workbench.ir import Media, Message, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case, Rule
-from workbench.rules._contract import Enforced
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._words import as_warning, from_anomalies, quote
+from workbench.rules._words import enforced_exactly, from_anomalies, quote, unproved
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
 EMPTY = Rule("content.empty", WARNING, "An empty text, part or turn.")
 ASSISTANT_LAST = Rule("content.assistant-last", WARNING, "The conversation ends with an assistant turn.")
 TRAILING = Rule("content.trailing-whitespace", WARNING, "The final assistant text ends with whitespace.")
-SYSTEM_POSITION = Rule("content.system-position", WARNING, "A system message is not at the start.")
 MEDIA = Rule("content.image-in-result", WARNING, "An image where results may hold text only.")
 SHAPE = Rule("content.shape", WARNING, "Content whose structure the provider interprets in an unintended way.")
 
-RULES = (EMPTY, ASSISTANT_LAST, TRAILING, SYSTEM_POSITION, MEDIA, SHAPE)
+RULES = (EMPTY, ASSISTANT_LAST, TRAILING, MEDIA, SHAPE)
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -31,7 +30,6 @@ def check(case: Case) -> Iterator[Finding]:
         yield from _texts(case, n, message)
         yield from _media(case, n, message)
     yield from _last_message(case)
-    yield from _system_messages(case)
     yield from _silent_answer(case)
     yield from _noticed(case)
 
@@ -42,30 +40,25 @@ def _is_odd(message: Message) -> bool:
     return _is_empty(message) or any(map(_blank, message.parts)) or any(isinstance(p, Media) for p in held)
 
 
-def _refused(case: Case, rule: Rule, when: str) -> Enforced | None:
-    """The provider's check of exactly this fault."""
-    return next((e for e in case.contract.enforces if e.rule == rule.slug and e.when == when), None)
-
-
 def _noticed(case: Case) -> Iterator[Finding]:
     """What decoders noticed. A refusal that is known is of one certain shape: it says nothing about any other."""
     for rule, when in ((SHAPE, ""), (EMPTY, "null")):
-        is_refused = _refused(case, rule, when) is not None
+        is_refused = enforced_exactly(case, rule, when) is not None
         for finding in from_anomalies(case, rule, when):
-            yield finding if is_refused else replace(as_warning(finding), refusal="", source="")
+            yield finding if is_refused else replace(unproved(finding), source="")
 
 
 def _texts(case: Case, number: int, message: Message) -> Iterator[Finding]:
     is_last = number == len(case.decoded.messages(REQUEST)) - 1
     if _is_empty(message):
         when = "empty-message" if message.parts or message.extra.get("content", "") is not None else "null"
-        if _refused(case, EMPTY, when) and not (is_last and _is_assistant(case, message)):
+        if enforced_exactly(case, EMPTY, when) and not (is_last and _is_assistant(case, message)):
             text = f"the message of role {quote(message.role)} has no content"
             yield case.finding(EMPTY, REQUEST, message.pointer, text, when=when)
         return
     for k, part in enumerate(message.parts):
         when = _blank(part)
-        if when and _refused(case, EMPTY, when):
+        if when and enforced_exactly(case, EMPTY, when):
             what = "empty" if when == "empty-text" else "nothing but white space"
             yield case.at(EMPTY, NodeRef(REQUEST, number, k), f"the text is {what}", when=when)
 
@@ -96,11 +89,15 @@ def _media(case: Case, number: int, message: Message) -> Iterator[Finding]:
         for part in result.content:
             if isinstance(part, Media) and part.kind not in allowed:
                 text = f"the result holds {part.kind}, results of this provider hold {', '.join(allowed)}"
-                pointer = message.absolute(part)
-                finding = case.finding(
-                    MEDIA, REQUEST, pointer, text, when=part.kind, evidence=_call_of(case, number, k)
-                )
-                yield finding if _refused(case, MEDIA, part.kind) else replace(as_warning(finding), refusal="")
+                said = {"found": part.kind, "role": message.role}
+                seen = _call_of(case, number, k)
+                yield _of_media(case, message.absolute(part), part.kind, text, values=said, evidence=seen)
+
+
+def _of_media(case: Case, pointer: str, kind: str, message: str, **more: Any) -> Finding:
+    """A kind of media that is refused by its name, or like every other; else nobody knows what becomes of it."""
+    finding = case.finding(MEDIA, REQUEST, pointer, message, when=kind, **more)
+    return finding if enforced_exactly(case, MEDIA, kind, "") else unproved(finding)
 
 
 def _call_of(case: Case, number: int, part: int) -> str:
@@ -136,18 +133,6 @@ def _is_assistant(case: Case, message: Message) -> bool:
 def _is_paused(message: Message) -> bool:
     """A turn that the provider's own tools interrupted is sent back as it is."""
     return any(isinstance(p, ToolCallIR | ToolResultIR) and p.is_server for p in message.parts)
-
-
-def _system_messages(case: Case) -> Iterator[Finding]:
-    """System messages between the others, where the provider wants an answer or the end after them."""
-    if not _refused(case, SYSTEM_POSITION, "position"):
-        return
-    messages = case.decoded.messages(REQUEST)
-    for n, message in enumerate(messages[:-1]):
-        if message.role == "system" and messages[n + 1].role not in ("system", case.contract.closure.call_role):
-            follower = quote(messages[n + 1].role)
-            text = f"a system message in front of one of role {follower}: it has to precede an answer or stand last"
-            yield case.finding(SYSTEM_POSITION, REQUEST, message.pointer, text, when="position")
 
 
 def _silent_answer(case: Case) -> Iterator[Finding]:

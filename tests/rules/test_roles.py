@@ -1,0 +1,66 @@
+"""Who may speak when."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.rules import roles
+
+CALL = {"id": "a", "type": "function", "function": {"name": "run", "arguments": "{}"}}
+
+
+def chat(*said):
+    """Messages by their roles; ``calls`` is an assistant message with a call, ``late`` a user message."""
+    calls = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+    special = {"calls": calls, "tool": {"role": "tool", "tool_call_id": "a", "content": "ok"}}
+    return {"model": "m", "messages": [special.get(role, {"role": role, "content": "x"}) for role in said]}
+
+
+ORDER = [
+    ("by turns", ("user", "assistant", "user"), []),
+    ("system first", ("system", "user", "assistant"), []),
+    ("calls and results apart", ("user", "calls", "tool", "calls", "tool", "assistant", "user"), []),
+    ("two users", ("user", "user"), [(1, "Unexpected role 'user' after role 'user'")]),
+    ("two answers", ("user", "assistant", "assistant"), [(2, "Unexpected role 'assistant' after role 'assistant'")]),
+    ("an answer first", ("assistant", "user"), [(0, "Unexpected role 'assistant' after role 'assistant'")]),
+    ("no word after the results", ("user", "calls", "tool", "user"), [(3, "Unexpected role 'user' after role 'tool'")]),
+    ("told once", ("user", "user", "assistant", "user"), [(1, "Unexpected role 'user' after role 'user'")]),
+]
+
+
+@pytest.mark.parametrize(("said", "expected"), [r[1:] for r in ORDER], ids=[r[0] for r in ORDER])
+def test_turns(under, said, expected):
+    checks = [("content.role-order", "Unexpected role '{role}' after role '{before}'")]
+    found = under(roles, {"content.role-order": "alternate"}, checks, chat(*said))
+    assert [(f.pointer, f.refusal) for f in found] == [(f"/messages/{n}", text) for n, text in expected]
+    assert not under(roles, {}, checks, chat(*said))
+
+
+POSITION = [
+    ("first", ("system", "user"), []),
+    ("first", ("user", "system"), [1]),
+    ("first", ("system", "system", "user"), [1]),
+    ("before-assistant-or-last", ("system", "user"), [0]),
+    ("before-assistant-or-last", ("user", "system", "assistant", "user", "system"), []),
+    ("before-assistant-or-last", ("user", "system", "system", "user"), [2]),
+    ("top-level", ("user", "system"), [1]),
+    ("anywhere", ("user", "system", "user"), []),
+]
+
+
+@pytest.mark.parametrize(("place", "said", "expected"), POSITION)
+def test_system_messages(under, place, said, expected):
+    checks = [
+        ("content.system-position", "no {role} role", "no-system-role"),
+        ("content.system-position", "not here", "position"),
+    ]
+    found = under(roles, {"content.system-position": place}, checks, chat(*said))
+    assert [f.pointer for f in found] == [f"/messages/{n}" for n in expected]
+    words = "no system role" if place == "top-level" else "not here"
+    assert all((f.refusal, f.severity) == (words, "error") for f in found)
+
+
+def test_the_roles_of_every_protocol(under):
+    body = {"contents": [{"role": role, "parts": [{"text": "x"}]} for role in ("user", "model", "model")]}
+    (finding,) = under(roles, {"content.role-order": "alternate"}, [], body, protocol="gemini")
+    assert finding.pointer == "/contents/2"

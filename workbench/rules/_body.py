@@ -1,0 +1,82 @@
+"""What stands in a request body at the pointers that contracts name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from workbench.decode import REQUEST, Decoded
+from workbench.ir import JsonValue
+from workbench.leaves import escape
+from workbench.wire.jsontext import loads
+
+ENVELOPE = "/request"
+"""Where the body stands inside the one of Code Assist."""
+
+_ENVELOPED = re.compile(rf"^{ENVELOPE}/contents\b")
+_SHARED = ("toolConfig", "tool_config", "toolconfig", "systemInstruction", "system_instruction")
+"""Keys of which the parameters of a request hold a part."""
+
+_HELD = (
+    *("model", "messages", "contents", "input", "prompt", "images", "system", "instructions", "tools", "functions"),
+    *("tool_choice", "function_call", "parallel_tool_calls", "stream", "previous_response_id"),
+)
+"""Keys that may stand in fields of the request in place of its parameters."""
+
+
+def base(decoded: Decoded) -> str:
+    """The pointer of the body itself, where it may stand in an envelope."""
+    messages = decoded.messages(REQUEST)
+    return ENVELOPE if messages and _ENVELOPED.match(messages[0].pointer) else ""
+
+
+def values(decoded: Decoded, pointer: str) -> Iterator[tuple[str, JsonValue]]:
+    """(pointer, value) of everything at a pointer of a contract, in which ``*`` is every element. Null is nothing.
+
+    Keys of JSON that is mapped from messages of protocol buffers are found in both of their spellings.
+    """
+    if decoded.request is None:
+        return
+    at, (first, *steps) = base(decoded), pointer[1:].split("/")
+    for key, value in _top(decoded, at, first):
+        yield from _below(value, f"{at}/{escape(key)}", steps)
+
+
+def _top(decoded: Decoded, at: str, first: str) -> Iterator[tuple[str, JsonValue]]:
+    """(key, value) of a top-level field; what was parsed already is not parsed again."""
+    params = decoded.request.params if decoded.request else {}
+    params = params.get(at[1:], {}) if at else params
+    for key in dict.fromkeys((first, _snake(first))):
+        if key in params and key not in _SHARED:
+            yield key, params[key]
+        elif key in _HELD or key in _SHARED:
+            span = decoded.place(REQUEST, f"{at}/{escape(key)}").span
+            if span:
+                yield key, loads(decoded.request_text[slice(*span)])
+
+
+def _below(value: JsonValue, at: str, steps: list[str]) -> Iterator[tuple[str, JsonValue]]:
+    if not steps:
+        if value is not None:
+            yield at, value
+        return
+    step, rest = steps[0], steps[1:]
+    if isinstance(value, list):
+        for n, inner in enumerate(value):
+            if step in ("*", str(n)):
+                yield from _below(inner, f"{at}/{n}", rest)
+    elif isinstance(value, Mapping):
+        step = step.replace("~1", "/").replace("~0", "~")
+        keys = list(value) if step == "*" else [k for k in dict.fromkeys((step, _snake(step))) if k in value]
+        for key in keys:
+            yield from _below(value[key], f"{at}/{escape(key)}", rest)
+
+
+def _snake(key: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda upper: "_" + upper[1].lower(), key)
+
+
+def dotted(pointer: str) -> str:
+    """A pointer as providers write it in their messages: ``messages[0].tool_calls[1].id``."""
+    steps = (step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/"))
+    return "".join(f"[{step}]" if step.isdecimal() else f".{step}" for step in steps)[1:]

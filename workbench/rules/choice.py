@@ -1,0 +1,138 @@
+"""Which tool the model has to call, and whether this provider lets anybody say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from workbench.decode import REQUEST
+from workbench.ir import JsonValue, ModelRequest, ToolChoice
+from workbench.rules._body import values
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._reasoning import is_off
+from workbench.rules._words import by_term, enforced_exactly, from_anomalies, quote, unproved
+from workbench.wire.exchange import Origin
+
+WARNING = Severity.WARNING
+
+UNSUPPORTED = Rule("choice.unsupported", WARNING, "A tool_choice value the provider does not accept.")
+CONFLICT = Rule("choice.thinking-conflict", WARNING, "A forced tool while thinking is on.")
+WITHOUT_TOOLS = Rule("choice.without-tools", WARNING, "tool_choice without tools.")
+
+RULES = (UNSUPPORTED, CONFLICT, WITHOUT_TOOLS)
+
+_PLACES = ("/tool_choice", "/function_call", "/toolConfig/functionCallingConfig", "/toolConfig/toolChoice")
+_PARALLEL = "/parallel_tool_calls"
+_FORCING = ("any", "required", "tool", "function", "custom")
+_KINDS = ("auto", "none", *_FORCING, "allowed_tools", "validated")
+"""The words of ``choice.values``. What else a choice may name (hosted tools) is not judged by that term."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on the choice of tools in the request."""
+    request = case.request
+    if request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
+        return
+    choice = request.tool_choice
+    if choice is not None:
+        at = next((pointer for place in _PLACES for pointer, _ in values(case.decoded, place)), "")
+        yield from _value(case, choice, at)
+        yield from _named(case, choice, at)
+        yield from _thinking(case, choice, at)
+    yield from _without_tools(case, request)
+
+
+def _value(case: Case, choice: ToolChoice, at: str) -> Iterator[Finding]:
+    """A kind that the contract does not list, or no value of this protocol at all."""
+    kind, known = kind_of(choice.value), case.contract.term("choice.values")
+    found = {"found": kind or str(choice.value), "name": choice.name or ""}
+    if known and kind in _KINDS and kind not in known:
+        text = f"tool_choice {quote(kind)} is not taken here, {', '.join(known) or 'none'} is"
+        yield by_term(case, UNSUPPORTED, "choice.values", at, text, when="value", values=found)
+    elif known and (kind not in _KINDS) and any(from_anomalies(case, UNSUPPORTED)):
+        text = f"tool_choice {quote(choice.value)} is no value of this protocol"
+        yield by_term(case, UNSUPPORTED, "choice.values", at, text, when="value", values=found)
+    else:
+        yield from from_anomalies(case, UNSUPPORTED, "value")
+    if enforced_exactly(case, UNSUPPORTED, "model") and is_forced(choice):
+        text = f"tool_choice {quote(kind)} forces a call, and this model takes no forced calls"
+        yield case.finding(UNSUPPORTED, REQUEST, at, text, when="model", values=found)
+
+
+def kind_of(value: JsonValue) -> str:
+    """The word of a choice as it stands on the wire; "" where it has none."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, Mapping):
+        return ""
+    for key in ("type", "mode"):
+        if isinstance(value.get(key), str):
+            return str(value[key]).lower()
+    if isinstance(value.get("name"), str):
+        return "function"  # the deprecated function_call
+    return next((key for key in ("auto", "any", "tool") if key in value), "")
+
+
+def is_forced(choice: ToolChoice) -> bool:
+    """The model has to call something."""
+    if choice.mode == "other" and isinstance(choice.value, Mapping):
+        inner = choice.value.get("allowed_tools", choice.value)
+        mode = inner.get("mode") if isinstance(inner, Mapping) else None
+        return isinstance(mode, str) and mode.lower() in ("required", "any")
+    return choice.mode in ("any", "tool")
+
+
+def _named(case: Case, choice: ToolChoice, at: str) -> Iterator[Finding]:
+    """Tools that are chosen and not declared."""
+    request = case.request
+    if not case.tools or request is None or any(tool.name is None or "type" in tool.extra for tool in request.tools):
+        return  # tools of the provider bring names of their own
+    for name in dict.fromkeys(_names(choice)):
+        if name not in case.tools:
+            text = f"tool_choice names {quote(name)}, which is not among the tools"
+            finding = case.finding(
+                UNSUPPORTED, REQUEST, at, text, when="unknown-tool", values={"name": name, "found": name}
+            )
+            yield finding if enforced_exactly(case, UNSUPPORTED, "unknown-tool") else unproved(finding)
+
+
+def _names(choice: ToolChoice) -> Iterator[str]:
+    if choice.name:
+        yield choice.name
+    if not isinstance(choice.value, Mapping):
+        return
+    allowed = choice.value.get("allowed_tools", choice.value)
+    listed = allowed.get("tools") if isinstance(allowed, Mapping) else None
+    for tool in listed if isinstance(listed, list) else ():
+        inner = tool.get("function", tool) if isinstance(tool, Mapping) else None
+        if isinstance(inner, Mapping) and isinstance(inner.get("name"), str):
+            yield inner["name"]
+    names = choice.value.get("allowedFunctionNames", choice.value.get("allowed_function_names"))
+    yield from (name for name in (names if isinstance(names, list) else ()) if isinstance(name, str))
+
+
+def _thinking(case: Case, choice: ToolChoice, at: str) -> Iterator[Finding]:
+    term, said = case.contract.term("choice.forced-with-thinking"), case.request.thinking if case.request else None
+    is_on = said == "on" if term == "refused-when-manual" else not is_off(case)
+    if term not in ("refused", "refused-when-manual") or not is_on or not is_forced(choice):
+        return
+    by_default = "" if said else ", by the default of this model"
+    kind = kind_of(choice.value)
+    text = f"tool_choice {quote(kind)} forces a call while thinking is on{by_default}"
+    found = {"found": kind, "name": choice.name or ""}
+    finding = case.finding(CONFLICT, REQUEST, at, text, values=found)
+    yield finding if finding.check else by_term(case, CONFLICT, "choice.forced-with-thinking", at, text)
+
+
+def _without_tools(case: Case, request: ModelRequest) -> Iterator[Finding]:
+    """A choice among nothing. What a server remembers may hold the tools."""
+    if request.tools or request.previous_id:
+        return
+    whens = [("parallel", _PARALLEL)] if enforced_exactly(case, WITHOUT_TOOLS, "parallel") else []
+    if case.contract.term("choice.needs-tools") or enforced_exactly(case, WITHOUT_TOOLS, ""):
+        whens = [*(("", place) for place in _PLACES), *whens]
+    for when, place in whens:
+        for pointer, value in values(case.decoded, place):
+            text = f"{place[1:].rpartition('/')[2]} without tools"
+            found = {"found": kind_of(value) or str(value)}
+            yield by_term(case, WITHOUT_TOOLS, "choice.needs-tools", pointer, text, when=when, values=found)

@@ -1,0 +1,133 @@
+"""What the backend behind a gateway does not take: fields, cache marks and betas that were passed through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+
+from workbench.decode import REQUEST
+from workbench.ir import Message
+from workbench.leaves import escape
+from workbench.rules._body import base, dotted, values
+from workbench.rules._cache_marks import marks
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._words import by_term, quote, unproved, with_related
+from workbench.wire.exchange import Origin
+
+WARNING = Severity.WARNING
+
+UNKNOWN_FIELD = Rule("gateway.unknown-field", WARNING, "A field the backend does not know is passed through.")
+CACHE_LIMIT = Rule("gateway.cache-limit", WARNING, "Too many cache breakpoints.")
+BETA_HEADER = Rule("gateway.beta-header", WARNING, "A beta header the backend refuses.")
+
+RULES = (UNKNOWN_FIELD, CACHE_LIMIT, BETA_HEADER)
+
+BETA = "anthropic-beta"
+_BETA_FIELDS = ("/anthropic_beta/*", "/betas/*", "/additionalModelRequestFields/anthropic_beta/*")
+"""Where a body announces betas: Bedrock has no header for them."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on fields, marks and headers of the request that this backend refuses."""
+    if case.request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
+        return
+    if case.contract.term("params.unknown-fields") == "refused":
+        yield from _unknown_fields(case)
+    yield from _message_fields(case)
+    yield from _cache_marks(case)
+    yield from _betas(case)
+
+
+def _unknown_fields(case: Case) -> Iterator[Finding]:
+    request, at = case.request, base(case.decoded)
+    params = request.params if request else {}
+    known, of_betas = case.contract.term("params.fields"), case.contract.term("params.beta-fields") or {}
+    for field in params.get(at[1:], {}) if at else params:
+        pointer, said = f"{at}/{escape(field)}", {"path": field, "field": field, "name": field}
+        if field in of_betas:
+            yield from _beta_field(case, pointer, field, of_betas[field])
+        elif known is not None and field not in known:
+            text = f"the field {quote(field)} is not known here, and unknown fields are refused"
+            yield by_term(case, UNKNOWN_FIELD, "params.fields", pointer, text, values=said)
+
+
+def _beta_field(case: Case, pointer: str, field: str, wanted: list[str]) -> Iterator[Finding]:
+    """A field that only a beta makes known."""
+    announced = [name for _, name in betas(case)]
+    if any(fnmatchcase(name, glob) for name in announced for glob in wanted):
+        return
+    text = f"the field {quote(field)} is known with a beta header only: {' or '.join(wanted)}"
+    said = {"path": field, "field": field, "name": field}
+    http = case.decoded.exchange.request
+    if http and http.headers.items:
+        yield by_term(case, UNKNOWN_FIELD, "params.beta-fields", pointer, text, values=said)
+    else:
+        text += "; no header of this request was recorded"
+        yield unproved(case.finding(UNKNOWN_FIELD, REQUEST, pointer, text))
+
+
+def _message_fields(case: Case) -> Iterator[Finding]:
+    """Keys of messages that their role does not have here."""
+    term = case.contract.term("content.message-fields")
+    if not isinstance(term, Mapping):
+        return
+    known = tuple((role, frozenset(keys)) for role, keys in term.items())
+    for _, message in case.suspects(_strange_keys, known):
+        for key in _strange_keys(message, known):
+            pointer = f"{message.pointer}/{escape(key)}"
+            said = {"path": dotted(pointer), "field": key, "name": key, "role": message.role}
+            text = f"a message of role {quote(message.role)} has no field {quote(key)} here"
+            yield by_term(
+                case, UNKNOWN_FIELD, "content.message-fields", pointer, text, when="message-field", values=said
+            )
+
+
+def _strange_keys(message: Message, known: tuple[tuple[str, frozenset[str]], ...]) -> list[str]:
+    taken = next((keys for role, keys in known if role == message.role), None)
+    return [] if taken is None else [key for key in _keys(message) if key not in taken]
+
+
+def _keys(message: Message) -> list[str]:
+    """The keys a message had on the wire, but for its role."""
+    read = (
+        (part.source.pointer + suffix).split("/")[1]
+        for part in message.parts
+        for suffix in part.source.fields.values() or ("",)
+        if part.source.pointer + suffix
+    )
+    return list(dict.fromkeys((*read, *message.extra)))
+
+
+def _cache_marks(case: Case) -> Iterator[Finding]:
+    most = case.contract.term("gateway.max-cache-marks")
+    if not isinstance(most, int):
+        return
+    found = marks(case.decoded)
+    if len(found) > most:
+        text = (
+            f"{len(found)} cache marks over tools, system and messages, at most {most} are taken: this is one too many"
+        )
+        said = {"limit": str(most), "found": str(len(found))}
+        finding = by_term(case, CACHE_LIMIT, "gateway.max-cache-marks", found[most], text, values=said)
+        yield with_related(finding, found)
+
+
+def betas(case: Case) -> Iterator[tuple[str, str]]:
+    """(pointer, name) of every beta that the request announces, in its header or its body."""
+    http = case.decoded.exchange.request
+    for value in http.headers.all(BETA) if http else ():
+        yield from ((f"/headers/{BETA}", name.strip()) for name in value.split(",") if name.strip())
+    for place in _BETA_FIELDS:
+        yield from ((at, name) for at, name in values(case.decoded, place) if isinstance(name, str))
+
+
+def _betas(case: Case) -> Iterator[Finding]:
+    taken, refused = case.contract.term("gateway.betas"), case.contract.term("gateway.refused-betas") or []
+    for pointer, name in dict.fromkeys(betas(case)):
+        is_refused = any(fnmatchcase(name, glob) for glob in refused)
+        is_unknown = isinstance(taken, list) and not any(fnmatchcase(name, glob) for glob in taken)
+        if is_refused or is_unknown:
+            term = "gateway.refused-betas" if is_refused else "gateway.betas"
+            said = {"found": name, "name": name, "value": name, "field": BETA}
+            yield by_term(case, BETA_HEADER, term, pointer, f"the beta {quote(name)} is refused here", values=said)

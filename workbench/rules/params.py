@@ -1,0 +1,131 @@
+"""Parameters of a request: refused, missing, or taken without any effect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from workbench.decode import REQUEST, Decoded
+from workbench.ir import JsonValue
+from workbench.rules._body import base, dotted, values
+from workbench.rules._case import Case, Rule
+from workbench.rules._contract_file import matches
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._reasoning import is_off
+from workbench.rules._words import by_term, enforced_exactly, quote
+from workbench.wire.exchange import Origin
+from workbench.wire.jsontext import dumps
+
+UNSUPPORTED = Rule("params.unsupported", Severity.WARNING, "A parameter or value the provider does not accept.")
+MISSING = Rule("params.missing", Severity.WARNING, "A parameter the provider requires is absent.")
+IGNORED = Rule("params.ignored", Severity.INFO, "A parameter that the provider accepts and ignores.", is_advice=True)
+
+RULES = (UNSUPPORTED, MISSING, IGNORED)
+
+_COUNTING = re.compile(r"(?:/count_tokens|:countTokens)/?(?:[?#]|$)")
+"""Requests that are counted and not answered: what an answer needs they may leave out."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on the parameters of the request, as far as the contract knows them."""
+    if case.request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
+        return
+    for entry in _entries(case, "params.refused"):
+        if isinstance(entry, Mapping):
+            yield from _refused(case, entry)
+    yield from _missing(case)
+    yield from _ignored(case, "params.ignored")
+    if not is_off(case):
+        yield from _ignored(case, "params.ignored-while-thinking")
+
+
+def _entries(case: Case, term: str) -> list[JsonValue]:
+    value = case.contract.term(term)
+    return value if isinstance(value, list) else []
+
+
+def _refused(case: Case, entry: Mapping[str, Any]) -> Iterator[Finding]:
+    if "models" in entry and not matches(case.request.model if case.request else None, tuple(entry["models"])):
+        return
+    if "with" in entry and not _holds(case.decoded, entry["with"]):
+        return
+    for pointer, value in values(case.decoded, entry["at"]):
+        if not _is_meant(entry, value):
+            continue
+        path, when = dotted(pointer[len(base(case.decoded)) :]), entry.get("when", "")
+        text = f"{path} {quote(_shown(value))} is refused here{_because(entry)}"
+        said = {**_named(path), "found": _shown(value), "value": _shown(value), "role": _shown(value)}
+        if "below" in entry or "above" in entry:
+            said["limit"] = str(entry.get("below", entry.get("above")))
+        yield by_term(case, UNSUPPORTED, "params.refused", pointer, text, when=when, values=said)
+
+
+def _is_meant(entry: Mapping[str, Any], value: JsonValue) -> bool:
+    """The value is one of those that the condition names."""
+    if "is" in entry:
+        return _same(value, entry["is"])
+    if "in" in entry:
+        return any(_same(value, one) for one in entry["in"])
+    if "not-in" in entry:
+        return not any(_same(value, one) for one in entry["not-in"])
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if "below" in entry:
+        return is_number and value < entry["below"]
+    return "above" not in entry or (is_number and value > entry["above"])
+
+
+def _holds(decoded: Decoded, condition: Mapping[str, Any]) -> bool:
+    there = [value for _, value in values(decoded, condition["at"])]
+    if "absent" in condition:
+        return condition["absent"] is not bool(there)
+    return any(_is_meant(condition, value) for value in there)
+
+
+def _same(one: JsonValue, other: JsonValue) -> bool:
+    """Equal as JSON: true is not 1."""
+    return bool(one == other) and isinstance(one, bool) is isinstance(other, bool)
+
+
+def _because(entry: Mapping[str, Any]) -> str:
+    """What makes the value wrong, where the value alone does not tell."""
+    limit = next((f": it is {key} {entry[key]}" for key in ("below", "above") if key in entry), "")
+    there = entry.get("with")
+    if not there:
+        return limit
+    beside = dotted(there["at"].replace("/*", ""))
+    return f" {'without' if there.get('absent') else 'beside'} {beside}{limit}"
+
+
+def _shown(value: JsonValue) -> str:
+    return value if isinstance(value, str) else dumps(value).decode("utf-8", "replace")
+
+
+def _named(path: str) -> dict[str, str]:
+    name = path.rpartition(".")[2]
+    return {"path": path, "field": name, "name": name, "param": path}
+
+
+def _missing(case: Case) -> Iterator[Finding]:
+    http = case.decoded.exchange.request
+    if http is None or _COUNTING.search(http.url):
+        return
+    for pointer in _entries(case, "params.required"):
+        if any(True for _ in values(case.decoded, str(pointer))):
+            continue
+        path = dotted(str(pointer))
+        when = next((w for w in (path, "") if enforced_exactly(case, MISSING, w)), "")
+        text, at = f"{path} is required, and not there", base(case.decoded) + str(pointer)
+        yield by_term(case, MISSING, "params.required", at, text, when=when, values=_named(path))
+
+
+def _ignored(case: Case, term: str) -> Iterator[Finding]:
+    fact = case.contract.terms.get(term)
+    for name in _entries(case, term):
+        pointer = name if str(name).startswith("/") else "/" + str(name).replace(".", "/")
+        for at, value in values(case.decoded, pointer):
+            path = dotted(at[len(base(case.decoded)) :])
+            text = f"{path} {quote(_shown(value))} has no effect: it is taken and ignored"
+            source = f"{fact.source} ({fact.date})" if fact else ""
+            evidence = fact.note if fact else ""
+            yield case.finding(IGNORED, REQUEST, at, text, source=source, evidence=evidence)

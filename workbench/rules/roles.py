@@ -1,0 +1,81 @@
+"""Who speaks when: the order of roles that chat templates want, and where a system message may stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.decode import REQUEST
+from workbench.ir import Message, ToolCallIR, ToolResultIR
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._words import by_term, quote
+
+WARNING = Severity.WARNING
+
+ROLE_ORDER = Rule("content.role-order", WARNING, "Roles do not alternate as the template wants.")
+SYSTEM_POSITION = Rule("content.system-position", WARNING, "A system message is not at the start.")
+
+RULES = (ROLE_ORDER, SYSTEM_POSITION)
+
+INSTRUCTING = ("system", "developer")
+"""Roles that take no turn."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on the roles of the request, where the contract says in which order they come."""
+    if case.contract.term("content.role-order") == "alternate":
+        yield from _turns(case)
+    place = case.contract.term("content.system-position")
+    if place in ("first", "before-assistant-or-last", "top-level"):
+        yield from _system(case, place)
+
+
+def _turns(case: Case) -> Iterator[Finding]:
+    """User and assistant by turns, the user first. Calls and their results take no turn."""
+    answering = case.contract.closure.call_role
+    wanted, before = "user", ""
+    for message in case.decoded.messages(REQUEST):
+        role = "assistant" if message.role == answering else message.role
+        if role in ("user", "assistant") and not any(map(_is_exchange, message.parts)):
+            if role != wanted:
+                text = f"a message of role {quote(message.role)} " + (
+                    f"behind one of role {quote(before)}" if before else "at the beginning"
+                )
+                text += ": user and assistant have to take turns"
+                said = {"role": message.role, "found": message.role, "before": before or message.role}
+                yield by_term(case, ROLE_ORDER, "content.role-order", message.pointer, text, values=said)
+            wanted = "assistant" if role == "user" else "user"
+        before = message.role
+
+
+def _is_exchange(part: object) -> bool:
+    return isinstance(part, ToolCallIR | ToolResultIR)
+
+
+def _system(case: Case, place: str) -> Iterator[Finding]:
+    messages = case.decoded.messages(REQUEST)
+    when = "no-system-role" if place == "top-level" else "position"
+    for n, _ in case.suspects(_is_system):
+        what = _misplaced(case, place, n, messages)
+        if what:
+            said = {"role": messages[n].role, "found": messages[n].role}
+            pointer = messages[n].pointer
+            yield by_term(case, SYSTEM_POSITION, "content.system-position", pointer, what, when=when, values=said)
+
+
+def _misplaced(case: Case, place: str, number: int, messages: tuple[Message, ...]) -> str:
+    """Why a system message may not stand where it does, "" where it may."""
+    if place == "top-level":
+        return "a system message among the messages: system text stands at the top of the request here"
+    if place == "first":
+        return "a system message that is not the first message of the request" if number else ""
+    if number + 1 == len(messages):
+        return ""
+    follower = messages[number + 1].role
+    if follower in ("system", case.contract.closure.call_role):
+        return ""
+    return f"a system message in front of one of role {quote(follower)}: it has to precede an answer or stand last"
+
+
+def _is_system(message: Message) -> bool:
+    return message.role == "system"
