@@ -27,10 +27,10 @@ from workbench.wire.stream import Framing, is_sealed
 SAMPLE = 4
 """Leaves of a body that are checked; a file has up to a hundred bodies."""
 
-MOST = 24
+MOST = 12
 """Exchanges of one file whose bodies are written again: a long transcript repeats its history in each of hundreds."""
 
-LARGE = 200_000
+LARGE = 100_000
 """Bytes of a body beyond which one leaf is enough: each edit reads it three times."""
 
 SAME_NAME = {
@@ -135,11 +135,11 @@ def fill(row: Row, session: Session) -> None:
 def _exchange(row: Row, index: int, exchange: Exchange, known: KnownMessages, *, is_sample: bool) -> None:
     decoded = Decoded(index, exchange, known=known)
     row.frames += sum(1 for _ in seen_frames(exchange))
-    bare = Decoded(
-        index, replace(exchange, request=exchange.request and replace(exchange.request, url="")), known=known
-    )
-    if bare.protocol != decoded.protocol:
-        row.problems.append(f"exchange {index + 1}: without its URL it is taken for {bare.protocol}")
+    if is_sample:
+        unnamed = replace(exchange, request=exchange.request and replace(exchange.request, url=""))
+        bare = Decoded(index, unnamed, known=known)
+        if bare.protocol != decoded.protocol:
+            row.problems.append(f"exchange {index + 1}: without its URL it is taken for {bare.protocol}")
     if decoded.protocol is None:
         return
     row.found[decoded.protocol] += 1
