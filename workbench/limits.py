@@ -94,3 +94,12 @@ not recorded."""
 
 MAX_RECORDING_HELD = 256 * 1024 * 1024
 """Bytes the recorder holds until they are written: 500 streams of 0.5 MB. What comes beyond passes unrecorded."""
+
+MAX_REPAIR_TRIALS = 200
+"""Proposals tried to repair one request. Each is inspected as a request of its own: 20 ms at 500 messages."""
+
+MAX_REPAIR_STEPS = 32
+"""Repairs made one after the other on one request. What takes more is no history that somebody meant."""
+
+MAX_CHECK_TRIALS = 60
+"""Proposals tried for the findings of one file by a check, the first findings first: a second at 500 messages."""

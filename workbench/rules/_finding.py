@@ -25,17 +25,28 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replace what stands at ``pointer`` (``span``: bytes of the content-decoded body). ``new`` None removes it."""
+    """A change of a request.
+
+    Attributes:
+        pointer: into the body as it was; ``/headers/NAME`` for a header.
+        span: bytes of the content-decoded body; empty where something is inserted, None for headers.
+        old, new: what stands there before and after; None for nothing.
+        op: ``"replace"``, ``"insert"`` or ``"remove"``.
+    """
 
     pointer: str
     span: tuple[int, int] | None
     old: JsonValue
     new: JsonValue
+    op: str = "replace"
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """An edit that was re-checked; ``verified`` when the contract accepts the result."""
+    """Edits that were re-checked against the contract, not against the provider.
+
+    With each of them the finding is gone and nothing new is broken; ``verified`` when nothing else is broken either.
+    """
 
     title: str
     verified: bool

@@ -1,0 +1,136 @@
+"""What a family proposes: changes to a request, not judged yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import TypeAlias
+
+from workbench.ir import JsonValue
+from workbench.rules import Edit
+from workbench.wire import patch
+from workbench.wire._index import split
+from workbench.wire.exchange import Body, Headers, HttpRequest
+from workbench.wire.jsontext import JsonIndex, loads
+
+HEADERS = "/headers/"
+
+
+class Loss(IntEnum):
+    """What a repair costs the conversation; the least comes first."""
+
+    NONE = 0  # the same is said, in a form that is taken
+    STAND_IN = 1  # something is added that says of itself that it is a stand-in
+    DROPPED = 2  # something goes that the model may miss
+    MODE = 3  # the request asks for less: no thinking, no forced tool
+    CUT = 4  # the conversation ends earlier
+
+
+@dataclass(frozen=True, slots=True)
+class SetHeader:
+    """Another value of a request header; None takes it away."""
+
+    name: str
+    value: str | None
+
+
+Change: TypeAlias = patch.Change | SetHeader
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Changes that may repair a finding. ``title`` says what is done, in the imperative."""
+
+    title: str
+    changes: tuple[Change, ...]
+    loss: Loss = Loss.NONE
+
+
+def edited(http: HttpRequest, text: bytes, changes: tuple[Change, ...]) -> HttpRequest:
+    """The request after the changes; its body is no longer content-encoded.
+
+    Args:
+        text: its content-decoded body.
+
+    Raises:
+        LocalProtocolError: the changes do not fit the body.
+    """
+    headers = [c for c in changes if isinstance(c, SetHeader)]
+    inside = [c for c in changes if not isinstance(c, SetHeader)]
+    made = patch.apply(text, inside) if inside else text
+    items = http.headers.items
+    for change in headers:
+        items = tuple(_set(items, change))
+    if made != text:
+        items = tuple(_fitted(items, len(made)))
+    body = http.body if made == text else Body(raw=made)
+    kept = http.redactions if made == text else tuple(r for r in http.redactions if r.where != "body")
+    return replace(http, headers=Headers(items), body=body, redactions=kept)
+
+
+def _set(items: tuple[tuple[str, str], ...], change: SetHeader) -> list[tuple[str, str]]:
+    named = [n for n, _ in items if n.lower() == change.name.lower()]
+    rest = [(n, v) for n, v in items if n not in named]
+    if change.value is None or not named:
+        return rest
+    at = next(k for k, (n, _) in enumerate(items) if n in named)
+    return [*rest[:at], (named[0], change.value), *rest[at:]]
+
+
+def _fitted(items: tuple[tuple[str, str], ...], length: int) -> list[tuple[str, str]]:
+    """Headers that fit a body of this length, in no encoding."""
+    kept = [(n, v) for n, v in items if n.lower() != "content-encoding"]
+    return [(n, str(length) if n.lower() == "content-length" else v) for n, v in kept]
+
+
+def edits(http: HttpRequest, text: bytes, changes: tuple[Change, ...]) -> tuple[Edit, ...]:
+    """The changes one by one, in order of their place: a move is a removal and an insertion."""
+    index = JsonIndex(text)
+    made = [edit for change in changes for edit in _edits(http, text, index, change)]
+    return tuple(sorted(made, key=lambda e: e.span or (0, 0)))
+
+
+def _edits(http: HttpRequest, text: bytes, index: JsonIndex, change: Change) -> list[Edit]:
+    match change:
+        case SetHeader():
+            old = http.headers.get(change.name)
+            return [Edit(HEADERS + change.name, None, old, change.value, "remove" if change.value is None else "replace")]
+        case patch.Replace():
+            span = index.span(change.pointer)
+            return [Edit(change.pointer, span, _read(text, index, change.pointer), change.value, "replace")]
+        case patch.Remove():
+            span = index.span(change.pointer)
+            return [Edit(change.pointer, span, _read(text, index, change.pointer), None, "remove")]
+        case patch.Insert():
+            return [Edit(change.pointer, _slot(index, change.pointer), None, change.value, "insert")]
+        case patch.Move():
+            value = _read(text, index, change.source)
+            gone = Edit(change.source, index.span(change.source), value, None, "remove")
+            return [gone, Edit(change.pointer, _slot(index, change.pointer), None, value, "insert")]
+
+
+def _read(text: bytes, index: JsonIndex, pointer: str) -> JsonValue:
+    """The value at a pointer, also inside strings."""
+    place = index.find(pointer)
+    return loads(place.layer.text[place.node.start : place.node.end]) if place else None
+
+
+def _slot(index: JsonIndex, pointer: str) -> tuple[int, int] | None:
+    """The empty range at which something is inserted."""
+    there = index.span(pointer)
+    if there:
+        return (there[0], there[0])
+    around = index.span(patch.parent_of(pointer)[0])
+    return (around[1] - 1, around[1] - 1) if around else None
+
+
+def value_at(body: JsonValue, pointer: str) -> JsonValue:
+    """What stands at a pointer of a parsed body, None for nothing."""
+    for step in split(pointer) or ():
+        if isinstance(body, dict):
+            body = body.get(step)
+        elif isinstance(body, list) and step.isdecimal() and int(step) < len(body):
+            body = body[int(step)]
+        else:
+            return None
+    return body

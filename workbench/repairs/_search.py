@@ -1,0 +1,187 @@
+"""The search for repairs: what families propose is tried under the contract before it is offered."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from workbench import limits
+from workbench.decode import REQUEST
+from workbench.errors import WorkbenchError
+from workbench.inspection import Inspector, Trial
+from workbench.repairs._fault import Fault
+from workbench.repairs._proposal import Change, Proposal, SetHeader, edited, edits
+from workbench.rules import Finding, Repair, Severity, Verdict, every_rule
+from workbench.wire.encoding import decode_partial
+from workbench.wire.exchange import HttpRequest
+
+Propose = Callable[[Fault], Iterable[Proposal]]
+Families = Mapping[str, tuple[Propose, ...]]
+
+PENDING, MISSING = "closure.pending", "closure.missing-result"
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A proposal that holds under the contract. ``request`` is what it makes of the request."""
+
+    proposal: Proposal
+    repair: Repair
+    request: HttpRequest
+    trial: Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A request after repairs.
+
+    Attributes:
+        request: the repaired request; the one that came in where nothing could be repaired.
+        repairs: what was done, in order: each refers to the request as the one before it left it.
+        before, after: what the contract makes of it.
+        remaining: findings that break the chain still.
+    """
+
+    request: HttpRequest
+    repairs: tuple[Repair, ...]
+    before: Verdict
+    after: Verdict
+    remaining: tuple[Finding, ...]
+
+
+def is_repairable(finding: Finding) -> bool:
+    """A verdict rests on it, and it is in a request."""
+    rule = every_rule().get(finding.rule)
+    return finding.side == REQUEST and finding.severity is not Severity.INFO and not (rule and rule.is_advice)
+
+
+class Search:
+    """Repairs of one request in the place of one exchange.
+
+    Args:
+        request: None for the one that was sent.
+        budget: how many proposals may be tried.
+    """
+
+    def __init__(
+        self,
+        families: Families,
+        inspector: Inspector,
+        index: int,
+        request: HttpRequest | None = None,
+        budget: int = limits.MAX_REPAIR_TRIALS,
+    ) -> None:
+        self.families = families
+        self.inspector = inspector
+        self.index = index
+        self.budget = budget
+        detail = inspector.detail(index)
+        sent = detail.decoded.exchange.request or HttpRequest()
+        self.refused = detail.row.summary.status in (400, 422)
+        self.provider, self.protocol = detail.contract.label, detail.decoded.protocol
+        self.request = request or sent
+        self.text = decode_partial(self.request.body)[0]
+        self.trial = self._judge(self.request)
+        self.broken = _broken(self.trial.findings, self.refused)
+
+    def _judge(self, request: HttpRequest) -> Trial:
+        return self.inspector.trial(self.index, request, provider=self.provider, protocol=self.protocol)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the contract makes of the request as it stands."""
+        verdict = self.trial.judgement.verdict
+        return Verdict.REFUSES if verdict is Verdict.ACCEPTS and self.broken else verdict
+
+    def findings(self) -> list[Finding]:
+        """What breaks the chain, the one the provider reports first."""
+        first = self.trial.judgement.finding
+        rest = [f for f in self.broken if f != first]
+        return [first, *rest] if first else rest
+
+    def offers(self, finding: Finding) -> Iterator[Tried]:
+        """The proposals for a finding that hold, in the order they were made."""
+        fault = Fault(finding, self.trial.case, self.refused)
+        seen = set[HttpRequest]()
+        for proposal in _proposed(self.families, fault):
+            try:
+                request = edited(self.request, self.text, proposal.changes)
+            except WorkbenchError as error:
+                logging.getLogger(__name__).debug("%s: %s", proposal.title, error)
+                continue
+            if request in seen or request == self.request:
+                continue
+            seen.add(request)
+            if self.budget <= 0:
+                return
+            self.budget -= 1
+            tried = self._tried(finding, proposal, request)
+            if tried:
+                yield tried
+
+    def _tried(self, finding: Finding, proposal: Proposal, request: HttpRequest) -> Tried | None:
+        """The proposal, if the finding is gone with it and nothing new is broken."""
+        trial = self._judge(request)
+        if trial.decoded.request is None:
+            return None
+        left = _broken(trial.findings, self.refused)
+        before, after = Counter(f.rule for f in self.broken), Counter(f.rule for f in left)
+        if after[finding.rule] >= before[finding.rule] or any(after[rule] > before[rule] for rule in after):
+            return None
+        verified = not left and trial.judgement.verdict is not Verdict.REFUSES
+        made = edits(self.request, self.text, proposal.changes)
+        return Tried(proposal, Repair(proposal.title, verified, made), request, trial)
+
+
+def _proposed(families: Families, fault: Fault) -> Iterator[Proposal]:
+    """What every family proposes. A family that fails ends, and the others still answer."""
+    rule = fault.finding.rule
+    for propose in (*families.get(rule, ()), *families.get("", ())):
+        try:
+            yield from propose(fault)
+        except Exception:
+            logging.getLogger(__name__).debug("the repairs of %s failed", rule, exc_info=True)
+
+
+def _broken(findings: Iterable[Finding], refused: bool) -> list[Finding]:
+    """The findings that break the chain. Open calls at the end of a request that was refused count as missing."""
+    made = []
+    for finding in findings:
+        if refused and finding.rule == PENDING and finding.side == REQUEST:
+            finding = replace(finding, rule=MISSING, severity=Severity.ERROR)
+        if is_repairable(finding):
+            made.append(finding)
+    return made
+
+
+def best(tried: Iterable[Tried]) -> list[Tried]:
+    """The best first: nothing else is broken, the least is lost, the fewest bytes are touched."""
+    return sorted(tried, key=lambda t: (not t.repair.verified, t.proposal.loss, _size(t)))
+
+
+def _size(tried: Tried) -> int:
+    """Bytes that go and characters that come."""
+    gone = sum(e.span[1] - e.span[0] if e.span else 0 for e in tried.repair.edits)
+    return gone + sum(len(repr(e.new)) for e in tried.repair.edits if e.op != "remove")
+
+
+def fix(search: Search, again: Callable[[HttpRequest, int], Search], steps: int = limits.MAX_REPAIR_STEPS) -> Fixed:
+    """Repair until the contract accepts: the best repair of the first finding that has one, and so on.
+
+    Args:
+        again: the search for a request that was repaired, with what is left of the budget.
+        steps: most repairs.
+    """
+    first, done = search, list[Repair]()
+    while search.broken and len(done) < steps:
+        chosen = next((found[0] for f in search.findings() if (found := best(search.offers(f)))), None)
+        if chosen is None:
+            break
+        done.append(chosen.repair)
+        search = again(chosen.request, search.budget)
+    return Fixed(search.request, tuple(done), first.verdict, search.verdict, tuple(search.findings()))
+
+
+__all__ = ["Change", "Families", "Fixed", "Propose", "Search", "SetHeader", "Tried", "best", "fix", "is_repairable"]

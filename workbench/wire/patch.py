@@ -1,0 +1,285 @@
+"""Structural edits of JSON text: members and elements added, removed, replaced and moved.
+
+All pointers are those of the text before: a patch is done at once, and the order of its changes does not matter, but
+for insertions at one place, which stand in the order given. Bytes outside of what is changed stay as they are. New
+values are laid out as their neighbours are: indented where those are, on one line where those are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeAlias
+
+from workbench.errors import LocalProtocolError
+from workbench.ir import JsonValue
+from workbench.wire._index import split
+from workbench.wire.jsontext import JsonIndex, dumps, replace, writer_like
+
+__all__ = ["Change", "Insert", "Move", "Remove", "Replace", "apply", "parent_of"]
+
+END: Final = "-"
+_CONTAINERS: Final = b"[{"
+_SEPARATOR: Final = re.compile(rb"\s*,\s*")
+_BREAK: Final = re.compile(rb"\r?\n[ \t]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """A new element before the one at ``pointer`` ("…/-" or the length: at the end), or a new last member."""
+
+    pointer: str
+    value: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """The element or member at ``pointer`` goes."""
+
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Another value at ``pointer``, which may go through strings that hold JSON."""
+
+    pointer: str
+    value: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The bytes of the value at ``source`` are inserted at ``pointer`` instead."""
+
+    source: str
+    pointer: str
+
+
+Change: TypeAlias = Insert | Remove | Replace | Move
+
+
+def apply(text: bytes, changes: Iterable[Change]) -> bytes:
+    """The text with every change done.
+
+    Raises:
+        LocalProtocolError: nothing is at a pointer, or two changes contradict each other.
+        WireError: the text is no JSON.
+    """
+    index, wanted = JsonIndex(text), list(changes)
+    inside = {c.pointer: c.value for c in wanted if isinstance(c, Replace) and _is_in_string(index, c.pointer)}
+    outside = [c for c in wanted if not (isinstance(c, Replace) and c.pointer in inside)]
+    for pointer in (c.pointer for c in wanted if isinstance(c, Replace)):
+        _refuse_overlap(pointer, outside)
+    edited = replace(text, inside) if inside else text
+    return _Editor(edited, outside).render("", _Layout(b"", b"")) if outside else edited
+
+
+def parent_of(pointer: str) -> tuple[str, str]:
+    """Pointer of the container, and the last step (still escaped). Raises LocalProtocolError for the root."""
+    if not pointer.startswith("/"):
+        raise LocalProtocolError("the whole text is no part of anything", where=pointer or "the whole text")
+    parent, _, step = pointer.rpartition("/")
+    return parent, step
+
+
+def _is_in_string(index: JsonIndex, pointer: str) -> bool:
+    place = index.find(pointer)
+    return place is not None and bool(place.strings)
+
+
+def _refuse_overlap(pointer: str, changes: Sequence[Change]) -> None:
+    for change in changes:
+        gone = change.pointer if isinstance(change, Remove | Replace) else ""
+        is_other = not (isinstance(change, Replace) and gone == pointer)
+        if gone and is_other and (f"{pointer}/".startswith(f"{gone}/") or gone.startswith(f"{pointer}/")):
+            raise LocalProtocolError("two changes contradict each other", where=f"{pointer}, {gone}")
+
+
+class _Layout(NamedTuple):
+    """How a container is written: what stands before each child, and by how much a level is indented."""
+
+    before: bytes  # line break and indentation, b"" on one line
+    unit: bytes
+
+    @property
+    def deeper(self) -> _Layout:
+        return _Layout(self.before + self.unit, self.unit) if self.before else self
+
+
+class _Child(NamedTuple):
+    """A child as it is written: ``gap`` is what stood between it and the one before it, None for a new one."""
+
+    text: bytes
+    number: int | None = None
+
+
+@dataclass(slots=True)
+class _Work:
+    """What is to be done in one container. ``added``: step → texts or sources of what is put before it."""
+
+    removed: set[str] = field(default_factory=set)
+    added: defaultdict[str, list[Insert | Move]] = field(default_factory=lambda: defaultdict(list))
+
+
+class _Editor:
+    def __init__(self, text: bytes, changes: Sequence[Change]) -> None:
+        self.text = text
+        self.index = JsonIndex(text)
+        self.write = writer_like(text)
+        self.work: defaultdict[str, _Work] = defaultdict(_Work)
+        self.replaced: dict[str, JsonValue] = {}
+        for change in changes:
+            self._plan(change)
+        self.touched = {p for pointer in (*self.work, *self.replaced) for p in _ancestors(pointer)}
+        first = _SEPARATOR.search(text)
+        self.comma = b", " if first and first.group() == b", " else b","
+        self.colon = b": " if re.search(rb'":\s', text) else b":"
+
+    def _plan(self, change: Change) -> None:
+        source = change.source if isinstance(change, Move) else change.pointer
+        if not isinstance(change, Insert):
+            if self.index.span(source) is None or _is_in_string(self.index, source):
+                raise LocalProtocolError("nothing is there", where=source, hint="check the pointer")
+            if isinstance(change, Replace):
+                self.replaced[source] = change.value
+                return
+            parent, step = parent_of(source)
+            if step in self.work[parent].removed:
+                raise LocalProtocolError("two changes contradict each other", where=source)
+            self.work[parent].removed.add(step)
+        if isinstance(change, Insert | Move):
+            parent, step = parent_of(change.pointer)
+            if isinstance(change, Move) and f"{parent}/".startswith(f"{source}/"):
+                raise LocalProtocolError("a value cannot be moved into itself", where=source)
+            self.work[parent].added[step].append(change)
+
+    def render(self, pointer: str, layout: _Layout) -> bytes:
+        """The bytes of a value after the changes. ``layout``: of the container it stands in."""
+        span = self.index.span(pointer)
+        if span is None:
+            raise LocalProtocolError("nothing is there", where=pointer or "the whole text", hint="check the pointer")
+        if pointer in self.replaced:
+            return self._laid_out(self.replaced[pointer], layout)
+        if pointer not in self.touched:
+            return self.text[slice(*span)]
+        start, end = span
+        if self.text[start] not in _CONTAINERS:
+            raise LocalProtocolError("neither an object nor an array", where=pointer, hint="check the pointer")
+        children = self._children(pointer, span)
+        own = self._layout(children, span, layout)
+        kept = self._kept(pointer, children, own)
+        if not kept:
+            return self.text[start : start + 1] + self.text[end - 1 : end]
+        return self._joined(kept, children, span, own)
+
+    def _children(self, pointer: str, span: tuple[int, int]) -> list[tuple[str, int, int]]:
+        """(step, start, end) of every child, its key included. Raises where a key repeats."""
+        is_object = self.text[span[0]] == ord("{")
+        found = []
+        for step, (start, end) in self.index.elements(pointer):
+            key = self.index.key_span(f"{pointer}/{step}") if is_object else None
+            found.append((step, key[0] if key else start, end))
+        for (_, _, before), (step, after, _) in zip(found, found[1:], strict=False):
+            if not _SEPARATOR.fullmatch(self.text, before, after):
+                raise LocalProtocolError("a key repeats here", where=f"{pointer}/{step}", hint="edit it by hand")
+        return found
+
+    def _layout(self, children: list[tuple[str, int, int]], span: tuple[int, int], outer: _Layout) -> _Layout:
+        """How this container is written, else as the one around it would have it."""
+        if not children:
+            return outer.deeper
+        lead = self.text[span[0] + 1 : children[0][1]]
+        trail = self.text[children[-1][2] : span[1] - 1]
+        if not _BREAK.fullmatch(lead):
+            return _Layout(b"", b"")
+        unit = lead[len(trail) :] if lead.startswith(trail) and _BREAK.fullmatch(trail) else b"  "
+        return _Layout(lead, unit)
+
+    def _kept(self, pointer: str, children: list[tuple[str, int, int]], layout: _Layout) -> list[_Child]:
+        """The children after the changes, in order."""
+        work, kept = self.work[pointer], list[_Child]()
+        is_object = self.text[self.index.span(pointer)[0]] == ord("{")  # type: ignore[index]
+        places = {step for step, _, _ in children} if not is_object else set()
+        for number, (step, start, _) in enumerate(children):
+            if not is_object:
+                kept += (_Child(self._new(change, step, layout, is_object)) for change in work.added.get(step, ()))
+            if step not in work.removed:
+                value = self.index.span(f"{pointer}/{step}")
+                assert value is not None  # it is a child
+                kept.append(_Child(self.text[start : value[0]] + self.render(f"{pointer}/{step}", layout), number))
+        for step, changes in work.added.items():
+            if step in places:
+                continue
+            if not is_object and step not in (END, str(len(children))):
+                raise LocalProtocolError("no such place", where=f"{pointer}/{step}", hint="check the pointer")
+            if is_object and any(step == name for name, _, _ in children) and step not in work.removed:
+                raise LocalProtocolError("the key is there already", where=f"{pointer}/{step}", hint="replace it")
+            kept += (_Child(self._new(change, step, layout, is_object)) for change in changes)
+        return kept
+
+    def _new(self, change: Insert | Move, step: str, layout: _Layout, is_object: bool) -> bytes:
+        """The text of what is inserted, with its key in an object."""
+        if isinstance(change, Move):
+            span = self.index.span(change.source)
+            assert span is not None  # planned
+            old = _indentation(self.text, span[0])
+            value = self.render(change.source, _Layout(old, layout.unit))
+            value = value.replace(old, layout.before) if old and layout.before else value
+        else:
+            value = self._laid_out(change.value, layout)
+        if not is_object:
+            return value
+        key = (split(f"/{step}") or [""])[0]
+        return self.write(key) + self.colon + value
+
+    def _laid_out(self, value: JsonValue, layout: _Layout) -> bytes:
+        """JSON text of a value that stands in a container of this layout."""
+        if not isinstance(value, dict | list) or not value:
+            return self.write(value)
+        inner = layout.deeper
+        if isinstance(value, dict):
+            dumps(value)  # refuses what is no JSON value
+            parts = [self.write(key) + self.colon + self._laid_out(held, inner) for key, held in value.items()]
+        else:
+            parts = [self._laid_out(held, inner) for held in value]
+        opening, closing = (b"{", b"}") if isinstance(value, dict) else (b"[", b"]")
+        between = b"," + inner.before if layout.before else self.comma
+        return opening + inner.before + between.join(parts) + layout.before + closing
+
+    def _joined(
+        self, kept: list[_Child], children: list[tuple[str, int, int]], span: tuple[int, int], layout: _Layout
+    ) -> bytes:
+        """The container around its children: what stood between two neighbours stays between them."""
+        start, end = span
+        closing = layout.before[: len(layout.before) - len(layout.unit)] if layout.before else b""
+        lead = self.text[start + 1 : children[0][1]] if children else layout.before
+        trail = self.text[children[-1][2] : end - 1] if children else closing
+        usual = self._usual(children, layout)
+        pieces = [self.text[start : start + 1], lead, kept[0].text]
+        for before, child in zip(kept, kept[1:], strict=False):
+            pieces += (self._gap(before, child, children, usual), child.text)
+        return b"".join((*pieces, trail, self.text[end - 1 : end]))
+
+    def _usual(self, children: list[tuple[str, int, int]], layout: _Layout) -> bytes:
+        if len(children) > 1:
+            return self.text[children[0][2] : children[1][1]]
+        return b"," + layout.before if layout.before else self.comma
+
+    def _gap(self, before: _Child, child: _Child, children: list[tuple[str, int, int]], usual: bytes) -> bytes:
+        if before.number is None or child.number is None or child.number != before.number + 1:
+            return usual
+        return self.text[children[before.number][2] : children[child.number][1]]
+
+
+def _indentation(text: bytes, at: int) -> bytes:
+    """Line break and indentation of the line that a byte stands on, b"" on the first one."""
+    line = text.rfind(b"\n", 0, at)
+    found = _BREAK.match(text, line - 1 if line > 0 and text[line - 1 : line] == b"\r" else line) if line >= 0 else None
+    return found.group() if found else b""
+
+
+def _ancestors(pointer: str) -> list[str]:
+    steps = pointer.split("/")
+    return ["/".join(steps[:n]) for n in range(1, len(steps) + 1)]
