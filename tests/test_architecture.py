@@ -21,8 +21,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("chain", "accumulation", "testing"),
     ("rules",),
     ("inspection",),
-    ("repairs", "targets", "loop", "filters", "matrix"),
-    ("probes", "recorder", "importers", "exporters", "notes", "selftest"),
+    ("repairs", "targets", "loop", "filters", "matrix", "recorder"),
+    ("probes", "importers", "exporters", "notes", "selftest"),
     ("shelf",),
     ("tui", "cli", "pytest_plugin", "__main__"),
 )

@@ -223,18 +223,18 @@ def envelope(response: ModelResponse, items: Sequence[Item]) -> Item:
 
 
 def output(response: ModelResponse) -> Iterator[Item]:
-    """The items of an answer in normal form."""
-    texts: list[str] = []
+    """The items of an answer in normal form; whoever makes one up may give calls and texts an id in ``extra``."""
+    texts: list[Text] = []
     for part in _grouped([part for message in response.messages[:1] for part in message.parts]):
         if isinstance(part, Text):
-            texts.append(part.text)
+            texts.append(part)
             continue
         yield from _message(texts)
         texts = []
         if isinstance(part, list):
             yield reasoning_item(part)
         elif isinstance(part, ToolCallIR):
-            yield {**_call(part, set()), "status": "completed"}
+            yield {**part.extra, **_call(part, set()), "status": "completed"}
     yield from _message(texts)
 
 
@@ -245,10 +245,11 @@ def named(items: Sequence[Item]) -> list[Item]:
     return [item | {"id": numbers[id(item)]} if id(item) in numbers else item for item in items]
 
 
-def _message(texts: Sequence[str]) -> Iterator[Item]:
+def _message(texts: Sequence[Text]) -> Iterator[Item]:
     if texts:
-        content = [{"type": SAID, "text": text, "annotations": []} for text in texts]
-        yield {"id": "", "type": "message", "role": "assistant", "status": "completed", "content": content}
+        content = [{"type": SAID, "text": text.text, "annotations": []} for text in texts]
+        own = {"id": texts[0].extra.get("id", "")}
+        yield {**own, "type": "message", "role": "assistant", "status": "completed", "content": content}
 
 
 def _error(error: ApiError) -> Item:

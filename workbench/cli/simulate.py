@@ -1,0 +1,159 @@
+"""Serve a provider that refuses like the real one, on this machine alone, for clients and the official SDKs.
+
+Every request is judged by the provider's contract: what it enforces is refused with its status and words, and what was
+answered before (reasoning, signatures, ids) has to come back as the contract wants it. A scripted model answers the
+others: it calls the declared tools, one that the user's words name first, and puts their results into its last text.
+
+  workbench simulate deepseek
+  workbench simulate anthropic --port 8100 --arguments truncated
+  workbench simulate openai --http 429:2 --retry-after 1 --stream cut
+  workbench simulate generic --calls hermes --script turns.yaml --out today.wb
+
+PROVIDER is a contract, with or without a variant (deepseek:v3.2); every protocol of the contract is served on one port,
+under any prefix. The first line says what clients have to set; each request gets a line on stderr with its status, and
+where it was refused the rule, the place and the provider's text. Ends with ctrl-c.
+
+faults of arguments: {arguments}
+faults of streams: {stream}
+
+A script (--script FILE) answers turn by turn; the first turn that fits answers, and what no turn fits is answered as
+above. match, dials, answer and times may each be left out:
+
+  version: 1
+  dials: {{latency: 0.05}}
+  turns:
+  - match: {{text: weather, model: "claude-*", tool: get_weather, results: false, turn: 1}}
+    dials: {{calls: native, parallel: 2, arguments: wrong-type, stream: cut, http: "529:once", retry-after: 2}}
+    answer: {{thinking: Where?, text: Let me look., calls: [{{name: get_weather, arguments: {{city: Paris}}}}]}}
+    times: 1
+
+The keys of dials are the options below, without dashes in front; http is STATUS, STATUS:once or STATUS:N.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+from workbench.cli import _output
+from workbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from workbench.targets.simulator import ScriptedModel, Served, Server, Simulator
+    from workbench.wire.exchange import Exchange
+
+NAME = "simulate"
+HELP = "serve a provider that refuses like the real one"
+
+_DIALS = ("calls", "calls_in", "parallel", "arguments", "stream", "http", "retry_after", "latency", "chunk")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    from workbench.targets.faults import ARGUMENT_FAULTS, PLACES, STREAM_FAULTS
+
+    faults = {"arguments": ", ".join(ARGUMENT_FAULTS), "stream": ", ".join(STREAM_FAULTS)}
+    parser.description = (parser.description or "").format(**faults)
+    parser.add_argument("provider", metavar="PROVIDER[:VARIANT]", help="a contract (workbench matrix lists them)")
+    parser.add_argument("--port", type=_port, default=0, metavar="N", help="listen there (default: any free port)")
+    parser.add_argument("--permissive", action="store_true", help="answer what the contract refuses too, and say so")
+    parser.add_argument("--script", metavar="FILE", help="answers turn by turn, as YAML")
+    parser.add_argument("--out", metavar="FILE", help="keep a session file of it, appended to if it exists")
+    dials = parser.add_argument_group("dials")
+    dials.add_argument("--calls", metavar="FORMAT", help="native (default), or the text format of calls")
+    dials.add_argument("--calls-in", choices=PLACES, help="where such text stands (default: content)")
+    dials.add_argument("--parallel", type=int, metavar="N", help="calls of one answer, where the request allows it")
+    dials.add_argument("--arguments", choices=[*ARGUMENT_FAULTS], metavar="FAULT", help="what is wrong with arguments")
+    dials.add_argument("--stream", choices=[*STREAM_FAULTS], metavar="FAULT", help="what is wrong with streams")
+    dials.add_argument("--http", metavar="STATUS[:N]", help="refuse with this status; N times, else always")
+    dials.add_argument("--retry-after", type=float, metavar="SECONDS", help="header of those refusals")
+    dials.add_argument("--latency", type=float, metavar="SECONDS", help="wait before each chunk")
+    dials.add_argument("--chunk", type=int, metavar="BYTES", help="size of chunks (default: an event each)")
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port (0 to 65535)")
+    return int(text)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until ctrl-c."""
+    from workbench.targets.simulator import Simulator, serve
+
+    with ExitStack() as stack:
+        ended = stack.enter_context(_kept(args.out))
+        simulator = Simulator(args.provider, permissive=args.permissive, model=_model(args), ended=ended)
+        server = stack.enter_context(serve(simulator, port=args.port, log=_log))
+        _output.emit(_what_to_set(simulator, server))
+        sys.stdout.flush()
+        with _ended_by(signal.SIGTERM, signal.SIGHUP), suppress(KeyboardInterrupt):
+            Event().wait()
+    return 0
+
+
+def _model(args: argparse.Namespace) -> ScriptedModel:
+    from workbench.targets.simulator import ScriptedModel, dials_of, read_script
+
+    given = {name.replace("_", "-"): getattr(args, name) for name in _DIALS if getattr(args, name) is not None}
+    dials = dials_of(given)
+    if args.script is None:
+        return ScriptedModel(dials)
+    return read_script(Path(args.script).read_bytes(), args.script, dials)
+
+
+def _what_to_set(simulator: Simulator, server: Server) -> str:
+    """One line: what is served where, and the variables of the SDKs."""
+    contract, url = simulator.contract, server.url
+    spoken = simulator.protocols or ("anthropic-messages", "openai-chat", "gemini", "ollama")
+    prefix = "/anthropic" if len(spoken) > 1 and spoken[0] != "anthropic-messages" else ""
+    variables = {
+        "anthropic-messages": f"ANTHROPIC_BASE_URL={url}{prefix}",
+        "openai-chat": f"OPENAI_BASE_URL={url}/v1",
+        "openai-responses": f"OPENAI_BASE_URL={url}/v1",
+        "gemini": f"GOOGLE_GEMINI_BASE_URL={url}",
+        "ollama": f"OLLAMA_HOST={url}",
+        "bedrock-converse": f"AWS_ENDPOINT_URL_BEDROCK_RUNTIME={url}",
+        "cohere-v2": f"CO_API_URL={url}",
+    }
+    known = dict.fromkeys(variables[protocol] for protocol in spoken if protocol in variables)
+    how = "permissive" if simulator.is_permissive else "strict"
+    note = f" ({contract.note})" if contract.note else ""
+    return f"simulating {simulator.label}, {how}{note}, at {url} until ctrl-c: {' '.join(known)}"
+
+
+def _log(served: Served) -> None:
+    _output.complain(served.line(), 0)
+
+
+@contextmanager
+def _kept(out: str | None) -> Iterator[Callable[[Exchange], None] | None]:
+    """What takes exchanges that are over into a session file, keys replaced."""
+    if out is None:
+        yield None
+        return
+    if out == "-" or out.endswith(".jsonl"):
+        raise UsageError(f"{out} cannot be recorded to", hint="name a .wb file; workbench import turns it into .jsonl")
+    from workbench.wire.redaction import Redactor
+    from workbench.wire.session.writer import SessionWriter
+
+    redactor = Redactor()
+    with SessionWriter(Path(out)) as writer:
+        yield lambda exchange: (writer.append(redactor.exchange(exchange)), None)[1]
+
+
+@contextmanager
+def _ended_by(*numbers: signal.Signals) -> Iterator[None]:
+    """These signals end it as ctrl-c does."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

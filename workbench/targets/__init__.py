@@ -1,0 +1,1 @@
+"""Targets: where a request can be sent."""

@@ -1,0 +1,35 @@
+"""Simulators: a contract that answers. Requests are judged by the rules, and answered by a scripted model.
+
+``Simulator`` has no socket; ``serve`` puts one on loopback. It refuses what its contract enforces, with the provider's
+status and words, and remembers what it answered: reasoning, ids and state are judged against what it really sent.
+That rules and simulators agree proves nothing: both read the same contracts.
+"""
+
+from __future__ import annotations
+
+from workbench.targets.faults import ARGUMENT_FAULTS, STREAM_FAULTS
+from workbench.targets.simulator._core import Piece, Reply, Served, Simulator
+from workbench.targets.simulator._dials import Dials, HttpFault, dials_of
+from workbench.targets.simulator._model import Answer, Call, Match, ScriptedModel, Turn
+from workbench.targets.simulator._script import read_script
+from workbench.targets.simulator._server import Server, serve
+
+__all__ = [
+    "ARGUMENT_FAULTS",
+    "STREAM_FAULTS",
+    "Answer",
+    "Call",
+    "Dials",
+    "HttpFault",
+    "Match",
+    "Piece",
+    "Reply",
+    "ScriptedModel",
+    "Served",
+    "Server",
+    "Simulator",
+    "Turn",
+    "dials_of",
+    "read_script",
+    "serve",
+]

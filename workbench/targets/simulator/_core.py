@@ -1,0 +1,420 @@
+"""The simulator: a contract, a memory and a scripted model behind HTTP, without a socket."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from threading import RLock
+from typing import NamedTuple
+
+from workbench import adapters
+from workbench.decode import Decoded
+from workbench.errors import WireError
+from workbench.ir import JsonValue, ModelRequest
+from workbench.known import KnownMessages
+from workbench.rules import Contract, Finding, Judgement, Refusal, Verdict, contracts, judge
+from workbench.targets.simulator import _endpoints, _errors
+from workbench.targets.simulator._endpoints import COUNT, COUNTED, MODEL, NAMES, STORED, Route, route
+from workbench.targets.simulator._ids import Ids
+from workbench.targets.simulator._memory import Memory
+from workbench.targets.simulator._model import ScriptedModel, Turn, answer, input_tokens
+from workbench.targets.simulator._wire import JSON, Written, written
+from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
+from workbench.wire.jsontext import dumps, loads
+from workbench.wire.session import Session, exchanges_of
+
+MOST_SERVED = 4096
+"""Requests whose line is kept; their bodies are in the memory, as far as that reaches."""
+
+
+class Piece(NamedTuple):
+    """Bytes of an answer, and the seconds to wait before them."""
+
+    delay: float
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A request and what became of it.
+
+    Attributes:
+        verdict: of the contract, None where no model was asked.
+        finding: the fault it was refused for; where it went through, the worst that was found.
+        note: in one line, why it was answered so; "" where that is all.
+        body: of the request, as it came.
+    """
+
+    method: str
+    target: str
+    status: int
+    verdict: Verdict | None = None
+    finding: Finding | None = None
+    note: str = ""
+    body: bytes = b""
+
+    @property
+    def is_refused(self) -> bool:
+        """It was not answered."""
+        return self.status >= 400
+
+    def line(self) -> str:
+        """``POST /v1/messages 400 closure.missing-result /messages/1: …``."""
+        if self.finding is None:
+            return " ".join(filter(None, (self.method, self.target, str(self.status), self.note)))
+        word = "" if self.is_refused else f"({self.note or self.verdict}) "
+        where = self.finding.pointer or "/"
+        said = self.finding.refusal if self.is_refused and self.finding.refusal else self.finding.message
+        return f"{self.method} {self.target} {self.status} {word}{self.finding.rule} {where}: {said}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer. ``pieces`` goes once; ``is_cut``: the connection breaks behind them."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    pieces: Iterator[Piece]
+    served: Served
+    is_cut: bool = False
+
+    def body(self) -> bytes:
+        """All of it, without waiting."""
+        return b"".join(piece.data for piece in self.pieces)
+
+
+class Simulator:
+    """One provider. For any number of threads.
+
+    Args:
+        label: contract, ``"deepseek"`` or ``"deepseek:v3.2"``.
+        permissive: what the contract refuses is answered all the same, and said in ``Served``.
+        model: what answers.
+        known: exchanges that were answered before: what they returned may be replayed.
+        ended: is told each exchange when it is over.
+        clock: seconds since the epoch.
+
+    Raises:
+        UsageError: no such contract.
+        ProfileError: its file is not well-formed.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        *,
+        permissive: bool = False,
+        model: ScriptedModel | None = None,
+        known: Session | None = None,
+        ended: Callable[[Exchange], None] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.contract = contracts.get(label)
+        self.is_permissive = permissive
+        self.model = model or ScriptedModel()
+        self.served: deque[Served] = deque(maxlen=MOST_SERVED)
+        self._label = label
+        self._file = contracts.read(self.contract.name)
+        self._memory = Memory(label, tuple(exchanges_of(known)) if known else ())
+        self._messages = KnownMessages()
+        self._ids = Ids()
+        self._names: dict[str, None] = {}
+        self._ended = ended or (lambda _: None)
+        self._clock = clock
+        self._lock = RLock()
+
+    @property
+    def label(self) -> str:
+        """The contract as it was asked for."""
+        return self._label
+
+    @property
+    def protocols(self) -> tuple[str, ...]:
+        """Those it speaks, the contract's own first; () for every one."""
+        return self._file.protocols
+
+    def send(self, method: str, target: str, headers: Iterable[tuple[str, str]] = (), body: bytes = b"") -> Reply:
+        """Answer one request.
+
+        Args:
+            method: in capitals.
+            target: path and query.
+            headers: in their order; values as on the wire.
+            body: as it came, still encoded.
+        """
+        held = Headers(tuple(headers))
+        known = {name.lower(): value for name, value in held}
+        with self._lock:
+            way = route(method, target, known, self._file.protocols)
+            asked = _Asked(self, way, method, target, held, body)
+            reply = asked.reply()
+            self.served.append(reply.served)
+            return reply
+
+    def names(self) -> tuple[str, ...]:
+        """The models that are listed: some of the provider's, and those that were asked for."""
+        return tuple(dict.fromkeys((*NAMES.get(self.contract.name, ()), *self._names))) or ("simulated",)
+
+    # What one request needs of it
+
+    def url(self, target: str) -> str:
+        """The provider's own URL of a path, so that endpoints are told by it."""
+        hosts = [host for host in self._file.hosts if "*" not in host]
+        return f"https://{hosts[0]}{target}" if hosts else f"http://localhost{target}"
+
+    def resolved(self, protocol: str | None, request: ModelRequest | None, label: str) -> Contract:
+        """The contract for one request; ``label``: the variant that was chosen for it."""
+        return contracts.get(label, protocol=protocol, clues=contracts.Clues(model=request.model if request else None))
+
+
+class _Asked:
+    """One request on its way to an answer."""
+
+    def __init__(
+        self, simulator: Simulator, way: Route, method: str, target: str, headers: Headers, body: bytes
+    ) -> None:
+        self.simulator = simulator
+        self.way = way
+        self.method = method
+        self.target = target
+        self.body = body
+        self.request_id = simulator._ids.make("req_01{22}")
+        url = simulator.url(way.target)
+        encoding = headers.get("content-encoding") or ""
+        asked = HttpRequest(method, url, headers, Body(body, encoding), "HTTP/1.1")
+        self.exchange = Exchange(
+            self.request_id, asked, origin=Origin.RECORDED, started_at=simulator._clock(), client="simulator"
+        )
+
+    def reply(self) -> Reply:
+        match self.way.kind:
+            case "":
+                return self.failed(404, self.not_found())
+            case "method":
+                allow = ("allow", ", ".join(self.way.methods))
+                return self.failed(405, f"Method {self.method[:40]} is not allowed here", more=(allow,))
+            case "options":
+                return self.plain(204, b"", more=(("allow", "GET, HEAD, POST, OPTIONS"),))
+            case _ if self.way.kind == STORED:
+                return self.stored()
+            case _ if self.way.kind in (MODEL, COUNT):
+                return self.asked()
+        body = _endpoints.BODIES[self.way.kind](self.simulator.names(), self.way.name)
+        return self.plain(200, b"" if self.method == "HEAD" else dumps(body))
+
+    def not_found(self) -> str:
+        if self.way.protocol == "anthropic-messages":
+            return "Not Found"
+        return f"Invalid URL ({self.method[:40]} {self.target.partition('?')[0][:200]})"
+
+    # Requests to a model
+
+    def asked(self) -> Reply:
+        decoded = self.decoded()
+        if decoded.request is None:
+            return self.failed(400, self.unreadable(decoded))
+        request, simulator = decoded.request, self.simulator
+        if request.model:
+            simulator._names[request.model] = None
+            while len(simulator._names) > 64:
+                del simulator._names[next(iter(simulator._names))]
+        elif decoded.protocol != "gemini" and not simulator.is_permissive:
+            return self.failed(400, _WITHOUT_MODEL.get(self.way.protocol, "model is required"))
+        if self.way.kind == COUNT:
+            return self.counted(decoded)
+        turn, fault = simulator.model.turn(request)
+        if fault:
+            text = _errors.TEXTS.get(fault.status, "Internal server error" if fault.status >= 500 else "Refused")
+            wait = () if fault.retry_after is None else (("retry-after", f"{fault.retry_after:g}"),)
+            return self.failed(fault.status, text, more=wait, note="injected")
+        number, row = simulator._memory.begin(self.exchange)
+        contract = simulator.resolved(decoded.protocol, request, row.provider or simulator.label)
+        judgement = judge(row.findings, contract)
+        refused = self.refusal(judgement, contract)
+        if refused:
+            return self.refused(number, refused, judgement)
+        return self.answered(number, request, contract, turn, judgement)
+
+    def decoded(self) -> Decoded:
+        """The request, read as the endpoint's protocol; of one that only counts tokens, as what it would ask."""
+        exchange = self.exchange if self.way.kind == MODEL else replace(self.exchange, request=self.as_question())
+        return Decoded(0, replace(exchange, state=State.OPEN), self.way.protocol, known=self.simulator._messages)
+
+    def as_question(self) -> HttpRequest:
+        """A request to count tokens, as the request that it counts."""
+        asked = self.exchange.request
+        assert asked is not None
+        path = adapters.get(self.way.protocol).path(ModelRequest(self.way.protocol, self.way.name or None, ()))
+        body = self.body
+        try:
+            value = loads(body) if not asked.body.encoding else None
+        except WireError:
+            value = None
+        if isinstance(value, dict):
+            inner = value.get("generateContentRequest", value)
+            if self.way.protocol == "anthropic-messages":
+                inner = {"max_tokens": 1, **inner} if isinstance(inner, dict) else inner
+            body = dumps(inner)
+        return replace(asked, url=self.simulator.url(path), body=replace(asked.body, raw=body))
+
+    def unreadable(self, decoded: Decoded) -> str:
+        """Why a body is no request."""
+        text = decoded.request_text
+        try:
+            value = loads(text)
+        except WireError as error:
+            return _NOT_JSON.get(self.way.protocol, _UNPARSED).replace("{why}", error.what)
+        if isinstance(value, dict):
+            missing = _LISTS.get(self.way.protocol, "messages")
+            return _MISSING.get(self.way.protocol, "Missing required parameter: '{name}'.").replace("{name}", missing)
+        return "The request body is not a JSON object"
+
+    def refusal(self, judgement: Judgement, contract: Contract) -> Refusal | None:
+        if self.simulator.is_permissive or judgement.verdict is not Verdict.REFUSES or judgement.finding is None:
+            return None
+        return _errors.refused(judgement.finding, contract, self.way.protocol, self.request_id)
+
+    def refused(self, number: int, refused: Refusal, judgement: Judgement) -> Reply:
+        data = dumps(refused.body)
+        response = self.response(refused.status, JSON, data)
+        self.end(number, response)
+        return self.made(response, (Piece(0.0, data),), judgement=judgement)
+
+    def answered(
+        self, number: int, request: ModelRequest, contract: Contract, turn: Turn, judgement: Judgement
+    ) -> Reply:
+        adapter = adapters.get(self.way.protocol)
+        meant = answer(request, contract, adapter, turn, self.simulator._ids)
+        is_array = self.way.protocol == "gemini" and "alt=sse" not in self.target
+        made = written(meant, adapter, turn.dials, is_array=is_array)
+        response = self.response(200, made.content_type, b"")
+        note = "would refuse" if judgement.verdict is Verdict.REFUSES else ""
+        if len(made.pieces) == 1 and not turn.dials.latency and not made.is_cut:
+            self.end(number, replace(response, body=Body(made.pieces[0])))
+            return self.made(response, (Piece(0.0, made.pieces[0]),), judgement=judgement, note=note)
+        pieces = self.sent(number, response, made, turn.dials.latency)
+        return self.made(response, pieces, judgement=judgement, note=note, is_cut=made.is_cut)
+
+    def sent(self, number: int, response: HttpResponse, made: Written, latency: float) -> Iterator[Piece]:
+        """The pieces. The exchange is over before the last one leaves: whoever has read it may ask again at once."""
+        sent, chunks, is_over = bytearray(), list[Chunk](), False
+        last = len(made.pieces) - 1
+        try:
+            for count, piece in enumerate(made.pieces):
+                sent += piece
+                chunks.append(Chunk(len(sent), latency * (count + 1)))
+                if count == last:
+                    is_over = True
+                    state = State.ABORTED if made.is_cut else State.COMPLETE
+                    self.end(number, replace(response, body=Body(bytes(sent), chunks=tuple(chunks))), state)
+                yield Piece(latency, piece)
+        finally:
+            if not is_over:
+                body = Body(bytes(sent), chunks=tuple(chunks))
+                self.end(number, replace(response, body=body), State.ABORTED)
+
+    def counted(self, decoded: Decoded) -> Reply:
+        simulator, request = self.simulator, decoded.request
+        assert request is not None
+        row = simulator._memory.judged_apart(decoded.exchange)
+        contract = simulator.resolved(decoded.protocol, request, row.provider or simulator.label)
+        judgement = judge(row.findings, contract)
+        refused = self.refusal(judgement, contract)
+        if refused:
+            data = dumps(refused.body)
+            return self.made(self.response(refused.status, JSON, data), (Piece(0.0, data),), judgement=judgement)
+        return self.plain(200, dumps(COUNTED[self.way.protocol](input_tokens(request))))
+
+    # Everything else
+
+    def stored(self) -> Reply:
+        """An answer that the server holds, by its id."""
+        for exchange in self.simulator._memory.newest_first():
+            body = exchange.response.body.raw if exchange.response else b""
+            found = _answer_in(body, self.way.name)
+            if found is not None and not _is_unstored(exchange):
+                return self.plain(200, dumps(found))
+        text = f"Response with id '{self.way.name[:200]}' not found."
+        return self.failed(404, text)
+
+    def failed(self, status: int, text: str, *, more: tuple[tuple[str, str], ...] = (), note: str = "") -> Reply:
+        """A refusal that no rule predicts."""
+        contract = contracts.get(self.simulator.label, protocol=self.way.protocol)
+        refused = _errors.error(contract, self.way.protocol, status, text, request_id=self.request_id)
+        return self.plain(status, dumps(refused.body), more=more, note=note or text)
+
+    def plain(self, status: int, data: bytes, *, more: tuple[tuple[str, str], ...] = (), note: str = "") -> Reply:
+        """An answer in one piece, kept only where a model was asked."""
+        response = self.response(status, JSON, data, more)
+        if self.way.kind == MODEL:
+            number, _ = self.simulator._memory.begin(self.exchange)
+            self.end(number, response)
+        return self.made(response, (Piece(0.0, data),) if data else (), note=note)
+
+    def response(self, status: int, kind: str, data: bytes, more: tuple[tuple[str, str], ...] = ()) -> HttpResponse:
+        own = _errors.headers(self.way.protocol, self.request_id)
+        typed = () if status == 204 else (("content-type", kind),)
+        return HttpResponse(status, Headers((*typed, *own, *more)), Body(data), http_version="HTTP/1.1")
+
+    def end(self, number: int, response: HttpResponse, state: State = State.COMPLETE) -> None:
+        simulator = self.simulator
+        with simulator._lock:
+            duration = max(0.0, simulator._clock() - (self.exchange.started_at or 0.0))
+            exchange = replace(self.exchange, response=response, state=state, duration=duration)
+            simulator._memory.end(number, exchange)
+            simulator._ended(exchange)
+
+    def made(
+        self,
+        response: HttpResponse,
+        pieces: Iterable[Piece],
+        *,
+        judgement: Judgement | None = None,
+        note: str = "",
+        is_cut: bool = False,
+    ) -> Reply:
+        verdict, finding = (judgement.verdict, judgement.finding) if judgement else (None, None)
+        served = Served(self.method, self.target, response.status, verdict, finding, note, self.body)
+        return Reply(response.status, response.headers.items, iter(pieces), served, is_cut)
+
+
+_WITHOUT_MODEL: Mapping[str, str] = {
+    "anthropic-messages": "model: Field required",
+    "openai-chat": "you must provide a model parameter",
+    "openai-responses": "Missing required parameter: 'model'.",
+    "ollama": "model is required",
+}
+_UNPARSED = "We could not parse the JSON body of your request. ({why})"
+_NOT_JSON: Mapping[str, str] = {
+    "anthropic-messages": "The request body is not valid JSON: {why}",
+    "gemini": "Invalid JSON payload received. {why}",
+    "ollama": "{why}",
+}
+_LISTS: Mapping[str, str] = {"gemini": "contents", "openai-responses": "input"}
+_MISSING: Mapping[str, str] = {
+    "anthropic-messages": "{name}: Field required",
+    "gemini": "* GenerateContentRequest.{name}: {name} is not specified",
+}
+
+
+def _answer_in(body: bytes, name: str) -> JsonValue:
+    """The answer of this id that a body or the last event of a stream holds, None for none."""
+    if name.encode("utf-8", "surrogatepass") not in body:
+        return None
+    text = body if body.startswith(b"{") else body.rsplit(b"data: ", 1)[-1]
+    try:
+        value = loads(text)
+    except WireError:
+        return None
+    held = value.get("response", value) if isinstance(value, dict) else None
+    return held if isinstance(held, dict) and held.get("id") == name else None
+
+
+def _is_unstored(exchange: Exchange) -> bool:
+    try:
+        value = loads(exchange.request.body.raw) if exchange.request else None
+    except WireError:
+        return False
+    return isinstance(value, dict) and value.get("store") is False

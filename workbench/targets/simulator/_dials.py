@@ -1,0 +1,122 @@
+"""Dials: how a scripted model answers, and what goes wrong on the way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench import textcalls
+from workbench.errors import UsageError
+from workbench.ir import JsonValue
+from workbench.targets.faults import ARGUMENT_FAULTS, PLACES, STREAM_FAULTS
+
+NATIVE = "native"
+
+
+@dataclass(frozen=True, slots=True)
+class HttpFault:
+    """A refusal that has nothing to do with the request.
+
+    Attributes:
+        status: 400 to 599.
+        times: how often before requests go through; 0 for always.
+        retry_after: seconds in the header Retry-After, None to leave it out.
+    """
+
+    status: int
+    times: int = 0
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dials:
+    """How answers are given.
+
+    Attributes:
+        calls: ``"native"``, or the text format that calls are written in (``workbench.textcalls``).
+        calls_in: where such text stands: ``"content"`` or ``"reasoning"``.
+        parallel: how many calls an answer makes, where the request allows more than one.
+        arguments: key of ``ARGUMENT_FAULTS``, "" for none.
+        stream: key of ``STREAM_FAULTS``, "" for none.
+        http: a refusal in place of answers.
+        latency: seconds before each chunk.
+        chunk: bytes of a chunk, 0 for an event each.
+    """
+
+    calls: str = NATIVE
+    calls_in: str = "content"
+    parallel: int = 1
+    arguments: str = ""
+    stream: str = ""
+    http: HttpFault | None = None
+    latency: float = 0.0
+    chunk: int = 0
+
+    def __post_init__(self) -> None:
+        if self.calls != NATIVE:
+            _one_of("calls", self.calls, (NATIVE, *textcalls.formats()))
+        _one_of("calls-in", self.calls_in, PLACES)
+        _one_of("arguments", self.arguments, ("", *ARGUMENT_FAULTS))
+        _one_of("stream", self.stream, ("", *STREAM_FAULTS))
+        _within("parallel", self.parallel, 1, 128)
+        _within("latency", self.latency, 0, 3600)
+        _within("chunk", self.chunk, 0, 2**20)
+        if self.http:
+            _within("http status", self.http.status, 400, 599)
+            _within("http times", self.http.times, 0, 10**6)
+            _within("retry-after", self.http.retry_after or 0, 0, 10**6)
+
+
+KEYS = ("calls", "calls-in", "parallel", "arguments", "stream", "http", "retry-after", "latency", "chunk")
+"""Names of the dials in scripts and on the command line; ``http`` is ``STATUS``, ``STATUS:once`` or ``STATUS:N``."""
+
+
+def dials_of(given: Mapping[str, JsonValue], base: Dials | None = None) -> Dials:
+    """Dials by the names of ``KEYS``; what is not said is as in ``base``. Raises UsageError."""
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        _one_of("dial", key, KEYS)
+        if key in ("calls", "calls-in", "arguments", "stream"):
+            values[key.replace("-", "_")] = _typed(key, value, str)
+        elif key in ("parallel", "chunk"):
+            values[key] = _typed(key, value, int)
+        elif key == "latency":
+            values[key] = float(_typed(key, value, (int, float)))
+    if "http" in given:
+        values["http"] = http_fault(str(given["http"]), given.get("retry-after"))
+    elif "retry-after" in given:
+        raise UsageError("retry-after is said without http", hint="http: 429")
+    held = {name: getattr(base, name) for name in Dials.__slots__} if base else {}
+    return Dials(**{**held, **values})
+
+
+def http_fault(text: str, retry_after: JsonValue = None) -> HttpFault:
+    """``"429"`` (always), ``"429:once"``, ``"429:3"``. Raises UsageError."""
+    status, _, times = text.partition(":")
+    count = {"": "0", "always": "0", "once": "1"}.get(times, times)
+    if not (status.isascii() and status.isdecimal() and count.isascii() and count.isdecimal()):
+        raise UsageError(f"not an HTTP fault: {text!r}", hint="STATUS, STATUS:once or STATUS:N")
+    wait = None if retry_after is None else float(_typed("retry-after", retry_after, (int, float)))
+    return HttpFault(int(status), int(count), wait)
+
+
+def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise UsageError(f"{what}: {value!r:.80} is not known", hint=f"known: {', '.join(filter(None, known))}")
+
+
+def _within(what: str, value: float, low: float, high: float) -> None:
+    if not math.isfinite(value) or not low <= value <= high:
+        raise UsageError(f"{what}: {value} is not between {low:,} and {high:,}")
+
+
+def _typed(what: str, value: JsonValue, kind: type | tuple[type, ...]) -> Any:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise UsageError(f"{what}: {value!r:.80} is not {'text' if kind is str else 'a number'}")
+    return value
+
+
+HEALTHY = Dials()
+"""Nothing goes wrong."""

@@ -1,0 +1,110 @@
+"""Answers that refuse: in the shape of the provider's error bodies, with the headers it sends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from workbench.ir import JsonValue
+from workbench.rules import Contract, Enforced, Fact, Finding, Refusal, Severity, refusal
+
+_OPENAI: JsonValue = {"error": {"message": "{message}", "type": "{type}", "param": "{param}", "code": "{code}"}}
+_ANTHROPIC: JsonValue = {"type": "error", "error": {"type": "{type}", "message": "{message}"}}
+
+SHAPES: Mapping[str, JsonValue] = {
+    "anthropic-messages": {**_ANTHROPIC, "request_id": "{request_id}"},
+    "bedrock-converse": {"message": "{message}"},
+    "bedrock-invoke": {"message": "{message}"},
+    "cohere-v2": {"id": "{request_id}", "message": "{message}"},
+    "gemini": {"error": {"code": "{status}", "message": "{message}", "status": "{type}"}},
+    "ollama": {"error": "{message}"},
+    "openai-chat": _OPENAI,
+    "openai-responses": _OPENAI,
+}
+"""Protocol → its error body, for contracts that say none (term ``errors.body``)."""
+
+USUAL_TYPES: Mapping[str, Mapping[int, str]] = {
+    "anthropic-messages": {
+        400: "invalid_request_error",
+        401: "authentication_error",
+        403: "permission_error",
+        404: "not_found_error",
+        405: "invalid_request_error",
+        413: "request_too_large",
+        429: "rate_limit_error",
+        500: "api_error",
+        504: "timeout_error",
+        529: "overloaded_error",
+    },
+    "gemini": {
+        400: "INVALID_ARGUMENT",
+        401: "UNAUTHENTICATED",
+        403: "PERMISSION_DENIED",
+        404: "NOT_FOUND",
+        405: "INVALID_ARGUMENT",
+        429: "RESOURCE_EXHAUSTED",
+        500: "INTERNAL",
+        503: "UNAVAILABLE",
+        504: "DEADLINE_EXCEEDED",
+    },
+    "openai-chat": {429: "requests", 500: "server_error", 503: "server_error"},
+    "openai-responses": {429: "requests", 500: "server_error", 503: "server_error"},
+}
+"""Protocol → status → type of the error (providers' documentation of errors, October 2026)."""
+
+_FALLBACK_TYPES = {429: "rate_limit_error", 500: "server_error", 503: "service_unavailable", 529: "overloaded_error"}
+
+TEXTS: Mapping[int, str] = {
+    429: "Rate limit reached for requests",
+    500: "Internal server error",
+    503: "Service Unavailable",
+    504: "Gateway Timeout",
+    529: "Overloaded",
+}
+"""What injected refusals say."""
+
+HEADERS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "anthropic-messages": (
+        ("request-id", "{request_id}"),
+        ("anthropic-organization-id", "00000000-0000-4000-8000-000000000000"),
+    ),
+    "bedrock-converse": (("x-amzn-requestid", "{request_id}"),),
+    "bedrock-invoke": (("x-amzn-requestid", "{request_id}"),),
+    "openai-chat": (("x-request-id", "{request_id}"), ("openai-version", "2020-10-01")),
+    "openai-responses": (("x-request-id", "{request_id}"), ("openai-version", "2020-10-01")),
+}
+"""Protocol → headers of every answer; names as recordings have them."""
+
+
+def type_of(protocol: str, status: int) -> str:
+    """The type of an error with this status, "" for the usual one of a refused request."""
+    return USUAL_TYPES.get(protocol, {}).get(status, _FALLBACK_TYPES.get(status, ""))
+
+
+def refused(finding: Finding, contract: Contract, protocol: str, request_id: str) -> Refusal | None:
+    """What the provider answers to a request with this fault; None where nothing refuses it."""
+    return refusal(replace(finding, values={**finding.values, "request_id": request_id}), _shaped(contract, protocol))
+
+
+def error(
+    contract: Contract, protocol: str, status: int, message: str, *, param: str = "", code: str = "", request_id: str
+) -> Refusal:
+    """A refusal that no rule predicts: an unknown path, a body that is no JSON, an injected fault."""
+    shown = message.replace("{", "(").replace("}", ")")  # no template: braces of a client's text name no variable
+    check = Enforced("", status, shown, "", "", param=param, code=code, type=type_of(protocol, status))
+    finding = Finding("", Severity.ERROR, 0, "request", "", message, check=check, values={"request_id": request_id})
+    made = refusal(finding, _shaped(contract, protocol))
+    assert made is not None
+    return made
+
+
+def headers(protocol: str, request_id: str) -> tuple[tuple[str, str], ...]:
+    """The headers of an answer, but for its type and length."""
+    return tuple((name, value.replace("{request_id}", request_id)) for name, value in HEADERS.get(protocol, ()))
+
+
+def _shaped(contract: Contract, protocol: str) -> Contract:
+    """The contract with the error body of its protocol, where it says none of its own."""
+    if contract.term("errors.body") is not None or protocol not in SHAPES:
+        return contract
+    return replace(contract, terms={**contract.terms, "errors.body": Fact(SHAPES[protocol], "", "")})

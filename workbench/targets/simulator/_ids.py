@@ -1,0 +1,69 @@
+"""Ids and proofs of reasoning: made from a seed and a count, so that a run says the same every time.
+
+Shapes: what the providers' answers in recordings look like.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Mapping
+from hashlib import sha256, sha512
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_COUNTED = re.compile(r"\{(\d+)\}")
+
+CALLS: Mapping[str, str] = {
+    "deepseek": "call_0{n}_{24}",
+    "kimi": "{name}:{n}",
+    "mistral": "{9}",
+    "anthropic-messages": "toolu_01{22}",
+    "bedrock-converse": "tooluse_{22}",
+    "bedrock-invoke": "toolu_bdrk_01{22}",
+    "cohere-v2": "{name}_{12}",
+    "gemini": "",
+    "ollama": "",
+    "openai-responses": "call_{24}",
+    "openai-chat": "call_{24}",
+}
+"""Contract, else protocol → shape of the ids of calls; "" where they have none."""
+
+ANSWERS: Mapping[str, str] = {
+    "anthropic-messages": "msg_01{22}",
+    "bedrock-invoke": "msg_bdrk_01{22}",
+    "openai-chat": "chatcmpl-{29}",
+    "openai-responses": "resp_{48}",
+    "gemini": "{22}",
+    "cohere-v2": "{32}",
+}
+"""Protocol → shape of the ids of answers."""
+
+
+class Ids:
+    """Makes ids, none twice."""
+
+    def __init__(self, seed: str = "workbench") -> None:
+        self._seed = seed
+        self._count = 0
+
+    def make(self, shape: str, **known: str) -> str:
+        """An id: ``{22}`` stands for so many letters and digits, ``{name}`` for what is known."""
+        self._count += 1
+        letters = _letters(f"{self._seed}:{self._count}")
+        made = _COUNTED.sub(lambda found: letters[: int(found[1])], shape)
+        for name, value in known.items():
+            made = made.replace(f"{{{name}}}", value)
+        return made
+
+    def proof(self, text: str, *, sealed: bool = False) -> str:
+        """A signature bound to a text; ``sealed``: encrypted content instead."""
+        self._count += 1
+        digest = sha512(f"{self._seed}:{self._count}:{text}".encode("utf-8", "surrogatepass")).digest()
+        if sealed:
+            return "gAAAAAB" + urlsafe_b64encode(digest).decode().rstrip("=")
+        return b64encode(b"\x12\x40" + digest + digest[:18]).decode()
+
+
+def _letters(text: str) -> str:
+    digest = b"".join(sha256(f"{text}:{n}".encode()).digest() for n in range(2))
+    return "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest)

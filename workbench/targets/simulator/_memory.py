@@ -1,0 +1,121 @@
+"""What a simulator remembers: the exchanges so far, bounded, with an inspector that follows them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from workbench.inspection import Inspected, Inspector
+from workbench.ir import NOTHING
+from workbench.wire.exchange import Exchange, State, Summary, summarize
+from workbench.wire.session import MemorySession
+
+MOST_EXCHANGES = 512
+"""Exchanges that are kept; beyond that the older half is forgotten."""
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Bytes of bodies that are kept."""
+
+_SEEN_AT_COUNT = 8
+"""Exchanges that a request outside of the session is judged after."""
+
+
+@dataclass(slots=True)
+class LiveSession:
+    """A session in memory that grows. What is added is seen from the next ``refresh`` on."""
+
+    name: str
+    exchanges: list[Exchange] = field(default_factory=list)
+    damage: tuple[str, ...] = ()
+    about: Mapping[str, str] = NOTHING
+    is_live: bool = True
+    _shown: list[Summary] = field(default_factory=list)
+    _waiting: dict[int, Exchange] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.exchanges)
+
+    def put(self, index: int, exchange: Exchange) -> None:
+        """Add an exchange, or put one in the place of what it was."""
+        self._waiting[index] = exchange
+
+    def summaries(self) -> Sequence[Summary]:
+        return tuple(self._shown)
+
+    def exchange(self, index: int) -> Exchange:
+        return self.exchanges[index]
+
+    def refresh(self) -> frozenset[int]:
+        changed, self._waiting = self._waiting, {}
+        for index, exchange in sorted(changed.items()):
+            self.exchanges[index : index + 1] = (exchange,)
+            self._shown[index : index + 1] = (summarize(index, exchange),)
+        return frozenset(changed)
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+class Memory:
+    """The exchanges of a simulator; numbered from zero, whatever is forgotten.
+
+    Args:
+        label: contract that requests are judged by.
+        known: exchanges that were answered before.
+    """
+
+    def __init__(self, label: str, known: Sequence[Exchange] = ()) -> None:
+        self._label = label
+        self._first = 0
+        self._next = 0
+        self._bytes = 0
+        self._follow(known)
+
+    def _follow(self, exchanges: Sequence[Exchange]) -> None:
+        self._session = LiveSession(self._label)
+        self._inspector = Inspector(self._session, provider=self._label)
+        for index, exchange in enumerate(exchanges):
+            self._session.put(index, exchange)
+        self._next = self._first + len(exchanges)
+        self._bytes = sum(map(_size, exchanges))
+
+    def begin(self, exchange: Exchange) -> tuple[int, Inspected]:
+        """Take a request that waits for its answer: its number, and what the rules say of it."""
+        if self._next - self._first >= MOST_EXCHANGES or self._bytes > MOST_BYTES:
+            self._forget()
+        number, self._next = self._next, self._next + 1
+        self._bytes += _size(exchange)
+        self._session.put(number - self._first, replace(exchange, state=State.OPEN))
+        self._inspector.refresh()
+        deque(self._inspector.steps(), maxlen=0)
+        return number, self._inspector.rows[number - self._first]
+
+    def end(self, number: int, exchange: Exchange) -> None:
+        """The exchange is over."""
+        if number >= self._first:  # else it is forgotten already
+            self._bytes += _size(exchange)
+            self._session.put(number - self._first, exchange)
+
+    def judged_apart(self, exchange: Exchange) -> Inspected:
+        """What the rules say of a request that is no part of the session."""
+        self._session.refresh()
+        seen = (*self._session.exchanges[-_SEEN_AT_COUNT:], replace(exchange, state=State.OPEN))
+        inspector = Inspector(MemorySession(self._label, seen), provider=self._label)
+        return inspector.run().rows[-1]
+
+    def newest_first(self) -> Iterator[Exchange]:
+        """The exchanges that are over, or begun."""
+        self._inspector.refresh()
+        return reversed(self._session.exchanges)
+
+    def _forget(self) -> None:
+        """Drop the older half."""
+        self._session.refresh()
+        kept = self._session.exchanges[(len(self._session.exchanges) + 1) // 2 :]
+        self._first = self._next - len(kept)
+        self._follow(kept)
+
+
+def _size(exchange: Exchange) -> int:
+    return sum(len(side.body.raw) for side in (exchange.request, exchange.response) if side)

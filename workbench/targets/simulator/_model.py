@@ -1,0 +1,389 @@
+"""The scripted model: makes an answer of a request, the same every time, without knowing anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from threading import Lock
+from typing import Any
+
+from workbench import textcalls
+from workbench.adapters import Adapter
+from workbench.errors import LocalProtocolError, WireError
+from workbench.ir import (
+    Carrier,
+    JsonValue,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    Part,
+    Reasoning,
+    Text,
+    ToolCallIR,
+    ToolDef,
+    ToolResultIR,
+    Usage,
+)
+from workbench.rules import Contract
+from workbench.targets.simulator._dials import HEALTHY, NATIVE, Dials, HttpFault
+from workbench.targets.simulator._ids import ANSWERS, CALLS, Ids
+from workbench.targets.simulator._spoil import spoiled
+from workbench.targets.simulator._values import arguments_for
+from workbench.wire.jsontext import dumps, loads
+
+BYTES_PER_TOKEN = 4
+"""How token counts are estimated: a token of English text has about four characters."""
+
+_SHOWN = 400
+_LEAST_FOR_CALLS = 16
+"""Most tokens of an answer below which no call is tried: clients that ask for one token only try their key."""
+
+THOUGHT = "The user asks for something; a tool may know it."
+SPLIT = "Done ✓ naïve 東京 🗂️"
+"""What texts end with where characters are to be split: some of every length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that a script wants: ``arguments`` is a JSON value, or None for what the schema gives."""
+
+    name: str
+    arguments: JsonValue = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a script wants an answer to say; None is what the model says by itself."""
+
+    text: str | None = None
+    thinking: str | None = None
+    calls: tuple[Call, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Which requests a turn is for; what is not said fits all.
+
+    Attributes:
+        text: a piece of the user's last words, in any case.
+        model: glob of the model's name.
+        tool: name of a declared tool.
+        results: whether the request ends with results of tools.
+        turn: how many answers of the model the request holds, plus one.
+    """
+
+    text: str = ""
+    model: str = ""
+    tool: str = ""
+    results: bool | None = None
+    turn: int = 0
+
+    def fits(self, request: ModelRequest) -> bool:
+        """The request is one of these."""
+        answers = sum(1 for m in request.messages if m.role in ("assistant", "model"))
+        return (
+            self.text.lower() in user_words(request).lower()
+            and (not self.model or fnmatchcase(request.model or "", self.model))
+            and (not self.tool or any(tool.name == self.tool for tool in request.tools))
+            and (self.results is None or self.results == bool(last_results(request)))
+            and (not self.turn or self.turn == answers + 1)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn of a script. ``times``: how many requests it is for, 0 for all."""
+
+    match: Match = Match()
+    dials: Dials = HEALTHY
+    answer: Answer = Answer()
+    times: int = 0
+
+
+@dataclass(slots=True)
+class ScriptedModel:
+    """Answers requests by a script, and by its dials where no turn fits. For any number of threads.
+
+    Args:
+        dials: how answers are given.
+        turns: a script; the first turn that fits, and is not used up, answers.
+    """
+
+    dials: Dials = HEALTHY
+    turns: Sequence[Turn] = ()
+    _used: dict[int, int] = field(default_factory=dict)
+    _failed: dict[int, int] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def turn(self, request: ModelRequest) -> tuple[Turn, HttpFault | None]:
+        """The turn that answers a request, and the refusal that takes its place, None for none."""
+        with self._lock:
+            for number, turn in enumerate(self.turns):
+                if turn.match.fits(request) and not 0 < turn.times <= self._used.get(number, 0):
+                    fault = self._fault(number, turn.dials)
+                    if fault is None:
+                        self._used[number] = self._used.get(number, 0) + 1
+                    return turn, fault
+            return Turn(dials=self.dials), self._fault(-1, self.dials)
+
+    def _fault(self, number: int, dials: Dials) -> HttpFault | None:
+        fault, failed = dials.http, self._failed.get(number, 0)
+        if fault is None or 0 < fault.times <= failed:
+            return None
+        self._failed[number] = failed + 1
+        return fault
+
+
+def answer(request: ModelRequest, contract: Contract, adapter: Adapter, turn: Turn, ids: Ids) -> ModelResponse:
+    """The answer to a request, in a form that the adapter writes.
+
+    Raises:
+        LocalProtocolError: a text format cannot say the calls.
+    """
+    return _Writer(request, contract, adapter, turn, ids).answer()
+
+
+class _Writer:
+    """Makes one answer."""
+
+    def __init__(self, request: ModelRequest, contract: Contract, adapter: Adapter, turn: Turn, ids: Ids) -> None:
+        self.request = request
+        self.contract = contract
+        self.adapter = adapter
+        self.dials = turn.dials
+        self.script = turn.answer
+        self.ids = ids
+        self.params = {p.name: p.value for p in adapter.params(request) if p.name}
+        self.tools = [t for t in request.tools if t.name and t.kind in ("client", "custom")]
+
+    def answer(self) -> ModelResponse:
+        calls = list(self.calls())
+        text = self.script.text if self.script.text is not None else "" if calls else self.words()
+        thought = self.thought(calls)
+        text_calls = calls if self.dials.calls != NATIVE else []
+        if text_calls:
+            written = textcalls.get(self.dials.calls).render(text_calls)
+            if self.dials.calls_in == "reasoning":
+                thought = f"{thought or THOUGHT}\n{written}"
+            else:
+                text = f"{text}\n{written}".strip()
+            calls = []
+        text, is_cut = self.cut(text)
+        parts = (*self.reasoning(thought, text, calls), *self.text(text), *calls)
+        stop = "tool_calls" if calls else "length" if is_cut else "stop"
+        shape = ANSWERS.get(self.adapter.name, "")
+        return ModelResponse(
+            protocol=self.adapter.name,
+            id=self.ids.make(shape) if shape else None,
+            model=self.request.model or "simulated",
+            messages=(Message("assistant", parts),),
+            stop=stop,
+            usage=self.usage(parts),
+            is_stream=self.request.stream,
+        )
+
+    # What it says
+
+    def text(self, text: str) -> Iterator[Part]:
+        if text:
+            yield Text(text, {"id": self.ids.make("msg_{48}")}) if self.is_itemized else Text(text)
+
+    def words(self) -> str:
+        """An answer that ends the turn: what the tools returned, or the user's words."""
+        if "response_schema" in self.params or "response_json" in self.params:
+            wanted = self.params.get("response_schema")
+            schema = wanted.get("schema") if isinstance(wanted, dict) else None
+            return _json(arguments_for(schema, user_words(self.request)))
+        ending = f" {SPLIT}" if self.dials.stream == "split-utf8" else ""
+        results = last_results(self.request)
+        if results:
+            names = {c.id: c.name for m in self.request.messages for _, c in m.tool_calls()}
+            said = (f"{r.name or names.get(r.tool_call_id) or 'The tool'} returned: {_shown(r)}" for r in results)
+            return "\n".join(said) + ending
+        return f"You said: {user_words(self.request)[:_SHOWN] or 'nothing'}{ending}"
+
+    def cut(self, text: str) -> tuple[str, bool]:
+        """The text within the most tokens that the request allows."""
+        most = self.params.get("max_tokens")
+        if isinstance(most, int) and not isinstance(most, bool) and 0 < most * BYTES_PER_TOKEN < len(text):
+            return text[: most * BYTES_PER_TOKEN], True
+        return text, False
+
+    # What it calls
+
+    def calls(self) -> Iterator[ToolCallIR]:
+        wanted = self.script.calls if self.script.calls is not None else tuple(self.wanted())
+        for number, call in enumerate(wanted):
+            tool = next((t for t in self.tools if t.name == call.name), None)
+            yield self.call(call, tool, number)
+
+    def wanted(self) -> Iterator[Call]:
+        """The calls it makes by itself: none when it has results, unless one is demanded."""
+        choice, results = self.request.tool_choice, last_results(self.request)
+        mode = choice.mode if choice else "auto"
+        most = self.params.get("max_tokens")
+        is_short = isinstance(most, int) and most < _LEAST_FOR_CALLS
+        if mode == "none" or not self.tools or is_short or (results and mode not in ("any", "tool")):
+            return
+        count = max(self.dials.parallel, 2 if self.dials.stream == "reused-index" else 1)
+        ordered = self.ordered(choice.name if choice and mode == "tool" else None)
+        for number in range(1 if self.request.parallel is False else count):
+            yield Call(ordered[number % len(ordered)].name or "")
+
+    def ordered(self, name: str | None) -> list[ToolDef]:
+        """The tools it would call, the likeliest first: what is demanded, what the user names, what was not called."""
+        if name is not None:
+            return [t for t in self.tools if t.name == name] or self.tools
+        words = user_words(self.request)
+        called = (
+            {c.name for m in self.request.messages for _, c in m.tool_calls()} if last_results(self.request) else ()
+        )
+        return sorted(
+            self.tools, key=lambda t: (t.name in called, not re.search(rf"\b{re.escape(t.name or '')}\b", words))
+        )
+
+    def call(self, call: Call, tool: ToolDef | None, number: int) -> ToolCallIR:
+        made = call.arguments
+        is_custom = tool is not None and tool.kind == "custom"
+        if made is None:
+            words = user_words(self.request)
+            made = words or "text" if is_custom else arguments_for(tool.schema if tool else None, words, number)
+        shape = CALLS.get(self.contract.name) or CALLS.get(self.adapter.name, "")
+        call_id = self.ids.make(shape, name=call.name, n=str(number)) if shape else None
+        own = {"id": self.ids.make("fc_{48}")} if self.is_itemized else {}
+        if is_custom:
+            return ToolCallIR(call_id, call.name, made, "custom", extra=own)
+        healthy = ToolCallIR(call_id, call.name, made, "function", _json(made), extra=own)
+        return self.shaped(spoiled(healthy, self.dials.arguments, tool.schema if tool else None))
+
+    def shaped(self, call: ToolCallIR) -> ToolCallIR:
+        """The call as this protocol holds arguments: as text, or as an object; text that is none is a string there."""
+        if self.adapter.capabilities.arguments == "string" and self.dials.calls == NATIVE:
+            return call
+        try:
+            return replace(call, input=loads((call.raw or "").encode("utf-8", "surrogatepass")), raw=None)
+        except WireError:
+            return replace(call, input=call.raw, raw=None, error="not JSON")
+
+    # What it thinks
+
+    @property
+    def is_itemized(self) -> bool:
+        return self.adapter.name == "openai-responses"
+
+    def thought(self, calls: Sequence[ToolCallIR]) -> str | None:
+        """What it thinks, None where thinking is off."""
+        if self.script.thinking is not None:
+            return self.script.thinking
+        thinking = self.request.thinking
+        if thinking is None and (self.is_sealed() or self.params.keys() & {"effort", "thinking_budget"}):
+            thinking = "on"
+        is_on = thinking not in (None, "off") or (thinking is None and self.contract.reasoning.thinking_default)
+        if not (is_on or (self.dials.calls_in == "reasoning" and self.dials.calls != NATIVE and calls)):
+            return None
+        return THOUGHT if calls or not last_results(self.request) else "The tool has answered; I can say it."
+
+    def carrier(self) -> Carrier | None:
+        """The field that reasoning travels in here."""
+        held = self.adapter.capabilities.reasoning
+        named = [c for c in self.contract.reasoning.carriers if c in held]
+        if not named and not self.contract.reasoning.carriers:
+            named = [self.adapter.capabilities.plain_reasoning or next(iter(sorted(held)), "")]
+        return Carrier(named[0]) if named and named[0] else None
+
+    def reasoning(self, thought: str | None, text: str, calls: Sequence[ToolCallIR]) -> Iterator[Reasoning]:
+        carrier = self.carrier()
+        if carrier is Carrier.THOUGHT_SIGNATURE:
+            if thought is not None and self.script.thinking is not None:
+                yield Reasoning(carrier, thought)
+            if calls:  # the first call of an answer is signed, whether thoughts are shown or not
+                yield Reasoning(carrier, None, self.ids.proof(f"{text}{calls[0].name}"))
+        elif thought is None or carrier is None:
+            return
+        elif carrier is Carrier.ENCRYPTED_ITEM:
+            own = {"id": self.ids.make("rs_{48}"), "summary": []}
+            sealed = self.is_sealed()
+            yield Reasoning(carrier, None, data=self.ids.proof(thought, sealed=True) if sealed else None, extra=own)
+        elif carrier is Carrier.REDACTED_THINKING:
+            yield Reasoning(carrier, None, data=self.ids.proof(thought))
+        elif carrier in (Carrier.THINKING, Carrier.REASONING_BLOCK):
+            yield Reasoning(carrier, thought, self.ids.proof(thought))
+        else:
+            yield Reasoning(carrier, thought)
+
+    def is_sealed(self) -> bool:
+        """The request asks for encrypted reasoning: without it the item is kept on the server."""
+        include = self.request.params.get("include")
+        return isinstance(include, list) and "reasoning.encrypted_content" in include
+
+    # What it costs
+
+    def usage(self, parts: Sequence[Part]) -> Usage | None:
+        held, options = self.adapter.capabilities, self.request.params.get("stream_options")
+        is_asked = isinstance(options, dict) and options.get("include_usage") is True
+        if self.adapter.name == "openai-chat" and self.request.stream and not is_asked:
+            return None
+        thoughts = tokens(p.text or "" for p in parts if isinstance(p, Reasoning))
+        calls = (f"{p.name}{p.raw or p.input}" for p in parts if isinstance(p, ToolCallIR))
+        output = tokens(p.text for p in parts if isinstance(p, Text)) + tokens(calls) + thoughts
+        needed: dict[str, Any] = dict.fromkeys(held.usage_needed - {"input", "output"}, 0)
+        known: dict[str, Any] = {
+            **needed,
+            **({"reasoning": thoughts} if "reasoning" in held.usage_fields and thoughts else {}),
+        }
+        return Usage(input_tokens(self.request), output, **known)
+
+
+def input_tokens(request: ModelRequest) -> int:
+    """About how many tokens a request has: texts, calls, results and tools, at a few bytes each."""
+    said = [str(part) if not isinstance(part, Text | Reasoning) else part.text or "" for part in _parts(request)]
+    tools = [_json({"name": t.name, "description": t.description, "schema": t.schema}) for t in request.tools]
+    return tokens(said) + tokens(tools) + 4 * len(request.messages)
+
+
+def _parts(request: ModelRequest) -> Iterator[Part | str]:
+    for part in (*request.system, *(p for m in request.messages for p in m.parts)):
+        if isinstance(part, ToolResultIR):
+            yield from part.content
+        elif isinstance(part, ToolCallIR):
+            yield f"{part.name}{part.raw if part.raw is not None else _json(part.input)}"
+        else:
+            yield part
+
+
+def tokens(texts: Iterator[str] | Sequence[str]) -> int:
+    """About how many tokens some texts have."""
+    return sum(-(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN) for text in texts)
+
+
+def user_words(request: ModelRequest) -> str:
+    """The last words of the user: texts of the last message of theirs that has some."""
+    for message in reversed(request.messages):
+        words = " ".join(p.text for p in message.parts if isinstance(p, Text)).strip()
+        if words and message.role in ("user", "items"):
+            return words
+    return ""
+
+
+def last_results(request: ModelRequest) -> list[ToolResultIR]:
+    """The results that stand behind the last answer of the model."""
+    found: list[ToolResultIR] = []
+    for message in reversed(request.messages):
+        if message.role in ("assistant", "model") or any(True for _ in message.tool_calls()):
+            break
+        found[:0] = [result for _, result in message.tool_results()]
+    return found
+
+
+def _shown(result: ToolResultIR) -> str:
+    texts = " ".join(p.text for p in result.content if isinstance(p, Text)).strip()
+    return texts[:_SHOWN] or "nothing that is text"
+
+
+def _json(value: JsonValue) -> str:
+    try:
+        return dumps(value).decode("utf-8", "surrogatepass")
+    except LocalProtocolError:
+        return ""

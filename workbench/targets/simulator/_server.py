@@ -1,0 +1,211 @@
+"""A simulator on loopback: HTTP/1.1 with persistent connections, a thread for each."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any
+
+from workbench.limits import LINGER_SECONDS
+from workbench.recorder.admission import Admission
+from workbench.recorder.http1.body import request_body
+from workbench.recorder.http1.head import BadMessage, HeadBuffer, Request, read_request, render
+from workbench.targets.simulator._core import Reply, Served, Simulator
+
+HOST = "127.0.0.1"
+MAX_BODY = 64 * 1024 * 1024
+"""Bytes of a request; the largest that a provider takes is 32 MB."""
+
+IDLE_SECONDS = 75.0
+"""How long a connection may be silent between requests and inside of one: as long as nginx leaves it."""
+
+_READ = 256 * 1024
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+
+class Server:
+    """Serves one simulator. A context manager: the port is free again behind it."""
+
+    def __init__(self, simulator: Simulator, *, port: int = 0, log: Callable[[Served], None] | None = None) -> None:
+        self.simulator = simulator
+        self._log = log or (lambda _: None)
+        self._listener = socket.create_server((HOST, port), backlog=128)
+        self.port: int = self._listener.getsockname()[1]
+        self.admission = Admission(self.port)
+        self._open: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        self._ends = threading.Event()
+        self._thread = threading.Thread(target=self._accept, name=f"simulator {self.port}", daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """``http://127.0.0.1:PORT``."""
+        return f"http://{HOST}:{self.port}"
+
+    def log(self, served: Served) -> None:
+        """Tell what became of a request."""
+        self._log(served)
+
+    @property
+    def is_ending(self) -> bool:
+        """No more requests are taken."""
+        return self._ends.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait, or until the server ends; whether it goes on."""
+        return not self._ends.wait(seconds)
+
+    def close(self) -> None:
+        """Stop listening and end every connection."""
+        self._ends.set()
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        with self._lock:
+            for connection in self._open:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+        self._thread.join(LINGER_SECONDS)
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def _accept(self) -> None:
+        while not self.is_ending:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with self._lock:
+                self._open.add(connection)
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        try:
+            with suppress(OSError):
+                connection.settimeout(IDLE_SECONDS)
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                _Connection(self, connection).run()
+        finally:
+            with self._lock:
+                self._open.discard(connection)
+            connection.close()
+
+
+def serve(simulator: Simulator, *, port: int = 0, log: Callable[[Served], None] | None = None) -> Server:
+    """Serve a simulator on loopback, in threads of this process. Raises OSError where the port is taken."""
+    return Server(simulator, port=port, log=log)
+
+
+class _Connection:
+    """Takes the requests of one connection, one after the other."""
+
+    def __init__(self, server: Server, connection: socket.socket) -> None:
+        self.server = server
+        self.connection = connection
+        self.ahead = HeadBuffer()
+
+    def run(self) -> None:
+        keeps = True
+        while keeps and not self.server.is_ending:
+            try:
+                request = self.head()
+                if request is None:
+                    return
+                target = self.server.admission.target(request)
+                body = self.body(request)
+            except BadMessage as bad:
+                self.turn_away(bad)
+                return
+            keeps = self.answer(request, target, body)
+
+    def head(self) -> Request | None:
+        """The next head, None where the client has hung up."""
+        while (block := self.ahead.take()) is None:
+            data = self.connection.recv(_READ)
+            if not data:
+                return None
+            self.ahead.add(data)
+        return read_request(block)
+
+    def body(self, request: Request) -> bytes:
+        body, pieces, size = request_body(request), list[bytes](), 0
+        data = self.ahead.take_rest()
+        if not body.is_done and b"100-continue" in request.tokens(b"expect"):
+            self.connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        while True:
+            fed = body.feed(data)
+            pieces += fed.pieces
+            size += sum(map(len, fed.pieces))
+            if size > MAX_BODY:
+                raise BadMessage(f"the body is longer than {MAX_BODY:,} bytes", 413)
+            if body.is_done:
+                self.ahead.add(fed.rest)
+                return b"".join(pieces)
+            data = self.connection.recv(_READ)
+            if not data:
+                raise BadMessage("the connection ended inside the body")
+
+    def answer(self, request: Request, target: bytes, body: bytes) -> bool:
+        """Send the answer; whether the connection stays."""
+        method = request.method.decode("latin-1")
+        reply = self.server.simulator.send(method, target.decode("latin-1"), request.headers, body)
+        self.server.log(reply.served)
+        keeps = request.version == b"HTTP/1.1" and b"close" not in request.tokens(b"connection")
+        is_chunked = request.version == b"HTTP/1.1"
+        self.connection.sendall(_head(reply, is_chunked=is_chunked and _has_body(reply, method), keeps=keeps))
+        if not _has_body(reply, method):
+            return keeps
+        for delay, data in reply.pieces:
+            if delay and not self.server.wait(delay):
+                break
+            self.connection.sendall(b"%x\r\n%s\r\n" % (len(data), data) if is_chunked else data)
+        if reply.is_cut:
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+            return False
+        if is_chunked:
+            self.connection.sendall(b"0\r\n\r\n")
+        return keeps
+
+    def turn_away(self, bad: BadMessage) -> None:
+        """What came is no request for this server: say so, hear the client out, and end the connection."""
+        text = f"workbench: {bad}\n".encode()
+        lines = [b"Content-Type: text/plain; charset=utf-8", b"Content-Length: %d" % len(text), b"Connection: close"]
+        lines += [b"Upgrade: HTTP/1.1"] if bad.status == HTTPStatus.UPGRADE_REQUIRED else []
+        self.connection.sendall(render(_start(bad.status), lines) + text)
+        self.server.log(Served("?", "?", bad.status, note=bad.what))
+        self.connection.shutdown(socket.SHUT_WR)
+        self.connection.settimeout(LINGER_SECONDS)
+        until = time.monotonic() + LINGER_SECONDS
+        while time.monotonic() < until and self.connection.recv(_READ):
+            pass
+
+
+def _has_body(reply: Reply, method: str) -> bool:
+    return method != "HEAD" and reply.status not in (204, 304)
+
+
+def _head(reply: Reply, *, is_chunked: bool, keeps: bool) -> bytes:
+    lines = [f"{name}: {value}".encode("latin-1", "replace") for name, value in reply.headers]
+    if is_chunked:
+        lines.append(b"transfer-encoding: chunked")
+    if not keeps:
+        lines.append(b"connection: close")
+    return render(_start(reply.status), lines)
+
+
+def _start(status: int) -> bytes:
+    try:
+        phrase = HTTPStatus(status).phrase
+    except ValueError:
+        phrase = ""
+    return f"HTTP/1.1 {status} {phrase}".encode()

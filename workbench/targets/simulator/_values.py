@@ -1,0 +1,148 @@
+"""Arguments for a tool, made from its schema: the same every time, and valid under it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workbench.ir import JsonValue
+from workbench.schemas._fits import Undecided, fits
+from workbench.schemas._instances import instances
+from workbench.schemas._merge import types_of
+from workbench.schemas.walk import resolve
+
+_MOST_DEPTH = 8
+_MOST_VALUES = 2_000
+_TRIES = 60
+_USUAL: tuple[tuple[str, str], ...] = (
+    (r"path|dir|folder|file", "."),
+    (r"url|uri|link", "https://example.org/"),
+    (r"command|cmd|script", "ls"),
+    (r"pattern|glob", "*"),
+    (r"date", "2026-01-01"),
+    (r"city|location|place", "Paris"),
+    (r"mail", "a@example.org"),
+)
+"""What an argument is called → a value that does no harm if somebody runs it."""
+
+_FORMATS = {
+    "date": "2026-01-01",
+    "date-time": "2026-01-01T00:00:00Z",
+    "time": "00:00:00Z",
+    "email": "a@example.org",
+    "uri": "https://example.org/",
+    "uuid": "00000000-0000-4000-8000-000000000000",
+    "ipv4": "127.0.0.1",
+}
+
+
+def arguments_for(schema: JsonValue, words: str = "", number: int = 0) -> JsonValue:
+    """A value that fits a schema.
+
+    Args:
+        schema: of the arguments; None for any object.
+        words: of the user, which free texts are taken from.
+        number: which of several calls of one answer it is for.
+    """
+    made = _Maker(schema, words, number).value(schema, "", 0) if isinstance(schema, dict) else {}
+    if not isinstance(schema, dict) or _is_fit(made, schema):
+        return made
+    return next((value for value in instances(schema, _TRIES, number) if _is_fit(value, schema)), made)
+
+
+def _is_fit(value: JsonValue, schema: JsonValue) -> bool:
+    try:
+        return fits(value, schema)
+    except Undecided:
+        return True
+
+
+class _Maker:
+    """Takes the first thing that a schema allows."""
+
+    def __init__(self, root: JsonValue, words: str, number: int) -> None:
+        self.root = root
+        self.words = " ".join(words.split())[:60]
+        self.number = number
+        self.made = 0
+
+    def value(self, schema: JsonValue, name: str, depth: int) -> JsonValue:
+        self.made += 1
+        if not isinstance(schema, dict) or depth > _MOST_DEPTH or self.made > _MOST_VALUES:
+            return self.words or "text"
+        if isinstance(schema.get("$ref"), str):
+            return self.value(resolve(self.root, schema["$ref"]), name, depth + 1)
+        for key in ("const", "default"):
+            if key in schema:
+                return schema[key]
+        for key in ("examples", "enum"):
+            if isinstance(schema.get(key), list) and schema[key]:
+                return schema[key][self.number % len(schema[key])]
+        inner = next((schema[k] for k in ("anyOf", "oneOf", "allOf") if isinstance(schema.get(k), list)), None)
+        if inner and "properties" not in schema:
+            return self.value({**_without_combinators(schema), **_dict(inner[0])}, name, depth + 1)
+        kinds = types_of(schema.get("type")) if "type" in schema else [_told(schema)]
+        return self.typed(next((k for k in kinds if k != "null"), "null"), schema, name, depth)
+
+    def typed(self, kind: str, schema: dict[str, JsonValue], name: str, depth: int) -> JsonValue:
+        match kind.lower():
+            case "object":
+                return dict(self.members(schema, depth))
+            case "array":
+                count = max(_whole(schema.get("minItems")), 1)
+                return [self.value(schema.get("items"), name, depth + 1) for _ in range(min(count, 20))]
+            case "integer" | "number":
+                return _number(schema)
+            case "boolean":
+                return True
+            case "null":
+                return None
+        return self.text(schema, name)
+
+    def members(self, schema: dict[str, JsonValue], depth: int) -> Iterator[tuple[str, JsonValue]]:
+        """The required properties; the first one where none is required."""
+        properties = _dict(schema.get("properties"))
+        required = [n for n in schema.get("required") or () if isinstance(n, str)]
+        for name in required or list(properties)[:1]:
+            yield name, self.value(properties.get(name, {"type": "string"}), name, depth + 1)
+
+    def text(self, schema: dict[str, JsonValue], name: str) -> str:
+        if schema.get("format") in _FORMATS:
+            return _FORMATS[schema["format"]]
+        usual = next((value for pattern, value in _USUAL if re.search(pattern, name.lower())), "")
+        text = usual or self.words or "text"
+        if self.number and not usual:
+            text = f"{text} ({self.number + 1})"
+        text += "." * max(0, min(_whole(schema.get("minLength")), 1000) - len(text))
+        most = schema.get("maxLength")
+        return text[:most] if isinstance(most, int) else text
+
+
+def _without_combinators(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {k: v for k, v in schema.items() if k not in ("anyOf", "oneOf", "allOf")}
+
+
+def _told(schema: dict[str, JsonValue]) -> str:
+    """The type that a schema without one tells by its keywords."""
+    if "properties" in schema or "required" in schema:
+        return "object"
+    return "array" if "items" in schema else "string"
+
+
+def _number(schema: dict[str, JsonValue]) -> float:
+    low = schema.get("minimum", schema.get("exclusiveMinimum"))
+    high = schema.get("maximum", schema.get("exclusiveMaximum"))
+    step = 1 if "exclusiveMinimum" in schema else 0
+    if isinstance(low, int | float) and not isinstance(low, bool):
+        return low + step
+    if isinstance(high, int | float) and not isinstance(high, bool) and high < 1:
+        return high - ("exclusiveMaximum" in schema)
+    return 1
+
+
+def _dict(value: JsonValue) -> dict[str, JsonValue]:
+    return value if isinstance(value, dict) else {}
+
+
+def _whole(value: JsonValue) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -1,0 +1,165 @@
+"""From an answer to the pieces that go over the wire, with what a dial breaks on the way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from workbench.adapters import Adapter
+from workbench.errors import WireError
+from workbench.ir import ApiError, JsonValue, ModelResponse, ToolCallIR
+from workbench.targets.simulator._dials import Dials
+from workbench.targets.simulator._errors import TEXTS, type_of
+from workbench.wire.jsontext import dumps, loads
+from workbench.wire.stream import Framing, read_stream
+
+JSON = "application/json"
+STREAM_TYPES = {
+    "ollama": "application/x-ndjson",
+    "bedrock-converse": "application/vnd.amazon.eventstream",
+    "bedrock-invoke": "application/vnd.amazon.eventstream",
+}
+_SSE_TYPE = "text/event-stream; charset=utf-8"
+_DATA = re.compile(rb"^(data: ?)(.*)$", re.MULTILINE)
+_INDEX_KEYS = ("index", "output_index")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An answer as bytes. ``is_cut``: the connection breaks behind the last piece."""
+
+    content_type: str
+    pieces: tuple[bytes, ...]
+    is_cut: bool = False
+
+
+def written(response: ModelResponse, adapter: Adapter, dials: Dials, *, is_array: bool = False) -> Written:
+    """The answer, whole or as a stream.
+
+    Args:
+        is_array: the stream is one JSON array, as Gemini sends it without ``alt=sse``.
+    """
+    if not response.is_stream or dials.stream == "json-body":
+        return Written(JSON, _cut_up((dumps(adapter.write_response(response)),), dials))
+    failed = ApiError(TEXTS[529], type_of(adapter.name, 529) or None)
+    meant = replace(response, error=failed) if dials.stream == "error" else response
+    body = _with_raw_arguments(adapter.write_stream(meant), response)
+    kind = STREAM_TYPES.get(adapter.name, _SSE_TYPE)
+    stream = read_stream(body, kind)
+    starts = [event.start for event in stream.events[1:]]
+    pieces = [body[start:end] for start, end in zip([0, *starts], [*starts, len(body)], strict=True)]
+    if is_array and stream.framing is Framing.SSE:
+        kind, pieces = f"{JSON}; charset=UTF-8", list(_as_array(pieces))
+    is_lines = stream.framing in (Framing.SSE, Framing.NDJSON)
+    pieces = _broken(pieces, dials.stream, is_sse=stream.framing is Framing.SSE) if is_lines else pieces
+    is_cut = dials.stream == "cut"
+    if is_cut:
+        whole = b"".join(pieces)
+        pieces = [whole[: max(1, len(whole) * 3 // 5)]] if dials.chunk else _first_bytes(pieces, len(whole) * 3 // 5)
+    elif dials.stream == "no-terminator":
+        pieces = pieces[:-1] if len(pieces) > 1 else []
+    return Written(kind, _cut_up(pieces, dials), is_cut)
+
+
+def _first_bytes(pieces: Sequence[bytes], count: int) -> list[bytes]:
+    kept = []
+    for piece in pieces:
+        kept.append(piece[:count])
+        count -= len(piece)
+        if count <= 0:
+            break
+    return kept
+
+
+def _with_raw_arguments(body: bytes, response: ModelResponse) -> bytes:
+    """Streams carry arguments as text in every protocol: text that is no JSON stands there as it is.
+
+    Writers that hold arguments as values have written it as a JSON string.
+    """
+    for message in response.messages:
+        for part in message.parts:
+            if isinstance(part, ToolCallIR) and part.raw is None and part.error:
+                body = body.replace(dumps(dumps(part.input).decode()), dumps(part.input))
+    return body
+
+
+def _as_array(pieces: Sequence[bytes]) -> Iterator[bytes]:
+    for number, piece in enumerate(pieces):
+        found = _DATA.search(piece)
+        yield (b"," if number else b"[") + (found[2].rstrip(b"\r") if found else b"null") + b"\n"
+    yield b"]"
+
+
+def _broken(pieces: list[bytes], fault: str, *, is_sse: bool) -> list[bytes]:
+    """The events with a fault of ``STREAM_FAULTS`` in them."""
+    match fault:
+        case "reused-index":
+            return [_edited(piece, lambda value: _indexed(value, 0)) for piece in pieces]
+        case "missing-index":
+            return [_edited(piece, lambda value: _indexed(value, None)) for piece in pieces]
+        case "empty-choices":
+            found = next((p for p in pieces if b'"choices"' in p or b'"candidates"' in p), None)
+            return pieces if found is None else [_edited(found, _without_choices), *pieces]
+        case "comments" if is_sse:
+            return [b": keep-alive\n\n" + piece for piece in pieces]
+    return pieces
+
+
+def _edited(piece: bytes, change: Callable[[JsonValue], JsonValue]) -> bytes:
+    """One event with other data; what is no JSON stays."""
+
+    def data(found: re.Match[bytes]) -> bytes:
+        try:
+            return found[1] + dumps(change(loads(found[2])))
+        except WireError:
+            return found[0]
+
+    return _DATA.sub(data, piece) if b"data:" in piece[:200] else data_line(piece, change)
+
+
+def data_line(piece: bytes, change: Callable[[JsonValue], JsonValue]) -> bytes:
+    """The same for a line that is JSON alone."""
+    try:
+        return dumps(change(loads(piece))) + b"\n"
+    except WireError:
+        return piece
+
+
+def _indexed(value: JsonValue, index: int | None) -> JsonValue:
+    """The value with another index on every call and block, None for none at all; choices keep theirs."""
+    if isinstance(value, list):
+        return [_indexed(inner, index) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    is_choice = "delta" in value and "finish_reason" in value
+    made = {}
+    for key, inner in value.items():
+        if key not in _INDEX_KEYS or is_choice:
+            made[key] = _indexed(inner, index)
+        elif index is not None:
+            made[key] = index
+    return made
+
+
+def _without_choices(value: JsonValue) -> JsonValue:
+    return {k: [] if k in ("choices", "candidates") else v for k, v in value.items()}
+
+
+def _cut_up(pieces: Sequence[bytes], dials: Dials) -> tuple[bytes, ...]:
+    if dials.stream == "split-utf8":
+        return tuple(part for piece in pieces for part in _split_characters(piece))
+    if not dials.chunk:
+        return tuple(pieces)
+    whole = b"".join(pieces)
+    return tuple(whole[n : n + dials.chunk] for n in range(0, len(whole), dials.chunk))
+
+
+def _split_characters(piece: bytes) -> Iterator[bytes]:
+    """The piece, cut behind every byte of a character that goes on."""
+    start = 0
+    for at in range(1, len(piece)):
+        if 0x80 <= piece[at] < 0xC0:
+            yield piece[start:at]
+            start = at
+    yield piece[start:]
