@@ -13,7 +13,7 @@ from workbench.decode import REQUEST
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message, ModelRequest, Part
 from workbench.repairs._places import element
-from workbench.repairs._proposal import value_at
+from workbench.repairs._proposal import read_at, value_at
 from workbench.rules import Case, Contract, Finding
 from workbench.wire.jsontext import loads
 
@@ -60,8 +60,9 @@ class Fault:
             return None
 
     def value(self, pointer: str) -> JsonValue:
-        """What stands at a pointer of the body, None for nothing."""
-        return value_at(self.body, pointer)
+        """What stands at a pointer of the body, also inside strings that hold JSON; None for nothing."""
+        found = value_at(self.body, pointer)
+        return read_at(self.case.decoded.request_index, pointer) if found is None else found
 
     @cached_property
     def list_pointer(self) -> str:
@@ -71,7 +72,11 @@ class Fault:
     @cached_property
     def number(self) -> int | None:
         """Index of the message the finding is on; None where it is on none."""
-        at = f"{self.finding.pointer}/"
+        return self.number_at(self.finding.pointer)
+
+    def number_at(self, pointer: str) -> int | None:
+        """Index of the message that holds a pointer."""
+        at = f"{pointer}/"
         return next((n for n, m in enumerate(self.messages) if m.pointer and at.startswith(f"{m.pointer}/")), None)
 
     @cached_property

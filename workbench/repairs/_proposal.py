@@ -94,25 +94,29 @@ def _edits(http: HttpRequest, text: bytes, index: JsonIndex, change: Change) -> 
     match change:
         case SetHeader():
             old = http.headers.get(change.name)
-            return [Edit(HEADERS + change.name, None, old, change.value, "remove" if change.value is None else "replace")]
+            return [
+                Edit(HEADERS + change.name, None, old, change.value, "remove" if change.value is None else "replace")
+            ]
         case patch.Replace():
             span = index.span(change.pointer)
-            return [Edit(change.pointer, span, _read(text, index, change.pointer), change.value, "replace")]
+            return [Edit(change.pointer, span, read_at(index, change.pointer), change.value, "replace")]
         case patch.Remove():
             span = index.span(change.pointer)
-            return [Edit(change.pointer, span, _read(text, index, change.pointer), None, "remove")]
+            return [Edit(change.pointer, span, read_at(index, change.pointer), None, "remove")]
         case patch.Insert():
             return [Edit(change.pointer, _slot(index, change.pointer), None, change.value, "insert")]
         case patch.Move():
-            value = _read(text, index, change.source)
+            value = read_at(index, change.source)
             gone = Edit(change.source, index.span(change.source), value, None, "remove")
             return [gone, Edit(change.pointer, _slot(index, change.pointer), None, value, "insert")]
 
 
-def _read(text: bytes, index: JsonIndex, pointer: str) -> JsonValue:
+def read_at(index: JsonIndex, pointer: str) -> JsonValue:
     """The value at a pointer, also inside strings."""
     place = index.find(pointer)
-    return loads(place.layer.text[place.node.start : place.node.end]) if place else None
+    if place is None or index.span(pointer) is None:
+        return None
+    return loads(place.layer.text[place.node.start : place.node.end])
 
 
 def _slot(index: JsonIndex, pointer: str) -> tuple[int, int] | None:

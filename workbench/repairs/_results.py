@@ -107,9 +107,7 @@ def _emptied(fault: Fault, refs: Sequence[NodeRef]) -> list[Message]:
     """Messages that hold nothing but these parts."""
     taken = {(r.message, r.part) for r in refs}
     numbers = dict.fromkeys(r.message for r in refs)
-    return [
-        fault.messages[n] for n in numbers if all((n, k) in taken for k in range(len(fault.messages[n].parts)))
-    ]
+    return [fault.messages[n] for n in numbers if all((n, k) in taken for k in range(len(fault.messages[n].parts)))]
 
 
 def to_front(fault: Fault, message: Message, moved: Sequence[int], first: int) -> tuple[Change, ...]:

@@ -54,7 +54,8 @@ class Fixed:
 def is_repairable(finding: Finding) -> bool:
     """A verdict rests on it, and it is in a request."""
     rule = every_rule().get(finding.rule)
-    return finding.side == REQUEST and finding.severity is not Severity.INFO and not (rule and rule.is_advice)
+    is_advice = rule is None or rule.is_advice
+    return finding.side == REQUEST and finding.severity is not Severity.INFO and not is_advice
 
 
 class Search:

@@ -15,6 +15,7 @@ from workbench.ir import (
     Reasoning,
     Text,
     ToolCallIR,
+    ToolChoice,
     ToolDef,
     ToolResultIR,
 )
@@ -157,6 +158,24 @@ def thinking_off(adapter: Adapter) -> dict[str, JsonValue]:
     with_it = adapter.write_request(said)
     without = adapter.write_request(replace(said, thinking=None))
     return {key: value for key, value in with_it.items() if key not in without}
+
+
+def system(adapter: Adapter, text: str) -> dict[str, JsonValue]:
+    """The top-level member that holds a system text; {} where it is a message."""
+    said = ModelRequest(adapter.name, None, ())
+    with_it = adapter.write_request(replace(said, system=(Text(text),)))
+    without = adapter.write_request(said)
+    return {key: value for key, value in with_it.items() if key not in without}
+
+
+def choice(adapter: Adapter, mode: str) -> dict[str, JsonValue]:
+    """Top-level members that say a choice of tools ("auto", "any"); {} where the protocol cannot say it."""
+    if mode not in adapter.capabilities.choices:
+        return {}
+    said = ModelRequest(adapter.name, None, (), tools=(ToolDef("f", None, {"type": "object"}),))
+    with_it = adapter.write_request(replace(said, tool_choice=ToolChoice(mode)))
+    without = adapter.write_request(said)
+    return {key: value for key, value in with_it.items() if with_it[key] != without.get(key)}
 
 
 def tool(adapter: Adapter, name: str, schema: JsonValue) -> tuple[str, JsonValue]:

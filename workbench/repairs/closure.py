@@ -229,7 +229,7 @@ def _without_id(fault: Fault, ref: NodeRef, part: ToolCallIR | ToolResultIR) -> 
     if isinstance(part, ToolResultIR):
         call = line.call or line.stands_for if line else None
         made = fault.part(call) if call and call.side == REQUEST else None
-        for candidate in ([made] if made else _results.open_before(fault, ref)):
+        for candidate in [made] if made else _results.open_before(fault, ref):
             if isinstance(candidate, ToolCallIR) and candidate.id:
                 title = f"give the result the id of its call, {quote(candidate.id)}"
                 yield Proposal(title, _results.set_id(fault, ref, candidate.id))
@@ -248,7 +248,11 @@ def _named(verb: str, fault: Fault, refs: Sequence[NodeRef]) -> str:
     if len(calls) == 1:
         name = quote(calls[0].id) if calls[0].id else f"of {quote(calls[0].name)}"
         return f"{verb} the call {name}"
-    return f"{verb} each of the {len(calls)} open calls of the turn" if "add" in verb else f"{verb} the {len(calls)} open calls"
+    return (
+        f"{verb} each of the {len(calls)} open calls of the turn"
+        if "add" in verb
+        else f"{verb} the {len(calls)} open calls"
+    )
 
 
 REPAIRS: Mapping[str, tuple[Propose, ...]] = {
