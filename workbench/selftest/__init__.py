@@ -1,0 +1,168 @@
+"""Planting known faults in healthy sessions, and counting how many are named at the right place.
+
+A fault counts as named where a finding of one of its rules stands at the place where it was planted, or inside or
+around it. The healthy sessions themselves, and the same sessions written in another way, are the negative control: any
+finding there is a false alarm. Nothing leaves the process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from workbench.inspection import Inspector
+from workbench.rules import Finding, Severity
+from workbench.selftest._body import Asked
+from workbench.selftest.answers import ANSWER_FAULTS, Answered
+from workbench.selftest.control import rewritten
+from workbench.selftest.faults import FAULTS
+from workbench.selftest.healthy import Healthy
+from workbench.wire.exchange import Exchange
+from workbench.wire.session import MemorySession
+
+MOST_WAYS = 3
+"""Ways in which one fault is planted in one exchange."""
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """A fault that nobody named at its place.
+
+    Attributes:
+        fault: its name.
+        session: where it was planted, and in which exchange, from zero.
+        found: what was said instead: (slug, pointer).
+    """
+
+    fault: str
+    session: str
+    exchange: int
+    places: tuple[str, ...]
+    found: tuple[tuple[str, str], ...]
+
+
+@dataclass(slots=True)
+class Tally:
+    """How a kind of fault was named: at its place, at another place, or not at all."""
+
+    planted: int = 0
+    named: int = 0
+    elsewhere: int = 0
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of it.
+
+    Attributes:
+        tallies: name of a fault → how often it was planted and named.
+        misses: every one that was not named at its place.
+        healthy: exchanges of the negative control.
+        alarms: (session, exchange, finding) of what was found there.
+    """
+
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    misses: list[Miss] = field(default_factory=list)
+    healthy: int = 0
+    alarms: list[tuple[str, int, Finding]] = field(default_factory=list)
+
+    @property
+    def planted(self) -> int:
+        return sum(t.planted for t in self.tallies.values())
+
+    @property
+    def named(self) -> int:
+        return sum(t.named for t in self.tallies.values())
+
+    @property
+    def is_clean(self) -> bool:
+        """Every fault was named at its place, and nothing else was."""
+        return not self.misses and not self.alarms
+
+
+def run(sessions: Iterable[Healthy], progress: Callable[[str], None] = lambda name: None) -> Report:
+    """Plant every fault in every session that it applies to."""
+    report = Report(tallies={name: Tally() for name in (*(f.name for f in FAULTS), *(f.name for f in ANSWER_FAULTS))})
+    for healthy in sessions:
+        progress(healthy.name)
+        inspector = Inspector(healthy.session, provider=healthy.provider)
+        inspector.run()
+        _control(report, healthy, inspector)
+        for row in inspector.rows:
+            _spoil_request(report, healthy, inspector, row.index)
+            _spoil_answer(report, healthy, inspector, row.index)
+    return report
+
+
+def _control(report: Report, healthy: Healthy, inspector: Inspector) -> None:
+    """The session as it is, and each request of it written in another way."""
+    for row in inspector.rows:
+        report.healthy += 1
+        alarms = list(row.findings)
+        request = inspector.detail(row.index).decoded.exchange.request
+        for other in rewritten(request) if request else ():
+            report.healthy += 1
+            alarms += inspector.trial(row.index, other).findings
+        report.alarms += [(healthy.name, row.index, f) for f in alarms if f.severity is not Severity.INFO]
+
+
+def _spoil_request(report: Report, healthy: Healthy, inspector: Inspector, index: int) -> None:
+    detail = inspector.detail(index)
+    if detail.decoded.request is None:
+        return
+    owed = frozenset(e.message for e in detail.ledger.entries if e.owed and e.message is not None)
+    asked = Asked(detail.decoded, owed)
+    for fault in FAULTS:
+        if not fault.needs(detail.contract):
+            continue
+        for planted in islice(fault.plant(asked), MOST_WAYS):
+            changed = asked.read(planted.body)
+            request = changed.decoded.exchange.request
+            assert request is not None
+            found = [f for f in inspector.trial(index, request).findings if f.side == "request"]
+            _count(report, healthy, index, fault.name, fault.rules, planted.where(changed), found)
+
+
+def _spoil_answer(report: Report, healthy: Healthy, inspector: Inspector, index: int) -> None:
+    decoded = inspector.detail(index).decoded
+    if decoded.response is None:
+        return
+    said = Answered(decoded)
+    for fault in ANSWER_FAULTS:
+        for spoiled in islice(fault.spoil(said), MOST_WAYS):
+            found = list(_judged(healthy, index, said.with_body(spoiled.body)))
+            _count(report, healthy, index, fault.name, fault.rules, spoiled.pointers, found)
+
+
+def _judged(healthy: Healthy, index: int, spoiled: Exchange) -> Iterator[Finding]:
+    """What is said of an answer, after everything that came before it."""
+    before = (healthy.session.exchange(n) for n in range(index))
+    session = MemorySession(healthy.name, (*before, spoiled))
+    rows = Inspector(session, provider=healthy.provider).run().rows
+    return (f for f in rows[index].findings if f.side == "response")
+
+
+def _count(
+    report: Report,
+    healthy: Healthy,
+    index: int,
+    name: str,
+    rules: tuple[str, ...],
+    places: Iterable[str],
+    found: list[Finding],
+) -> None:
+    tally, places = report.tallies[name], tuple(places)
+    tally.planted += 1
+    right = [f for f in found if f.rule in rules]
+    if any(not places or any(_near(f.pointer, place) for place in places) for f in right):
+        tally.named += 1
+        return
+    tally.elsewhere += bool(right)
+    said = tuple((f.rule, f.pointer) for f in found)
+    report.misses.append(Miss(name, healthy.name, index, places, said))
+
+
+def _near(pointer: str, place: str) -> bool:
+    """The same node, or one inside the other."""
+    return pointer == place or pointer.startswith(f"{place}/") or place.startswith(f"{pointer}/")

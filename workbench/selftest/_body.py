@@ -1,0 +1,133 @@
+"""A request body as values that can be changed at pointers, with the calls and results that stand in it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from workbench.decode import REQUEST, Decoded
+from workbench.ir import JsonValue, Message, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.wire.exchange import Body, Exchange, HttpRequest
+from workbench.wire.jsontext import dumps, loads
+
+
+class Node(NamedTuple):
+    """A part of a message and where both stand."""
+
+    message: Message
+    part: Any
+    number: int
+
+    @property
+    def pointer(self) -> str:
+        return self.message.absolute(self.part)
+
+    def field(self, name: str) -> str:
+        """Pointer of one of its fields, "" where the protocol has none of it."""
+        found = self.part.source.fields.get(name)
+        return "" if found is None else self.pointer + found
+
+    @property
+    def is_alone(self) -> bool:
+        """Its message holds nothing else."""
+        return len(self.message.parts) == 1
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A healthy request: its bytes decoded, and values that a fault may change.
+
+    ``owed`` are the messages whose reasoning has to come back.
+    """
+
+    decoded: Decoded
+    owed: frozenset[int] = frozenset()
+
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        return self.decoded.messages(REQUEST)
+
+    def fresh(self) -> dict[str, Any]:
+        """The body as values of one's own."""
+        value = loads(self.decoded.request_text)
+        assert isinstance(value, dict)
+        return copy.deepcopy(value)
+
+    def nodes(self, kind: type[Part]) -> list[Node]:
+        """Every part of a kind, in order; calls and results of server tools left out."""
+        found = ((n, m, p) for n, m in enumerate(self.messages) for p in m.parts if isinstance(p, kind))
+        return [Node(m, p, n) for n, m, p in found if not getattr(p, "is_server", False)]
+
+    @cached_property
+    def calls(self) -> list[Node]:
+        return self.nodes(ToolCallIR)
+
+    @cached_property
+    def results(self) -> list[Node]:
+        return self.nodes(ToolResultIR)
+
+    @cached_property
+    def reasoning(self) -> list[Node]:
+        return self.nodes(Reasoning)
+
+    @cached_property
+    def texts(self) -> list[Node]:
+        return self.nodes(Text)
+
+    def pairs(self) -> Iterator[tuple[Node, Node]]:
+        """(call, its result) of every call that is answered by its id."""
+        by_id = {result.part.tool_call_id: result for result in self.results if result.part.tool_call_id}
+        return ((call, by_id[call.part.id]) for call in self.calls if call.part.id in by_id)
+
+    def read(self, body: JsonValue) -> Asked:
+        """The same request with another body, decoded."""
+        exchange = self.decoded.exchange
+        request = exchange.request
+        assert request is not None
+        changed = HttpRequest(request.method, request.url, request.headers, Body(dumps(body)), request.http_version)
+        return Asked(Decoded(self.decoded.index, Exchange(exchange.id, changed), self.decoded.protocol))
+
+
+def split(pointer: str) -> list[str]:
+    """Steps of a pointer."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+def get(body: Any, pointer: str) -> Any:
+    """What stands at a pointer. Raises LookupError."""
+    for step in split(pointer):
+        body = body[int(step)] if isinstance(body, list) else body[step]
+    return body
+
+
+def put(body: Any, pointer: str, value: Any) -> None:
+    """Set what stands at a pointer."""
+    holder, step = _holder(body, pointer)
+    holder[step] = value
+
+
+def remove(body: Any, pointer: str) -> None:
+    """Take out what stands at a pointer."""
+    holder, step = _holder(body, pointer)
+    del holder[step]
+
+
+def insert(body: Any, pointer: str, value: Any) -> None:
+    """Put a new element before the one at a pointer."""
+    holder, step = _holder(body, pointer)
+    holder.insert(step, value)
+
+
+def _holder(body: Any, pointer: str) -> tuple[Any, Any]:
+    *above, last = split(pointer)
+    for step in above:
+        body = body[int(step)] if isinstance(body, list) else body[step]
+    return body, int(last) if isinstance(body, list) else last
+
+
+def take_out(body: Any, node: Node) -> None:
+    """Remove a part, and its message where nothing else is in it."""
+    remove(body, node.message.pointer if node.is_alone else node.pointer)

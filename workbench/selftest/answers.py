@@ -1,0 +1,159 @@
+"""Faults to plant in healthy answers, whole ones and streams."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from workbench.decode import RESPONSE, Decoded
+from workbench.ir import ToolCallIR
+from workbench.selftest._body import get, put, remove
+from workbench.wire.exchange import Body, Exchange
+from workbench.wire.jsontext import dumps, loads
+from workbench.wire.stream import Framing
+
+
+class Spoiled(NamedTuple):
+    """An answer with one fault in it.
+
+    Attributes:
+        body: its bytes.
+        pointers: the right places, any of them; () for any place of the answer.
+    """
+
+    body: bytes
+    pointers: tuple[str, ...] = ()
+
+
+class AnswerFault(NamedTuple):
+    """A kind of fault. ``rules``: slugs that name it rightly. ``spoil``: every way to plant it in a healthy answer."""
+
+    name: str
+    rules: tuple[str, ...]
+    spoil: Callable[[Answered], Iterator[Spoiled]]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A healthy answer, decoded."""
+
+    decoded: Decoded
+
+    def fresh(self) -> Any:
+        """The body as values of one's own; None for a stream."""
+        return None if self.decoded.events else copy.deepcopy(loads(self.decoded.response_text))
+
+    @cached_property
+    def calls(self) -> list[tuple[str, ToolCallIR, str]]:
+        """(pointer, call, pointer of its arguments) of an answer that is no stream."""
+        if self.decoded.events:
+            return []
+        found = [(m, c) for m in self.decoded.messages(RESPONSE) for _, c in m.tool_calls()]
+        return [(m.absolute(c), c, m.absolute(c, "input")) for m, c in found if c.source.fields.get("input")]
+
+    @property
+    def blocks(self) -> list[bytes]:
+        """The blocks of a stream of server-sent events; [] for anything else."""
+        is_sse = bool(self.decoded.events) and self.decoded.framing is Framing.SSE
+        return re.split(rb"(?<=\n\n)", self.decoded.response_text.replace(b"\r\n", b"\n"))[:-1] if is_sse else []
+
+    def with_body(self, body: bytes) -> Exchange:
+        """The exchange with another answer."""
+        exchange = self.decoded.exchange
+        assert exchange.response is not None
+        return replace(exchange, response=replace(exchange.response, body=Body(body)))
+
+
+def _cut_arguments(said: Answered) -> Iterator[Spoiled]:
+    for pointer, call, place in said.calls:
+        if isinstance(call.raw, str) and len(call.raw) > 2:
+            yield _changed(said, place, call.raw[:-1], pointer)
+
+
+def _encode_twice(said: Answered) -> Iterator[Spoiled]:
+    for pointer, call, place in said.calls:
+        if isinstance(call.input, dict) and call.input:
+            once = json.dumps(call.input)
+            yield _changed(said, place, json.dumps(once) if isinstance(call.raw, str) else once, pointer)
+
+
+def _forget_an_argument(said: Answered) -> Iterator[Spoiled]:
+    for pointer, call, place in said.calls:
+        name = next(iter(_required(said, call) & set(call.input)), None) if isinstance(call.input, dict) else None
+        if name is not None and isinstance(call.input, dict):
+            left = {key: value for key, value in call.input.items() if key != name}
+            yield _changed(said, place, json.dumps(left) if isinstance(call.raw, str) else left, pointer)
+
+
+def _required(said: Answered, call: ToolCallIR) -> set[str]:
+    request = said.decoded.request
+    for tool in request.tools if request else ():
+        if tool.name == call.name and isinstance(tool.schema, dict):
+            required = tool.schema.get("required")
+            return {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
+    return set()
+
+
+def _call_a_stranger(said: Answered) -> Iterator[Spoiled]:
+    for message in said.decoded.messages(RESPONSE) if not said.decoded.events else ():
+        for _, call in message.tool_calls():
+            if call.name and call.source.fields.get("name"):
+                place = message.absolute(call, "name")
+                yield _changed(said, place, f"{call.name}_of_nobody", message.absolute(call))
+
+
+def _write_the_call_as_text(said: Answered) -> Iterator[Spoiled]:
+    """Only where calls stand beside the text in a list of their own: the list goes, and the text holds them."""
+    for pointer, call, _ in said.calls:
+        holder, _, number = pointer.rpartition("/")
+        if holder.endswith("/tool_calls") and number == "0":
+            body, text = said.fresh(), json.dumps({"name": call.name, "arguments": call.input})
+            message = holder.removesuffix("/tool_calls")
+            remove(body, holder)
+            put(body, f"{message}/content", f"<tool_call>\n{text}\n</tool_call>")
+            yield Spoiled(dumps(body), (f"{message}/content",))
+
+
+def _changed(said: Answered, place: str, value: Any, pointer: str) -> Spoiled:
+    body = said.fresh()
+    assert get(body, place) is not None
+    put(body, place, value)
+    return Spoiled(dumps(body), (pointer,))
+
+
+def _break_off(said: Answered) -> Iterator[Spoiled]:
+    if len(blocks := said.blocks) > 3:
+        yield Spoiled(b"".join(blocks[: len(blocks) // 2]))
+
+
+def _lose_the_end(said: Answered) -> Iterator[Spoiled]:
+    """Every block behind the last one that adds to a part."""
+    ends = [n for m in said.decoded.messages(RESPONSE) for p in m.parts for n in p.source.events]
+    if ends and 0 < max(ends) + 1 < len(blocks := said.blocks):
+        yield Spoiled(b"".join(blocks[: max(ends) + 1]))
+
+
+def _damage_a_character(said: Answered) -> Iterator[Spoiled]:
+    body = said.decoded.response_text
+    found = re.search(rb"[\xc3-\xf4][\x80-\xbf]+", body)
+    if said.decoded.events and found and said.decoded.framing is not Framing.AWS:
+        bad = "\N{REPLACEMENT CHARACTER}".encode() * len(found[0])
+        yield Spoiled(body[: found.start()] + bad + body[found.end() :])
+
+
+ANSWER_FAULTS: Sequence[AnswerFault] = (
+    AnswerFault("argument text of an answer is cut", ("args.invalid-json", "args.truncated"), _cut_arguments),
+    AnswerFault("arguments are encoded twice", ("args.double-encoded", "args.not-object"), _encode_twice),
+    AnswerFault("a required argument is forgotten", ("args.schema", "args.empty"), _forget_an_argument),
+    AnswerFault("a tool is called that nobody declared", ("call.unknown-tool",), _call_a_stranger),
+    AnswerFault("a call is written as text", ("text.unparsed-call",), _write_the_call_as_text),
+    AnswerFault("a stream breaks off", ("stream.truncated", "stream.no-terminator"), _break_off),
+    AnswerFault("a stream lacks its end", ("stream.no-terminator", "stream.truncated"), _lose_the_end),
+    AnswerFault("a character is damaged", ("stream.encoding",), _damage_a_character),
+)
+"""Every kind, in the order in which the report lists them."""

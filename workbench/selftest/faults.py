@@ -1,0 +1,273 @@
+"""Faults to plant in healthy requests: each with the rule that has to name it, and where.
+
+A fault looks at a healthy request and gives every way to plant it there: the changed body, and how to find the place in
+what is then decoded. It knows no protocol: parts are found in the IR, and changed where they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from workbench.chain.terms import Placement
+from workbench.rules import Contract
+from workbench.selftest._body import Asked, Node, get, insert, put, take_out
+
+Where = Callable[[Asked], list[str]]
+"""Pointers that are the right place, in the request as it is with the fault in it."""
+
+
+class Planted(NamedTuple):
+    """A request with one fault in it."""
+
+    body: Any
+    where: Where
+
+
+class Fault(NamedTuple):
+    """A kind of fault.
+
+    Attributes:
+        name: what was done, in words.
+        rules: slugs that name it rightly, the first one best.
+        plant: every way to plant it in a healthy request; none where it does not apply.
+        needs: whether a contract asks for what the fault breaks.
+    """
+
+    name: str
+    rules: tuple[str, ...]
+    plant: Callable[[Asked], Iterator[Planted]]
+    needs: Callable[[Contract], bool] = lambda contract: True
+
+
+def _keeps_results_together(contract: Contract) -> bool:
+    """Where neighbours of one role are one message, only an order inside of it forbids words before results."""
+    terms = contract.closure
+    return terms.placement is Placement.CONTIGUOUS or (
+        terms.placement is Placement.NEXT_MESSAGE and terms.results_first
+    )
+
+
+def _at_call(call_id: str | None) -> Where:
+    return lambda asked: [n.pointer for n in asked.calls if n.part.id == call_id]
+
+
+def _at_result(call_id: str | None) -> Where:
+    return lambda asked: [n.pointer for n in asked.results if n.part.tool_call_id == call_id]
+
+
+def _at(*pointers: str) -> Where:
+    return lambda asked: list(pointers)
+
+
+def _at_tool(name: str | None) -> Where:
+    return lambda asked: [tool.pointer for tool in _tools(asked) if tool.name == name]
+
+
+def _at_turn(ids: list[str | None]) -> Where:
+    """The message that makes these calls."""
+    return lambda asked: [m.pointer for m in asked.messages if ids and ids == [c.id for _, c in m.tool_calls()]]
+
+
+def _either(*places: Where) -> Where:
+    return lambda asked: [pointer for where in places for pointer in where(asked)]
+
+
+def _is_followed(asked: Asked, node: Node) -> bool:
+    """Something stands behind a result that does not wait for it."""
+    others = [n for n in asked.results if n.number == node.number and n is not node]
+    return bool(others) or any(message for message in asked.messages[node.number + 1 :])
+
+
+def _lose_result(asked: Asked) -> Iterator[Planted]:
+    for call, result in asked.pairs():
+        if _is_followed(asked, result):
+            body = asked.fresh()
+            take_out(body, result)
+            yield Planted(body, _at_call(call.part.id))
+
+
+def _lose_call(asked: Asked) -> Iterator[Planted]:
+    for call, result in asked.pairs():
+        body = asked.fresh()
+        take_out(body, call)
+        yield Planted(body, _at_result(result.part.tool_call_id))
+
+
+def _answer_twice(asked: Asked) -> Iterator[Planted]:
+    for _, result in asked.pairs():
+        body = asked.fresh()
+        pointer = result.message.pointer if result.is_alone else result.pointer
+        insert(body, pointer, get(asked.fresh(), pointer))
+        yield Planted(body, _at_result(result.part.tool_call_id))
+
+
+def _share_an_id(asked: Asked) -> Iterator[Planted]:
+    for first, second in zip(asked.calls, asked.calls[1:], strict=False):
+        if first.number == second.number and first.field("id") and second.field("id"):
+            body = asked.fresh()
+            put(body, second.field("id"), first.part.id)
+            for result in asked.results:
+                if result.part.tool_call_id == second.part.id:
+                    put(body, result.field("tool_call_id"), first.part.id)
+            yield Planted(body, _at_call(first.part.id))
+
+
+def _name_another_call(asked: Asked) -> Iterator[Planted]:
+    for call, result in asked.pairs():
+        if result.field("tool_call_id"):
+            body, other = asked.fresh(), f"{call.part.id}x"
+            put(body, result.field("tool_call_id"), other)
+            yield Planted(body, _either(_at_call(call.part.id), _at_result(other)))
+
+
+def _speak_between(asked: Asked) -> Iterator[Planted]:
+    """A message of the user's words before the results, copied from the first one that is nothing else."""
+    words = next((m for m in asked.messages if m.role == "user" and not any(m.tool_results())), None)
+    for call, result in asked.pairs() if words else ():
+        assert words is not None
+        if result.number == call.number + 1:
+            body = asked.fresh()
+            insert(body, result.message.pointer, get(asked.fresh(), words.pointer))
+            yield Planted(body, _either(_at(result.message.pointer), _at_call(call.part.id)))
+
+
+def _break_ids(asked: Asked) -> Iterator[Planted]:
+    for call, result in asked.pairs():
+        if call.field("id") and result.field("tool_call_id"):
+            body, bad = asked.fresh(), "an id: not allowed, and much too long for anybody, whoever it is that reads it"
+            put(body, call.field("id"), bad)
+            put(body, result.field("tool_call_id"), bad)
+            yield Planted(body, _either(_at_call(bad), _at_result(bad)))
+
+
+def _cut_arguments(asked: Asked) -> Iterator[Planted]:
+    for call in asked.calls:
+        pointer = call.field("input")
+        text = get(asked.fresh(), pointer) if pointer else None
+        if isinstance(text, str) and len(text) > 2 and call.part.raw is not None:
+            body = asked.fresh()
+            put(body, pointer, text[:-1])
+            yield Planted(body, _at_call(call.part.id))
+
+
+def _write_arguments_as_text(asked: Asked) -> Iterator[Planted]:
+    for call in asked.calls:
+        pointer = call.field("input")
+        if pointer and isinstance(get(asked.fresh(), pointer), dict):
+            body = asked.fresh()
+            put(body, pointer, '{"path": "a"}')
+            yield Planted(body, _at_call(call.part.id))
+
+
+def _lose_reasoning(asked: Asked) -> Iterator[Planted]:
+    """All of one turn; what stands beside it stays."""
+    for number in dict.fromkeys(n.number for n in asked.reasoning if n.number in asked.owed):
+        body, turn = asked.fresh(), asked.messages[number]
+        mine = [n for n in asked.reasoning if n.number == number]
+        for node in reversed(mine):
+            take_out(body, node)
+        ids = [call.id for _, call in turn.tool_calls()]
+        yield Planted(body, _at_turn(ids))
+
+
+def _change_reasoning(asked: Asked) -> Iterator[Planted]:
+    for node in asked.reasoning:
+        pointer = node.field("text")
+        if pointer and node.part.text:
+            body = asked.fresh()
+            put(body, pointer, f"{node.part.text[:-1]}?")
+            yield Planted(body, _at(pointer))
+
+
+def _empty_reasoning(asked: Asked) -> Iterator[Planted]:
+    for node in asked.reasoning:
+        pointer = node.field("text")
+        if pointer and node.part.text and node.number in asked.owed:
+            body = asked.fresh()
+            put(body, pointer, "")
+            yield Planted(body, _at(pointer))
+
+
+def _declare_twice(asked: Asked) -> Iterator[Planted]:
+    for tool in _tools(asked)[:1]:
+        body = asked.fresh()
+        insert(body, tool.pointer, get(asked.fresh(), tool.pointer))
+        yield Planted(body, _at_tool(tool.name))
+
+
+def _tools(asked: Asked) -> list[Any]:
+    request = asked.decoded.request
+    return [t for t in request.tools if t.kind == "client" and t.pointer] if request else []
+
+
+def _misname_a_tool(asked: Asked) -> Iterator[Planted]:
+    for tool in _tools(asked)[-1:]:
+        body, bad = asked.fresh(), "read the file!"
+        holder = get(body, tool.pointer)
+        inner = holder.get("function", holder.get("toolSpec", holder)) if isinstance(holder, dict) else None
+        if isinstance(inner, dict) and inner.get("name") == tool.name:
+            inner["name"] = bad
+            yield Planted(body, _at_tool(bad))
+
+
+def _empty_a_text(asked: Asked) -> Iterator[Planted]:
+    for node in asked.texts:
+        is_block = node.pointer.startswith(f"{node.message.pointer}/content/")
+        if node.message.role == "assistant" and is_block and node.field("text"):
+            body = asked.fresh()
+            put(body, node.field("text"), "")
+            yield Planted(body, _at(node.field("text")))
+
+
+def _show_a_key(asked: Asked) -> Iterator[Planted]:
+    for node in asked.texts[:1]:
+        if node.field("text"):
+            body, key = asked.fresh(), "sk-" + "proj-" + "Zq8" * 16
+            put(body, node.field("text"), f"{node.part.text} use {key}")
+            yield Planted(body, _at(node.field("text")))
+
+
+FAULTS: tuple[Fault, ...] = (
+    Fault("a result is lost", ("closure.missing-result",), _lose_result),
+    Fault("a call is lost", ("closure.orphan-result",), _lose_call),
+    Fault("a call is answered twice", ("closure.duplicate-result",), _answer_twice),
+    Fault("two calls share an id", ("closure.duplicate-id",), _share_an_id),
+    Fault(
+        "a result names another call",
+        ("closure.id-mismatch", "closure.orphan-result", "closure.missing-result"),
+        _name_another_call,
+    ),
+    Fault(
+        "the user speaks before the results",
+        ("closure.not-adjacent", "closure.missing-result", "closure.result-not-first"),
+        _speak_between,
+        _keeps_results_together,
+    ),
+    Fault(
+        "an id of another form",
+        ("closure.id-format",),
+        _break_ids,
+        lambda contract: bool(contract.closure.id_pattern or contract.closure.id_max_length),
+    ),
+    Fault("argument text is cut", ("args.invalid-json", "args.truncated"), _cut_arguments),
+    Fault("arguments are text, not an object", ("args.not-object",), _write_arguments_as_text),
+    Fault("the reasoning of a turn is lost", ("reasoning.missing", "reasoning.unpaired"), _lose_reasoning),
+    Fault("replayed reasoning is changed", ("reasoning.altered",), _change_reasoning),
+    Fault("replayed reasoning is emptied", ("reasoning.empty", "reasoning.altered"), _empty_reasoning),
+    Fault(
+        "a tool is declared twice",
+        ("schema.duplicate-name",),
+        _declare_twice,
+        lambda contract: contract.term("schema.unique-names") is True,
+    ),
+    Fault(
+        "a tool name of another form",
+        ("schema.name",),
+        _misname_a_tool,
+        lambda contract: bool(contract.term("schema.name-pattern")),
+    ),
+    Fault("a text is emptied", ("content.empty",), _empty_a_text, lambda c: c.enforced("content.empty") is not None),
+    Fault("a key stands in a text", ("secret.in-body",), _show_a_key),
+)
+"""Every kind, in the order in which the report lists them."""
