@@ -14,7 +14,8 @@ ENCODINGS = [
 @pytest.mark.parametrize(("content", "count"), [r[1:] for r in ENCODINGS], ids=[r[0] for r in ENCODINGS])
 def test_damaged_characters(anthropic, content, count, inspect):
     body = (
-        b'{"model": "m", "messages": [{"role": "user", "content": "a"}, {"role": "user", "content": ' + content + b"}]}"
+        b'{"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "a"}, '
+        b'{"role": "user", "content": ' + content + b"}]}"
     )
     found = inspect(body, None, protocol="anthropic-messages", provider="anthropic")
     assert [(f.rule, f.severity, f.pointer) for f in found] == [

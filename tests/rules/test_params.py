@@ -33,6 +33,8 @@ ROWS = [
     ("without what is there", {"at": "/t", "with": {"at": "/n", "absent": True}}, {"t": 1, "n": 1}, []),
     ("without what is not there", {"at": "/t", "with": {"at": "/n", "absent": True}}, {"t": 1},
      [("/t", "t may not be 1 (limit …)")]),
+    ("of this model", {"at": "/n", "models": ["m*"]}, {"n": 1}, [("/n", "n may not be 1 (limit …)")]),
+    ("of another model", {"at": "/n", "models": ["x*"]}, {"n": 1}, []),
     ("beside another value", {"at": "/t", "with": {"at": "/n", "is": "x"}}, {"t": 1, "n": "y"}, []),
 ]  # fmt: skip
 

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from workbench.rules import schemas
+
 GO = [{"role": "user", "content": "go"}]
 
 
@@ -83,3 +85,45 @@ def test_a_contract_that_says_nothing_is_silent(chat):
 def test_findings_of_one_tool_are_capped(chat):
     tools = [fn(type="object", properties={f"a{n}": {"type": "array"} for n in range(100)})]
     assert len(only_schema(chat(GO, tools=tools))) == 20
+
+
+BARE = {"type": "object", "properties": {"a": {"type": "string"}, "b/c": {"anyOf": [{"type": "array"}, {"const": 1}]}}}
+STRICT = fn(strict=True, additionalProperties=False, required=[], **OPEN)
+WORDS = [
+    ("a long name", "openai-chat", "schema.name", "too-long", "{limit} {length}", [fn("n" * 71, **OPEN)], ["64 71"]),
+    ("an odd name", "openai-chat", "schema.name", "pattern", "{name}: {pattern}", [fn("a.b", **OPEN)],
+     ["a.b: ^[a-zA-Z0-9_-]{1,64}$"]),
+    ("no items", "openai-chat", "schema.items-missing", "", "{name} in {context}", [fn(**BARE)],
+     ["run in ('properties', 'b/c', 'anyOf', '0')"]),
+    ("optional", "openai-chat", "schema.strict", "required", "{context} Missing '{key}'", [STRICT], ["() Missing 'a'"]),
+    ("too many", "openai-chat", "schema.too-many-tools", "", "{limit} {length}",
+     [fn("t" * n, **OPEN) for n in (1, 2, 3)],
+     ["2 3"]),
+    ("twice", "openai-chat", "schema.duplicate-name", "", "{name}", [fn(**OPEN), fn(**OPEN)], ["run"]),
+    ("no object", "openai-chat", "schema.malformed", "missing-field", "[{tool}] {field} at {line}:{column}",
+     [{"type": "function"}], ["[0] function at 1:31"]),
+    ("another type", "openai-chat", "schema.malformed", "tool-type", "{found} of {names}", [{"type": "web"}],
+     ["web of function"]),
+    ("a keyword", "gemini", "schema.unsupported-keyword", "", "{keyword} at tools[{group}].f[{tool}]{path}",
+     [{"functionDeclarations": [{"name": "f"}, {"name": "g", "parameters": BARE}]}],
+     ["const at tools[0].f[1].properties[1].value.any_of[1]"]),
+    ("no items, by name", "gemini", "schema.items-missing", "", "{path}.items",
+     [{"functionDeclarations": [{"name": "g", "parameters": BARE}]}], [".properties[b/c].any_of[0].items"]),
+]  # fmt: skip
+TERMS = {
+    "schema.name-pattern": "[a-zA-Z0-9_-]{1,64}",
+    "schema.max-tools": 2,
+    "schema.items-required": True,
+    "schema.unique-names": True,
+    "schema.strict.all-required": True,
+    "schema.tool-types": ["function"],
+    "schema.refused-keywords": ["const"],
+}
+
+
+@pytest.mark.parametrize(("protocol", "rule", "when", "text", "tools", "expected"), [r[1:] for r in WORDS],
+                         ids=[r[0] for r in WORDS])  # fmt: skip
+def test_refusals_name_what_they_are_about(under, protocol, rule, when, text, tools, expected):
+    said = {"contents": [{"role": "user", "parts": [{"text": "go"}]}]} if protocol == "gemini" else {"messages": GO}
+    found = under(schemas, TERMS, [(rule, text, when)], {"tools": tools, **said}, protocol=protocol)
+    assert [f.refusal for f in found if f.check] == expected

@@ -74,9 +74,3 @@ def _below(value: JsonValue, at: str, steps: list[str]) -> Iterator[tuple[str, J
 
 def _snake(key: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda upper: "_" + upper[1].lower(), key)
-
-
-def dotted(pointer: str) -> str:
-    """A pointer as providers write it in their messages: ``messages[0].tool_calls[1].id``."""
-    steps = (step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/"))
-    return "".join(f"[{step}]" if step.isdecimal() else f".{step}" for step in steps)[1:]

@@ -127,7 +127,7 @@ class Case:
         enforced = self.contract.enforced(rule.slug, when) if side == REQUEST else None
         known: Mapping[str, str] = NOTHING
         if enforced:
-            known = {**known_values(pointer, self.decoded, self.contract, part), **values}
+            known = {**known_values(pointer, self.decoded, self.contract, part, place.span), **values}
             refusal = refusal or fill(enforced.template, known)
         return Finding(
             rule=rule.slug,

@@ -28,16 +28,37 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda found: values.get(found[1], UNKNOWN), template)
 
 
-def known_values(pointer: str, decoded: Decoded, contract: Contract, part: Part | None) -> dict[str, str]:
-    """What is known of every finding: its indices, the id of its part, the model."""
-    known = _indices(pointer, decoded, contract)
+def known_values(
+    pointer: str, decoded: Decoded, contract: Contract, part: Part | None, span: tuple[int, int] | None = None
+) -> dict[str, str]:
+    """What is known of every finding: its indices and path, where its bytes end, the id of its part, role and model."""
+    known = _indices(pointer, decoded, contract) | _place(decoded.request_text, span)
+    if pointer:
+        known |= {"path": dotted(pointer), "field": dotted("/" + pointer.rpartition("/")[2])}
     for name in ("id", "tool_call_id"):
         call_id = getattr(part, name, None)
         if call_id:
             known |= {"id": call_id, "ids": call_id}
     if decoded.request and decoded.request.model:
         known["model"] = decoded.request.model
+    index = _INDEX["message"].search(pointer)
+    if decoded.request and index and int(index[1]) < len(decoded.request.messages):
+        known["role"] = decoded.request.messages[int(index[1])].role
     return known
+
+
+def _place(text: bytes, span: tuple[int, int] | None) -> dict[str, str]:
+    """Line and column (from one) where a parser stands when it has read a value."""
+    if span is None:
+        return {}
+    before = text.rfind(b"\n", 0, span[1]) + 1
+    return {"line": str(text.count(b"\n", 0, span[1]) + 1), "column": str(span[1] - before)}
+
+
+def dotted(pointer: str) -> str:
+    """A pointer as providers write it in their messages: ``messages[0].tool_calls[1].id``."""
+    steps = (step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/"))
+    return "".join(f"[{step}]" if step.isdecimal() else f".{step}" for step in steps).removeprefix(".")
 
 
 def _indices(pointer: str, decoded: Decoded, contract: Contract) -> dict[str, str]:

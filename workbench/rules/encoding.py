@@ -36,7 +36,15 @@ def check(case: Case) -> Iterator[Finding]:
             reported.add(pointer)
             message = f"the text holds {what}, which is no character: bodies like this are refused as invalid JSON"
             around = text[max(0, offset - 30) : offset + 12].decode("utf-8", "replace")
-            yield case.finding(ENCODING, REQUEST, pointer, message, evidence=f"at byte {offset}: {quote(around)}")
+            seen, said = f"at byte {offset}: {quote(around)}", _where(text, offset)
+            yield case.finding(ENCODING, REQUEST, pointer, message, evidence=seen, values=said)
+
+
+def _where(text: bytes, offset: int) -> dict[str, str]:
+    """Line and column from one, character from zero, as parsers say it."""
+    before = text[:offset].decode("utf-8", "replace")
+    line = before.rpartition("\n")[2]
+    return {"line": str(before.count("\n") + 1), "column": str(len(line) + 1), "char": str(len(before))}
 
 
 def _damaged(text: bytes) -> Iterator[tuple[int, str]]:

@@ -8,10 +8,11 @@ from fnmatch import fnmatchcase
 from workbench.decode import REQUEST
 from workbench.ir import Message
 from workbench.leaves import escape
-from workbench.rules._body import base, dotted, values
+from workbench.rules._body import base, values
 from workbench.rules._cache_marks import marks
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
+from workbench.rules._refusal import dotted
 from workbench.rules._words import by_term, quote, unproved, with_related
 from workbench.wire.exchange import Origin
 

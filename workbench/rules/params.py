@@ -8,11 +8,12 @@ from typing import Any
 
 from workbench.decode import REQUEST, Decoded
 from workbench.ir import JsonValue
-from workbench.rules._body import base, dotted, values
+from workbench.rules._body import base, values
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract_file import matches
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._reasoning import is_off
+from workbench.rules._refusal import dotted
 from workbench.rules._words import by_term, enforced_exactly, quote
 from workbench.wire.exchange import Origin
 from workbench.wire.jsontext import dumps
@@ -48,7 +49,8 @@ def _entries(case: Case, term: str) -> list[JsonValue]:
 def _refused(case: Case, entry: Mapping[str, Any]) -> Iterator[Finding]:
     if "models" in entry and not matches(case.request.model if case.request else None, tuple(entry["models"])):
         return
-    if "with" in entry and not _holds(case.decoded, entry["with"]):
+    model = case.request.model if case.request else None
+    if ("models" in entry and not matches(model, entry["models"])) or not _holds(case.decoded, entry.get("with")):
         return
     for pointer, value in values(case.decoded, entry["at"]):
         if not _is_meant(entry, value):
@@ -75,7 +77,9 @@ def _is_meant(entry: Mapping[str, Any], value: JsonValue) -> bool:
     return "above" not in entry or (is_number and value > entry["above"])
 
 
-def _holds(decoded: Decoded, condition: Mapping[str, Any]) -> bool:
+def _holds(decoded: Decoded, condition: Mapping[str, Any] | None) -> bool:
+    if condition is None:
+        return True
     there = [value for _, value in values(decoded, condition["at"])]
     if "absent" in condition:
         return condition["absent"] is not bool(there)

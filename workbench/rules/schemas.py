@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from fnmatch import fnmatchcase
+from functools import cache, lru_cache
+from typing import Any
 
 from workbench.decode import REQUEST, Decoded
 from workbench.ir import JsonValue, ModelRequest, ToolDef
+from workbench.leaves import escape
+from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Contract
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._words import from_anomalies, quote
+from workbench.rules._schema_path import by_index, by_name, context
+from workbench.rules._words import by_term, enforced_exactly, quote, unproved
 from workbench.schemas import lint
 from workbench.schemas.dialect import PLAIN, Dialect, Term, dialects
 from workbench.wire.exchange import Origin
@@ -55,7 +60,7 @@ def check(case: Case) -> Iterator[Finding]:
     request = case.request
     if request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
         return
-    yield from from_anomalies(case, MALFORMED)
+    yield from _malformed(case, request)
     yield from _without_tools(case, request)
     if not request.tools:
         return
@@ -74,28 +79,50 @@ def of_contract(contract: Contract) -> Mapping[str, Dialect]:
     return {dialect.mode: dialect for dialect in dialects(contract.label, terms)}
 
 
+_FIELD = re.compile(r"without (?:its|a) '?(\w+)")
+
+
+def _malformed(case: Case, request: ModelRequest) -> Iterator[Finding]:
+    """Declarations of another shape, and tools of a type that this provider does not take."""
+    for noticed in request.anomalies:
+        if noticed.slug == MALFORMED.slug:
+            lacks = _FIELD.search(noticed.message)
+            when, said = ("missing-field", {"field": lacks[1], "found": lacks[1]}) if lacks else ("", {})
+            finding = case.finding(MALFORMED, REQUEST, noticed.pointer, noticed.message, when=when, values=said)
+            yield finding if enforced_exactly(case, MALFORMED, when, "") else unproved(finding)
+    taken = case.contract.term("schema.tool-types")
+    for tool in request.tools if isinstance(taken, list) else ():
+        for pointer, kind in values(case.decoded, f"{tool.pointer}/type"):
+            if isinstance(kind, str) and not any(fnmatchcase(kind, glob) for glob in taken):
+                text = f"tools of type {quote(kind)} are not taken here, {', '.join(taken)} are"
+                said = {**_named(tool), "found": kind, "names": ", ".join(taken)}
+                yield by_term(case, MALFORMED, "schema.tool-types", pointer, text, when="tool-type", values=said)
+
+
 def _without_tools(case: Case, request: ModelRequest) -> Iterator[Finding]:
     if request.tools or not case.contract.term("schema.tools-with-history") or request.previous_id:
         return
     for message in request.messages:
         for _, call in message.tool_calls():
             text = f"the history calls {quote(call.name)}, and the request defines no tools"
-            yield case.finding(NO_TOOLS, REQUEST, message.absolute(call), text)
+            yield case.finding(NO_TOOLS, REQUEST, message.absolute(call), text, values={"name": call.name or ""})
             return
 
 
 def _list(case: Case, request: ModelRequest) -> Iterator[Finding]:
     most = case.contract.term("schema.max-tools")
     if isinstance(most, int) and len(request.tools) > most:
-        yield _from(case, "schema.max-tools", TOO_MANY, "/tools", f"{len(request.tools)} tools, at most {most}")
+        said = {"limit": str(most), "length": str(len(request.tools)), "found": str(len(request.tools))}
+        text = f"{len(request.tools)} tools, at most {most}"
+        yield _from(case, "schema.max-tools", TOO_MANY, "/tools", text, values=said)
     seen: dict[str, ToolDef] = {}
     for tool in request.tools:
         if not tool.name or tool.kind == "custom" or not tool.pointer.startswith("/tools"):
             continue
         if tool.name in seen:
-            finding = _from(
-                case, "schema.unique-names", DUPLICATE, _name_of(case, tool), f"a second tool {quote(tool.name)}"
-            )
+            text = f"a second tool {quote(tool.name)}"
+            said = {"name": tool.name, "found": tool.name}
+            finding = _from(case, "schema.unique-names", DUPLICATE, _name_of(case, tool), text, values=said)
             yield replace(finding, related=(seen[tool.name].pointer,))
         seen.setdefault(tool.name, tool)
 
@@ -105,7 +132,8 @@ def _tool(case: Case, tool: ToolDef, known: Mapping[str, Dialect]) -> Iterator[F
     if tool.schema is None:
         if case.contract.term("schema.parameters-required"):
             message = f"the tool {quote(tool.name)} has no parameters"
-            yield _from(case, "schema.parameters-required", NO_PARAMETERS, _holder(case, tool), message)
+            holder, said = _holder(case, tool), _named(tool)
+            yield _from(case, "schema.parameters-required", NO_PARAMETERS, holder, message, values=said)
         return
     pointer, mode = None, "strict" if tool.strict and "strict" in known else PLAIN
     if "json-schema" in known:
@@ -117,7 +145,8 @@ def _tool(case: Case, tool: ToolDef, known: Mapping[str, Dialect]) -> Iterator[F
     if issues and pointer is None:
         pointer = _first(case, tool, _SCHEMAS) or tool.pointer
     for issue in issues[:MOST_OF_A_TOOL]:
-        yield _finding(case, tool, issue, f"{pointer}{issue.pointer}")
+        said = {**_named(tool), **_words_of(issue, schema)}
+        yield _finding(case, tool, issue, f"{pointer}{issue.pointer}", said)
 
 
 @lru_cache(maxsize=4096)
@@ -127,15 +156,35 @@ def _issues(schema: bytes, dialect: Dialect) -> tuple[lint.Issue, ...]:
     return tuple(i for i in found if i.effect == lint.REFUSED and i.when != "optional")
 
 
-def _finding(case: Case, tool: ToolDef, issue: lint.Issue, pointer: str) -> Finding:
+def _finding(case: Case, tool: ToolDef, issue: lint.Issue, pointer: str, said: Mapping[str, str]) -> Finding:
     rule = _RULE_OF[issue.kind]
     message = f"tool {quote(tool.name)}: {issue.message}"
-    finding = case.finding(rule, REQUEST, pointer, message, source=issue.source, when=issue.when)
+    finding = case.finding(rule, REQUEST, pointer, message, source=issue.source, when=issue.when, values=said)
     enforced = next((e for e in case.contract.enforces if e.rule == rule.slug and e.when in ("", issue.when)), None)
     severity = ERROR if issue.source else WARNING  # a fact of the contract, or a fault nobody is known to refuse
     if enforced is None:  # the text that is known belongs to another fault of this rule
-        return replace(finding, refusal="", severity=severity)
+        return replace(finding, refusal="", check=None, severity=severity)
     return replace(finding, severity=severity)
+
+
+def _named(tool: ToolDef) -> dict[str, str]:
+    """Name and number of a tool; of one in a group of functions the number in it, and the group's."""
+    said = {"name": tool.name or ""}
+    numbers = re.findall(r"/(\d+)", tool.pointer)
+    if len(numbers) == 2:
+        said |= {"group": numbers[0], "tool": numbers[1]}
+    return said
+
+
+def _words_of(issue: lint.Issue, schema: JsonValue) -> dict[str, str]:
+    """What an issue is about, in every way that providers say it."""
+    at = issue.pointer.removesuffix(f"/{escape(issue.keyword)}")
+    is_parsed = issue.kind == lint.KEYWORD
+    said = {"keyword": issue.keyword, "found": issue.keyword, "key": issue.property, "context": context(at)}
+    said["path"] = by_index(schema, at) if is_parsed else by_name(at)
+    if issue.size:
+        said |= {"length": str(issue.size[0]), "found": str(issue.size[0]), "limit": str(issue.size[1])}
+    return said
 
 
 def _name(case: Case, tool: ToolDef) -> Iterator[Finding]:
@@ -148,14 +197,22 @@ def _name(case: Case, tool: ToolDef) -> Iterator[Finding]:
     else:
         message = f"the tool name {quote(tool.name)} does not match {pattern}"
     when = "too-long" if shorter else "pattern"
-    yield _from(case, "schema.name-pattern", NAME, _name_of(case, tool), message, when=when)
+    said = {**_named(tool), "found": tool.name, "length": str(len(tool.name)), "pattern": f"^{pattern}$"}
+    said["limit"] = str(_longest(pattern))
+    yield _from(case, "schema.name-pattern", NAME, _name_of(case, tool), message, when=when, values=said)
 
 
-def _from(case: Case, term: str, rule: Rule, pointer: str, message: str, when: str = "") -> Finding:
+@cache
+def _longest(pattern: str) -> int:
+    """Characters that a name of this pattern may have, as far as anybody sets a limit."""
+    return max((n for n in range(1, 513) if re.fullmatch(pattern, "a" * n)), default=0)
+
+
+def _from(case: Case, term: str, rule: Rule, pointer: str, message: str, **more: Any) -> Finding:
     """A finding that stands on a term; that the provider's refusal was never captured does not weaken it."""
     fact = case.contract.terms.get(term)
     source = f"{fact.source} ({fact.date})" if fact else ""
-    finding = case.finding(rule, REQUEST, pointer, message, source=source, when=when)
+    finding = case.finding(rule, REQUEST, pointer, message, source=source, **more)
     return replace(finding, severity=ERROR) if fact and fact.value else finding
 
 

@@ -30,6 +30,8 @@ class Issue:
         kind: ``keyword``, ``items``, ``ref``, ``strict``, ``shape`` or ``size``.
         when: which fault of its kind, as contracts name it.
         source: where the fact is from.
+        property: the name of the property concerned, where it is one of several.
+        size: what was counted and what may be, of a limit.
     """
 
     pointer: str
@@ -39,6 +41,8 @@ class Issue:
     kind: str = KEYWORD
     when: str = ""
     source: str = ""
+    property: str = ""
+    size: tuple[int, int] | None = None
 
 
 def lint(schema: JsonValue, dialect: Dialect) -> tuple[Issue, ...]:
@@ -126,13 +130,15 @@ def _strict(node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Itera
         )  # fmt: skip
     if dialect.all_required:
         known, required = dict_of(schema.get("properties")), _list(schema.get("required"))
-        names = {"kind": STRICT, "at": "schema"}
+        more = {"kind": STRICT, "at": "schema"}
         for name in [n for n in known if n not in required]:
             message = f"the property {name!r} is not required"
-            yield _issue(dialect, node, "required", message, "all_required", when="required", **names)
+            yield _issue(dialect, node, "required", message, "all_required", when="required", property=name, **more)
         for name in [n for n in required if isinstance(n, str) and n not in known]:
             message = f"required names {name!r}, which is no property"
-            yield _issue(dialect, node, "required", message, "all_required", when="extra-required", **names)
+            yield _issue(
+                dialect, node, "required", message, "all_required", when="extra-required", property=name, **more
+            )
 
 
 def describes_object(schema: dict[str, JsonValue]) -> bool:
@@ -181,4 +187,4 @@ def _sizes(schema: JsonValue, dialect: Dialect) -> Iterator[Issue]:
         most = getattr(dialect, f"max_{what}")
         if most is not None and size[what] > most:
             message = f"{size[what]:,} {words}, at most {most:,}"
-            yield Issue("", what, REFUSED, message, SIZE, what, dialect.source(f"max_{what}"))
+            yield Issue("", what, REFUSED, message, SIZE, what, dialect.source(f"max_{what}"), size=(size[what], most))
