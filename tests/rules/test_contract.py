@@ -192,8 +192,8 @@ CHOSEN = [
     ((None, None, None), GENERIC, "no contract matches"),
     (
         (None, "kimi-k2-instruct", "openai-chat"),
-        GENERIC,
-        "by its model name kimi-k2-instruct; kimi has no contract yet",
+        "kimi:platform",
+        "by its model name kimi-k2-instruct; platform, the platform API",
     ),
     (
         ("https://openrouter.ai/api/v1/chat/completions", "anthropic/claude-sonnet-4.5", "openai-chat"),
@@ -201,8 +201,13 @@ CHOSEN = [
         "by its",
     ),
     ((None, "anthropic/claude-sonnet-4.5", "openai-chat"), GENERIC, "but the contract of anthropic does not cover"),
-    ((None, "minimax-m2", "anthropic-messages"), "minimax", "by its model name minimax-m2"),
-    ((None, "glm-5", "anthropic-messages"), GENERIC, "glm has no contract yet: generic"),
+    ((None, "minimax-m2", "anthropic-messages"), "minimax:text", "by its model name minimax-m2"),
+    ((None, "glm-5", "anthropic-messages"), "glm:standard", "by its model name glm-5"),
+    (("https://api.z.ai/api/coding/paas/v4/chat/completions", "glm-5", "openai-chat"), "glm:coding", "by its URL"),
+    (("https://api.deepseek.com/beta/chat/completions", None, "openai-chat"), "deepseek:beta", "beta by its URL"),
+    ((None, "qwen3-max", "openai-chat"), "qwen:standard", "by its model name"),
+    ((None, "Qwen/Qwen3-8B", "openai-chat"), GENERIC, "no contract matches"),
+    ((None, "devstral-2512", "openai-chat"), "mistral", "by its model name devstral-2512"),
     ((DEEPSEEK, "deepseek-v4-pro", "openai-chat"), "deepseek:v4", "v4 by the model name deepseek-v4-pro"),
     ((DEEPSEEK, "deepseek-reasoner", "openai-chat"), "deepseek:v4", "v4, the current era"),
     (
@@ -275,7 +280,8 @@ def test_unknown_names_and_variants_are_named():
 
 
 def test_labels_of_variants():
-    assert contracts.variants("deepseek") == ("deepseek:v4", "deepseek:v3.2")
+    eras = ("deepseek:v4", "deepseek:v3.2", "deepseek:beta", "deepseek:reasoner")
+    assert contracts.variants("deepseek") == eras
     assert contracts.variants("anthropic") == ("anthropic",)
 
 

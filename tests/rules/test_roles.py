@@ -36,6 +36,36 @@ def test_turns(under, said, expected):
     assert not under(roles, {}, checks, chat(*said))
 
 
+FOLLOWERS = {
+    "system": ["user", "assistant", "system"],
+    "user": ["assistant", "system", "user"],
+    "assistant": ["assistant", "user", "tool"],
+    "tool": ["assistant", "tool"],
+}
+
+AFTER = [
+    ("a whole loop", ("system", "user", "calls", "tool", "assistant", "user", "user"), []),
+    ("no word after the results", ("user", "calls", "tool", "user"), [(3, "'user' after 'tool', message 2")]),
+    ("a word before the results", ("user", "calls", "user", "tool"), [(3, "'tool' after 'user', message 2")]),
+    ("a note in the middle", ("user", "assistant", "system"), [(2, "'system' after 'assistant', message 1")]),
+    ("a role nobody lists", ("user", "developer", "assistant"), [(1, "'developer' after 'user', message 0")]),
+]
+
+
+@pytest.mark.parametrize(("said", "expected"), [r[1:] for r in AFTER], ids=[r[0] for r in AFTER])
+def test_roles_follow_those_that_they_may(under, said, expected):
+    checks = [("content.role-order", "'{role}' after '{before}', message {previous}")]
+    found = under(roles, {"content.role-order": FOLLOWERS}, checks, chat(*said))
+    assert [(f.pointer, f.refusal) for f in found] == [(f"/messages/{n}", text) for n, text in expected]
+
+
+def test_somebody_has_to_ask(under):
+    checks = [("content.role-order", "no user", "no-user")]
+    (found,) = under(roles, {"content.user-required": True}, checks, chat("system", "assistant"))
+    assert (found.pointer, found.refusal) == ("/messages/0", "no user")
+    assert not under(roles, {"content.user-required": True}, checks, chat("system", "user"))
+
+
 POSITION = [
     ("first", ("system", "user"), []),
     ("first", ("user", "system"), [1]),

@@ -93,12 +93,14 @@ class History:
     Attributes:
         joins_neighbours: neighbours of one role are one turn.
         joins_items: neighbours that the model said are one turn.
+        calls_last: such a turn ends with its calls: what is said behind them begins another.
         server_calls: calls that the provider runs itself, which no client answers.
         server_results: id → results of those.
     """
 
     joins_neighbours: bool
     joins_items: bool = False
+    calls_last: bool = False
     turns: list[Turn] = field(default_factory=list)
     calls: list[CallNode] = field(default_factory=list)
     results: list[ResultNode] = field(default_factory=list)
@@ -108,13 +110,15 @@ class History:
 
     def add(self, side: str, index: int, message: Message) -> None:
         """Append a message."""
-        turn = self._turn(side, index, message.role)
+        turn = self._turn(side, index, message)
         for number, part in enumerate(message.parts):
             self._add_part(turn, NodeRef(side, index, number), part)
 
-    def _turn(self, side: str, index: int, role: str) -> Turn:
-        last = self.turns[-1] if self.turns else None
+    def _turn(self, side: str, index: int, message: Message) -> Turn:
+        last, role = self.turns[-1] if self.turns else None, message.role
         joins = self.joins_neighbours or (self.joins_items and role in ANSWERING)
+        if last and self.calls_last and last.calls and not any(message.tool_calls()):
+            joins = False
         if last and joins and (last.side, last.role) == (side, role):
             return last
         self.turns.append(Turn(len(self.turns), side, role, index))
@@ -142,7 +146,8 @@ class History:
 
 def read(sides: Iterable[tuple[str, Iterable[Message]]], terms: ClosureTerms, *, itemized: bool = False) -> History:
     """The history of (side, messages) groups, with calls and results paired; ``itemized``: messages are items."""
-    history = History(joins_neighbours=terms.placement is Placement.NEXT_MESSAGE, joins_items=itemized)
+    joins_neighbours = terms.placement is Placement.NEXT_MESSAGE
+    history = History(joins_neighbours, joins_items=itemized, calls_last=itemized and terms.calls_last)
     for side, messages in sides:
         for index, message in enumerate(messages):
             history.add(side, index, message)

@@ -30,6 +30,7 @@ class ClosureTerms:
     Attributes:
         placement: where results stand.
         results_first: in a message that holds results, nothing may stand before or between them.
+        calls_last: of the items of a turn nothing stands behind a call but calls.
         unique_ids: ``"request"`` (no id twice anywhere), ``"turn"`` (no id twice in one assistant turn), ``"none"``.
         id_pattern: regular expression ids match in full, "" for any.
         id_max_length: characters, None for any.
@@ -38,6 +39,7 @@ class ClosureTerms:
 
     placement: Placement = Placement.ANYWHERE
     results_first: bool = False
+    calls_last: bool = False
     unique_ids: str = "turn"
     id_pattern: str = ""
     id_max_length: int | None = None

@@ -313,6 +313,7 @@ def _words(value: JsonValue) -> tuple[str, ...]:
 _TERMS: Mapping[str, Callable[[JsonValue], Any]] = {
     "closure.placement": Placement,
     "closure.results-first": _flag,
+    "closure.calls-last": _flag,
     "closure.unique-ids": _word,
     "closure.id-pattern": _word,
     "closure.id-max-length": _length,

@@ -21,12 +21,8 @@ class Traits(NamedTuple):
 
 
 TRAITS: Mapping[str, Traits] = {
-    "glm": Traits(("api.z.ai", "open.bigmodel.cn"), ("glm-*", "zai-glm-*")),
     "qwen3-coder": Traits((), ("qwen3-coder*",)),
-    "qwen": Traits(("dashscope*.aliyuncs.com",), ("qwen*",)),
     "hermes": Traits((), ("hermes-*",)),
-    "kimi": Traits(("api.moonshot.ai", "api.moonshot.cn"), ("kimi-*", "moonshot-*")),
-    "mistral": Traits(("api.mistral.ai",), ("mistral-*", "magistral-*", "codestral-*", "devstral-*", "ministral-*")),
     "groq": Traits(("api.groq.com",)),
     "xai": Traits(("api.x.ai",), ("grok-*",)),
     "openrouter": Traits(("openrouter.ai",)),

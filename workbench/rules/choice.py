@@ -114,13 +114,14 @@ def _names(choice: ToolChoice) -> Iterator[str]:
 def _thinking(case: Case, choice: ToolChoice, at: str) -> Iterator[Finding]:
     term, said = case.contract.term("choice.forced-with-thinking"), case.request.thinking if case.request else None
     is_on = said == "on" if term == "refused-when-manual" else not is_off(case)
-    if term not in ("refused", "refused-when-manual") or not is_on or not is_forced(choice):
+    is_meant = choice.mode == "tool" if term == "refused-when-named" else is_forced(choice)
+    if not str(term).startswith("refused") or not is_on or not is_meant:
         return
     by_default = "" if said else ", by the default of this model"
-    kind = kind_of(choice.value)
+    kind, when = kind_of(choice.value), "named" if choice.mode == "tool" else "required"
     text = f"tool_choice {quote(kind)} forces a call while thinking is on{by_default}"
     found = {"found": kind, "name": choice.name or ""}
-    finding = case.finding(CONFLICT, REQUEST, at, text, values=found)
+    finding = case.finding(CONFLICT, REQUEST, at, text, when=when, values=found)
     yield finding if finding.check else by_term(case, CONFLICT, "choice.forced-with-thinking", at, text)
 
 

@@ -169,7 +169,8 @@ def _flaw(case: Case, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
     elif flaw is Flaw.NOT_ADJACENT and line.between is not None:
         between = case.decoded.messages(REQUEST)[line.between]
         message = f"a message of role {quote(between.role)} stands between {_call(line)} and its result"
-        yield case.finding(NOT_ADJACENT, REQUEST, between.pointer, message, evidence=note)
+        said = {"id": line.id or "", "ids": line.id or ""}
+        yield case.finding(NOT_ADJACENT, REQUEST, between.pointer, message, evidence=note, values=said)
     elif flaw is Flaw.RESULT_NOT_FIRST and line.before:
         message = f"this stands before the result of {_call(line)}: results come first in their message"
         yield case.at(NOT_FIRST, line.before, message, evidence=note)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from workbench.decode import REQUEST
-from workbench.ir import Message, ToolCallIR, ToolResultIR
+from workbench.ir import JsonValue, Message, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._words import by_term, quote
@@ -23,8 +24,13 @@ INSTRUCTING = ("system", "developer")
 
 def check(case: Case) -> Iterator[Finding]:
     """Findings on the roles of the request, where the contract says in which order they come."""
-    if case.contract.term("content.role-order") == "alternate":
+    order = case.contract.term("content.role-order")
+    if order == "alternate":
         yield from _turns(case)
+    elif isinstance(order, Mapping):
+        yield from _followers(case, order)
+    if case.contract.term("content.user-required"):
+        yield from _no_user(case)
     place = case.contract.term("content.system-position")
     if place in ("first", "before-assistant-or-last", "top-level"):
         yield from _system(case, place)
@@ -34,7 +40,7 @@ def _turns(case: Case) -> Iterator[Finding]:
     """User and assistant by turns, the user first. Calls and their results take no turn."""
     answering = case.contract.closure.call_role
     wanted, before = "user", ""
-    for message in case.decoded.messages(REQUEST):
+    for number, message in enumerate(case.decoded.messages(REQUEST)):
         role = "assistant" if message.role == answering else message.role
         if role in ("user", "assistant") and not any(map(_is_exchange, message.parts)):
             if role != wanted:
@@ -43,9 +49,28 @@ def _turns(case: Case) -> Iterator[Finding]:
                 )
                 text += ": user and assistant have to take turns"
                 said = {"role": message.role, "found": message.role, "before": before or message.role}
+                said["previous"] = str(number - 1)
                 yield by_term(case, ROLE_ORDER, "content.role-order", message.pointer, text, values=said)
             wanted = "assistant" if role == "user" else "user"
         before = message.role
+
+
+def _followers(case: Case, order: Mapping[str, JsonValue]) -> Iterator[Finding]:
+    """Each role right behind one that it may follow. Roles that the contract does not list are not judged."""
+    for number, (one, other) in enumerate(pairwise(case.decoded.messages(REQUEST))):
+        allowed = order.get(one.role)
+        if isinstance(allowed, list) and other.role not in allowed:
+            text = f"a message of role {quote(other.role)} behind one of role {quote(one.role)}"
+            said = {"role": other.role, "found": other.role, "before": one.role, "previous": str(number)}
+            yield by_term(case, ROLE_ORDER, "content.role-order", other.pointer, text, values=said)
+
+
+def _no_user(case: Case) -> Iterator[Finding]:
+    """A conversation in which no user speaks."""
+    messages = case.decoded.messages(REQUEST)
+    if messages and not any(message.role == "user" for message in messages):
+        text = "no message of role 'user'"
+        yield by_term(case, ROLE_ORDER, "content.user-required", messages[0].pointer, text, when="no-user")
 
 
 def _is_exchange(part: object) -> bool:
