@@ -359,7 +359,8 @@ def test_an_open_exchange_is_a_row_at_once_with_what_is_wrong_with_its_request()
         (row,) = inspector.run().rows
         calls.append(row.calls)
     assert calls == [(), (), ("ls",), ("ls",)]
-    assert sorted({f.rule for f in row.findings}) == ["closure.missing-result", "closure.pending"]
+    found = sorted({f.rule for f in row.findings})
+    assert found == ["closure.missing-result", "closure.pending", "contract.disagrees"]
 
 
 def test_how_a_stream_ends_is_not_judged_before_it_does():

@@ -46,8 +46,13 @@ def test_the_reason_is_shown(anthropic):
 
 def test_a_known_text_names_its_rule(chat):
     text = "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
-    (finding,) = chat(HELLO, error(text), status=400, provider="deepseek")
-    assert finding.message == "status 400: the request is refused; deepseek says this for closure.missing-result"
+    found = chat(HELLO, error(text), status=500, provider="deepseek")
+    assert [f.message for f in found] == ["status 500: the server failed; deepseek says this for closure.missing-result"]
+
+
+def test_a_text_that_names_no_rule_may_name_a_place(chat):
+    (finding,) = chat(HELLO, error("messages[0].content is not what I like"), status=400)
+    assert finding.message.endswith("'messages[0].content' is /messages/0/content of the request, bytes 62–69")
 
 
 def test_a_page_shows_its_title(anthropic):

@@ -1,6 +1,7 @@
 """Rules: what is wrong with a chain under a provider's contract.
 
-One file per family. A family module has ``RULES`` (its ``Rule`` values) and ``check(case)``, which yields findings.
+One file per family. A family module has ``RULES`` (its ``Rule`` values) and ``check(case)``, which yields findings, or
+``review(case, findings)``, which has the last word on what all of them found.
 Each rule has a page in ``pages/SLUG.yaml``. Files that begin with an underscore are the machinery, and
 ``lens`` is no family: it holds one schema against every contract.
 """
@@ -69,11 +70,15 @@ def every_rule() -> Mapping[str, Rule]:
 
 
 def check(case: Case) -> list[Finding]:
-    """Every finding of an exchange, the worst first, then in the order of the wire."""
+    """Every finding of an exchange, the worst first, then the one its answer names, then in the order of the wire."""
     found = [finding for name in families() for finding in _run(name, case)]
+    found.sort(key=lambda f: (f.severity.rank, f.side, f.span or (0, 0), f.pointer, f.rule))
+    for name, family in families().items():
+        if hasattr(family, "review"):
+            found = _review(name, case, found)
     if case.is_refused and any(f.side == REQUEST and f.severity is Severity.ERROR for f in found):
         found = [f for f in found if f.rule != REFUSED]
-    return sorted(dict.fromkeys(found), key=lambda f: (f.severity.rank, f.side, f.span or (0, 0), f.pointer, f.rule))
+    return sorted(dict.fromkeys(found), key=lambda f: f.severity.rank)
 
 
 def judge(findings: Iterable[Finding], contract: Contract) -> Judgement:
@@ -83,9 +88,23 @@ def judge(findings: Iterable[Finding], contract: Contract) -> Judgement:
 
 def _run(name: str, case: Case) -> Iterator[Finding]:
     """One family. Its own faults end it and are shown: the other families still answer."""
+    if not hasattr(families()[name], "check"):
+        return
     try:
         yield from families()[name].check(case)
     except Exception as error:
-        logging.getLogger(__name__).debug("the %s rules failed", name, exc_info=True)
-        message = f"the {name} rules stopped on this exchange ({type(error).__name__}): a fault of this program"
-        yield Finding(FAILED, Severity.WARNING, case.decoded.index, "request", "", message)
+        yield _failed(name, case, error)
+
+
+def _review(name: str, case: Case, found: list[Finding]) -> list[Finding]:
+    """What a family makes of all findings; these as they are, and why, where it fails."""
+    try:
+        return list(families()[name].review(case, found))
+    except Exception as error:
+        return [*found, _failed(name, case, error)]
+
+
+def _failed(name: str, case: Case, error: Exception) -> Finding:
+    logging.getLogger(__name__).debug("the %s rules failed", name, exc_info=error)
+    message = f"the {name} rules stopped on this exchange ({type(error).__name__}): a fault of this program"
+    return Finding(FAILED, Severity.WARNING, case.decoded.index, "request", "", message)

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from workbench.decode import RESPONSE
 from workbench.ir import ApiError
 from workbench.rules._case import Case, Rule
+from workbench.rules._error_place import named
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._provider_error import evidence, kind, known_as
+from workbench.rules._words import quote
 
 ANSWER_ERROR = Rule("answer.error", Severity.WARNING, "The answer is an error instead of a message.")
 
@@ -29,4 +31,7 @@ def check(case: Case) -> Iterator[Finding]:
     if isinstance(error.raw, str):
         said += ", and the body is no JSON"
     said += known_as(error, case.contract.name)
+    place = named(error, case.decoded, case.contract) if case.is_refused else None
+    if place and place.span:
+        said += f"; {quote(place.how, 80)} is {place.pointer} of the request, bytes {place.span[0]}–{place.span[1]}"
     yield case.finding(ANSWER_ERROR, RESPONSE, error.pointer, said, evidence=evidence(error))

@@ -1,0 +1,231 @@
+"""The place in a request that an error text names: a path in any spelling, a call id, a tool, a column of the body."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.decode import REQUEST, Decoded
+from workbench.errors import WireError
+from workbench.ir import NOTHING, ApiError, JsonValue, ToolCallIR, ToolResultIR
+from workbench.leaves import escape, scalars
+from workbench.rules._contract import Contract
+from workbench.wire.jsontext import loads
+
+_PATH = re.compile(r"[A-Za-z_$][\w$]*(?:\.?\[[^\[\]\s]{1,80}\]|\.[\w$-]{1,80})*")
+_STEP = re.compile(r"[^.\[\]]+")
+_INDEXED = re.compile(r"\b(messages?|contents?|input|tools?|functions?)\b\W{0,3}(?:(?:at|with|in)\s+)?"
+                      r"(?:(?:index|position|number|no\.?)\W{0,3}|#)(\d{1,6})\b", re.IGNORECASE)  # fmt: skip
+_COLUMN = re.compile(r"\bline (\d{1,9}),? column (\d{1,9})(?: \(char (\d{1,9})\))?", re.IGNORECASE)
+_CHAR = re.compile(r"\b(?:char(?:acter)?|position|offset|pos)\W{0,2}(\d{1,9})\b", re.IGNORECASE)
+_QUOTED = re.compile(r"[`'\"“‘]([^`'\"”’\s]{1,200})[`'\"”’]")
+_LISTS = ("messages", "contents", "input")
+
+LONGEST = 20_000
+"""Characters of an error text that are searched."""
+
+SHORTEST_ID = 4
+"""Characters of an id that may stand in a text without quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What an error text points at.
+
+    Attributes:
+        pointer: into the request body.
+        span: its bytes, None for a place that is not there.
+        how: how the text names it: ``messages.243``.
+    """
+
+    pointer: str
+    span: tuple[int, int] | None
+    how: str
+
+
+def named(
+    error: ApiError, decoded: Decoded, contract: Contract, captured: Mapping[str, str] = NOTHING, prefers: str = ""
+) -> Named | None:
+    """The deepest place that an error names in the request it answers; None where it names none.
+
+    Args:
+        captured: what stood in place of the variables of a template that the text fits.
+        prefers: the rule that the text belongs to: whether an id means the call or its result.
+    """
+    if decoded.request is None:
+        return _at_column(error.message, decoded)
+    text = error.message[:LONGEST]
+    try:
+        body = loads(decoded.request_text)
+    except WireError:
+        return _at_column(text, decoded)
+    paths = list(_paths(text, error.param or "", body, decoded, contract))
+    best = max(paths, key=lambda found: found.pointer.count("/"), default=None)
+    if best and best.pointer.count("/") > 1:
+        return best
+    return (
+        _by_index(text, captured, body, decoded, contract)
+        or _by_id(text, decoded, prefers)
+        or _by_item(text, body, decoded)
+        or _by_tool(text, decoded)
+        or _at_column(text, decoded)
+        or best
+    )
+
+
+def _paths(text: str, param: str, body: JsonValue, decoded: Decoded, contract: Contract) -> Iterator[Named]:
+    """Paths that the text or the field ``param`` spells out."""
+    quoted = set(_QUOTED.findall(text))
+    for path in (param, *(found[0] for found in _PATH.finditer(text))):
+        steps = _STEP.findall(path)
+        while steps and steps[0].lower() in ("body", "request", "$", "json"):
+            steps = steps[1:]
+        if not steps or not isinstance(body, dict):
+            continue
+        is_bare = len(steps) == 1 and path != param and path not in quoted and not text.startswith(f"{path}:")
+        pointer = None if is_bare else _walk(body, steps, decoded, contract)
+        if pointer:
+            yield Named(pointer, decoded.request_index.span(pointer), path)
+
+
+def _walk(body: JsonValue, steps: Sequence[str], decoded: Decoded, contract: Contract) -> str:
+    """The pointer of a path, as far as it is there. Names of union branches between its steps are left out."""
+    key = _key(body, steps[0])
+    if key is None:
+        return ""
+    value, pointer, rest = body[key], f"/{escape(key)}", list(steps[1:])
+    if key in _LISTS and rest and rest[0].isdecimal() and isinstance(value, list):
+        message, rest = _counted(rest, value, decoded, contract)
+        if message is None:
+            return pointer
+        value, pointer = value[message], f"{pointer}/{message}"
+    for step in rest:
+        if isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value, pointer = value[int(step)], f"{pointer}/{int(step)}"
+        elif isinstance(value, dict) and (found := _key(value, step)) is not None:
+            value, pointer = value[found], f"{pointer}/{escape(found)}"
+    return pointer
+
+
+def _key(value: Mapping[str, JsonValue], step: str) -> str | None:
+    """The member that a step means, in the body's spelling: functionResponse for function_response."""
+    if step in value:
+        return step
+    wanted = _plain(step)
+    return next((key for key in value if _plain(key) == wanted), None)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _counted(
+    steps: list[str], items: Sequence[JsonValue], decoded: Decoded, contract: Contract
+) -> tuple[int | None, list[str]]:
+    """The message that an index counts, and the steps behind it: where neighbours are merged, the index is a turn's."""
+    number, rest = int(steps[0]), steps[1:]
+    merged = decoded.merged
+    if not contract.term("content.merges-same-role") or len(merged) != len(items):
+        return (number if number < len(items) else None), rest
+    inside = [n for n, (turn, _) in enumerate(merged) if turn == number]
+    if not inside:
+        return (number if number < len(items) else None), rest
+    part = next((int(step) for step in rest[:2] if step.isdecimal()), None)
+    if part is None:
+        return inside[0], rest
+    message = max((n for n in inside if merged[n][1] <= part), default=inside[0])
+    at = next(n for n, step in enumerate(rest) if step.isdecimal())
+    return message, [*rest[:at], str(part - merged[message][1]), *rest[at + 1 :]]
+
+
+def _by_index(
+    text: str, captured: Mapping[str, str], body: JsonValue, decoded: Decoded, contract: Contract
+) -> Named | None:
+    """``message at index 3``, or a number that the template of a known text counts messages or tools by."""
+    found = _INDEXED.search(text)
+    counted = [(found[1], found[2], found[0])] if found else []
+    counted += [(name, captured[name], f"{name} {captured[name]}") for name in ("message", "tool") if name in captured]
+    for word, number, how in counted:
+        if not number.isdecimal():
+            continue
+        is_tool = word.lower().startswith(("tool", "function"))
+        keys = ("tools",) if is_tool else _LISTS
+        key = next((key for key in keys if isinstance(body, dict) and isinstance(body.get(key), list)), None)
+        pointer = _walk(body, [key, number], decoded, contract) if key else ""
+        if pointer.count("/") > 1:
+            return Named(pointer, decoded.request_index.span(pointer), " ".join(how.split()))
+    return None
+
+
+def _words(text: str) -> set[str]:
+    """What may be an id in a text."""
+    words = set(re.findall(r"[\w.:\-|+/=]{4,200}", text)) | set(_QUOTED.findall(text))
+    return words | {word.rstrip(".:,") for word in words}
+
+
+def _by_item(text: str, body: JsonValue, decoded: Decoded) -> Named | None:
+    """The id of an item that is neither call nor result: reasoning, a reference."""
+    words = _words(text)
+    for pointer, value in scalars(body):
+        if isinstance(value, str) and pointer.endswith("/id") and len(value) >= SHORTEST_ID and value in words:
+            at = pointer.rpartition("/")[0]
+            return Named(at, decoded.request_index.span(at), value)
+    return None
+
+
+def _by_id(text: str, decoded: Decoded, prefers: str) -> Named | None:
+    """A call id: where a result with it stands, if the rule is about results, else its call; the last of several."""
+    tidied = _words(text)
+    kinds = (
+        (ToolResultIR, ToolCallIR) if "result" in prefers and "missing" not in prefers else (ToolCallIR, ToolResultIR)
+    )
+    for kind in kinds:
+        for message in reversed(decoded.messages(REQUEST)):
+            for part in reversed(message.parts):
+                name = part.id if isinstance(part, ToolCallIR) else getattr(part, "tool_call_id", None)
+                if isinstance(part, kind) and name and len(name) >= SHORTEST_ID and name in tidied:
+                    return Named(message.absolute(part), decoded.place_of(REQUEST, message, part).span, name)
+    return None
+
+
+def _by_tool(text: str, decoded: Decoded) -> Named | None:
+    """The name of a declared tool, in quotes."""
+    quoted = set(_QUOTED.findall(text))
+    for tool in decoded.request.tools if decoded.request else ():
+        if tool.name and tool.name in quoted:
+            return Named(tool.pointer, decoded.request_index.span(tool.pointer), tool.name)
+    return None
+
+
+def _at_column(text: str, decoded: Decoded) -> Named | None:
+    """A line and column, or a character, of the body: the innermost value there, and its byte."""
+    body = decoded.request_text
+    place, char = _COLUMN.search(text), _CHAR.search(text)
+    if place and place[3] is None:
+        how, offset = place[0], _byte_of_line(body, int(place[1]), int(place[2]))
+    elif found := place or char:
+        how, offset = found[0], _byte_of_char(body, int(found[found.lastindex or 0]))
+    else:
+        return None
+    if offset is None:
+        return None
+    offset = min(offset, max(len(body) - 1, 0))
+    try:
+        pointer = decoded.request_index.pointer_at(offset)
+    except WireError:
+        pointer = ""
+    return Named(pointer, (offset, min(offset + 1, len(body))), how)
+
+
+def _byte_of_line(body: bytes, line: int, column: int) -> int | None:
+    """Lines and columns count from one."""
+    lines = body.split(b"\n")
+    if not 0 < line <= len(lines) or column > len(lines[line - 1]) + 1:
+        return None
+    return sum(len(before) + 1 for before in lines[: line - 1]) + max(column - 1, 0)
+
+
+def _byte_of_char(body: bytes, number: int) -> int | None:
+    whole = body.decode("utf-8", "replace")
+    return len(whole[:number].encode("utf-8", "replace")) if number <= len(whole) else None
