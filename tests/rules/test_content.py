@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from workbench.rules import content
+
 GO = {"role": "user", "content": "go"}
 
 
@@ -140,3 +142,32 @@ def test_media_in_a_result(chat):
     ]
     (finding,) = chat(messages)
     assert (finding.rule, finding.pointer) == ("content.image-in-result", "/messages/2/content/1")
+
+
+RESULT = {"role": "tool", "tool_call_id": "a"}
+ASKS = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+LISTED = [{"type": "text", "text": "x"}]
+MARKED = {"type": "text", "text": "", "cache_control": {"type": "ephemeral"}}
+SHAPES = [
+    ("strings only", "content.shape", "array-content", [{"role": "user", "content": LISTED}], ["/messages/0/content"]),
+    ("strings", "content.shape", "array-content", [GO], []),
+    ("strings in results only", "content.shape", "result-content",
+     [{"role": "user", "content": LISTED}, ASKS, {**RESULT, "content": LISTED}], ["/messages/2/content"]),
+    ("nothing, marked", "content.empty", "cached", [{"role": "user", "content": [MARKED, *LISTED]}],
+     ["/messages/0/content/0"]),
+    ("nothing", "content.empty", "cached", [{"role": "user", "content": [{**MARKED, "cache_control": None}]}], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "when", "messages", "expected"), [r[1:] for r in SHAPES], ids=[r[0] for r in SHAPES])
+def test_shapes_that_some_providers_refuse(under, rule, when, messages, expected):
+    found = under(content, {}, [(rule, "at {message}", when)], {"model": "m", "messages": messages})
+    assert [(f.rule, f.pointer) for f in found] == [(rule, pointer) for pointer in expected]
+    assert not under(content, {}, [(rule, "at {message}", "another")], {"model": "m", "messages": messages})
+
+
+def test_a_failure_without_a_word(under):
+    failed = {"toolUseId": "a", "status": "error", "content": []}
+    body = {"messages": [{"role": "user", "content": [{"toolResult": failed}]}]}
+    (finding,) = under(content, {}, [("content.empty", "empty", "empty-error")], body, protocol="bedrock-converse")
+    assert finding.pointer == "/messages/0/content/0"

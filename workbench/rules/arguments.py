@@ -12,7 +12,7 @@ from workbench.decode import REQUEST, RESPONSE
 from workbench.ir import Message, ModelRequest, ModelResponse, ToolCallIR, ToolDef
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._words import quote, weaker, went_astray
+from workbench.rules._words import enforced_exactly, quote, unproved, weaker, went_astray
 from workbench.wire.jsontext import dumps
 
 ERROR = Severity.ERROR
@@ -31,7 +31,8 @@ RULES = (INVALID_JSON, DOUBLE, EMPTY, TRUNCATED, SCHEMA, NOT_OBJECT)
 
 def check(case: Case) -> Iterator[Finding]:
     """Findings on the calls of the answer, and on replayed calls as far as a provider cares."""
-    for n, message in case.suspects(_is_replayed_wrong, case.decoded.protocol):
+    strict = any(e.rule in (EMPTY.slug, NOT_OBJECT.slug) for e in case.contract.enforces)
+    for n, message in case.suspects(_is_replayed_wrong, case.decoded.protocol, strict):
         for k, call in message.tool_calls():
             yield from _replayed(case, NodeRef(REQUEST, n, k), call)
     broken = 0
@@ -51,23 +52,48 @@ MOST_REPAIRED = 5
 """Broken calls of one answer whose syntax is repaired: each takes a process of its own."""
 
 
-def _is_replayed_wrong(message: Message, protocol: str | None) -> bool:
-    """Some call is in the wrong container, or does not parse."""
-    return any(c.error is not None or _is_wrong_container(protocol, c) for _, c in message.tool_calls())
+REPLAYED = "replayed"
+"""Checks of providers that read the argument text of the history."""
+
+
+def _is_replayed_wrong(message: Message, protocol: str | None, strict: bool) -> bool:
+    """Some call is in the wrong container, does not parse, or is what only some providers look for."""
+    return any(
+        c.error is not None or _is_wrong_container(protocol, c) or (strict and _is_text_of_no_object(c))
+        for _, c in message.tool_calls()
+    )
+
+
+def _is_text_of_no_object(call: ToolCallIR) -> bool:
+    return call.raw is not None and call.format not in FREE_TEXT and not isinstance(call.input, dict)
 
 
 def _replayed(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
     """Providers take replayed arguments as they are, but for their container and, some of them, their syntax."""
+    said = {"name": call.name or "", "text": call.raw or "", **_where(call.error or "")}
     if _is_wrong_container(case.decoded.protocol, call):
         yield _container(case, NOT_OBJECT, ref, call)
     elif call.error is not None and (call.raw or "").strip():
-        yield case.at(
-            weaker(INVALID_JSON),
-            ref,
-            f"the replayed arguments do not parse: {call.error}",
-            name="input",
-            when="replayed",
-        )
+        text = f"the replayed arguments do not parse: {call.error}"
+        finding = case.at(weaker(INVALID_JSON), ref, text, name="input", when=REPLAYED, values=said)
+        yield finding if enforced_exactly(case, INVALID_JSON, REPLAYED, "") else unproved(finding)
+    elif _is_text_of_no_object(call):
+        is_empty = not (call.raw or "").strip()
+        rule, what = (EMPTY, "empty") if is_empty else (NOT_OBJECT, f"{_kind(call.input)}, not an object")
+        if enforced_exactly(case, rule, REPLAYED):
+            text = f"the replayed arguments are {what}"
+            yield case.at(rule, ref, text, name="input", when=REPLAYED, values=said)
+
+
+_BYTE = re.compile(r"byte (\d+), line (\d+): (?:not JSON: )?(.*)", re.DOTALL)
+
+
+def _where(error: str) -> dict[str, str]:
+    """Where a text stopped to be JSON, as parsers say it; of a text of one line, the column too."""
+    found = _BYTE.match(error)
+    if found is None:
+        return {"line": "1", "column": "1", "reason": error}
+    return {"line": found[2], "column": str(int(found[1]) + 1), "char": found[1], "reason": found[3]}
 
 
 FREE_TEXT = ("openai-custom", "openai-item")
@@ -85,7 +111,7 @@ def _container(case: Case, rule: Rule, ref: NodeRef, call: ToolCallIR) -> Findin
     wanted = "an object" if not isinstance(call.input, dict) else "JSON text"
     return case.at(
         rule, ref, f"the arguments are {_kind(call.input)}, this protocol carries {wanted}", name="input",
-        evidence=quote(call.input),
+        evidence=quote(call.input), values={"found": _kind(call.input).rpartition(" ")[2]},
     )  # fmt: skip
 
 

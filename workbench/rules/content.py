@@ -29,15 +29,18 @@ def check(case: Case) -> Iterator[Finding]:
     for n, message in case.suspects(_is_odd):
         yield from _texts(case, n, message)
         yield from _media(case, n, message)
+        yield from _empty_failures(case, n, message)
+    yield from _lists(case)
     yield from _last_message(case)
     yield from _silent_answer(case)
     yield from _noticed(case)
 
 
 def _is_odd(message: Message) -> bool:
-    """It is empty, or a text of it is blank, or a result holds media."""
-    held = (part for _, result in message.tool_results() for part in result.content)
-    return _is_empty(message) or any(map(_blank, message.parts)) or any(isinstance(p, Media) for p in held)
+    """It is empty, or a text of it is blank, or a result holds media or nothing."""
+    results = [result.content for _, result in message.tool_results()]
+    held = (isinstance(part, Media) for content in results for part in content)
+    return _is_empty(message) or any(map(_blank, message.parts)) or not all(results) or any(held)
 
 
 def _noticed(case: Case) -> Iterator[Finding]:
@@ -58,8 +61,11 @@ def _texts(case: Case, number: int, message: Message) -> Iterator[Finding]:
         return
     for k, part in enumerate(message.parts):
         when = _blank(part)
+        is_marked = isinstance(part, Text) and part.extra.get("cache_control")
+        if when == "empty-text" and is_marked and enforced_exactly(case, EMPTY, "cached"):
+            when = "cached"
         if when and enforced_exactly(case, EMPTY, when):
-            what = "empty" if when == "empty-text" else "nothing but white space"
+            what = {"empty-text": "empty", "cached": "empty, and marked for the cache"}.get(when, "all white space")
             yield case.at(EMPTY, NodeRef(REQUEST, number, k), f"the text is {what}", when=when)
 
 
@@ -80,6 +86,32 @@ def _blank(part: object) -> str:
     if not isinstance(part, Text) or part.text.strip():
         return ""
     return "blank-text" if part.text else "empty-text"
+
+
+def _empty_failures(case: Case, number: int, message: Message) -> Iterator[Finding]:
+    """Results that say a tool failed, and not how."""
+    if enforced_exactly(case, EMPTY, "empty-error"):
+        for k, result in message.tool_results():
+            if result.is_error and not result.content:
+                text = f"the result of {quote(result.tool_call_id)} is an error without a word"
+                yield case.at(EMPTY, NodeRef(REQUEST, number, k), text, when="empty-error")
+
+
+def _lists(case: Case) -> Iterator[Finding]:
+    """Content that is a list of parts, where it has to be a string."""
+    anywhere, in_results = (enforced_exactly(case, SHAPE, when) for when in ("array-content", "result-content"))
+    if not anywhere and not in_results:
+        return
+    for _, message in case.suspects(_is_list):
+        if anywhere or any(message.tool_results()):
+            when, pointer = "array-content" if anywhere else "result-content", f"{message.pointer}/content"
+            text = f"the content of a message of role {quote(message.role)} is a list, and has to be a string here"
+            yield case.finding(SHAPE, REQUEST, pointer, text, when=when)
+
+
+def _is_list(message: Message) -> bool:
+    parts = (*message.parts, *(part for _, result in message.tool_results() for part in result.content))
+    return any(part.source.pointer.startswith("/content/") for part in parts)
 
 
 def _media(case: Case, number: int, message: Message) -> Iterator[Finding]:
