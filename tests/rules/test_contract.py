@@ -178,6 +178,7 @@ def test_small_contract_fits_the_schema():
 
 
 ANTHROPIC, OPENAI, GENERIC = "anthropic", "openai", "generic"
+GOOGLE = "https://generativelanguage.googleapis.com/v1beta"
 DEEPSEEK = "https://api.deepseek.com/chat/completions"
 CHOSEN = [
     (("https://api.anthropic.com/v1/messages", None, "anthropic-messages"), ANTHROPIC, "by its host api.anthropic.com"),
@@ -197,9 +198,14 @@ CHOSEN = [
     ),
     (
         ("https://openrouter.ai/api/v1/chat/completions", "anthropic/claude-sonnet-4.5", "openai-chat"),
-        GENERIC,
-        "by its",
+        "openrouter",
+        "by its host",
     ),
+    ((f"{GOOGLE}/openai/chat/completions", "gemini-2.5-pro", "openai-chat"), "gemini-openai", "by its host"),
+    ((f"{GOOGLE}/models/gemini-2.5-pro:generateContent", None, "gemini"), "gemini", "by its host"),
+    ((None, "gemini-3-pro", "openai-chat"), GENERIC, "but the contract of gemini does not cover"),
+    (("https://api.openai.com/v1/responses", "gpt-5", "openai-responses"), "openai", "by its host"),
+    ((None, "claude-opus-5-5", "anthropic-messages"), "anthropic:bound", "bound by the model name"),
     ((None, "anthropic/claude-sonnet-4.5", "openai-chat"), GENERIC, "but the contract of anthropic does not cover"),
     ((None, "minimax-m2", "anthropic-messages"), "minimax:text", "by its model name minimax-m2"),
     ((None, "glm-5", "anthropic-messages"), "glm:standard", "by its model name glm-5"),
@@ -282,7 +288,7 @@ def test_unknown_names_and_variants_are_named():
 def test_labels_of_variants():
     eras = ("deepseek:v4", "deepseek:v3.2", "deepseek:beta", "deepseek:reasoner")
     assert contracts.variants("deepseek") == eras
-    assert contracts.variants("anthropic") == ("anthropic",)
+    assert contracts.variants("anthropic") == ("anthropic", "anthropic:bound")
 
 
 FACTS = [

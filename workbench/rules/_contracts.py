@@ -107,11 +107,16 @@ def choose(clues: Clues, protocol: str | None) -> tuple[Contract, str]:
 
 @lru_cache(maxsize=256)
 def _choose(place: str, model: str | None, protocol: str | None, answered_as: str | None) -> tuple[str, str]:
-    """(name, how). A model name is a hint: a provider that does not speak the protocol gives way to one that does."""
-    others = [*_by_model(model), *_by_model(answered_as), *_by_protocol(protocol)]
-    spoken = (found for found in others if found[0] not in names() or read(found[0]).speaks(protocol))
-    nobody = (GENERIC, "no contract matches: generic")
-    return next(_by_host(place), None) or next(spoken, None) or next(iter(others), nobody)
+    """(name, how) by its host, else by its names, else by its protocol.
+
+    Hosts serve several wires, and models are served by many: who does not speak the protocol gives way to one that does.
+    """
+    names_and_protocol = [*_by_model(model), *_by_model(answered_as), *_by_protocol(protocol)]
+    for candidates in ([*_by_host(place)], names_and_protocol):
+        spoken = (found for found in candidates if found[0] not in names() or read(found[0]).speaks(protocol))
+        if candidates:
+            return next(spoken, candidates[0])
+    return GENERIC, "no contract matches: generic"
 
 
 def _by_host(place: str) -> Iterator[tuple[str, str]]:

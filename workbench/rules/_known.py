@@ -21,11 +21,5 @@ class Traits(NamedTuple):
 
 
 TRAITS: Mapping[str, Traits] = {
-    "qwen3-coder": Traits((), ("qwen3-coder*",)),
-    "hermes": Traits((), ("hermes-*",)),
-    "groq": Traits(("api.groq.com",)),
-    "xai": Traits(("api.x.ai",), ("grok-*",)),
-    "openrouter": Traits(("openrouter.ai",)),
-    "ollama": Traits(("ollama.com",)),
 }
 """Only for names without a contract: a contract's own file says it for the others."""
