@@ -13,7 +13,7 @@ from workbench.chain._fingerprint import ANSWERING
 from workbench.chain.closure import NodeRef
 from workbench.chain.received import Answer, Received, joined
 from workbench.chain.terms import ReasoningTerms, Scope
-from workbench.ir import Message, ModelRequest, Reasoning, ToolResultIR
+from workbench.ir import Carrier, Message, ModelRequest, Reasoning, ToolResultIR
 from workbench.known import fact
 
 
@@ -168,6 +168,7 @@ def _never_there(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> De
     if not is_certain or terms.scope is Scope.ALWAYS:
         return Debt(False, "no reasoning of this turn is known")
     signed = turn.loop.signed_in
-    if signed is not None and signed < turn.message:
+    is_each_signed = Carrier.THOUGHT_SIGNATURE in terms.carriers
+    if signed is not None and signed < turn.message and not is_each_signed:
         return Debt(False, f"message {signed + 1} carries the signed reasoning of this tool loop")
     return None

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Iterator
 
 from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry, Sent
 from workbench.decode import REQUEST
-from workbench.ir import Carrier, Message, Reasoning
+from workbench.ir import Carrier, Media, Message, Opaque, Part, Reasoning, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case
 from workbench.wire.exchange import Origin
 
 BLOCKS = (Carrier.THINKING, Carrier.REDACTED_THINKING)
 """Carriers that are blocks of the content, in an order that counts."""
+
+_STAND_INS = ("skip_thought_signature_validator", "context_engineering_is_the_way_to_go")
+
+STAND_INS = frozenset((*_STAND_INS, *(b64encode(s.encode()).decode() for s in _STAND_INS)))
+"""Signatures that Gemini documents for calls it did not make (thought signatures, FAQ); clients encode them or not."""
 
 
 def sent(case: Case) -> Iterator[tuple[NodeRef, Reasoning]]:
@@ -78,3 +84,19 @@ _FILLER = re.compile(
 def is_placeholder(text: str | None) -> bool:
     """Nobody thinks this: it stands where reasoning was lost."""
     return bool(text) and len(text or "") <= 60 and _FILLER.fullmatch(text or "") is not None
+
+
+def block_type(part: Part) -> str:
+    """Type of a content block, as the wire of thinking blocks names it."""
+    match part:
+        case ToolCallIR():
+            return "server_tool_use" if part.is_server else "tool_use"
+        case ToolResultIR():
+            return "tool_result"
+        case Reasoning():
+            return str(part.carrier)
+        case Media():
+            return part.kind
+        case Opaque():
+            return part.type
+    return "text"

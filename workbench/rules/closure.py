@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from workbench.chain.closure import CallLine, CallState, Flaw, NodeRef
+from workbench.chain.terms import Placement
 from workbench.decode import REQUEST
-from workbench.ir import Message, Opaque, ToolCallIR
+from workbench.ir import NOTHING, Message, Opaque, ToolCallIR
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
+from workbench.rules._refusal import known_values
+from workbench.rules._trimming import dropped_call, dropped_result
 from workbench.rules._words import LEGACY_ROLE, as_warning, quote, with_related
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
@@ -99,7 +102,9 @@ def _orphan(case: Case, line: CallLine, ref: NodeRef) -> Finding:
     message = f"a result for {quote(line.id)}, which no call in the turn before it has"
     if line.id is None:
         message = "a result without an id, whose place does not tell which call it answers"
-    return case.at(ORPHAN, ref, message, evidence=_seen(case, line), when="unknown-id" if after_calls else "")
+    evidence = " · ".join(filter(None, (_seen(case, line), dropped_call(case, line.id))))
+    values = {"found": other.role if other else ""}
+    return case.at(ORPHAN, ref, message, evidence=evidence, when="unknown-id" if after_calls else "", values=values)
 
 
 def _open_call(case: Case, line: CallLine, ref: NodeRef) -> Finding:
@@ -129,7 +134,32 @@ def _seen(case: Case, line: CallLine) -> str:
 
 def _missing(case: Case, line: CallLine, ref: NodeRef) -> Finding:
     message = f"{_call(line)} has no result in the place where it is expected"
-    return _related(case, case.at(MISSING, ref, message, evidence=_seen(case, line)), line)
+    evidence = " · ".join(filter(None, (_seen(case, line), dropped_result(case, line.id))))
+    finding = case.at(MISSING, ref, message, evidence=evidence, values=_open_turn(case, line))
+    return _related(case, finding, line)
+
+
+def _open_turn(case: Case, line: CallLine) -> Mapping[str, str]:
+    """What a refusal of open calls names: every one of the turn, the message they are in, and what follows it.
+
+    ``{next}`` is the first message behind the turn that is no result of it.
+    """
+    if line.call is None:
+        return NOTHING
+    turn = line.call.message
+    open_calls = [
+        other.id
+        for other in case.closure.lines
+        if other.call and other.call.side == REQUEST and other.call.message == turn and other.id
+        if other.state is not CallState.CLOSED and not other.is_server
+    ]
+    messages = case.decoded.messages(REQUEST)
+    behind = (n for n, m in enumerate(messages[turn + 1 :], turn + 1) if not any(m.tool_results()))
+    values = {"id": line.id or "", "ids": ", ".join(open_calls), "next": str(next(behind, len(messages) - 1))}
+    if case.contract.closure.placement is Placement.NEXT_MESSAGE:
+        known = known_values(messages[turn].pointer, case.decoded, case.contract, None)
+        values["message"] = known.get("message", str(turn))
+    return values
 
 
 def _flaws(case: Case, line: CallLine) -> Iterator[Finding]:
@@ -147,6 +177,7 @@ def _flaw(case: Case, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
             f"{_call(line)} stands in a message of role {quote(role)}",
             evidence=note,
             when="call",
+            values={"found": role},
         )
     elif flaw is Flaw.RESULT_ROLE:
         for ref in line.results:
@@ -155,7 +186,7 @@ def _flaw(case: Case, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
                 continue
             which = "a result without an id" if line.id is None else f"a result for {quote(line.id)}"
             message = f"{which} stands in a message of role {quote(role)}"
-            yield case.at(WRONG_ROLE, ref, message, evidence=note, when="result")
+            yield case.at(WRONG_ROLE, ref, message, evidence=note, when="result", values={"found": role})
     elif flaw is Flaw.DUPLICATE_ID and line.call:
         message = f"the id {quote(line.id)} is that of an earlier call already"
         finding = case.at(DUPLICATE_ID, line.call, message, name="id", evidence=note)
@@ -163,17 +194,20 @@ def _flaw(case: Case, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
     elif flaw is Flaw.DUPLICATE_RESULT:
         for ref in line.results[1:]:
             message = f"one more result for {quote(line.id)}, which has one already"
-            yield case.at(DUPLICATE_RESULT, ref, message, name="tool_call_id", evidence=note)
+            first = known_values(case.pointer(line.results[0]), case.decoded, case.contract, None)
+            values = {"first": first.get("message", "")}
+            yield case.at(DUPLICATE_RESULT, ref, message, name="tool_call_id", evidence=note, values=values)
     elif flaw is Flaw.ID_MISMATCH:
         yield from _mismatch(case, line)
     elif flaw is Flaw.NOT_ADJACENT and line.between is not None:
         between = case.decoded.messages(REQUEST)[line.between]
         message = f"a message of role {quote(between.role)} stands between {_call(line)} and its result"
-        said = {"id": line.id or "", "ids": line.id or ""}
-        yield case.finding(NOT_ADJACENT, REQUEST, between.pointer, message, evidence=note, values=said)
+        yield case.finding(
+            NOT_ADJACENT, REQUEST, between.pointer, message, evidence=note, values=_open_turn(case, line)
+        )
     elif flaw is Flaw.RESULT_NOT_FIRST and line.before:
         message = f"this stands before the result of {_call(line)}: results come first in their message"
-        yield case.at(NOT_FIRST, line.before, message, evidence=note)
+        yield case.at(NOT_FIRST, line.before, message, evidence=note, values=_open_turn(case, line))
 
 
 def _is_one_turn(case: Case, line: CallLine) -> bool:

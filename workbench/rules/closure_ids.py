@@ -11,7 +11,7 @@ from workbench.decode import REQUEST, RESPONSE
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._words import LEGACY_ROLE, quote, weaker
+from workbench.rules._words import LEGACY_ROLE, enforced_exactly, quote, weaker
 
 ID_FORMAT = Rule(
     "closure.id-format", Severity.ERROR, "An id is empty, missing, too long or uses a form the provider refuses."
@@ -75,12 +75,15 @@ def _id_form(case: Case, ref: NodeRef, name: str, value: str | None) -> Iterator
     if not value:
         rule = ID_FORMAT if ref.side == REQUEST else weaker(ID_FORMAT)
         message = f"{what} has {'no' if value is None else 'an empty'} {name}"
-        yield case.at(rule, ref, message, name=name, when="missing")
+        when = next((w for w in (f"{which}missing", "missing") if enforced_exactly(case, ID_FORMAT, w)), "missing")
+        yield case.at(rule, ref, message, name=name, when=when)
     elif ref.side == RESPONSE:  # whoever issued it takes it back
         return
     elif _is_too_long(value, terms.id_max_length):
         message = f"the id of {what} has {len(value)} characters, at most {terms.id_max_length} are taken"
-        yield case.at(ID_FORMAT, ref, message, name=name, evidence=quote(value), when=f"{which}too-long")
+        sizes = {"limit": str(terms.id_max_length), "length": str(len(value))}
+        yield case.at(ID_FORMAT, ref, message, name=name, evidence=quote(value), when=f"{which}too-long", values=sizes)
     elif _is_of_other_form(value, terms.id_pattern):
         message = f"the id of {what} does not match {terms.id_pattern}"
-        yield case.at(ID_FORMAT, ref, message, name=name, evidence=quote(value), when=f"{which}pattern")
+        form = {"pattern": terms.id_pattern}
+        yield case.at(ID_FORMAT, ref, message, name=name, evidence=quote(value), when=f"{which}pattern", values=form)

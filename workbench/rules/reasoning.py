@@ -10,7 +10,19 @@ from workbench.decode import REQUEST
 from workbench.ir import Carrier, Reasoning
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._reasoning import BLOCKS, assistant_turns, is_off, is_placeholder, is_rebuilt, received, sent
+from workbench.rules._items import item_id
+from workbench.rules._reasoning import (
+    BLOCKS,
+    STAND_INS,
+    assistant_turns,
+    block_type,
+    is_off,
+    is_placeholder,
+    is_rebuilt,
+    received,
+    sent,
+)
+from workbench.rules._trimming import dropped_reasoning
 from workbench.rules._words import as_warning, quote, with_related
 from workbench.rules.reasoning_place import ORDER
 
@@ -39,6 +51,8 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _entry(case: Case, entry: Entry, *, is_latest: bool) -> Iterator[Finding]:
     if entry.sent is Sent.MISSING and entry.message is not None:
+        if Carrier.THOUGHT_SIGNATURE in case.contract.reasoning.carriers:
+            return  # it is owed by single calls
         if case.request and case.request.thinking is None and is_rebuilt(case):
             return  # a transcript does not say whether thinking was on
         finding = _missing(case, entry, entry.message)
@@ -47,10 +61,19 @@ def _entry(case: Case, entry: Entry, *, is_latest: bool) -> Iterator[Finding]:
         what = "signature" if entry.differs == "signature" else "text"
         message = f"the {_field(case, entry)} is there but its {what} is empty"
         yield case.at(EMPTY, entry.sent_part, message, name=what, evidence=_history(entry), when=f"no-{what}")
-    elif entry.sent is Sent.ALTERED and not is_placeholder(entry.sent_text):
+    elif entry.sent is Sent.ALTERED and not _is_replaced(case, entry):
         exact = case.contract.reasoning.exact
+        if exact == "none" and entry.differs == "data":
+            return  # what nobody can read and nobody checks may be encrypted anew
         is_binding = exact == "all" or (exact == "latest" and is_latest)
         yield from (f if is_binding else as_warning(f) for f in _altered(case, entry))
+
+
+def _is_replaced(case: Case, entry: Entry) -> bool:
+    """Something stands in for what was lost, which is found for what it is."""
+    part = case.part(entry.sent_part) if entry.sent_part else None
+    is_stand_in = isinstance(part, Reasoning) and part.signature in STAND_INS
+    return is_stand_in or is_placeholder(entry.sent_text)
 
 
 def _unsigned(case: Case) -> Iterator[Finding]:
@@ -79,9 +102,12 @@ def _missing(case: Case, entry: Entry, number: int) -> Finding:
     message = f"the turn made a call while thinking; its {_field(case, entry)} was not sent back"
     if not entry.call_ids:
         message = f"the turn was made while thinking; its {_field(case, entry)} was not sent back"
+    evidence = " · ".join(filter(None, (_history(entry), dropped_reasoning(case, entry.call_ids))))
     if _carrier(case, entry) in BLOCKS and turn.parts:
-        return case.at(MISSING, NodeRef(REQUEST, number, 0), message, evidence=_history(entry))
-    return case.finding(MISSING, REQUEST, turn.pointer, message, evidence=_history(entry))
+        values = {"found": block_type(turn.parts[0])}
+        return case.at(MISSING, NodeRef(REQUEST, number, 0), message, evidence=evidence, values=values)
+    values = {"found": "", "name": _carrier(case, entry)}
+    return case.finding(MISSING, REQUEST, turn.pointer, message, evidence=evidence, values=values)
 
 
 def _altered(case: Case, entry: Entry) -> Iterator[Finding]:
@@ -94,7 +120,9 @@ def _altered(case: Case, entry: Entry) -> Iterator[Finding]:
         "order": "the thinking blocks of this turn stand in another order than they were received in",
         "count": f"the turn came in with more or fewer pieces of {field} than it is sent with",
     }.get(entry.differs, f"the replayed {field} differs from what was received")
-    yield case.at(rule, entry.sent_part, message, name=name, evidence=_difference(entry))
+    values = {"id": item_id(case.message(entry.sent_part))}
+    evidence, when = _difference(entry), entry.differs
+    yield case.at(rule, entry.sent_part, message, name=name, evidence=evidence, when=when, values=values)
 
 
 def _carrier(case: Case, entry: Entry) -> str:

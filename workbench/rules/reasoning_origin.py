@@ -12,6 +12,7 @@ from workbench.decode import REQUEST
 from workbench.ir import Carrier, Reasoning
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
+from workbench.rules._items import item_id
 from workbench.rules._reasoning import BLOCKS, genuine, is_placeholder, is_rebuilt, sent
 from workbench.rules._words import as_warning, quote, with_related
 
@@ -40,18 +41,29 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _foreign(case: Case, known: Mapping[NodeRef, Entry]) -> Iterator[Finding]:
     contract, carriers = case.contract, case.contract.reasoning.carriers
+    refused = contract.term("reasoning.refused-carriers", ())
     speaks = "reasoning.carriers" in contract.terms or contract.enforced(FOREIGN.slug) is not None
     for ref, part in sent(case):
         issuer = _issuer(case, known.get(ref))
-        if part.carrier not in carriers:
+        if part.carrier in refused and not is_rebuilt(case):
+            yield _refused(case, ref, part)
+        elif part.carrier not in carriers:
             if speaks and part.carrier is not Carrier.THINK_TEXT and not is_rebuilt(case):
                 message = f"{contract.title} has no {part.carrier}: the field is not its own"
-                yield case.at(FOREIGN, ref, message, name="text")
+                yield as_warning(case.at(FOREIGN, ref, message, name="text"))
         elif issuer:
             message = f"the signature was issued by {issuer}, this request goes to {contract.name}"
-            yield case.at(FOREIGN, ref, message, name="signature", evidence=quote(part.signature, 60))
+            values = {"id": item_id(case.message(ref))}
+            yield case.at(FOREIGN, ref, message, name="signature", evidence=quote(part.signature, 60), values=values)
         elif part.carrier in BLOCKS and ref not in known:
             yield from _bad_proof(case, ref, part)
+
+
+def _refused(case: Case, ref: NodeRef, part: Reasoning) -> Finding:
+    """Reasoning in a field that this provider refuses, whoever it is from."""
+    message = f"{case.contract.title} refuses {part.carrier} in a request"
+    values = {"field": str(part.carrier), "name": str(part.carrier), "role": case.message(ref).role}
+    return case.at(FOREIGN, ref, message, name="text", when=str(part.carrier), values=values)
 
 
 def _issuer(case: Case, entry: Entry | None) -> str:

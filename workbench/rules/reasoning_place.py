@@ -10,7 +10,8 @@ from workbench.decode import REQUEST
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._reasoning import BLOCKS, assistant_turns, genuine, is_rebuilt, received, sent
+from workbench.rules._reasoning import BLOCKS, assistant_turns, block_type, genuine, is_rebuilt, received, sent
+from workbench.rules._refusal import known_values
 
 WARNING = Severity.WARNING
 
@@ -44,7 +45,13 @@ def _order(case: Case, request: ModelRequest) -> Iterator[Finding]:
             continue
         elif blocks[0] != turn[0] and request.thinking == "on":
             message = "the turn holds thinking blocks and does not begin with one"
-            yield case.at(ORDER, blocks[0], message, when="not-leading")
+            values = known_values(case.pointer(turn[0]), case.decoded, case.contract, None)
+            found = {
+                "message": values.get("message", ""),
+                "part": values.get("part", ""),
+                "found": block_type(parts[0]),
+            }
+            yield case.at(ORDER, blocks[0], message, when="not-leading", values=found)
         elif blocks[-1] == turn[-1] and not is_rebuilt(case):
             yield case.at(ORDER, blocks[-1], "the last block of the turn is a thinking block", when="last-block")
 

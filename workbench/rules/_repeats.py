@@ -1,0 +1,132 @@
+"""Calls that a history repeats: the steps of it, what came of them, and what a call does to the world."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.chain._fingerprint import call_digest
+from workbench.chain.closure import NodeRef
+from workbench.decode import REQUEST
+from workbench.ir import Message, Text, ToolCallIR, ToolDef, ToolResultIR
+from workbench.known import fact
+from workbench.rules._case import Case
+
+FAILURE = re.compile(
+    r"\s*(?:[\"'{\[(<`*]|\w{1,12}[\"']?:)*\s*(?:\w*error\b|\w*exception\b|traceback\b|fail(?:ed|ure)\b|fatal\b|invalid\b"
+    r"|unknown (?:tool|function|command)\b|denied\b|permission denied|command not found|no such (?:file|tool)"
+    r"|cannot\b|could not\b|tool_use_error|❌)",
+    re.IGNORECASE,
+)
+"""How a result begins that tells of a failure in words."""
+
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
+_EFFECT = re.compile(
+    r"(?:send|charge|pay|buy|order|book|purchase|transfer|refund|withdraw|deposit|invoice|bill|post|publish|tweet|reply"
+    r"|submit|deploy|create|add|append|insert|invite|e?mail|sms|notify|message|schedule|reserve|commit|push|merge"
+    r"|increment|place|trigger|approve|cancel|delete|remove|launch|dispatch|ship)(?:s|es)?"
+)
+_READ = re.compile(
+    r"(?:get|list|read|search|find|fetch|query|queries|lookup|look|show|view|check|describe|count|status|ls|cat|grep"
+    r"|glob|browse|load|calculate|compute|convert|parse|validate|preview|estimate|quote|verify|is|has|select|peek"
+    r"|inspect|analy[sz]e|summari[sz]e|translate|think|plan|wait|sleep|poll|retrieve|scan|head|tail|watch|ask|echo)"
+    r"(?:s|es)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call of a history with what came of it.
+
+    Attributes:
+        digest: of name and arguments, without the id.
+        outcome: what its result says, "" where it has none.
+        is_answered: it has a result.
+        is_failed: the result says so, by its flag or in words.
+        question: how often the user has spoken before it.
+    """
+
+    ref: NodeRef
+    call: ToolCallIR
+    digest: int
+    outcome: str
+    is_answered: bool
+    is_failed: bool
+    question: int
+
+
+def steps(case: Case) -> list[Step]:
+    """The calls of the request's history that a client answers, in order."""
+    results = {line.call: line.results[0] for line in case.closure.lines if line.call and line.results}
+    found: list[Step] = []
+    question = 0
+    for n, message in enumerate(case.decoded.messages(REQUEST)):
+        question += fact(message, _is_question)
+        for (k, call), digest in zip(message.tool_calls(), fact(message, _digests), strict=True):
+            ref = NodeRef(REQUEST, n, k)
+            result = results.get(ref)
+            outcome = fact(case.message(result), _outcomes).get(result.part) if result else None
+            text, has_gone_wrong = outcome or ("", False)
+            found.append(Step(ref, call, digest, text, outcome is not None, has_gone_wrong, question))
+    return found
+
+
+def _digests(message: Message) -> tuple[int, ...]:
+    return tuple(call_digest(call) for _, call in message.tool_calls())
+
+
+def _outcomes(message: Message) -> Mapping[int, tuple[str, bool]]:
+    """Part of a message → text of the result that it is, and whether that tells of a failure."""
+    return {k: (said(result), has_failed(result)) for k, result in message.tool_results()}
+
+
+def _is_question(message: Message) -> bool:
+    """The user speaks in it."""
+    return message.role == "user" and any(isinstance(p, Text) and p.text.strip() for p in message.parts)
+
+
+def said(result: ToolResultIR) -> str:
+    """The text of a result."""
+    return "".join(p.text for p in result.content if isinstance(p, Text)).strip()
+
+
+def has_failed(result: ToolResultIR) -> bool:
+    """The tool did not do what it was asked to, by the flag of the protocol or by the first words of the result."""
+    return bool(result.is_error) or FAILURE.match(said(result)[:200]) is not None
+
+
+def has_effect(call: ToolCallIR, tools: Mapping[str, ToolDef]) -> bool:
+    """Calling it twice does something twice, by all that is said of the tool. What nobody tells counts as a read."""
+    tool = tools.get(call.name or "")
+    hints = _hints(tool)
+    if hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True:
+        return False
+    verdict = _verb(_words(call.name or ""))
+    if verdict is None and tool and tool.description:
+        verdict = _verb(_words(tool.description)[:1])
+    return verdict is True
+
+
+def _hints(tool: ToolDef | None) -> Mapping[str, object]:
+    held = tool.extra.get("annotations") if tool else None
+    return held if isinstance(held, Mapping) else {}
+
+
+def _words(text: str) -> Sequence[str]:
+    return [word.lower() for word in _WORD.findall(text[:200])]
+
+
+def _verb(words: Sequence[str]) -> bool | None:
+    """Whether they name something that is done; what may be a read is one, and None is for what nobody knows."""
+    if any(map(_READ.fullmatch, words)):
+        return False
+    return True if any(map(_EFFECT.fullmatch, words)) else None
+
+
+def is_told(case: Case, step: Step) -> bool:
+    """The request before held this call already: what is to be said of it was said there."""
+    if not case.earlier.exchanges:
+        return False
+    before = case.peek(case.earlier.exchanges[-1])
+    return before is not None and step.ref.message < len(before.messages(REQUEST))

@@ -1,0 +1,74 @@
+"""Ids that no client's result names: those of items, and of the calls that the provider runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workbench.chain.closure import NodeRef
+from workbench.decode import REQUEST
+from workbench.ir import Message, ToolCallIR
+from workbench.rules._case import Case
+from workbench.rules._finding import Finding
+from workbench.rules._items import item_id, item_kind
+from workbench.rules._words import enforced_exactly, quote
+from workbench.rules.closure import DUPLICATE_ID
+from workbench.rules.closure_ids import ID_FORMAT
+
+RULES = ()
+
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on ids of a form, or used twice, where the provider is known to refuse exactly that."""
+    if case.request is None:
+        return
+    if case.request.itemized:
+        yield from _items(case)
+    pattern = case.contract.term("closure.server-id-pattern")
+    if pattern and enforced_exactly(case, ID_FORMAT, "server-pattern"):
+        yield from _server_calls(case, str(pattern))
+
+
+def _items(case: Case) -> Iterator[Finding]:
+    seen: dict[str, int] = {}
+    for n, message in case.suspects(_has_id):
+        name, kind = item_id(message), item_kind(message)
+        ref, prefix = NodeRef(REQUEST, n, 0), _prefix(case, kind)
+        values = {"id": name, "prefix": prefix}
+        if name and name in seen and kind != "item_reference" and enforced_exactly(case, DUPLICATE_ID, "item"):
+            text = f"the item id {quote(name, 60)} is that of item {seen[name] + 1} already"
+            yield case.at(DUPLICATE_ID, ref, text, when="item", values=values)
+        seen.setdefault(name, n)
+        if not _PLAIN.fullmatch(name) and enforced_exactly(case, ID_FORMAT, "item-pattern"):
+            text = f"the id of this item, {quote(name, 60)}, holds more than letters, digits, _ and -"
+            yield _on_id(case, message, text, "item-pattern", values)
+        elif prefix and not name.startswith(prefix) and enforced_exactly(case, ID_FORMAT, "item-prefix"):
+            text = f"the id of this {kind} is {quote(name, 60)}: one that begins with {quote(prefix)} is wanted"
+            yield _on_id(case, message, text, "item-prefix", values)
+
+
+def _on_id(case: Case, message: Message, text: str, when: str, values: dict[str, str]) -> Finding:
+    return case.finding(ID_FORMAT, REQUEST, f"{message.pointer}/id", text, when=when, values=values)
+
+
+def _prefix(case: Case, kind: str) -> str:
+    prefixes = case.contract.term("closure.item-prefixes")
+    return str(prefixes.get(kind, "")) if isinstance(prefixes, dict) else ""
+
+
+def _has_id(message: Message) -> bool:
+    return bool(item_id(message))
+
+
+def _server_calls(case: Case, pattern: str) -> Iterator[Finding]:
+    for n, message in case.suspects(_has_server_call):
+        for k, part in enumerate(message.parts):
+            if isinstance(part, ToolCallIR) and part.is_server and part.id and not re.fullmatch(pattern, part.id):
+                text = f"the id of a call that the provider ran, {quote(part.id, 60)}, does not match {pattern}"
+                yield case.at(ID_FORMAT, NodeRef(REQUEST, n, k), text, name="id", when="server-pattern")
+
+
+def _has_server_call(message: Message) -> bool:
+    return any(isinstance(p, ToolCallIR) and p.is_server for p in message.parts)

@@ -1,0 +1,135 @@
+"""Answers that are broken although they came with status 200: results that nobody gave, calls that nobody made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from workbench.chain.closure import CallLine, CallState, NodeRef
+from workbench.decode import REQUEST, RESPONSE
+from workbench.ir import Message, ModelResponse, Text, ToolCallIR
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._words import quote, with_related
+from workbench.textcalls import TextCall, find
+
+WARNING = Severity.WARNING
+
+MADE_UP = Rule("content.made-up-result", WARNING, "An answer is built on a tool result that does not exist.")
+PHANTOM = Rule("text.phantom-call", WARNING, "Text that only talks about calls looks like one.")
+
+RULES = (MADE_UP, PHANTOM)
+
+_RESULT = re.compile(
+    r"<(?:\|)?(?:tool_response|tool_result|tool_output|function_results?|function_response|observation)s?(?:\|)?>"
+    r"|<｜tool▁outputs?▁begin｜>|(?m:^Observation:)"
+)
+"""How chat templates and agents hand a result over: what only a client writes."""
+
+_FENCE = re.compile(r"(?m)^[ \t>]*(?:`{3,}|~{3,})[^\n`]*$")
+_TICKS = re.compile(r"`+")
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on what an answer states, and on calls that were read out of prose."""
+    answer = case.decoded.answer
+    if answer is not None and not answer.error and case.status < 300:
+        yield from _over_open_calls(case, answer)
+        yield from _written_results(case, answer)
+        yield from _cut_from_quotes(case, answer)
+    yield from _taken_up(case)
+
+
+def _over_open_calls(case: Case, answer: ModelResponse) -> Iterator[Finding]:
+    """Text that follows a call whose result the model never saw."""
+    lines = [line for line in case.closure.lines if _is_open(case, line)]
+    if not lines or any(True for m in answer.messages for _ in m.tool_calls()):
+        return
+    names = ", ".join(dict.fromkeys(f"{quote(line.id, 60)} of {quote(line.name, 60)}" for line in lines[:3]))
+    for n, message in enumerate(answer.messages):
+        for k, part in enumerate(message.parts):
+            if isinstance(part, Text) and part.text.strip():
+                text = f"the answer was given although the model never saw the result of {names}"
+                evidence = f"{case.pointer(lines[0].call)} of the request" if lines[0].call else ""
+                yield case.at(MADE_UP, NodeRef(RESPONSE, n, k), text, evidence=evidence)
+                return
+
+
+def _is_open(case: Case, line: CallLine) -> bool:
+    """A call of the question that is being answered, without a result anywhere."""
+    if line.call is None or line.call.side != REQUEST or line.results or line.is_server:
+        return False
+    if line.state not in (CallState.MISSING, CallState.PENDING) or line.stands_for:
+        return False
+    asked = (n for n, m in enumerate(case.decoded.messages(REQUEST)) if m.role == "user" and _speaks(m))
+    is_answered_by_place = any(other.stands_for == line.call for other in case.closure.lines)
+    return not is_answered_by_place and line.call.message > max(asked, default=-1)
+
+
+def _speaks(message: Message) -> bool:
+    return any(isinstance(p, Text) and p.text.strip() for p in message.parts)
+
+
+def _written_results(case: Case, answer: ModelResponse) -> Iterator[Finding]:
+    """The markup of a result in the text of an answer: the model wrote it, no tool did."""
+    if not case.tools:
+        return
+    for n, message in enumerate(answer.messages):
+        for k, part in enumerate(message.parts):
+            found = _RESULT.search(part.text) if isinstance(part, Text) else None
+            if isinstance(part, Text) and found and not _is_quoted(part.text[: found.start()]):
+                text = f"the answer holds a result, {quote(found[0])}, that the model wrote itself: no tool was run"
+                ref = NodeRef(RESPONSE, n, k)
+                yield case.within(MADE_UP, ref, "text", found.span(), text, evidence=quote(part.text[found.start() :]))
+
+
+def _cut_from_quotes(case: Case, answer: ModelResponse) -> Iterator[Finding]:
+    """A call whose text before it ends inside Markdown code: a parser took a quotation for a call."""
+    for n, message in enumerate(answer.messages):
+        text = ""
+        for k, part in enumerate(message.parts):
+            if isinstance(part, Text):
+                text += part.text
+            elif isinstance(part, ToolCallIR) and not part.is_server and _is_quoted(text.rstrip()):
+                what = f"the text before this call of {quote(part.name, 60)} ends inside a code block"
+                words = f"{what}: the model talked about a call, and a parser took it for one"
+                yield case.at(PHANTOM, NodeRef(RESPONSE, n, k), words, evidence=quote(text[-80:]))
+                break
+
+
+def _taken_up(case: Case) -> Iterator[Finding]:
+    """A call of the history that the answer it stands in holds as a quotation only."""
+    if not case.earlier.answers:
+        return
+    exchange, answer = case.earlier.answers[-1]
+    if any(True for m in answer.messages for _ in m.tool_calls()):
+        return
+    quoted = _quoted_calls(case, answer)
+    for n, message in enumerate(case.decoded.messages(REQUEST)) if quoted else ():
+        for k, call in message.tool_calls():
+            meant = quoted.get(call.name or "")
+            if meant is not None and meant.input == call.input:
+                text = f"the model only quoted this call of {quote(call.name, 60)}: its text was taken for a call"
+                evidence = f"exchange {exchange + 1} holds it inside a code block, and no call: {quote(meant.raw)}"
+                yield with_related(case.at(PHANTOM, NodeRef(REQUEST, n, k), text, evidence=evidence), [])
+
+
+def _quoted_calls(case: Case, answer: ModelResponse) -> Mapping[str, TextCall]:
+    """Name → call that stands inside Markdown code of an answer."""
+    tools = tuple(case.tools.values())
+    found: dict[str, TextCall] = {}
+    for message in answer.messages:
+        for part in message.parts:
+            if isinstance(part, Text) and "`" in part.text:
+                plain = {(c.name, str(c.input)) for c in find(part.text, tools)}
+                bare = _TICKS.sub("", _FENCE.sub("", part.text))
+                found |= {c.name: c for c in find(bare, tools) if c.name and (c.name, str(c.input)) not in plain}
+    return found
+
+
+def _is_quoted(text: str) -> bool:
+    """What comes next stands in a code block or behind an open backtick."""
+    if len(_FENCE.findall(text)) % 2:
+        return True
+    line = _FENCE.sub("", text).rpartition("\n")[2]
+    return len(_TICKS.findall(line)) % 2 == 1

@@ -1,0 +1,185 @@
+"""Signatures that cover everything before them: an edit there unbinds them, although they are unchanged.
+
+What keeps them bound (Anthropic docs, preserved thinking, 2026-10): messages behind them, cache markers, thinking left
+out from the front, tools that are deferred and not used yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from workbench.chain.closure import NodeRef
+from workbench.chain.ledger import Entry
+from workbench.ir import JsonValue, Message, ModelRequest, Opaque, Part, Reasoning, Text, ToolDef, ToolResultIR
+from workbench.known import fact
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._reasoning import genuine
+from workbench.rules._words import as_warning, quote, with_related
+
+UNBOUND = Rule(
+    "reasoning.unbound",
+    Severity.WARNING,
+    "An edit of an earlier turn breaks a signature that is bound to everything before it.",
+)
+
+RULES = (UNBOUND,)
+
+_MARK = "cache_control"
+_DROPS = "drop_block"
+"""Value of ``prefix_mismatch_behavior`` with which the provider leaves unbound blocks out and goes on."""
+
+
+class _Edit(NamedTuple):
+    """The first thing that is not as it was.
+
+    Attributes:
+        message: index in this request from which on signatures are unbound, -1 for all of them.
+        pointer: where it stands in this request.
+        words: what was done.
+    """
+
+    message: int
+    pointer: str
+    words: str
+
+
+class _Said(NamedTuple):
+    """One part of a history, without what may change."""
+
+    role: str
+    part: Part
+    message: int
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on signed blocks that stand behind something which was edited since they came in."""
+    if case.request is None or case.contract.enforced(UNBOUND.slug) is None:
+        return
+    signed = {ref: e for ref, e in genuine(case).items() if e.signature}
+    for entry in _ends(signed.values()):
+        edit = _edit(case, case.request, entry)
+        if edit is not None:
+            blocks = sorted(ref for ref, e in signed.items() if ref.message > edit.message and _is_older(e, entry))
+            yield from _unbound(case, blocks, entry, edit)
+            return
+
+
+def _ends(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """The latest turn, which covers the most, and the earliest, which may be older than the edit."""
+    known = sorted(entries, key=lambda e: e.received_in or 0)
+    yield from known[-1:]
+    yield from known[:-1][:1]
+
+
+def _is_older(entry: Entry, other: Entry) -> bool:
+    return (entry.received_in or 0) <= (other.received_in or 0)
+
+
+def _unbound(case: Case, blocks: Sequence[NodeRef], entry: Entry, edit: _Edit) -> Iterator[Finding]:
+    if not blocks:
+        return
+    behind = "" if len(blocks) == 1 else f", and of {len(blocks) - 1} more behind it"
+    text = f"{edit.words}: the signature of this block{behind} covers it and no longer holds"
+    evidence = f"compared with the request of exchange {(entry.received_in or 0) + 1}, which it came in with"
+    finding = case.at(UNBOUND, blocks[0], text, name="signature", evidence=evidence)
+    others = [edit.pointer, *(case.pointer(ref, "signature") for ref in blocks[1:])]
+    finding = with_related(finding, [p for p in others if p])
+    if _is_lenient(case):
+        finding = as_warning(finding)
+    yield finding
+
+
+def _is_lenient(case: Case) -> bool:
+    """The provider let it pass, or is asked to leave such blocks out: not every account is checked."""
+    thinking = case.request.params.get("thinking") if case.request else None
+    binding = thinking.get("block_binding") if isinstance(thinking, Mapping) else None
+    is_dropped = isinstance(binding, Mapping) and binding.get("prefix_mismatch_behavior") == _DROPS
+    return is_dropped or 200 <= case.status < 300
+
+
+def _edit(case: Case, now: ModelRequest, entry: Entry) -> _Edit | None:
+    """What differs from the request that the answer of an entry came to."""
+    before = case.peek(entry.received_in) if entry.received_in is not None else None
+    then = before.request if before else None
+    if then is None:
+        return None
+    if _texts(then.system) != _texts(now.system):
+        return _Edit(-1, "/system", "the system prompt was changed")
+    return _tools(then.tools, now.tools) or _messages(then, now)
+
+
+def _texts(system: Iterable[Part]) -> str | list[Part]:
+    """A system prompt; a string and a block that holds it are the same."""
+    parts = [_plain(part) for part in system]
+    return "".join(p.text for p in parts if isinstance(p, Text)) if all(isinstance(p, Text) for p in parts) else parts
+
+
+def _tools(then: Iterable[ToolDef], now: Iterable[ToolDef]) -> _Edit | None:
+    old, new = _by_name(then), _by_name(now)
+    for name, tool in new.items():
+        if name not in old and not tool.extra.get("defer_loading"):
+            return _Edit(-1, tool.pointer, f"the tool {quote(name, 60)} was added")
+        if name in old and tool != old[name]:
+            return _Edit(-1, tool.pointer, f"the tool {quote(name, 60)} was changed")
+    gone = next((name for name in old if name not in new), None)
+    return _Edit(-1, "/tools", f"the tool {quote(gone, 60)} was removed") if gone is not None else None
+
+
+def _by_name(tools: Iterable[ToolDef]) -> dict[str, ToolDef]:
+    return {t.name or "": replace(t, extra=_unmarked(t.extra)) for t in tools}
+
+
+def _messages(then: ModelRequest, now: ModelRequest) -> _Edit | None:
+    """The first part of the older history that is not where it was."""
+    old, new = list(_history(then)), list(_history(now))
+    for n, said in enumerate(old):
+        if n >= len(new) or (said.role, said.part) != (new[n].role, new[n].part):
+            at = new[n].message if n < len(new) else len(now.messages) - 1
+            return _changed(now, said, new[n:], at)
+    return _thinking(then, now)
+
+
+def _changed(now: ModelRequest, was: _Said, rest: Sequence[_Said], at: int) -> _Edit:
+    """An edit, or something that was taken out or put in: what stands there now tells."""
+    pointer = now.messages[at].pointer if 0 <= at < len(now.messages) else ""
+    is_moved = any((s.role, s.part) == (was.role, was.part) for s in rest)
+    what = "something was put in front of" if is_moved else "there is another text or nothing in place of"
+    return _Edit(at - 1, pointer, f"{what} message {was.message + 1} of the history as it was")
+
+
+def _thinking(then: ModelRequest, now: ModelRequest) -> _Edit | None:
+    """Thinking may be left out from the front, and not from the middle."""
+    length = len(list(_history(then)))
+    last = list(_history(now))[length - 1].message if length else -1
+    old = [p for m in then.messages for _, p in m.reasoning()]
+    new = [(n, p) for n, m in enumerate(now.messages[: last + 1]) for _, p in m.reasoning()]
+    if not new or [p for _, p in new] == old[-len(new) :]:
+        return None
+    at = new[0][0]
+    return _Edit(at, now.messages[at].pointer, "a thinking block in the middle of the history was taken out or changed")
+
+
+def _history(request: ModelRequest) -> Iterator[_Said]:
+    """What was said, in order: neighbours of one role are one turn, and thinking is looked at apart."""
+    for n, message in enumerate(request.messages):
+        for part in fact(message, _compared):
+            yield _Said(message.role, part, n)
+
+
+def _compared(message: Message) -> tuple[Part, ...]:
+    return tuple(_plain(p) for p in message.parts if not isinstance(p, Reasoning))
+
+
+def _plain(part: Part) -> Part:
+    """A part without cache markers."""
+    if isinstance(part, ToolResultIR):
+        content = tuple(_plain(p) for p in part.content)
+        return replace(part, content=content, extra=_unmarked(part.extra), is_error=bool(part.is_error))
+    return part if isinstance(part, Opaque) else replace(part, extra=_unmarked(part.extra))
+
+
+def _unmarked(extra: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    return {k: v for k, v in extra.items() if k != _MARK} if _MARK in extra else extra

@@ -1,0 +1,144 @@
+"""Reasoning items of a list of items: each stands with what it led to, and holds what the server does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from workbench.chain.closure import NodeRef
+from workbench.decode import REQUEST
+from workbench.ir import Carrier, Message, ModelResponse, Opaque, Reasoning
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._items import item_id, item_kind
+from workbench.rules._words import as_warning, quote, with_related
+
+WARNING = Severity.WARNING
+
+UNPAIRED = Rule("reasoning.unpaired", WARNING, "A reasoning item and the item it belongs to are not both present.")
+BY_REFERENCE = Rule(
+    "reasoning.by-reference", WARNING, "A reasoning item is named by id although nothing is stored for it."
+)
+
+RULES = (UNPAIRED, BY_REFERENCE)
+
+SAID_BY_MODEL = "assistant"
+"""Role of every item that an answer may hold."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on the reasoning items of a request."""
+    if case.request is None or not case.request.itemized:
+        return
+    if case.contract.enforced(UNPAIRED.slug) or case.contract.term("reasoning.paired"):
+        for finding in (*_without_follower(case), *_without_reasoning(case)):
+            yield as_warning(finding) if _is_stateless(case) else finding
+    if case.contract.enforced(BY_REFERENCE.slug):
+        yield from _by_reference(case)
+
+
+def _is_stateless(case: Case) -> bool:
+    """Nothing of this conversation is stored: pairing was not enforced where somebody tried it (agentao 321)."""
+    return case.request is not None and case.request.params.get("store") is False
+
+
+def _without_follower(case: Case) -> Iterator[Finding]:
+    """Reasoning that something follows which it did not lead to: nothing, others' words, or an item made anew.
+
+    An item without an id is not the one that came in, as a recorded refusal shows (gpt-5, 2025-09).
+    """
+    messages = case.decoded.messages(REQUEST)
+    for n, message in case.suspects(_is_reasoning):
+        follower = messages[n + 1] if n + 1 < len(messages) else None
+        if follower is None:
+            what = "nothing"
+        elif follower.role != SAID_BY_MODEL:
+            what = f"an item of role {quote(follower.role)}"
+        elif not item_id(follower) and not _is_stateless(case):
+            what = "an item without an id"
+        else:
+            continue
+        text = f"a reasoning item is followed by {what}: what it led to is not there"
+        values = {"id": item_id(message), "kind": "reasoning"}
+        yield case.at(UNPAIRED, NodeRef(REQUEST, n, 0), text, when="no-follower", values=values)
+
+
+def _without_reasoning(case: Case) -> Iterator[Finding]:
+    """Items that came in behind a reasoning item, as this session saw, and are sent without it."""
+    sent = {item_id(m): n for n, m in enumerate(case.decoded.messages(REQUEST)) if item_id(m)}
+    for exchange, answer in case.earlier.answers:
+        for reasoning, followers in _groups(answer):
+            here = [name for name in followers if name in sent]
+            if reasoning in sent or not here:
+                continue
+            refs = [NodeRef(REQUEST, sent[name], 0) for name in here]
+            kind = item_kind(case.message(refs[0]))
+            text = f"the {kind} {quote(here[0], 60)} came in behind the reasoning item {quote(reasoning, 60)}"
+            finding = case.at(
+                UNPAIRED,
+                refs[0],
+                f"{text}, which is not sent back with it",
+                evidence=f"received in exchange {exchange + 1}",
+                when="no-reasoning",
+                values={"id": here[0], "kind": kind, "reasoning": reasoning},
+            )
+            yield with_related(finding, [case.pointer(ref) for ref in refs])
+
+
+class _Group(NamedTuple):
+    """A reasoning item of an answer, and the ids of the items up to the next one."""
+
+    reasoning: str
+    followers: tuple[str, ...]
+
+
+def _groups(answer: ModelResponse) -> Iterator[_Group]:
+    if not answer.itemized:
+        return
+    reasoning, followers = "", list[str]()
+    for message in answer.messages:
+        if _is_reasoning(message):
+            if reasoning and followers:
+                yield _Group(reasoning, tuple(followers))
+            reasoning, followers = item_id(message), []
+        elif item_id(message):
+            followers.append(item_id(message))
+    if reasoning and followers:
+        yield _Group(reasoning, tuple(followers))
+
+
+def _by_reference(case: Case) -> Iterator[Finding]:
+    """Items without what they hold, of answers that nobody stored."""
+    unstored = _unstored(case)
+    for n, message in case.suspects(_is_empty_shell):
+        name = item_id(message)
+        if not _is_stateless(case) and name not in unstored:
+            continue
+        what = "a reasoning item without its encrypted content" if _is_reasoning(message) else "a reference"
+        why = (
+            "store is false" if _is_stateless(case) else f"exchange {unstored[name] + 1} was answered with store false"
+        )
+        text = f"{what} names {quote(name, 60)} by its id alone, and {why}: nobody has kept it"
+        field = "data" if _is_reasoning(message) else None
+        values = {"id": name, "kind": item_kind(message)}
+        yield case.at(BY_REFERENCE, NodeRef(REQUEST, n, 0), text, name=field, values=values)
+
+
+def _unstored(case: Case) -> Mapping[str, int]:
+    """Id of each item of an answer that says it was not stored → its exchange."""
+    answers = ((n, a) for n, a in case.earlier.answers if a.itemized and a.params.get("store") is False)
+    return {name: n for n, a in answers for m in a.messages if (name := item_id(m))}
+
+
+def _is_reasoning(message: Message) -> bool:
+    return any(r.carrier is Carrier.ENCRYPTED_ITEM for _, r in message.reasoning())
+
+
+def _is_empty_shell(message: Message) -> bool:
+    """It names an item by id and does not hold what that holds."""
+    part = message.parts[0] if message.parts else None
+    if isinstance(part, Opaque):
+        return part.type == "item_reference" and bool(item_id(message))
+    if not isinstance(part, Reasoning) or part.carrier is not Carrier.ENCRYPTED_ITEM:
+        return False
+    return bool(item_id(message)) and not part.data and not part.extra.get("content")

@@ -1,0 +1,92 @@
+"""Signatures that travel on a call: the first call of every step owes the one that it came with.
+
+Facts (Gemini docs, thought signatures; 31 recorded calls): the current turn begins at the last content of the user that
+holds more than responses; each content of the model behind it is a step; of parallel calls the first alone is signed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from workbench.chain.closure import NodeRef
+from workbench.chain.terms import Scope
+from workbench.decode import REQUEST
+from workbench.ir import Carrier, Message, Reasoning, ToolCallIR, ToolResultIR
+from workbench.rules._case import Case
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._reasoning import STAND_INS
+from workbench.rules._words import quote
+from workbench.rules.reasoning import MISSING
+from workbench.rules.reasoning_origin import FABRICATED
+
+RULES = ()
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on calls of the current turn that stand without their signature, or with a stand-in for it."""
+    if case.request is None or Carrier.THOUGHT_SIGNATURE not in case.contract.reasoning.carriers:
+        return
+    yield from _stand_ins(case)
+    if case.contract.reasoning.scope is Scope.TOOL_LOOP:
+        for number, part in _unsigned_steps(case):
+            yield _missing(case, number, part)
+
+
+def _unsigned_steps(case: Case) -> Iterator[tuple[int, int]]:
+    """(message, part) of the first call of each step of the current turn that has no signature."""
+    messages = case.decoded.messages(REQUEST)
+    role = case.contract.closure.call_role
+    starts = (n for n, m in enumerate(messages) if m.role != role and _is_said(m))
+    start = max(starts, default=-1)
+    for n, message in enumerate(messages[start + 1 :], start + 1):
+        first = next((k for k, _ in message.tool_calls()), None)
+        if message.role == role and first is not None and not _proof(message, first):
+            yield n, first
+
+
+def _is_said(message: Message) -> bool:
+    """It holds more than results."""
+    return any(not isinstance(p, ToolResultIR) for p in message.parts)
+
+
+def _proof(message: Message, call: int) -> str:
+    """The signature of a call: it stands in the same part of the wire, and as a part before it here."""
+    at = message.parts[call].source.pointer
+    on_it = (p.signature for p in message.parts[:call] if isinstance(p, Reasoning) and p.source.pointer == at)
+    return next((s for s in on_it if s), "")
+
+
+def _missing(case: Case, number: int, part: int) -> Finding:
+    ref = NodeRef(REQUEST, number, part)
+    call, message = case.part(ref), case.message(ref)
+    name = call.name or "" if isinstance(call, ToolCallIR) else ""
+    text = f"the first call of this step, {quote(name, 60)}, has no thought signature"
+    if any(r.signature for _, r in message.reasoning()):
+        text += ": one stands on another part of the same message"
+    values = {"name": name, "position": str(number + 1)}
+    return case.at(MISSING, ref, text, evidence=_history(case, number), values=values)
+
+
+def _history(case: Case, number: int) -> str:
+    """Where the call came in, and whether it was signed then."""
+    entry = next((e for e in case.ledger.entries if e.message == number and e.received_in is not None), None)
+    if entry is None:
+        return ""
+    came = "with a signature" if entry.signature else "without a signature"
+    return f"the call came in exchange {(entry.received_in or 0) + 1}, {came}"
+
+
+def _stand_ins(case: Case) -> Iterator[Finding]:
+    for n, message in case.suspects(_has_stand_in):
+        for k, part in message.reasoning():
+            if part.signature in STAND_INS:
+                text = "a documented stand-in for a signature: it is accepted, and the model's thoughts are lost"
+                finding = case.at(
+                    FABRICATED, NodeRef(REQUEST, n, k), text, name="signature", evidence=quote(part.signature)
+                )
+                yield replace(finding, severity=Severity.INFO, check=None, refusal="")
+
+
+def _has_stand_in(message: Message) -> bool:
+    return any(part.signature in STAND_INS for _, part in message.reasoning())

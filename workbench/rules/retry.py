@@ -1,0 +1,134 @@
+"""Effects that are carried out again, and steps of a history that repeat without end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from workbench.decode import REQUEST
+from workbench.ir import ToolCallIR
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._repeats import Step, has_effect, has_failed, is_told, steps
+from workbench.rules._words import quote, with_related
+
+WARNING = Severity.WARNING
+
+DUPLICATE = Rule("retry.duplicate-side-effect", WARNING, "An effect is carried out again.")
+LOOP = Rule("retry.loop", WARNING, "The same failing or useless step repeats.")
+
+RULES = (DUPLICATE, LOOP)
+
+FAILING, USELESS, FLAILING = 3, 4, 5
+"""Repetitions that are a loop: of one failing call, of one call with one result, of one error whatever is called."""
+
+LONGEST_PERIOD = 3
+"""Calls that take turns in a loop."""
+
+LOOKED_AT = 4
+"""Requests behind an answer that are searched for the results of its calls."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on the history of a request."""
+    if case.request is None:
+        return
+    history = steps(case)
+    yield from _effects(case, history)
+    yield from _loops(case, history)
+
+
+def _effects(case: Case, history: Sequence[Step]) -> Iterator[Finding]:
+    """The same call with the same arguments, carried out once more while one question is answered."""
+    done: dict[tuple[int, int], Step] = {}
+    for step in history:
+        if not step.is_answered or step.is_failed or not has_effect(step.call, case.tools):
+            continue
+        first = done.setdefault((step.digest, step.question), step)
+        if first is step:
+            yield from _effect_before(case, step, history)
+        elif first.ref.message != step.ref.message and not is_told(case, step):
+            where = f"message {first.ref.message + 1} ({case.pointer(first.ref)}): {quote(first.outcome)}"
+            finding = _effect(case, step, f"carried out already in {where} · now: {quote(step.outcome)}")
+            yield with_related(finding, [case.pointer(first.ref)])
+
+
+def _effect(case: Case, step: Step, evidence: str) -> Finding:
+    name = quote(step.call.name, 60)
+    message = f"{name} was carried out with these arguments before, and is carried out again"
+    return case.at(DUPLICATE, step.ref, message, evidence=evidence)
+
+
+def _effect_before(case: Case, step: Step, history: Sequence[Step]) -> Iterator[Finding]:
+    """It was carried out in a run of this conversation that the history does not hold: somebody began again."""
+    if len(case.earlier.answers) < 2 or not any(_is_same(c, step.call, with_id=True) for c in _calls(case, -1)):
+        return  # only what has just come in: of the rest earlier requests told
+    here, now = {s.call.id for s in history}, case.earlier.answers[-1][0]
+    for n, (exchange, _) in enumerate(case.earlier.answers[:-1]):
+        for call in _calls(case, n):
+            if not call.id or call.id in here or not _is_same(call, step.call):
+                continue
+            seen = _result_of(case, call.id, exchange, now)
+            if seen is not None:
+                told = f"it came in exchange {exchange + 1} as {quote(call.id)} and was carried out"
+                yield _effect(case, step, f"{told}: exchange {seen + 1} has its result, this history has not")
+                return
+
+
+def _calls(case: Case, number: int) -> Iterator[ToolCallIR]:
+    """The calls of one of the answers so far."""
+    return (call for message in case.earlier.answers[number][1].messages for _, call in message.tool_calls())
+
+
+def _is_same(call: ToolCallIR, other: ToolCallIR, *, with_id: bool = False) -> bool:
+    is_alike = (call.name, call.input, call.error) == (other.name, other.input, other.error)
+    return is_alike and (not with_id or call.id == other.id)
+
+
+def _result_of(case: Case, call_id: str | None, after: int, before: int) -> int | None:
+    """The exchange whose request holds the result of a call that went well."""
+    for exchange in [n for n in case.earlier.exchanges if after < n <= before][:LOOKED_AT]:
+        seen = case.peek(exchange)
+        for message in seen.messages(REQUEST) if seen else ():
+            if any(r.tool_call_id == call_id and not has_failed(r) for _, r in message.tool_results()):
+                return exchange
+    return None
+
+
+def _loops(case: Case, history: Sequence[Step]) -> Iterator[Finding]:
+    """Steps that come again with the same outcome; the last of them tells."""
+    told: set[int] = set()
+    for period in range(1, LONGEST_PERIOD + 1):
+        for start, stop in _runs([(s.digest, s.outcome, s.question) for s in history], period):
+            times, last = (stop - start) // period, history[stop - 1]
+            least = FAILING if last.is_failed else USELESS
+            if times < least or not last.is_answered or told & set(range(start, stop)):
+                continue
+            told |= set(range(start, stop))
+            if not is_told(case, last):
+                yield _loop(case, history[start:stop], period, times)
+    for start, stop in _runs([(s.is_failed and s.outcome, s.question) for s in history], 1):
+        run = history[start:stop]
+        is_new = run[0].is_failed and len(run) >= FLAILING and not told & set(range(start, stop))
+        if is_new and not is_told(case, run[-1]):
+            message = f"{len(run)} calls in a row end in the same error: nothing that is tried changes it"
+            finding = case.at(LOOP, run[-1].ref, message, evidence=quote(run[-1].outcome))
+            yield with_related(finding, [case.pointer(step.ref) for step in run])
+
+
+def _loop(case: Case, run: Sequence[Step], period: int, times: int) -> Finding:
+    last = run[-1]
+    what = f"the call of {quote(last.call.name, 60)} is" if period == 1 else f"the same {period} calls are"
+    how = "fails each time in the same way" if last.is_failed else "brings the same each time"
+    message = f"{what} made {times} times with the same arguments and {how}"
+    finding = case.at(LOOP, last.ref, message, evidence=quote(last.outcome))
+    return with_related(finding, [case.pointer(step.ref) for step in run])
+
+
+def _runs(marks: Sequence[object], period: int) -> Iterator[tuple[int, int]]:
+    """(start, stop) of the longest stretches in which each mark is that of ``period`` places before."""
+    start = 0
+    for n in range(period, len(marks) + 1):
+        if n == len(marks) or marks[n] != marks[n - period]:
+            if n - start >= 2 * period:
+                yield start, n
+            start = n - period + 1

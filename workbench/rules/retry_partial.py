@@ -1,0 +1,137 @@
+"""What is left of an attempt that failed: half a call, half a text, mixed into the answer that came in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from workbench.chain.closure import NodeRef
+from workbench.decode import REQUEST
+from workbench.ir import Message, ModelResponse, Text, ToolCallIR
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._words import quote, weaker
+
+STALE = Rule("retry.stale-partial", Severity.ERROR, "Output of a failed attempt is mixed into the next.")
+
+RULES = (STALE,)
+
+SHORTEST = 24
+"""Characters of a beginning that comes twice: shorter ones are how people and models talk."""
+
+
+class _Torn(NamedTuple):
+    """An answer that was cut off, and the one that came next."""
+
+    exchange: int
+    answer: ModelResponse
+    after: ModelResponse
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on what the history holds of answers that were never whole."""
+    for n, message in case.suspects(_has_left_call):
+        yield from _left_calls(case, n, message)
+    for n, message in case.suspects(_begins_anew):
+        yield from _anew(case, n, message)
+    torn = list(_torn(case))
+    for n, message in enumerate(case.decoded.messages(REQUEST)) if torn else ():
+        if message.role == case.contract.closure.call_role:
+            yield from _mixed(case, n, message, torn)
+
+
+def _has_left_call(message: Message) -> bool:
+    calls = [call for _, call in message.tool_calls()]
+    return len(calls) > 1 and any(_is_start_of(call, other) for call in calls for other in calls)
+
+
+def _left_calls(case: Case, number: int, message: Message) -> Iterator[Finding]:
+    """A call of a failed attempt beside the one that was made in its place."""
+    calls = list(message.tool_calls())
+    for k, call in calls:
+        whole = next((c for _, c in calls if _is_start_of(call, c)), None)
+        if whole is not None:
+            text = (
+                f"the arguments of this call are the beginning of those of {quote(whole.id, 60)}, cut off: "
+                "a failed attempt left it behind"
+            )
+            yield case.at(STALE, NodeRef(REQUEST, number, k), text, evidence=quote(call.raw))
+
+
+def _is_start_of(call: ToolCallIR, other: ToolCallIR) -> bool:
+    """The argument text of a call breaks off within that of another, which is whole."""
+    if call.name != other.name or call.error is None or other.error is not None:
+        return False
+    began, whole = (call.raw or "").strip(), (other.raw or "").strip()
+    return bool(began) and began != whole and whole.startswith(began)
+
+
+def _begins_anew(message: Message) -> bool:
+    is_answer = message.role in ("assistant", "model")
+    least = 1 if is_answer and _has_left_call(message) else SHORTEST
+    return is_answer and any(isinstance(p, Text) and _restart(p.text, least) for p in message.parts)
+
+
+def _anew(case: Case, number: int, message: Message) -> Iterator[Finding]:
+    """A text that begins anew in its middle, and did not come in like that."""
+    least = 1 if _has_left_call(message) else SHORTEST
+    for k, part in enumerate(message.parts):
+        at = _restart(part.text, least) if isinstance(part, Text) else 0
+        if isinstance(part, Text) and at and not _came_in(case, part.text):
+            text = "the text begins anew in its middle: what a failed attempt had said stands before it"
+            ref = NodeRef(REQUEST, number, k)
+            rule = STALE if least == 1 else weaker(STALE)
+            yield case.within(rule, ref, "text", (0, at), text, evidence=quote(part.text[at:]))
+
+
+def _restart(text: str, least: int) -> int:
+    """The character at which a text of two beginnings begins anew, 0 where it does not."""
+    at = text.find(text[:least], least) if len(text) >= 2 * least else -1
+    while at > 0:
+        if text.startswith(text[:at], at):
+            return at
+        at = text.find(text[:least], at + 1) if at * 2 < len(text) else -1
+    return 0
+
+
+def _came_in(case: Case, text: str) -> bool:
+    parts = (p for _, a in case.earlier.answers for m in a.messages for p in m.parts)
+    return any(isinstance(p, Text) and text.strip() in p.text for p in parts)
+
+
+def _torn(case: Case) -> Iterator[_Torn]:
+    answers = case.earlier.answers
+    for (exchange, answer), (_, after) in pairwise(answers):
+        if not answer.is_complete or answer.error:
+            yield _Torn(exchange, answer, after)
+
+
+def _mixed(case: Case, number: int, message: Message, torn: Sequence[_Torn]) -> Iterator[Finding]:
+    """Calls or text of a torn answer beside those of the next."""
+    ids = {call.id for _, call in message.tool_calls() if call.id}
+    for exchange, answer, after in torn:
+        where = f"the answer of exchange {exchange + 1}, which was cut off"
+        left = ids & _ids(answer) - _ids(after)
+        for k, call in message.tool_calls() if left and ids & _ids(after) else ():
+            if call.id in left:
+                text = f"this call is of {where}; others beside it are of the next attempt"
+                yield case.at(STALE, NodeRef(REQUEST, number, k), text)
+        began, whole = _said(answer), _said(after)
+        for k, part in enumerate(message.parts):
+            if (
+                began.strip()
+                and whole.strip()
+                and isinstance(part, Text)
+                and part.text.strip() == (began + whole).strip()
+            ):
+                text = f"the text begins with what was there of {where}"
+                yield case.within(STALE, NodeRef(REQUEST, number, k), "text", (0, len(began)), text)
+
+
+def _ids(answer: ModelResponse) -> set[str]:
+    return {call.id for message in answer.messages for _, call in message.tool_calls() if call.id}
+
+
+def _said(answer: ModelResponse) -> str:
+    return "".join(p.text for m in answer.messages for p in m.parts if isinstance(p, Text))

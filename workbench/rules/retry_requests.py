@@ -1,0 +1,174 @@
+"""Requests that come again: the same one, or a ladder of changed ones, after failures or for no reason seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from workbench.decode import REQUEST, Decoded
+from workbench.ir import JsonValue, ModelRequest
+from workbench.rules._case import Case
+from workbench.rules._finding import Finding
+from workbench.rules._reasoning import is_rebuilt
+from workbench.rules._words import quote
+from workbench.rules.retry import LOOP
+
+RULES = ()
+
+REFUSED = (400, 401, 403, 404, 413, 422)
+"""Statuses after which the same request gets the same answer."""
+
+LEAST = {"refused": 2, "failed": 4, "answered": 4}
+"""Attempts with one unchanged request that are a loop, by what became of the one before."""
+
+RUNGS = 3
+"""Attempts, each changed after a failure, that are a ladder."""
+
+LOOKED_BACK = 8
+"""Attempts that are read again to say what each of them changed."""
+
+_SHOWN = 3
+"""Names of tools and parameters that one rung lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """An earlier try: ``end`` is what became of it, in words; ``kind`` a key of ``LEAST``."""
+
+    exchange: int
+    end: str
+    kind: str
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on a request that is one more attempt."""
+    before = case.earlier.exchanges[-1:]
+    if case.request is None or not before or is_rebuilt(case):
+        return
+    last = case.peek(before[0])
+    if last is None or last.request is None:
+        return
+    if last.request_text == case.decoded.request_text:
+        yield from _again(case, _end(last))
+    elif _end(last).kind != "answered":
+        yield from _ladder(case, last)
+
+
+def _end(attempt: Decoded) -> _Attempt:
+    answer, status = attempt.response, attempt.exchange.response.status if attempt.exchange.response else 0
+    if status in REFUSED:
+        return _Attempt(attempt.index, f"status {status}", "refused")
+    if status >= 300 or answer is None:
+        return _Attempt(attempt.index, f"status {status}" if status >= 300 else "no answer", "failed")
+    if answer.error:
+        return _Attempt(attempt.index, f"status {status} with an error in the answer", "failed")
+    if not answer.is_complete:
+        return _Attempt(attempt.index, "an answer that was cut off", "failed")
+    if not any(message.parts for message in answer.messages):
+        return _Attempt(attempt.index, "an empty answer", "failed")
+    return _Attempt(attempt.index, "an answer", "answered")
+
+
+def _again(case: Case, last: _Attempt) -> Iterator[Finding]:
+    """The very same request once more. Lengths tell how often: what lies between two equal ones is not read."""
+    size = case.summaries[last.exchange].request_bytes if last.exchange < len(case.summaries) else -1
+    same = 1
+    for exchange in reversed(case.earlier.exchanges):
+        if exchange >= len(case.summaries) or case.summaries[exchange].request_bytes != size:
+            break
+        same += 1
+    if same >= LEAST[last.kind]:
+        first = case.earlier.exchanges[-same + 1]
+        message = f"the same request is sent for the {_ordinal(same)} time; the one before it got {last.end}"
+        if last.kind == "refused":
+            message += ", as this one will"
+        yield case.finding(LOOP, REQUEST, "", message, evidence=f"since exchange {first + 1}")
+
+
+def _ladder(case: Case, last: Decoded) -> Iterator[Finding]:
+    """One more changed request after a row of failures: what each rung changed."""
+    now, rungs, places = case.decoded, list[str](), list[str]()
+    attempts = 1
+    for exchange in reversed(case.earlier.exchanges[-LOOKED_BACK:]):
+        before = last if exchange == last.index else case.peek(exchange)
+        if before is None or before.request is None or now.request is None or _end(before).kind == "answered":
+            break
+        if _goes_on(before.request, now.request):
+            break
+        changes = _changes(before.request, now.request)
+        places = places or [change.pointer for change in changes]
+        what = ", ".join(change.words for change in changes) or "nothing that is seen"
+        rungs.append(f"exchange {now.index + 1}, after {_end(before).end}: {what}")
+        attempts, now = attempts + 1, before
+    if attempts >= RUNGS:
+        message = f"attempt {attempts} in a row that follows a failure, each with a changed request"
+        pointer = next(iter(places), "")
+        yield case.finding(LOOP, REQUEST, pointer, message, evidence=" · ".join(rungs))
+
+
+def _goes_on(then: ModelRequest, now: ModelRequest) -> bool:
+    """Something was said behind the same history: no attempt at the same answer."""
+    held = len(then.messages)
+    return len(now.messages) > held and now.messages[:held] == then.messages
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What a rung changed, in words, and where that stands in the newer request."""
+
+    words: str
+    pointer: str = ""
+
+
+def _changes(then: ModelRequest, now: ModelRequest) -> list[_Change]:
+    found: list[_Change] = []
+    if then.model != now.model:
+        found.append(_Change(f"asked {quote(now.model, 60)} in place of {quote(then.model, 60)}"))
+    found += _tools(then, now)
+    if then.thinking != now.thinking:
+        found.append(_Change(f"thinking {then.thinking or 'unsaid'} → {now.thinking or 'unsaid'}"))
+    if _reasoning(then) != _reasoning(now):
+        found.append(_Change(f"{_reasoning(then)} → {_reasoning(now)} pieces of reasoning"))
+    if len(then.messages) != len(now.messages):
+        found.append(_Change(f"{len(then.messages)} → {len(now.messages)} messages"))
+    elif then.messages != now.messages:
+        at = next(n for n, (a, b) in enumerate(zip(then.messages, now.messages, strict=True)) if a != b)
+        found.append(_Change(f"changed message {at + 1}", now.messages[at].pointer))
+    if then.system != now.system:
+        found.append(_Change("changed the system prompt"))
+    if then.stream != now.stream:
+        found.append(_Change("asked for a stream" if now.stream else "asked for no stream"))
+    return found + _params(then.params, now.params)
+
+
+def _tools(then: ModelRequest, now: ModelRequest) -> list[_Change]:
+    old, new = {t.name: t for t in then.tools}, {t.name: t for t in now.tools}
+    if old.keys() != new.keys():
+        if not new:
+            return [_Change(f"dropped all {len(old)} tools")]
+        return [_Change(f"tools {len(old)} → {len(new)}", "/tools")]
+    changed = [name for name, tool in new.items() if tool != old[name]]
+    if not changed:
+        return []
+    names = ", ".join(quote(name, 60) for name in changed[:_SHOWN])
+    return [_Change(f"changed the definition of {names}", new[changed[0]].pointer)]
+
+
+def _params(then: Mapping[str, JsonValue], now: Mapping[str, JsonValue]) -> list[_Change]:
+    gone, new = [k for k in then if k not in now], [k for k in now if k not in then]
+    other = [k for k in now if k in then and now[k] != then[k]]
+    told = (("dropped", gone), ("added", new), ("changed", other))
+    return [
+        _Change(f"{verb} {quote(key, 60)}", "" if verb == "dropped" else f"/{key}")
+        for verb, keys in told
+        for key in keys[:_SHOWN]
+    ]
+
+
+def _reasoning(request: ModelRequest) -> int:
+    return sum(1 for message in request.messages for _ in message.reasoning())
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"

@@ -1,0 +1,174 @@
+"""What the server is trusted to hold, and does not: the conversation is lost, mostly without an error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from workbench.decode import REQUEST, Decoded
+from workbench.ir import Message, ModelRequest, ModelResponse, Text, Usage
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._words import as_warning, quote, weaker
+
+LOST = Rule("state.lost", Severity.ERROR, "The server was trusted to hold the conversation and does not.")
+
+RULES = (LOST,)
+
+LOOKED_BACK = 32
+"""Exchanges of the session that are searched for an answer which the conversation does not hold."""
+
+SHRUNK = 0.7
+"""Share of the input tokens of the answer before, below which the history cannot have been counted."""
+
+_POINTERS = {"anthropic-messages": "/thread/previous_message_id", "openai-responses": "/previous_response_id"}
+_ASKS = re.compile(
+    r"\b(?:what (?:would you like|do you want|are you (?:asking|looking|trying|referring)|is this|can i help|should i)"
+    r"|how can i (?:help|assist)"
+    r"|(?:could|can|would) you (?:please )?(?:clarify|tell me (?:what|more)|provide (?:more|some|the)|explain what)"
+    r"|(?:more|without|any|missing|lack(?:s|ing)?) context|(?:don't|do not|didn't) (?:see|have) (?:any|the|a|your) "
+    r"(?:question|context|previous|earlier|prior|conversation|request|instruction))",
+    re.IGNORECASE,
+)
+_START = 600
+"""Characters of an answer that are searched for the question what it is about."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on a request that leaves out what the server should know."""
+    request = case.request
+    if request is None or not request.previous_id or _has_history(request):
+        return
+    known = _known(case, request.previous_id)
+    lost = _unheld(case) or (_unkept(case, *known) if known else None) or _shown(case)
+    if lost:
+        yield lost
+    elif known is None:
+        yield from _unseen(case, request.previous_id)
+
+
+def _has_history(request: ModelRequest) -> bool:
+    """It repeats what the model said: nothing is lost where nobody remembers."""
+    return any(m.role in ("assistant", "model") for m in request.messages)
+
+
+def _finding(case: Case, why: str, evidence: str = "", rule: Rule = LOST) -> Finding:
+    request = case.request
+    name = request.previous_id if request else ""
+    message = f"the request leaves the conversation so far to the server, and {why}"
+    values = {"id": name or "", "found": name or ""}
+    found = case.finding(rule, REQUEST, _pointer(case), message, evidence=evidence, values=values, when="not-found")
+    is_answered = case.response is not None and not case.response.error
+    return replace(found, severity=rule.severity, check=None, refusal="") if is_answered else found
+
+
+def _pointer(case: Case) -> str:
+    params = case.request.params if case.request else {}
+    if params.get("conversation"):
+        return "/conversation"
+    return _POINTERS.get(case.decoded.protocol or "", "")
+
+
+def _unheld(case: Case) -> Finding | None:
+    """The provider holds nothing, whatever the request says."""
+    if case.contract.term("state.held") is not False:
+        return None
+    return _finding(case, f"{case.contract.title} holds none: it sees this request alone", _evidence(case))
+
+
+def _known(case: Case, name: str) -> tuple[int, ModelResponse] | None:
+    """(exchange, answer) that has this id: of this conversation, else of the last exchanges of the session."""
+    for exchange, answer in reversed(case.earlier.answers):
+        if answer.id == name:
+            return exchange, answer
+    for exchange in range(case.decoded.index - 1, max(case.decoded.index - LOOKED_BACK, 0) - 1, -1):
+        seen = case.peek(exchange)
+        if seen and seen.response and seen.response.id == name:
+            return exchange, seen.response
+    return None
+
+
+def _unkept(case: Case, exchange: int, answer: ModelResponse) -> Finding | None:
+    """The answer that is named was not kept, or is not this server's."""
+    where, before = f"exchange {exchange + 1}", case.peek(exchange)
+    asked = before.request if before else None
+    if False in (answer.params.get("store"), asked.params.get("store") if asked else None):
+        return _finding(case, f"{where}, whose answer it names, was sent with store false: it was not kept")
+    if answer.error:
+        return _finding(case, f"{where}, whose answer it names, ended in an error: {quote(answer.error.message)}")
+    if before and _host(before) and _host(case.decoded) and _host(before) != _host(case.decoded):
+        whose = f"was answered by {quote(_host(before), 60)}, and this goes to {quote(_host(case.decoded), 60)}"
+        return _finding(case, f"{where}, whose answer it names, {whose}", rule=weaker(LOST))
+    return None
+
+
+def _host(decoded: Decoded) -> str:
+    from urllib.parse import urlsplit
+
+    http = decoded.exchange.request
+    try:
+        return (urlsplit(http.url).netloc if http else "").lower()
+    except ValueError:
+        return ""
+
+
+def _shown(case: Case) -> Finding | None:
+    """The answer shows that the model did not see the conversation: it was given fewer tokens, or asks."""
+    answer = case.response
+    if answer is None or answer.error or not case.earlier.answers:
+        return None
+    exchange, before = case.earlier.answers[-1]
+    was, now = _input(before.usage), _input(answer.usage)
+    if was and now is not None and now < was * SHRUNK and not _may_shrink(case, exchange):
+        told = f"exchange {exchange + 1} was read as {was:,} input tokens, this one as {now:,}"
+        return _finding(case, "its answer was given without it: fewer tokens were read than before", told)
+    if now is None and _asks(answer):
+        return _finding(case, "its answer asks what it is about", _evidence(case), weaker(LOST))
+    return None
+
+
+def _may_shrink(case: Case, exchange: int) -> bool:
+    """The prompt is shorter for another reason: the server trims it, or instructions and tools were not repeated."""
+    now, before = case.request, case.peek(exchange)
+    then = before.request if before else None
+    if now is None or then is None or now.params.get("truncation") == "auto" or now.params.get("context_management"):
+        return True
+    is_inherited = case.decoded.protocol == "anthropic-messages"  # a thread holds them; an answer's id does not
+    return not is_inherited and (len(now.tools) < len(then.tools) or len(now.system) < len(then.system))
+
+
+def _evidence(case: Case) -> str:
+    """What the answer shows of the loss."""
+    answer = case.response
+    if answer is None or not answer.messages:
+        return ""
+    told = [] if (now := _input(answer.usage)) is None else [f"{now:,} input tokens were read"]
+    if _asks(answer):
+        told.append(f"the answer asks: {quote(_text(answer.messages[0]))}")
+    return " · ".join(told)
+
+
+def _asks(answer: ModelResponse) -> bool:
+    return any(_ASKS.search(_text(message)[:_START]) for message in answer.messages)
+
+
+def _text(message: Message) -> str:
+    return "".join(p.text for p in message.parts if isinstance(p, Text)).strip()
+
+
+def _input(usage: Usage | None) -> int | None:
+    """Tokens of a prompt, cached ones included."""
+    if usage is None or usage.input is None:
+        return None
+    return usage.input + (usage.cache_read or 0) + (usage.cache_write or 0)
+
+
+def _unseen(case: Case, name: str) -> Iterator[Finding]:
+    """No answer of the session has this id: it may be older than the recording."""
+    error = case.response.error if case.response else None
+    if error is None and not case.earlier.exchanges:
+        why = "no answer of this session has the id it names: whether it is kept cannot be told"
+        yield replace(as_warning(_finding(case, why)), severity=Severity.INFO, refusal="")
+    elif error and (name in error.message or "not_found" in f"{error.code} {error.type}"):
+        yield _finding(case, "the server does not know the answer that it names", quote(error.message))
