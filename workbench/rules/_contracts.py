@@ -109,7 +109,7 @@ def choose(clues: Clues, protocol: str | None) -> tuple[Contract, str]:
 def _choose(place: str, model: str | None, protocol: str | None, answered_as: str | None) -> tuple[str, str]:
     """(name, how) by its host, else by its names, else by its protocol.
 
-    Hosts serve several wires, and models are served by many: who does not speak the protocol gives way to one that does.
+    Hosts serve several wires, models are served by many: who does not speak the protocol gives way to one that does.
     """
     names_and_protocol = [*_by_model(model), *_by_model(answered_as), *_by_protocol(protocol)]
     for candidates in ([*_by_host(place)], names_and_protocol):
