@@ -101,5 +101,11 @@ MAX_REPAIR_TRIALS = 200
 MAX_REPAIR_STEPS = 32
 """Repairs made one after the other on one request. What takes more is no history that somebody meant."""
 
-MAX_CHECK_TRIALS = 60
-"""Proposals tried for the findings of one file by a check, the first findings first: a second at 500 messages."""
+MAX_CHECK_TRIALS = 120
+"""Proposals tried for the findings of one file by a check, the first findings first."""
+
+MAX_CHECK_BYTES = 8 * 1024 * 1024
+"""Bytes of requests that a check tries: about a second."""
+
+MAX_REPAIRS_OFFERED = 4
+"""Repairs that a check offers for one finding."""

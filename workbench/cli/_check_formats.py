@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from workbench import __version__
 from workbench.cli._output import about_lines, cut, emit, emit_json, number, write
-from workbench.cli._report import FileReport
-from workbench.rules import Finding, Severity
+from workbench.cli._report import FileReport, repair_json
+from workbench.repairs import CHECKED
+from workbench.rules import Finding, Repair, Severity
 from workbench.tui.safetext import visible
 
 Errors = Sequence[dict[str, str]]
@@ -75,7 +76,7 @@ def _folded(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def finding_lines(finding: Finding) -> Iterator[str]:
-    """One finding, three to five lines."""
+    """One finding, three to six lines."""
     yield f"  {GLYPH[finding.severity]} {finding.severity:<7} {finding.rule}"
     yield f"      {place(finding)}"
     yield f"      {finding.message}"
@@ -83,6 +84,13 @@ def finding_lines(finding: Finding) -> Iterator[str]:
         yield f"      seen: {cut(finding.evidence, LONG)}"
     if finding.refusal:
         yield f"      the provider answers: {cut(finding.refusal, LONG)}"
+    if finding.repairs:
+        others = f"; {number(len(finding.repairs) - 1, 'other way')}" if len(finding.repairs) > 1 else ""
+        yield f"      repair: {cut(finding.repairs[0].title)} ({_proved(finding.repairs[0])}{others})"
+
+
+def _proved(repair: Repair) -> str:
+    return CHECKED if repair.verified else f"{CHECKED}: more is broken beside it"
 
 
 def place(finding: Finding) -> str:
@@ -114,6 +122,7 @@ def sarif(reports: Sequence[FileReport], errors: Errors) -> None:
             "level": level[f.severity],
             "message": {"text": f"{f.message} ({place(f)})"},
             "locations": [_sarif_location(r.path, f)],
+            **({"properties": {"repairs": [repair_json(e) for e in f.repairs]}} if f.repairs else {}),
         }
         for r, f in found
     ]

@@ -6,15 +6,17 @@ from collections import Counter
 from dataclasses import dataclass
 
 from workbench.inspection import Inspected, Inspection
+from workbench.repairs import Done
 from workbench.rules import FAILED, Finding, Origin, Repair, Severity
 
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """The inspection of one file."""
+    """The inspection of one file. ``fixed``: what was done to the exchanges of the file it was made of."""
 
     path: str
     inspection: Inspection
+    fixed: tuple[Done, ...] | None = None
 
     @property
     def protocol(self) -> str | None:
@@ -53,7 +55,19 @@ class FileReport:
             "provider": self.provider,
             "exchanges": [exchange_json(r) for r in self.inspection.rows],
             "findings": [finding_json(f) for f in self.inspection.findings],
+            **({} if self.fixed is None else {"fixed": [_done_json(d) for d in self.fixed]}),
         }
+
+
+def _done_json(done: Done) -> dict[str, object]:
+    fixed = done.fixed
+    return {
+        "exchange": done.index,
+        "before": fixed.before.value,
+        "after": fixed.after.value,
+        "repairs": [repair_json(r) for r in fixed.repairs],
+        "remaining": [finding_json(f) for f in fixed.remaining],
+    }
 
 
 def exchange_json(row: Inspected) -> dict[str, object]:
@@ -83,7 +97,7 @@ def finding_json(finding: Finding) -> dict[str, object]:
         "evidence": finding.evidence,
         "source": finding.source,
         "origin": _origin_json(finding.origin) if finding.origin else None,
-        "repairs": [_repair_json(r) for r in finding.repairs],
+        "repairs": [repair_json(r) for r in finding.repairs],
     }
 
 
@@ -97,9 +111,10 @@ def _origin_json(origin: Origin) -> dict[str, object]:
     }
 
 
-def _repair_json(repair: Repair) -> dict[str, object]:
+def repair_json(repair: Repair) -> dict[str, object]:
+    """One entry of ``repairs``."""
     edits = [
-        {"pointer": e.pointer, "bytes": list(e.span) if e.span else None, "old": e.old, "new": e.new}
+        {"op": e.op, "pointer": e.pointer, "bytes": list(e.span) if e.span else None, "old": e.old, "new": e.new}
         for e in repair.edits
     ]
     return {"title": repair.title, "verified": repair.verified, "edits": edits}

@@ -7,13 +7,21 @@ JSON output is one object:
                    "source", "repairs"}]}],
    "errors": [{"path", "message"}]}
 Exchanges count from zero there. "bytes" index the content-decoded body; "events" are blocks of the stream.
+A repair is {"title", "verified", "edits": [{"op", "pointer", "bytes", "old", "new"}]}, op being replace, insert or
+remove, by pointers and bytes of the body as it was. It was re-checked against the contract, not against the provider:
+the finding is gone and nothing new is broken; "verified" says that nothing else is broken either.
 With --filter the findings, and the exit status, are those of exchanges that match; the exchanges are all listed.
+With --fix -o OUT the requests of one FILE are repaired as far as that goes, and written to OUT: a request body as a
+body, in which every other byte is as it was, a session as a session. FILE stays as it is. What is printed then, and
+the exit status, are those of OUT; JSON output says what was done in "fixed":
+  [{"exchange", "before", "after", "repairs", "remaining"}], before and after being verdicts of the contract.
 "errors" names the files that could not be read; every other file is still answered.
 """
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.cli import _files, _filters, _output
@@ -34,6 +42,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _files.add_provider(parser)
     parser.add_argument("--fail-on", choices=("error", "warning"), default="error", help="what exits with 1")
     parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--fix", action="store_true", help="write a repaired copy of one FILE, with -o OUT")
+    parser.add_argument("-o", "--output", metavar="OUT", help="where --fix writes; never FILE itself")
     parser.add_argument("--filter", metavar="EXPR", help="only findings of exchanges that match, e.g. 'status:4xx'")
 
 
@@ -41,6 +51,10 @@ def run(args: argparse.Namespace) -> int:
     """Inspect each file; print all answers; exit with the worst status."""
     from workbench.cli._shell import worst
 
+    if args.fix or args.output is not None:
+        from workbench.cli import _fix
+
+        return _fix.run(args)
     if args.files.count("-") > 1:
         return _output.complain("standard input can be read only once", 2)
     _files.validate(args)
@@ -48,15 +62,15 @@ def run(args: argparse.Namespace) -> int:
     reports, errors, statuses = [], [], []
     for path in args.files:
         try:
-            report = inspect_file(path, args, passes)
+            inspected = inspect_file(path, args, passes)
         except (WorkbenchError, OSError) as error:
             line = _output.describe_os_error(error) if isinstance(error, OSError) else str(error)
             errors.append({"path": path, "message": line})
             statuses.append(_files.failure_status(error))
             continue
-        reports.append(report)
-        statuses.append(report.status(args.fail_on))
-    _print(args.format, reports, errors)
+        reports.append(inspected)
+        statuses.append(inspected.status(args.fail_on))
+    report(args.format, reports, errors)
     if args.provider and args.format != "text":
         _say_stand_ins(reports, args.provider)
     for failed in errors:
@@ -65,11 +79,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def inspect_file(path: str, args: argparse.Namespace, passes: Filter | None) -> FileReport:
-    """Inspect one file, and keep the findings of exchanges that pass. Raises WorkbenchError, OSError."""
+    """Inspect one file, and keep the findings of exchanges that pass, with repairs. Raises WorkbenchError, OSError."""
+    from workbench.repairs import with_repairs
+
     session = _files.open_file(path)
     try:
-        inspection = _files.inspector(session, args).run()
-        return FileReport(path, _filters.narrowed(inspection, session, passes) if passes else inspection)
+        inspector = _files.inspector(session, args)
+        inspection = inspector.run()
+        if passes:
+            inspection = _filters.narrowed(inspection, session, passes)
+        return FileReport(path, replace(inspection, findings=with_repairs(inspector, inspection.findings)))
     finally:
         session.close()
 
@@ -83,7 +102,8 @@ def _say_stand_ins(reports: list[FileReport], asked: str) -> None:
                 break
 
 
-def _print(how: str, reports: list[FileReport], errors: list[dict[str, str]]) -> None:
+def report(how: str, reports: list[FileReport], errors: list[dict[str, str]]) -> None:
+    """Print the answer in one of ``FORMATS``."""
     from workbench.cli import _check_formats
 
     {

@@ -12,19 +12,23 @@ came in this session, or left out.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import cache
 
 from workbench import limits, plugins
 from workbench.inspection import Inspector
-from workbench.repairs import _search
+from workbench.repairs import _search, _session
 from workbench.repairs._fault import Fault
 from workbench.repairs._proposal import Loss, Proposal, SetHeader
 from workbench.repairs._search import Families, Fixed, Propose, Search, Tried, is_repairable
+from workbench.repairs._session import Done
 from workbench.rules import Finding, Repair
 from workbench.wire.exchange import HttpRequest
+from workbench.wire.session import MemorySession, Session
 
 __all__ = [
     "CHECKED",
+    "Done",
     "Fault",
     "Fixed",
     "Loss",
@@ -35,7 +39,9 @@ __all__ = [
     "fix",
     "is_repairable",
     "offer",
+    "repaired",
     "tried",
+    "with_repairs",
 ]
 
 CHECKED = "re-checked against the contract, not against the provider"
@@ -88,3 +94,16 @@ def fix(inspector: Inspector, index: int, request: HttpRequest | None = None) ->
         Search(families(), inspector, index, request),
         lambda repaired, budget: Search(families(), inspector, index, repaired, budget),
     )
+
+
+def with_repairs(inspector: Inspector, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings of a whole inspection, in its order, with the repairs they offer: the first ones where many do."""
+    return _session.with_repairs(families(), inspector, findings)
+
+
+def repaired(inspector: Inspector, session: Session) -> tuple[MemorySession, list[Done]]:
+    """A session with every request repaired as far as that goes, and what was done to each that was broken.
+
+    A refusal that answered a request that was repaired is left out; other answers stay.
+    """
+    return _session.repaired(families(), inspector, session)

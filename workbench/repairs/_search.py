@@ -12,13 +12,15 @@ from workbench.decode import REQUEST
 from workbench.errors import WorkbenchError
 from workbench.inspection import Inspector, Trial
 from workbench.repairs._fault import Fault
-from workbench.repairs._proposal import Change, Proposal, SetHeader, edited, edits
+from workbench.repairs._proposal import Proposal, edited, edits
 from workbench.rules import Finding, Repair, Severity, Verdict, every_rule
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import HttpRequest
 
 Propose = Callable[[Fault], Iterable[Proposal]]
 Families = Mapping[str, tuple[Propose, ...]]
+Again = Callable[[HttpRequest, int], "Search"]
+"""A request that was repaired, and what is left of the budget → the search for it."""
 
 PENDING, MISSING = "closure.pending", "closure.missing-result"
 
@@ -168,13 +170,8 @@ def _size(tried: Tried) -> int:
     return gone + sum(len(repr(e.new)) for e in tried.repair.edits if e.op != "remove")
 
 
-def fix(search: Search, again: Callable[[HttpRequest, int], Search], steps: int = limits.MAX_REPAIR_STEPS) -> Fixed:
-    """Repair until the contract accepts: the best repair of the first finding that has one, and so on.
-
-    Args:
-        again: the search for a request that was repaired, with what is left of the budget.
-        steps: most repairs.
-    """
+def fix(search: Search, again: Again, steps: int = limits.MAX_REPAIR_STEPS) -> Fixed:
+    """Repair until the contract accepts: the best repair of the first finding that has one, and so on."""
     first, done = search, list[Repair]()
     while search.broken and len(done) < steps:
         chosen = next((found[0] for f in search.findings() if (found := best(search.offers(f)))), None)
@@ -183,6 +180,3 @@ def fix(search: Search, again: Callable[[HttpRequest, int], Search], steps: int 
         done.append(chosen.repair)
         search = again(chosen.request, search.budget)
     return Fixed(search.request, tuple(done), first.verdict, search.verdict, tuple(search.findings()))
-
-
-__all__ = ["Change", "Families", "Fixed", "Propose", "Search", "SetHeader", "Tried", "best", "fix", "is_repairable"]

@@ -88,8 +88,8 @@ def foreign_result(held: JsonValue, id_key: str) -> ToolResultIR | None:
     """A result in the form of another protocol: an object with an id and a content of text."""
     content, call_id = held.get("content"), held.get(id_key)
     if isinstance(content, list):
-        texts = [b.get("text") for b in content if isinstance(b, dict)]
-        content = "\n".join(texts) if all(isinstance(t, str) for t in texts) else None
+        texts = [b.get("text") if isinstance(b, dict) else None for b in content]
+        content = "\n".join(str(t) for t in texts) if all(isinstance(t, str) for t in texts) else None
     if not isinstance(content, str) or not isinstance(call_id, str):
         return None
     return ToolResultIR(call_id, (Text(content),), held.get("is_error") if held.get("is_error") else None)

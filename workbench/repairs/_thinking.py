@@ -15,9 +15,9 @@ TITLE = "switch thinking off for this request"
 _DISABLED: JsonValue = {"type": "disabled"}
 _TEMPLATE: JsonValue = {"enable_thinking": False}
 _CHAT: Mapping[str, Mapping[str, JsonValue]] = {
-    **dict.fromkeys(("deepseek", "kimi", "glm"), {"thinking": _DISABLED}),
+    **{name: {"thinking": _DISABLED} for name in ("deepseek", "kimi", "glm")},
     "qwen": {"enable_thinking": False},
-    **dict.fromkeys(("vllm", "sglang", "llama.cpp", "lm-studio"), {"chat_template_kwargs": _TEMPLATE}),
+    **{name: {"chat_template_kwargs": _TEMPLATE} for name in ("vllm", "sglang", "llama.cpp", "lm-studio")},
     "openrouter": {"reasoning": {"enabled": False}},
 }
 """Contract → the switch it has on the chat wire, where many exist (``adapters/_chat/request.py`` cites them)."""

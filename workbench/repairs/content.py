@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.ir import Media, Message, Text, ToolResultIR
 from workbench.repairs import _shape
@@ -127,7 +127,7 @@ def role_order(fault: Fault) -> Iterator[Proposal]:
         )
 
 
-def _is_run(pair: tuple[Message, ...], role: str) -> bool:
+def _is_run(pair: Sequence[Message], role: str) -> bool:
     return len(pair) == 2 and all(m.role == role for m in pair)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.ir import JsonValue, ToolDef
+from workbench.ir import JsonValue, ModelRequest, ToolDef
 from workbench.leaves import escape
 from workbench.repairs._fault import Fault
 from workbench.repairs._proposal import Loss, Proposal, read_at
@@ -132,8 +132,7 @@ def tools_missing(fault: Fault) -> Iterator[Proposal]:
 
 def _declared(fault: Fault, names: list[str]) -> tuple[str, JsonValue]:
     tools = tuple(ToolDef(name, None, {"type": "object"}) for name in names)
-    request = fault.request.__class__(fault.adapter.name, None, (), tools=tools)
-    body = fault.adapter.write_request(request)
+    body = fault.adapter.write_request(ModelRequest(fault.adapter.name, None, (), tools=tools))
     key = next(k for k in ("tools", "toolConfig") if k in body)
     return key, body[key]
 

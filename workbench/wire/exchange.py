@@ -37,6 +37,7 @@ class Origin(StrEnum):
     IMPORTED = "imported"
     RECONSTRUCTED = "reconstructed"  # built from a client's transcript: there was no wire to see
     RESENT = "re-sent"
+    EDITED = "edited"  # its request was changed: nobody has sent it
     PROBE = "probe"
 
 

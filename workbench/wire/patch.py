@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final, NamedTuple, TypeAlias
 
 from workbench.errors import LocalProtocolError
@@ -109,7 +110,7 @@ class _Layout(NamedTuple):
 
 
 class _Child(NamedTuple):
-    """A child as it is written: ``gap`` is what stood between it and the one before it, None for a new one."""
+    """A child as it is written. ``number``: its place among the children before, None for a new one."""
 
     text: bytes
     number: int | None = None
@@ -117,7 +118,7 @@ class _Child(NamedTuple):
 
 @dataclass(slots=True)
 class _Work:
-    """What is to be done in one container. ``added``: step → texts or sources of what is put before it."""
+    """What is to be done in one container. ``added``: step → what is put before it."""
 
     removed: set[str] = field(default_factory=set)
     added: defaultdict[str, list[Insert | Move]] = field(default_factory=lambda: defaultdict(list))
@@ -181,7 +182,7 @@ class _Editor:
         for step, (start, end) in self.index.elements(pointer):
             key = self.index.key_span(f"{pointer}/{step}") if is_object else None
             found.append((step, key[0] if key else start, end))
-        for (_, _, before), (step, after, _) in zip(found, found[1:], strict=False):
+        for (_, _, before), (step, after, _) in pairwise(found):
             if not _SEPARATOR.fullmatch(self.text, before, after):
                 raise LocalProtocolError("a key repeats here", where=f"{pointer}/{step}", hint="edit it by hand")
         return found
@@ -258,7 +259,7 @@ class _Editor:
         trail = self.text[children[-1][2] : end - 1] if children else closing
         usual = self._usual(children, layout)
         pieces = [self.text[start : start + 1], lead, kept[0].text]
-        for before, child in zip(kept, kept[1:], strict=False):
+        for before, child in pairwise(kept):
             pieces += (self._gap(before, child, children, usual), child.text)
         return b"".join((*pieces, trail, self.text[end - 1 : end]))
 

@@ -39,6 +39,17 @@ class Report:
     is_live: bool = False
 
 
+TEXT, RECORDING = "text", "recording"
+"""The forms of session files."""
+
+
+def form_of(session: Session) -> str:
+    """The form of the file that a session was opened from; "" where it is no session file."""
+    if isinstance(session, sqlite.SqliteSession):
+        return RECORDING
+    return TEXT if getattr(session, "format", "") == TEXT else ""
+
+
 def is_session(head: bytes) -> bool:
     """The first bytes of a file are those of a session file."""
     return head.startswith(opening.MAGIC) or text.is_text_session(head)
@@ -65,8 +76,12 @@ def save(
     path: Path,
     redactor: Redactor | None = None,
     about: Mapping[str, str] = NOTHING,
+    form: str = "",
 ) -> Written:
     """Write a session file, redacted; the text form for names ending in .jsonl.
+
+    Args:
+        form: ``TEXT`` or ``RECORDING``, whatever the name.
 
     The file appears whole or not at all: it is written beside its place and moved there.
 
@@ -74,14 +89,14 @@ def save(
         OSError: it cannot be written; names the file asked for.
     """
     count = _Counter(redactor or Redactor())
-    form = text if path.suffix == ".jsonl" else writer
+    is_text = form == TEXT if form else path.suffix == ".jsonl"
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from error
     os.close(handle)
     try:
-        written = form.write(map(count.prepared, exchanges), Path(name), about)
+        written = (text if is_text else writer).write(map(count.prepared, exchanges), Path(name), about)
         os.chmod(name, 0o600 if not path.exists() else path.stat().st_mode & 0o777)
         os.replace(name, path)
     except BaseException as error:
