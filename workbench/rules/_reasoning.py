@@ -16,10 +16,11 @@ from workbench.wire.exchange import Origin
 BLOCKS = (Carrier.THINKING, Carrier.REDACTED_THINKING)
 """Carriers that are blocks of the content, in an order that counts."""
 
-_STAND_INS = ("skip_thought_signature_validator", "context_engineering_is_the_way_to_go")
 
-STAND_INS = frozenset((*_STAND_INS, *(b64encode(s.encode()).decode() for s in _STAND_INS)))
-"""Signatures that Gemini documents for calls it did not make (thought signatures, FAQ); clients encode them or not."""
+def stand_ins(case: Case) -> frozenset[str]:
+    """Signatures that the provider documents for calls it did not make; clients send them as they are or encoded."""
+    plain = tuple(map(str, case.contract.term("reasoning.bypass") or ()))
+    return frozenset((*plain, *(b64encode(value.encode()).decode() for value in plain)))
 
 
 def sent(case: Case) -> Iterator[tuple[NodeRef, Reasoning]]:

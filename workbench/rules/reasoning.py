@@ -13,7 +13,6 @@ from workbench.rules._finding import Finding, Severity
 from workbench.rules._items import item_id
 from workbench.rules._reasoning import (
     BLOCKS,
-    STAND_INS,
     assistant_turns,
     block_type,
     is_off,
@@ -21,6 +20,7 @@ from workbench.rules._reasoning import (
     is_rebuilt,
     received,
     sent,
+    stand_ins,
 )
 from workbench.rules._trimming import dropped_reasoning
 from workbench.rules._words import as_warning, quote, with_related
@@ -65,14 +65,15 @@ def _entry(case: Case, entry: Entry, *, is_latest: bool) -> Iterator[Finding]:
         exact = case.contract.reasoning.exact
         if exact == "none" and entry.differs == "data":
             return  # what nobody can read and nobody checks may be encrypted anew
-        is_binding = exact == "all" or (exact == "latest" and is_latest)
+        is_current = is_latest or (entry.owed and Carrier.THOUGHT_SIGNATURE in case.contract.reasoning.carriers)
+        is_binding = exact == "all" or (exact == "latest" and is_current)
         yield from (f if is_binding else as_warning(f) for f in _altered(case, entry))
 
 
 def _is_replaced(case: Case, entry: Entry) -> bool:
     """Something stands in for what was lost, which is found for what it is."""
     part = case.part(entry.sent_part) if entry.sent_part else None
-    is_stand_in = isinstance(part, Reasoning) and part.signature in STAND_INS
+    is_stand_in = isinstance(part, Reasoning) and part.signature in stand_ins(case)
     return is_stand_in or is_placeholder(entry.sent_text)
 
 

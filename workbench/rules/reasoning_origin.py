@@ -71,7 +71,8 @@ def _issuer(case: Case, entry: Entry | None) -> str:
     if entry is None or entry.received_in is None or not entry.signature:
         return ""
     name = case.providers.get(entry.received_in, GENERIC)
-    return "" if name in (GENERIC, case.contract.name) or case.contract.name == GENERIC else name
+    own = (GENERIC, case.contract.name, *(case.contract.term("reasoning.shared-with") or ()))
+    return "" if name in own or case.contract.name == GENERIC else name
 
 
 _HEX_OR_UUID = re.compile(r"[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?:-\d+)?")

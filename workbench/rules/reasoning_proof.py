@@ -6,7 +6,8 @@ holds more than responses; each content of the model behind it is a step; of par
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench.chain.closure import NodeRef
@@ -15,19 +16,21 @@ from workbench.decode import REQUEST
 from workbench.ir import Carrier, Message, Reasoning, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._reasoning import STAND_INS
-from workbench.rules._words import quote
+from workbench.rules._reasoning import sent, stand_ins
+from workbench.rules._words import enforced_exactly, quote
 from workbench.rules.reasoning import MISSING
-from workbench.rules.reasoning_origin import FABRICATED
+from workbench.rules.reasoning_origin import FABRICATED, FOREIGN
 
 RULES = ()
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 
 
 def check(case: Case) -> Iterator[Finding]:
     """Findings on calls of the current turn that stand without their signature, or with a stand-in for it."""
     if case.request is None or Carrier.THOUGHT_SIGNATURE not in case.contract.reasoning.carriers:
         return
-    yield from _stand_ins(case)
+    yield from _signatures(case)
     if case.contract.reasoning.scope is Scope.TOOL_LOOP:
         for number, part in _unsigned_steps(case):
             yield _missing(case, number, part)
@@ -51,10 +54,17 @@ def _is_said(message: Message) -> bool:
 
 
 def _proof(message: Message, call: int) -> str:
-    """The signature of a call: it stands in the same part of the wire, and as a part before it here."""
-    at = message.parts[call].source.pointer
-    on_it = (p.signature for p in message.parts[:call] if isinstance(p, Reasoning) and p.source.pointer == at)
-    return next((s for s in on_it if s), "")
+    """The signature of a call: it stands in the same part of the wire, and as a part before it here.
+
+    On the OpenAI wire it stands in ``extra_content`` of the call.
+    """
+    part = message.parts[call]
+    at = part.source.pointer
+    on_it = [p.signature for p in message.parts[:call] if isinstance(p, Reasoning) and p.source.pointer == at]
+    held = part.extra.get("extra_content") if isinstance(part, ToolCallIR) else None
+    for vendor in held.values() if isinstance(held, Mapping) else ():
+        on_it.append(vendor.get("thought_signature") if isinstance(vendor, Mapping) else None)
+    return next((s for s in on_it if isinstance(s, str) and s), "")
 
 
 def _missing(case: Case, number: int, part: int) -> Finding:
@@ -77,16 +87,16 @@ def _history(case: Case, number: int) -> str:
     return f"the call came in exchange {(entry.received_in or 0) + 1}, {came}"
 
 
-def _stand_ins(case: Case) -> Iterator[Finding]:
-    for n, message in case.suspects(_has_stand_in):
-        for k, part in message.reasoning():
-            if part.signature in STAND_INS:
-                text = "a documented stand-in for a signature: it is accepted, and the model's thoughts are lost"
-                finding = case.at(
-                    FABRICATED, NodeRef(REQUEST, n, k), text, name="signature", evidence=quote(part.signature)
-                )
-                yield replace(finding, severity=Severity.INFO, check=None, refusal="")
-
-
-def _has_stand_in(message: Message) -> bool:
-    return any(part.signature in STAND_INS for _, part in message.reasoning())
+def _signatures(case: Case) -> Iterator[Finding]:
+    """Signatures that nobody issued: the documented stand-ins, which pass, and what is no base64, which does not."""
+    known = stand_ins(case)
+    is_decoded = enforced_exactly(case, FOREIGN, "not-base64") is not None
+    for ref, part in sent(case):
+        if part.signature in known:
+            text = "a documented stand-in for a signature: it is accepted, and the thoughts of the model are lost"
+            finding = case.at(FABRICATED, ref, text, name="signature", evidence=quote(part.signature))
+            yield replace(finding, severity=Severity.INFO, check=None, refusal="")
+        elif is_decoded and part.signature and not _BASE64.fullmatch(part.signature):
+            text = "this thought signature is no base64, or more than one"
+            values = {"found": part.signature}
+            yield case.at(FOREIGN, ref, text, name="signature", when="not-base64", values=values)
