@@ -21,7 +21,7 @@ from workbench.decode import REQUEST, Decoded
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, ToolDef
 from workbench.known import KnownMessages
-from workbench.rules import Case, Contract, Finding, Judgement, check, contracts, judge
+from workbench.rules import Case, Contract, Finding, Judgement, Origins, check, contracts, judge
 from workbench.wire.exchange import Exchange, HttpRequest, State, Summary, summarize
 from workbench.wire.session import Session
 
@@ -138,6 +138,10 @@ class Inspector:
     _held_tools: dict[int, Mapping[str, ToolDef]] = field(default_factory=dict, repr=False)
     _details: dict[int, Detail] = field(default_factory=dict, repr=False)
     _peeked: dict[int, Decoded] = field(default_factory=dict, repr=False)
+    _origins: Origins = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._origins = Origins(self._conversations.journal)
 
     @property
     def is_done(self) -> bool:
@@ -313,6 +317,7 @@ class Inspector:
         answer = decoded.response
         messages = answer.messages if answer else ()
         is_open = decoded.exchange.state is State.OPEN
+        found = self._origins.traced(case, (f for f in check(case) if not is_open or f.side == REQUEST))
         return replace(
             row,
             provider=case.contract.label,
@@ -321,7 +326,7 @@ class Inspector:
             calls=tuple(call.name or "" for m in messages for _, call in m.tool_calls()),
             has_reasoning=any(True for m in messages for _ in m.reasoning()),
             finish_reason=answer.finish_reason if answer else None,
-            findings=tuple(f for f in check(case) if not is_open or f.side == REQUEST),
+            findings=found,
         )
 
     def _contract(self, decoded: Decoded, provider: str = "") -> tuple[Contract, str]:

@@ -1,8 +1,8 @@
 """Hops: the same turn recorded at two places, before and after a gateway.
 
 A turn seen twice is found by what it says: the same last words, most of the same history. Where both places kept the
-time, what overlaps comes first. The place that saw the request earlier (in the file, where no times tell) is the outer
-one: nearer to the client.
+time, what overlaps comes first. The place whose exchange began earlier is the outer one, nearer to the client; where no
+times tell, the place that comes first in the session.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ class Hops:
     @cached_property
     def outer(self) -> Decoded | None:
         """The same turn one place nearer to the client; None where nobody saw it there."""
-        return self._best(lambda mine, other: _sent(other) < _sent(mine))
+        return self._best(lambda mine, other: self._is_outside(other, mine))
 
     @cached_property
     def inner(self) -> Decoded | None:
         """The same turn one place nearer to the model, of several attempts the last."""
-        return self._best(lambda mine, other: _sent(other) > _sent(mine))
+        return self._best(lambda mine, other: self._is_outside(mine, other))
 
     def _best(self, is_there: Callable[[Summary, Summary], bool]) -> Decoded | None:
         index = self._decoded.index
@@ -85,6 +85,13 @@ class Hops:
             best = max(same, key=lambda seen: seen.decoded.index)
         return best.decoded if best else None
 
+    def _is_outside(self, one: Summary, other: Summary) -> bool:
+        """The request passed the first of two places before the second."""
+        if _overlap(one, other) and one.started_at != other.started_at:
+            return (one.started_at or 0.0) < (other.started_at or 0.0)
+        first = next(row for row in self._summaries if row.hop in (one.hop, other.hop))
+        return first.hop == one.hop and one.index < other.index
+
     def _alike(self, mine: Summary, rows: Sequence[Summary]) -> Iterator[_Seen]:
         beside = [row for row in rows if _overlap(mine, row)]
         for row in beside or sorted(rows, key=lambda row: abs(row.index - mine.index))[:NEAREST]:
@@ -92,10 +99,6 @@ class Hops:
             alike = _alike(self._decoded, other) if other else 0.0
             if other and alike >= ALIKE and (beside or _ends_alike(self._decoded, other)):
                 yield _Seen(other, bool(beside), alike, abs(row.index - mine.index))
-
-
-def _sent(row: Summary) -> tuple[float, int]:
-    return (row.started_at or 0.0), row.index
 
 
 def _overlap(a: Summary, b: Summary) -> bool:

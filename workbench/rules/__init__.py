@@ -21,6 +21,7 @@ from workbench.rules import _pages as pages
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Contract, Enforced, Fact
 from workbench.rules._finding import Edit, Finding, Origin, Repair, Severity
+from workbench.rules._origin import Origins
 from workbench.rules._verdict import Judgement, Refusal, Verdict, refusal
 from workbench.rules._verdict import judge as _judge
 
@@ -34,6 +35,7 @@ __all__ = [
     "Finding",
     "Judgement",
     "Origin",
+    "Origins",
     "Refusal",
     "Repair",
     "Rule",

@@ -96,15 +96,16 @@ def _shared(a: str, b: str) -> int:
 
 
 def _marked(finding: Finding, error: ApiError, place: Named | None) -> Finding:
-    """The finding with the provider's words, and how these name the place."""
+    """The finding with the provider's words, and how these name the place. What is refused is an error."""
     said = f"the provider says so: {quote(error.message.strip())}"
     if place and place.how:
         said += f" ({quote(place.how, 80)} is {_here(place, finding)})"
-    return replace(finding, evidence="; ".join(filter(None, (finding.evidence, said))))
+    return replace(finding, severity=Severity.ERROR, evidence="; ".join(filter(None, (finding.evidence, said))))
 
 
 def _here(place: Named, finding: Finding) -> str:
-    is_same = place.pointer == finding.pointer or finding.pointer.startswith(f"{place.pointer}/")
+    a, b = f"{place.pointer}/", f"{finding.pointer}/"
+    is_same = a.startswith(b) or b.startswith(a)
     return f"{place.pointer or 'the body'}" + ("" if is_same else f", the fault is at {finding.pointer}")
 
 

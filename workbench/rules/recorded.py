@@ -65,18 +65,23 @@ def _wrong_refusal(case: Case, refused: Finding, check: Enforced) -> Finding:
 
 def _wrong_text(case: Case, told: Explained, refused: Finding | None) -> Iterator[Finding]:
     """A refusal that the contract does not predict, or predicts in other words."""
-    error, label = case.response.error if case.response else None, case.contract.label
-    named = told.chosen if told.chosen and told.chosen.check else refused
+    error, label, chosen = case.response.error if case.response else None, case.contract.label, told.chosen
+    named = chosen if chosen and chosen.check else refused
     check = named.check if named else None
-    if error is None or check is None:
+    if chosen and chosen.check is None and (known := case.contract.enforced(chosen.rule)):
+        check = known
+        words = f"the contract {label} enforces {check.rule}, but not in this case, and it was refused"
+    elif check is None:
         return
-    if told.is_new:
+    elif told.is_new:
         words = f"the contract {label} enforces {check.rule}, the answer says that it is broken, and no rule sees it"
     elif check.status != case.status:
         words = f"the contract {label} has status {check.status} for {check.rule}, and the answer is {case.status}"
-    elif check.template and not _is_said(check, error.message) and not explain(error.message):
+    elif error and check.template and not _is_said(check, error.message) and not explain(error.message):
         words = f"the contract {label} has another text for {check.rule}: {quote(check.template)}"
     else:
+        return
+    if error is None:
         return
     seen = f"status {case.status}: {quote(error.message.strip())}"
     yield case.finding(DISAGREES, RESPONSE, error.pointer, words, evidence=seen, source=_source(check))
