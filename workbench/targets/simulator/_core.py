@@ -20,6 +20,7 @@ from workbench.targets.simulator._endpoints import COUNT, COUNTED, MODEL, NAMES,
 from workbench.targets.simulator._ids import Ids
 from workbench.targets.simulator._memory import Memory
 from workbench.targets.simulator._model import ScriptedModel, Turn, answer, input_tokens
+from workbench.targets.simulator._proofs import proofs_of, provable
 from workbench.targets.simulator._wire import JSON, Written, written
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.jsontext import dumps, loads
@@ -117,7 +118,9 @@ class Simulator:
         self.served: deque[Served] = deque(maxlen=MOST_SERVED)
         self._label = label
         self._file = contracts.read(self.contract.name)
-        self._memory = Memory(label, tuple(exchanges_of(known)) if known else ())
+        before = tuple(exchanges_of(known)) if known else ()
+        self._memory = Memory(label, before)
+        self._proofs = frozenset(proofs_of(before))
         self._messages = KnownMessages()
         self._ids = Ids()
         self._names: dict[str, None] = {}
@@ -231,7 +234,7 @@ class _Asked:
             return self.failed(fault.status, text, more=wait, note="injected")
         number, row = simulator._memory.begin(self.exchange)
         contract = simulator.resolved(decoded.protocol, request, row.provider or simulator.label)
-        judgement = judge(row.findings, contract)
+        judgement = judge(provable(row.findings, decoded, simulator._proofs), contract)
         refused = self.refusal(judgement, contract)
         if refused:
             return self.refused(number, refused, judgement)
@@ -320,7 +323,7 @@ class _Asked:
         assert request is not None
         row = simulator._memory.judged_apart(decoded.exchange)
         contract = simulator.resolved(decoded.protocol, request, row.provider or simulator.label)
-        judgement = judge(row.findings, contract)
+        judgement = judge(provable(row.findings, decoded, simulator._proofs), contract)
         refused = self.refusal(judgement, contract)
         if refused:
             data = dumps(refused.body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import struct
 import threading
@@ -123,10 +124,10 @@ class _Connection:
                     return
                 target = self.server.admission.target(request)
                 body = self.body(request)
+                keeps = self.answer(request, target, body)
             except BadMessage as bad:
                 self.turn_away(bad)
                 return
-            keeps = self.answer(request, target, body)
 
     def head(self) -> Request | None:
         """The next head, None where the client has hung up."""
@@ -158,7 +159,11 @@ class _Connection:
     def answer(self, request: Request, target: bytes, body: bytes) -> bool:
         """Send the answer; whether the connection stays."""
         method = request.method.decode("latin-1")
-        reply = self.server.simulator.send(method, target.decode("latin-1"), request.headers, body)
+        try:
+            reply = self.server.simulator.send(method, target.decode("latin-1"), request.headers, body)
+        except Exception as error:  # a fault of this program ends the request, and not the server
+            logging.getLogger(__name__).debug("a request failed", exc_info=True)
+            raise BadMessage(f"{type(error).__name__}: a fault of this program", 500) from error
         self.server.log(reply.served)
         keeps = request.version == b"HTTP/1.1" and b"close" not in request.tokens(b"connection")
         is_chunked = request.version == b"HTTP/1.1"

@@ -1,0 +1,152 @@
+"""The catalogue of published breakages, posted to simulators."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from workbench.adapters._error_body import read_error
+from workbench.rules import contracts
+from workbench.targets.simulator import Reply, Simulator
+from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
+from workbench.wire.jsontext import loads
+from workbench.wire.session import MemorySession
+
+Entry = dict[str, Any]
+PATHS = {
+    "anthropic-messages": "/v1/messages",
+    "openai-chat": "/v1/chat/completions",
+    "openai-responses": "/v1/responses",
+    "gemini": "/v1beta/models/gemini-3-pro:generateContent",
+    "ollama": "/api/chat",
+}
+_JSON = ("content-type", "application/json")
+
+
+class Posted(NamedTuple):
+    """What became of an entry: status and text of its request, status of the corrected one (None: it has none)."""
+
+    entry: Entry
+    status: int
+    text: str
+    body: str
+    fixed: int | None
+    fixed_text: str = ""
+
+    @property
+    def is_same(self) -> bool:
+        texts = (self.text, self.body)  # some symptoms quote the body and not its message
+        return self.status == self.entry["http_status"] and any(is_same_text(self.entry["symptom"], t) for t in texts)
+
+    @property
+    def is_fixed(self) -> bool:
+        return self.fixed is None or 200 <= self.fixed < 300
+
+    def line(self) -> str:
+        said = f"{self.entry['id']} {self.entry['http_status']}→{self.status} {self.text[:150]!r}"
+        return said if self.is_fixed else f"{said} · corrected: {self.fixed} {self.fixed_text[:150]!r}"
+
+
+def refused_entries(shared: Path) -> list[Entry]:
+    """The entries with a request that was refused with a status from 400 to 499."""
+    entries = yaml.safe_load((shared / "reference" / "breakages.yaml").read_text())["entries"]
+    return [e for e in entries if 400 <= (e.get("http_status") or 0) < 500 and _body(e) is not None]
+
+
+def score_tool(shared: Path) -> Any:
+    """The tool that lies beside the catalogue: it says which contract an entry is for."""
+    spec = importlib.util.spec_from_file_location("score_breakages", shared / "tools" / "score_breakages.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def label_of(entry: Entry, tool: Any) -> str:
+    """The contract that an entry is posted to; the permissive one's terms where the catalogue names none."""
+    return tool.contract(entry) or "generic"
+
+
+def post(entry: Entry, tool: Any) -> Posted:
+    """Post both requests of an entry to simulators of their own, without a socket."""
+    label, body = label_of(entry, tool), _body(entry)
+    assert body is not None
+    known = _known(entry, tool)
+    reply = Simulator(label, known=known).send("POST", target_of(entry), _headers(entry), body)
+    posted = Posted(entry, reply.status, *texts_of(reply), None)
+    if "fixed_request" not in entry:
+        return posted
+    fixed = json.dumps(entry["fixed_request"]).encode()
+    mended = Simulator(label, known=known).send("POST", target_of(entry), (_JSON,), fixed)
+    return posted._replace(fixed=mended.status, fixed_text=texts_of(mended)[0])
+
+
+def target_of(entry: Entry) -> str:
+    """The path of an entry, as its client asked for it."""
+    url = entry["evidence"].get("url")
+    return re.sub(r"^https?://[^/]+", "", url) if url else PATHS[entry["protocol"]]
+
+
+def texts_of(reply: Reply) -> tuple[str, str]:
+    """The innermost message of an error body, and the body."""
+    body = reply.body().decode("utf-8", "replace")
+    error = read_error(loads(body.encode())) if reply.status >= 400 else None
+    return error.message if error else "", body
+
+
+def is_same_text(owed: str, said: str) -> bool:
+    """The texts are the same once ids, names and numbers are masked; an excerpt has to be in the whole."""
+    wanted, found = _masked(owed), _masked(said)
+    return bool(wanted) and (wanted in found or found in wanted)
+
+
+_FRAMES = (r"^\d{3} ", r"^Error from provider \(\w+\): ")
+_VARIABLE = re.compile(
+    r"(?<=')[^']*(?=')|(?<=\")[^\"]*(?=\")|(?<=context=)\([^)]*\)"  # what is quoted by apostrophes or quotes
+    r"|\b(?:toolu|call|fc|rs|msg|resp)_[\w.…]+|\b(?:rs|fc)_\.\.\.|…|\.\.\."
+    r"|\b\w*\d[\w-]*\b|\b[NMKP]\b"
+)
+
+
+def _masked(text: str) -> str:
+    for frame in _FRAMES:
+        text = re.sub(frame, "", text)
+    text = _VARIABLE.sub("·", text)
+    text = re.sub(r"·(?:, ?·)+", "·", text)
+    return re.sub(r"\s+", " ", text.lower()).strip(" .·")
+
+
+def _body(entry: Entry) -> bytes | None:
+    evidence = entry["evidence"]
+    if "request_raw" in evidence:
+        return evidence["request_raw"].encode("utf-8", "surrogatepass")
+    asked = evidence.get("forwarded", evidence.get("request"))  # what a gateway made of it is what the provider saw
+    return None if asked is None else json.dumps(asked).encode()
+
+
+def _headers(entry: Entry) -> Iterator[tuple[str, str]]:
+    yield _JSON
+    for name, value in entry["evidence"].get("headers", {}).items():
+        yield name, str(value)
+
+
+def _known(entry: Entry, tool: Any) -> MemorySession | None:
+    """The answer that the request replays, as what the provider said before."""
+    answer = entry["evidence"].get("response")
+    if answer is None:
+        return None
+    contract = contracts.get(label_of(entry, tool))
+    asked = HttpRequest(
+        "POST",
+        target_of(entry),
+        Headers((_JSON,)),
+        Body(json.dumps(tool.before_answer(entry["evidence"]["request"])).encode()),
+    )
+    said = HttpResponse(200, Headers((_JSON,)), Body(json.dumps(answer).encode()))
+    return MemorySession(contract.name, (Exchange("before", asked, said),))

@@ -1,0 +1,84 @@
+"""Recorded requests, sent to simulators."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.decode import Decoded
+from workbench.errors import WorkbenchError
+from workbench.importers import open_input
+from workbench.known import KnownMessages
+from workbench.rules import contracts
+from workbench.targets.simulator import Served, Simulator
+from workbench.wire.exchange import Exchange, Origin
+from workbench.wire.session import Session
+
+MOST = 12
+"""Requests of one file that are sent: a long transcript repeats its history in each of hundreds."""
+
+_ORIGIN = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#]*")
+
+
+class Sent(NamedTuple):
+    """A recorded request, the status it got then, and what the simulator of its contract made of it."""
+
+    file: str
+    index: int
+    label: str
+    status: int
+    error: str
+    served: Served
+
+    @property
+    def name(self) -> str:
+        return f"{self.file}#{self.index + 1}"
+
+    def line(self) -> str:
+        return f"{self.name} {self.label} {self.status}→{self.served.line()[:300]} · recorded: {self.error[:200]}"
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*/*/*") if path.is_file())
+
+
+def sent(folder: Path, simulators: dict[str, Simulator]) -> Iterator[Sent]:
+    """Every request with a recorded answer, to the simulator of its contract: one for each."""
+    for path in files(folder):
+        try:
+            session = open_input(str(path))
+        except WorkbenchError:
+            continue
+        try:
+            yield from _of_file(str(path.relative_to(folder)), session, simulators)
+        finally:
+            session.close()
+
+
+def _of_file(name: str, session: Session, simulators: dict[str, Simulator]) -> Iterator[Sent]:
+    known = KnownMessages()
+    step = max(1, -(-len(session) // MOST))
+    for index in range(0, len(session), step):
+        exchange = session.exchange(index)
+        if exchange.request is None or exchange.response is None or exchange.origin is Origin.RECONSTRUCTED:
+            continue
+        decoded = Decoded(index, exchange, known=known)
+        if decoded.request is None or decoded.protocol is None or not exchange.response.status:
+            continue
+        clues = contracts.Clues(url=exchange.request.url, model=decoded.request.model, params=decoded.request.params)
+        contract, _ = contracts.choose(clues, decoded.protocol)
+        simulator = simulators.setdefault(contract.label, Simulator(contract.label))
+        served = _send(simulator, exchange)
+        error = decoded.response.error.message if decoded.response and decoded.response.error else ""
+        yield Sent(name, index, contract.label, exchange.response.status, error, served)
+
+
+def _send(simulator: Simulator, exchange: Exchange) -> Served:
+    request = exchange.request
+    assert request is not None
+    target = _ORIGIN.sub("", request.url) or "/"
+    reply = simulator.send("POST", target, request.headers, request.body.raw)
+    reply.body()
+    return reply.served
