@@ -74,7 +74,12 @@ def apply(text: bytes, changes: Iterable[Change]) -> bytes:
     for pointer in (c.pointer for c in wanted if isinstance(c, Replace)):
         _refuse_overlap(pointer, outside)
     edited = replace(text, inside) if inside else text
-    return _Editor(edited, outside).render("", _Layout(b"", b"")) if outside else edited
+    if not outside:
+        return edited
+    span = JsonIndex(edited).span("")
+    if span is None:
+        raise LocalProtocolError("no whole JSON value", where="the whole text", hint="check the text")
+    return edited[: span[0]] + _Editor(edited, outside).render("", _Layout(b"", b"")) + edited[span[1] :]
 
 
 def parent_of(pointer: str) -> tuple[str, str]:
@@ -135,8 +140,9 @@ class _Editor:
             self._plan(change)
         self.touched = {p for pointer in (*self.work, *self.replaced) for p in _ancestors(pointer)}
         first = _SEPARATOR.search(text)
-        self.comma = b", " if first and first.group() == b", " else b","
         self.colon = b": " if re.search(rb'":\s', text) else b":"
+        is_wide = first.group() == b", " if first else self.colon == b": "
+        self.comma = b", " if is_wide else b","
 
     def _plan(self, change: Change) -> None:
         source = change.source if isinstance(change, Move) else change.pointer
@@ -185,6 +191,8 @@ class _Editor:
         for (_, _, before), (step, after, _) in pairwise(found):
             if not _SEPARATOR.fullmatch(self.text, before, after):
                 raise LocalProtocolError("a key repeats here", where=f"{pointer}/{step}", hint="edit it by hand")
+        if found and self.text[span[0] + 1 : found[0][1]].strip():
+            raise LocalProtocolError("a key repeats here", where=f"{pointer}/{found[0][0]}", hint="edit it by hand")
         return found
 
     def _layout(self, children: list[tuple[str, int, int]], span: tuple[int, int], outer: _Layout) -> _Layout:
