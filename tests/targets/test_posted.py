@@ -11,14 +11,10 @@ from tests.targets.catalogue import label_of, post, refused_entries, score_tool,
 from workbench.targets.simulator import Simulator
 
 MISSES: dict[str, str] = {
-    "B014": "the provider names the converted request, and what is missing in the symptom's own request is the name",
     "B015": "the catalogue names no provider: the permissive twin refuses nothing",
     "B017": "the symptom is a paraphrase of the text that the provider answers",
-    "B018": "a proxy of its own in front of Gemini refuses here",
-    "B024": "found",
     "B030": "the symptom is a paraphrase: it leaves out the underscore and the backticks",
     "B040": "the provider has two texts for this fault; the newer one is answered",
-    "B041": "found",
     "B086": "the catalogue names no provider: the permissive twin refuses nothing",
     "B090": "the catalogue names no provider: the permissive twin refuses nothing",
 }

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from workbench.decode import REQUEST, Decoded
 from workbench.ir import Carrier, Reasoning
 from workbench.rules import Finding
+from workbench.rules._words import as_warning
 from workbench.targets.simulator._ids import is_ours
 from workbench.wire.exchange import Exchange
 
