@@ -171,3 +171,26 @@ def test_a_failure_without_a_word(under):
     body = {"messages": [{"role": "user", "content": [{"toolResult": failed}]}]}
     (finding,) = under(content, {}, [("content.empty", "empty", "empty-error")], body, protocol="bedrock-converse")
     assert finding.pointer == "/messages/0/content/0"
+
+
+ENDS = [
+    ("an answer that was begun", {"content": "{"}, {}, ["/messages/1"]),
+    ("one that says so", {"content": "{", "prefix": True}, {}, []),
+    ("open calls", {"content": None, "tool_calls": [CALL]}, {}, []),
+    ("open calls where they are refused", {"content": None, "tool_calls": [CALL]}, {"closure.open-at-end": "refused"},
+     ["/messages/1"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("last", "terms", "expected"), [r[1:] for r in ENDS], ids=[r[0] for r in ENDS])
+def test_the_end_of_a_conversation(under, last, terms, expected):
+    body = {"model": "m", "messages": [GO, {"role": "assistant", **last}]}
+    found = under(content, terms, [("content.assistant-last", "not at the end")], body)
+    assert [f.pointer for f in found] == expected
+
+
+@pytest.mark.parametrize("value", ["", [], None])
+def test_only_answers_may_not_be_empty(under, value):
+    messages = [{"role": role, "content": value} for role in ("user", "assistant", "user")]
+    found = under(content, {}, [("content.empty", "no answer", "empty-assistant")], {"messages": messages})
+    assert [f.pointer for f in found if f.check] == ["/messages/1"]

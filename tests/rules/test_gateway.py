@@ -53,6 +53,8 @@ def test_keys_of_messages(under):
         "messages[2].reasoning_content of assistant",
         "messages[2].y of assistant",
     ]
+    found = under(gateway, {**terms, "reasoning.refused-carriers": ["reasoning_content"]}, [], body)
+    assert [f.pointer for f in found] == ["/messages/2/y"]
 
 
 MARK = {"cache_control": {"type": "ephemeral"}}

@@ -63,5 +63,12 @@ def test_the_answer_has_the_shape_of_the_provider_and_of_the_check() -> None:
     assert answer == rules.Refusal(
         422, {"code": 422, "errors": [{"text": "said: tools.3: bad name"}], "is_retryable": False}
     )
+    pydantic = Enforced("gateway.unknown-field", 422, "extra", "a test", "2026-01", body={"detail": [{"loc": "{loc}"}]})
+    for pointer, loc in (
+        ("/messages/5/reasoning~1content", ["body", "messages", 5, "assistant", "reasoning/content"]),
+        ("/max_completion_tokens", ["body", "max_completion_tokens"]),
+    ):
+        broken = Finding("r", Severity.ERROR, 0, "request", pointer, "m", check=pydantic, values={"role": "assistant"})
+        assert refusal(broken, contract) == rules.Refusal(422, {"detail": [{"loc": loc}]})
     own = Enforced("schema.name", 422, "bad", "a test", "2026-01", body={"detail": ["{message}", 1]})
     assert refusal(finding(own), contract) == rules.Refusal(422, {"detail": ["bad", 1]})

@@ -75,10 +75,11 @@ def refusal(finding: Finding, contract: Contract) -> Refusal | None:
     return Refusal(check.status, _filled(shape, _texts(check, finding)))
 
 
-def _texts(check: Enforced, finding: Finding) -> Mapping[str, str | int | None]:
+def _texts(check: Enforced, finding: Finding) -> Mapping[str, JsonValue]:
     values = finding.values
     return {
         **values,
+        "loc": _loc(finding),
         "message": fill(check.template, values) if check.template else UNKNOWN_TEXT,
         "type": fill(check.type, values) or USUAL_TYPE,
         "param": fill(check.param, values) or None,
@@ -87,7 +88,16 @@ def _texts(check: Enforced, finding: Finding) -> Mapping[str, str | int | None]:
     }
 
 
-def _filled(shape: JsonValue, texts: Mapping[str, str | int | None]) -> JsonValue:
+def _loc(finding: Finding) -> list[JsonValue]:
+    """The place as servers name it that check a body with Pydantic: ["body", "messages", 5, "user", "name"]."""
+    keys = [step.replace("~1", "/").replace("~0", "~") for step in finding.pointer.split("/")[1:]]
+    steps: list[JsonValue] = [int(key) if key.isdecimal() else key for key in keys]
+    if steps[:1] == ["messages"] and len(steps) > 2 and finding.values.get("role"):
+        steps.insert(2, finding.values["role"])
+    return ["body", *steps]
+
+
+def _filled(shape: JsonValue, texts: Mapping[str, JsonValue]) -> JsonValue:
     """The shape with its variables filled in: a text that is one variable takes its value, whatever the type."""
     if isinstance(shape, dict):
         return {key: _filled(value, texts) for key, value in shape.items()}

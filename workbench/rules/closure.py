@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from workbench.chain.closure import CallLine, CallState, Flaw, NodeRef
@@ -15,6 +16,7 @@ from workbench.rules._finding import Finding, Severity
 from workbench.rules._refusal import known_values
 from workbench.rules._trimming import dropped_call, dropped_result
 from workbench.rules._words import LEGACY_ROLE, as_warning, quote, with_related
+from workbench.wire.exchange import Origin
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
@@ -31,6 +33,9 @@ PENDING = Rule("closure.pending", INFO, "A call is still open at the end of the 
 RULES = (
     MISSING, ORPHAN, DUPLICATE_ID, DUPLICATE_RESULT, NOT_ADJACENT, NOT_FIRST, WRONG_ROLE, MISMATCH, PENDING
 )  # fmt: skip
+
+AT_END = "open-at-end"
+"""Name of the check of a request that ends with open calls, where it is not the one for calls without results."""
 
 MOST_RESULTS = 256
 """Messages of results in a row that are looked through for the turn before them; no provider takes as many calls."""
@@ -103,13 +108,13 @@ def _orphan(case: Case, line: CallLine, ref: NodeRef) -> Finding:
     if line.id is None:
         message = "a result without an id, whose place does not tell which call it answers"
     evidence = " · ".join(filter(None, (_seen(case, line), dropped_call(case, line.id))))
-    values = {"found": other.role if other else ""}
+    values = {"found": other.role if other else "", "before": messages[ref.message - 1].role if ref.message else ""}
     return case.at(ORPHAN, ref, message, evidence=evidence, when="unknown-id" if after_calls else "", values=values)
 
 
 def _open_call(case: Case, line: CallLine, ref: NodeRef) -> Finding:
-    if ref.side == REQUEST and case.is_refused:
-        return _missing(case, line, ref)
+    if ref.side == REQUEST and (case.is_refused or _ends_with_results(case)):
+        return _missing(case, line, ref, when=AT_END)
     return case.at(PENDING, ref, f"{_call(line)} is still open: its result has yet to come")
 
 
@@ -132,10 +137,18 @@ def _seen(case: Case, line: CallLine) -> str:
     return _NAMED.sub(placed, line.note)
 
 
-def _missing(case: Case, line: CallLine, ref: NodeRef) -> Finding:
+def _ends_with_results(case: Case) -> bool:
+    """The provider takes no request that ends with open calls; one that was made from a transcript was never sent."""
+    is_owed = case.contract.term("closure.open-at-end") == "refused"
+    return is_owed and case.decoded.exchange.origin is not Origin.RECONSTRUCTED
+
+
+def _missing(case: Case, line: CallLine, ref: NodeRef, when: str = "") -> Finding:
     message = f"{_call(line)} has no result in the place where it is expected"
     evidence = " · ".join(filter(None, (_seen(case, line), dropped_result(case, line.id))))
-    finding = case.at(MISSING, ref, message, evidence=evidence, values=_open_turn(case, line))
+    finding = case.at(MISSING, ref, message, evidence=evidence, values=_open_turn(case, line), when=when)
+    if finding.check and finding.check.when not in ("", when):
+        finding = replace(finding, check=None, refusal="", source="")
     return _related(case, finding, line)
 
 

@@ -55,6 +55,8 @@ def _texts(case: Case, number: int, message: Message) -> Iterator[Finding]:
     is_last = number == len(case.decoded.messages(REQUEST)) - 1
     if _is_empty(message):
         when = "empty-message" if message.parts or message.extra.get("content", "") is not None else "null"
+        if _is_assistant(case, message) and enforced_exactly(case, EMPTY, "empty-assistant"):
+            when = "empty-assistant"
         if enforced_exactly(case, EMPTY, when) and not (is_last and _is_assistant(case, message)):
             text = f"the message of role {quote(message.role)} has no content"
             yield case.finding(EMPTY, REQUEST, message.pointer, text, when=when)
@@ -145,7 +147,8 @@ def _last_message(case: Case) -> Iterator[Finding]:
     number, last = len(messages) - 1, messages[-1]
     text = last.parts[-1] if last.parts else None
     if case.contract.enforced(ASSISTANT_LAST.slug):
-        if not any(last.tool_calls()):
+        takes_calls = case.contract.term("closure.open-at-end") != "refused"
+        if last.extra.get("prefix") is not True and not (takes_calls and any(last.tool_calls())):
             yield case.finding(
                 ASSISTANT_LAST,
                 REQUEST,

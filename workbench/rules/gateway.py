@@ -13,7 +13,7 @@ from workbench.rules._cache_marks import marks
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._refusal import dotted
-from workbench.rules._words import by_term, quote, unproved, with_related
+from workbench.rules._words import by_term, quote, unproved, weaker, with_related
 from workbench.wire.exchange import Origin
 
 WARNING = Severity.WARNING
@@ -69,11 +69,12 @@ def _beta_field(case: Case, pointer: str, field: str, wanted: list[str]) -> Iter
 
 
 def _message_fields(case: Case) -> Iterator[Finding]:
-    """Keys of messages that their role does not have here."""
+    """Keys of messages that their role does not have here. Refused reasoning has a rule of its own."""
     term = case.contract.term("content.message-fields")
     if not isinstance(term, Mapping):
         return
-    known = tuple((role, frozenset(keys)) for role, keys in term.items())
+    told = {case.contract.closure.call_role: case.contract.term("reasoning.refused-carriers") or ()}
+    known = tuple((role, frozenset((*keys, *told.get(role, ())))) for role, keys in term.items())
     for _, message in case.suspects(_strange_keys, known):
         for key in _strange_keys(message, known):
             pointer = f"{message.pointer}/{escape(key)}"
@@ -125,6 +126,7 @@ def betas(case: Case) -> Iterator[tuple[str, str]]:
 
 def _betas(case: Case) -> Iterator[Finding]:
     taken, refused = case.contract.term("gateway.betas"), case.contract.term("gateway.refused-betas") or []
+    own = case.contract.term("gateway.own-betas") or []
     for pointer, name in dict.fromkeys(betas(case)):
         is_refused = any(fnmatchcase(name, glob) for glob in refused)
         is_unknown = isinstance(taken, list) and not any(fnmatchcase(name, glob) for glob in taken)
@@ -132,3 +134,13 @@ def _betas(case: Case) -> Iterator[Finding]:
             term = "gateway.refused-betas" if is_refused else "gateway.betas"
             said = {"found": name, "name": name, "value": name, "field": BETA}
             yield by_term(case, BETA_HEADER, term, pointer, f"the beta {quote(name)} is refused here", values=said)
+        elif any(fnmatchcase(name, glob) for glob in own):
+            yield _own_beta(case, pointer, name)
+
+
+def _own_beta(case: Case, pointer: str, name: str) -> Finding:
+    """Nothing is wrong with it here, and a gateway that passes it on to another host of the model will be refused."""
+    fact = case.contract.terms["gateway.own-betas"]
+    text = f"the beta {quote(name)} is known to {case.contract.title} alone: others that serve its models refuse it"
+    source, rule = f"{fact.source} ({fact.date})", weaker(BETA_HEADER, Severity.INFO)
+    return case.finding(rule, REQUEST, pointer, text, source=source, evidence=fact.note)
