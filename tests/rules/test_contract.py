@@ -288,7 +288,7 @@ def test_unknown_names_and_variants_are_named():
 def test_labels_of_variants():
     eras = ("deepseek:v4", "deepseek:v3.2", "deepseek:beta", "deepseek:reasoner")
     assert contracts.variants("deepseek") == eras
-    assert contracts.variants("anthropic") == ("anthropic", "anthropic:bound")
+    assert contracts.variants("anthropic") == ("anthropic", "anthropic:bound", "anthropic:vertex")
 
 
 FACTS = [
