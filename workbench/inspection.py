@@ -285,6 +285,7 @@ class Inspector:
         decoded = Decoded(index, exchange, self.protocol, known=self.known)
         if exchange.state is State.OPEN:
             self._open[index] = decoded
+        self._keep(decoded)
         row = self._row(decoded)
         return self._judged(row, decoded) if decoded.protocol else row
 
@@ -379,11 +380,15 @@ class Inspector:
             if isinstance(exchange, SessionFormatError):
                 return None
             found = Decoded(index, exchange, self.protocol, known=self.known)
-        if found.exchange.state is not State.OPEN:
-            self._peeked[index] = found
+        self._keep(found)
+        return found
+
+    def _keep(self, decoded: Decoded) -> None:
+        """Keep a model exchange that is over, for rules that look back at it."""
+        if decoded.protocol and decoded.exchange.state is not State.OPEN:
+            self._peeked[decoded.index] = decoded
         while len(self._peeked) > PEEKED_KEPT:
             self._peeked.pop(next(iter(self._peeked)))
-        return found
 
 
 def _is_same_request(before: Summary, now: Summary) -> bool:
