@@ -107,7 +107,7 @@ def test_few_details_are_kept():
 PROVIDERS = [
     ("anthropic", "anthropic", "as asked"),
     ("deepseek:v3.2", "deepseek:v3.2", "as asked"),
-    ("hermes", "generic", "no contract yet"),
+    ("hermes", "hermes:vllm", "as asked"),
     ("openai", "openai", "does not cover"),
 ]
 

@@ -34,7 +34,7 @@ ANTHROPIC = [
         [GO, assistant(use("a"), use("b")), user(result("a")), user(result("b"))],
         [],
     ),
-    ("open at the end", [GO, assistant(use("a"))], [("closure.pending", "info", "/messages/1/content/0")]),
+    ("open at the end", [GO, assistant(use("a"))], [("closure.missing-result", "error", "/messages/1/content/0")]),
     (
         "two calls, no result",
         [GO, assistant(text("both"), use("a"), use("b")), user("stop")],

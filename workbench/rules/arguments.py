@@ -72,7 +72,8 @@ def _replayed(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
     """Providers take replayed arguments as they are, but for their container and, some of them, their syntax."""
     said = {"name": call.name or "", "text": call.raw or "", **_where(call.error or "")}
     if _is_wrong_container(case.decoded.protocol, call):
-        yield _container(case, NOT_OBJECT, ref, call)
+        finding = _container(case, NOT_OBJECT, ref, call)
+        yield unproved(finding) if finding.check and finding.check.when == REPLAYED else finding
     elif call.error is not None and (call.raw or "").strip():
         text = f"the replayed arguments do not parse: {call.error}"
         finding = case.at(weaker(INVALID_JSON), ref, text, name="input", when=REPLAYED, values=said)

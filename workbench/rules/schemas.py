@@ -129,6 +129,9 @@ def _list(case: Case, request: ModelRequest) -> Iterator[Finding]:
 
 def _tool(case: Case, tool: ToolDef, known: Mapping[str, Dialect]) -> Iterator[Finding]:
     yield from _name(case, tool)
+    if not tool.description and case.contract.term("schema.description-required"):
+        message, term = f"the tool {quote(tool.name)} has no description", "schema.description-required"
+        yield by_term(case, MALFORMED, term, _holder(case, tool), message, when="no-description", values=_named(tool))
     if tool.schema is None:
         if case.contract.term("schema.parameters-required"):
             message = f"the tool {quote(tool.name)} has no parameters"
