@@ -109,3 +109,19 @@ MAX_CHECK_BYTES = 8 * 1024 * 1024
 
 MAX_REPAIRS_OFFERED = 4
 """Repairs that a check offers for one finding."""
+
+LEAST_CACHED_TOKENS = 1024
+"""Tokens below which a prompt is not cached, where a contract says nothing else: the least that OpenAI and most of
+Anthropic's models cache."""
+
+MOST_RETRIES_BACK = 4
+"""Refused requests that are stepped over to find the one before that was answered."""
+
+HEAVY_TOOL_TOKENS = 2_000
+"""Tokens of tool definitions that are worth a word if they are most of a request: about ten tools with schemas."""
+
+HEAVY_TOOL_SHARE = 0.5
+"""Share of a request's bytes from which on its tools are most of it."""
+
+EXCESSIVE_TOOL_TOKENS = 20_000
+"""Tokens of tool definitions that crowd out the conversation: several servers of tools in one list."""

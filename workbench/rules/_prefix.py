@@ -1,0 +1,228 @@
+"""The prompt of a request as a provider's cache sees it, and where it stops to be the one of an earlier request.
+
+Caches read a prompt from its beginning: tools, then the system text, then the messages. What comes behind the first
+difference is read anew, however much of it is the same. Cache marks are no part of the prompt.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from workbench.decode import REQUEST, Decoded
+from workbench.ir import JsonValue, Message
+from workbench.leaves import escape
+from workbench.rules._body import values
+from workbench.wire.jsontext import loads, string_slice_span
+
+BYTES_PER_TOKEN = 4
+"""Of JSON text, on average: an estimate, and said to be one wherever it is shown."""
+
+DEEPEST = 100
+"""Steps of a pointer into what is compared value by value; deeper, whole values are."""
+
+TOOLS, SYSTEM, MESSAGES = "tools", "system", "messages"
+
+_PLACES = {
+    TOOLS: ("/tools", "/functions", "/toolConfig/tools"),
+    SYSTEM: ("/system", "/instructions", "/systemInstruction"),
+}
+_MARKS = ("cache_control", "cachePoint")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}:\d\d|\b\d{10,}\b|\b(?:19|20)\d\d\b|[0-9a-f]{8}-[0-9a-f]{4}-")
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """Where the prompt of a request stops to be that of an earlier one.
+
+    Attributes:
+        part: ``"tools"``, ``"system"`` or ``"messages"``.
+        pointer: of what differs, in the later request.
+        span: bytes of it there, from the first one that differs.
+        why: what became of it, in words.
+        was, now: the differing text in both, "" where there is none.
+        read_anew: bytes behind the difference that both requests have.
+    """
+
+    part: str
+    pointer: str
+    span: tuple[int, int] | None
+    why: str
+    was: str
+    now: str
+    read_anew: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """A difference inside a JSON value: where it is in the later one, and the character, where both are strings."""
+
+    pointer: str
+    was: JsonValue = None
+    now: JsonValue = None
+    char: int | None = None
+
+
+def first_break(old: Decoded, new: Decoded) -> Break | None:
+    """The first difference within the prompt of ``old``; None where ``new`` only goes on, or ends earlier."""
+    for part in (TOOLS, SYSTEM):
+        if repr(getattr(old.request, part)) == repr(getattr(new.request, part)):
+            continue  # with the order of keys, which the bytes of a prompt have too
+        before, after = _segment(old, part), _segment(new, part)
+        spot = _differs(before[1], after[1], after[0])
+        if spot:
+            why = _of_tools(old, new) if part == TOOLS else _of_text(spot, "the system prompt")
+            return _broken(old, new, part, spot, why, 0)
+    for n, (one, other) in enumerate(zip(old.messages(REQUEST), new.messages(REQUEST), strict=False)):
+        if one is other or one == other:
+            continue
+        spot = _differs(_value(old, one.pointer), _value(new, other.pointer), other.pointer)
+        if spot:
+            return _broken(old, new, MESSAGES, spot, _of_messages(old, new, n, spot), n)
+    return None
+
+
+def _segment(decoded: Decoded, part: str) -> tuple[str, JsonValue]:
+    """(pointer, value) of the tools or the system text."""
+    return next((found for place in _PLACES[part] for found in values(decoded, place)), (_PLACES[part][0], None))
+
+
+def _value(decoded: Decoded, pointer: str) -> JsonValue:
+    span = decoded.place(REQUEST, pointer).span
+    return loads(decoded.request_text[slice(*span)]) if span else None
+
+
+def _differs(old: JsonValue, new: JsonValue, pointer: str) -> _Spot | None:
+    """The first difference in the order of the later text."""
+    old, new = _plain(old), _plain(new)
+    if pointer.count("/") > DEEPEST:
+        return _Spot(pointer, old, new) if old != new else None
+    if isinstance(old, str) and isinstance(new, str):
+        if old == new:
+            return None
+        pairs = enumerate(zip(old, new, strict=False))
+        at = next((n for n, (a, b) in pairs if a != b), min(len(old), len(new)))
+        return _Spot(pointer, old, new, at)
+    if isinstance(old, list) and isinstance(new, list):
+        inner = (_differs(a, b, f"{pointer}/{n}") for n, (a, b) in enumerate(zip(old, new, strict=False)))
+        found = next((spot for spot in inner if spot), None)
+        if found or len(old) == len(new):
+            return found
+        return _Spot(f"{pointer}/{len(old)}" if len(new) > len(old) else pointer, old, new)
+    if isinstance(old, dict) and isinstance(new, dict):
+        return _in_object(old, new, pointer)
+    return _Spot(pointer, old, new) if old != new or isinstance(old, bool) is not isinstance(new, bool) else None
+
+
+def _in_object(old: dict[str, JsonValue], new: dict[str, JsonValue], pointer: str) -> _Spot | None:
+    for (was, a), (now, b) in zip(old.items(), new.items(), strict=False):
+        if was != now:
+            return _Spot(f"{pointer}/{escape(now)}", was, now)
+        found = _differs(a, b, f"{pointer}/{escape(now)}")
+        if found:
+            return found
+    if len(old) == len(new):
+        return None
+    added = list(new)[len(old) :]
+    return _Spot(f"{pointer}/{escape(added[0])}" if added else pointer, list(old)[len(new) :], added)
+
+
+def _plain(value: JsonValue) -> JsonValue:
+    """Without cache marks; a list of one text is the text."""
+    if isinstance(value, dict):
+        return {k: v for k, v in value.items() if k not in _MARKS}
+    if isinstance(value, list):
+        kept = [item for item in value if not (isinstance(item, dict) and "cachePoint" in item)]
+        only = kept[0] if len(kept) == 1 and isinstance(kept[0], dict) else {}
+        if only.get("type") == "text" and set(only) <= {"type", "text", *_MARKS}:
+            return only["text"]
+        return kept
+    return value
+
+
+def _broken(old: Decoded, new: Decoded, part: str, spot: _Spot, why: str, number: int) -> Break:
+    pointer, span = _place(new, spot)
+    start = spot.char or 0
+    was, now = (v[start : start + 60] if isinstance(v, str) else "" for v in (spot.was, spot.now))
+    left = [_rest(decoded, part, number, spot, side) for decoded, side in ((old, spot.was), (new, spot.now))]
+    return Break(part, pointer, span, why, was, now, min(left))
+
+
+def _place(new: Decoded, spot: _Spot) -> tuple[str, tuple[int, int] | None]:
+    """The pointer that is really there, and its bytes from the first that differs."""
+    pointer = spot.pointer
+    if spot.char is not None and isinstance(_value(new, pointer), list):
+        pointer += "/0/text"
+    span = new.place(REQUEST, pointer).span
+    while span is None and pointer:
+        pointer = pointer.rpartition("/")[0]
+        span = new.place(REQUEST, pointer).span
+    if span and spot.char is not None and new.request_text[span[0] : span[0] + 1] == b'"':
+        first = string_slice_span(new.request_text, span, spot.char, len(str(spot.now)))
+        return pointer, (min(first[0], span[1] - 1), span[1])
+    return pointer, span
+
+
+def _rest(decoded: Decoded, part: str, number: int, spot: _Spot, side: JsonValue) -> int:
+    """Bytes of the prompt behind the difference."""
+    parts = (TOOLS, SYSTEM, MESSAGES)
+    sizes = {name: _size(decoded, _segment(decoded, name)[0]) for name in (TOOLS, SYSTEM)}
+    messages = [_size(decoded, message.pointer) for message in decoded.messages(REQUEST)]
+    behind = sum(sizes.get(name, sum(messages)) for name in parts[parts.index(part) + 1 :])
+    own = messages[number:] if part == MESSAGES else [sizes[part]]
+    return behind + sum(own) - min(_before(spot, side), sum(own))
+
+
+def _before(spot: _Spot, side: JsonValue) -> int:
+    """Bytes in front of the difference in its own string: what comes before that in its node is little."""
+    return len(str(side)[: spot.char].encode("utf-8", "replace")) if spot.char else 0
+
+
+def _size(decoded: Decoded, pointer: str) -> int:
+    span = decoded.place(REQUEST, pointer).span
+    return span[1] - span[0] if span else 0
+
+
+def _of_tools(old: Decoded, new: Decoded) -> str:
+    before, after = ([tool.name or "" for tool in d.request.tools] if d.request else [] for d in (old, new))
+    if before == after:
+        return "a tool definition changed"
+    if sorted(before) == sorted(after):
+        return "the tools stand in another order"
+    added, gone = [n for n in after if n not in before], [n for n in before if n not in after]
+    changed = [f"{len(added)} more"] * bool(added) + [f"{len(gone)} fewer"] * bool(gone)
+    return f"the list of tools changed: {', '.join(changed) or 'names repeat'}"
+
+
+def _of_text(spot: _Spot, what: str) -> str:
+    if spot.char is None:
+        return f"{what} changed"
+    around = (str(text)[max(0, spot.char - 24) : spot.char + 24] for text in (spot.was, spot.now))
+    if all(_TIME.search(text) for text in around):
+        return f"{what} holds a time or a number that changes with every request"
+    return f"{what} changed"
+
+
+def _of_messages(old: Decoded, new: Decoded, number: int, spot: _Spot) -> str:
+    before, after = old.messages(REQUEST), new.messages(REQUEST)
+    if after[number].role in ("system", "developer"):
+        return _of_text(spot, "a system message")
+    left_out = _found(after[number], before[number + 1 :])
+    if left_out:
+        return f"{left_out} earlier message{'s' * (left_out > 1)} left out"
+    put_in = _found(before[number], after[number + 1 :])
+    if put_in:
+        return f"{put_in} message{'s' * (put_in > 1)} put in between earlier ones"
+    if _without_reasoning(before[number]) == _without_reasoning(after[number]):
+        return "the reasoning of an earlier answer was left out or changed"
+    return _of_text(spot, f"an earlier message of role {after[number].role[:20]!r}")
+
+
+def _found(message: Message, others: tuple[Message, ...]) -> int:
+    """How far on the same message stands, from one; 0 where it does not."""
+    return next((n for n, other in enumerate(others, 1) if other == message), 0)
+
+
+def _without_reasoning(message: Message) -> tuple[object, ...]:
+    reasoning = {n for n, _ in message.reasoning()}
+    return tuple(part for n, part in enumerate(message.parts) if n not in reasoning)

@@ -1,0 +1,153 @@
+"""What a request costs that it need not: a cache that cannot be used, and tools that outweigh the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from workbench import limits
+from workbench.decode import REQUEST, Decoded
+from workbench.ir import Usage
+from workbench.rules._cache_marks import marks
+from workbench.rules._case import Case, Rule
+from workbench.rules._contract_file import matches
+from workbench.rules._finding import Finding, Origin, Severity
+from workbench.rules._prefix import BYTES_PER_TOKEN, Break, first_break
+from workbench.rules._words import quote
+from workbench.wire.exchange import Origin as Recorded
+
+INFO, WARNING = Severity.INFO, Severity.WARNING
+
+CACHE_BREAK = Rule(
+    "cost.cache-break", WARNING, "The cacheable prefix differs from that of the request before.", is_advice=True
+)
+TOOL_OVERHEAD = Rule(
+    "cost.tool-overhead", INFO, "Tool definitions and tool-use overhead dominate the prompt.", is_advice=True
+)
+
+RULES = (CACHE_BREAK, TOOL_OVERHEAD)
+
+_MARKED = ("anthropic-messages", "bedrock-invoke", "bedrock-converse")
+"""Protocols whose providers cache what is marked, and nothing else."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on what is paid for the request."""
+    if case.request is None or case.decoded.exchange.origin is Recorded.RECONSTRUCTED:
+        return
+    yield from _cache(case)
+    yield from _tools(case)
+
+
+def _cache(case: Case) -> Iterator[Finding]:
+    """The first byte that differs from the last request of the conversation, and what is read anew behind it."""
+    old, new = _before(case), case.decoded
+    if old is None:
+        return
+    had_marks = marks(old) if case.decoded.protocol in _MARKED else []
+    if case.decoded.protocol in _MARKED and not had_marks:
+        return
+    found = first_break(old, new)
+    if found is None:
+        if had_marks and not marks(new):
+            yield _unmarked(case, old, had_marks[-1])
+        return
+    paid = _paid(old, new)
+    if paid == 0:
+        return  # the counts of both answers say that nothing was lost
+    yield _broken(case, old, found, paid)
+
+
+def _before(case: Case) -> Decoded | None:
+    """The last request of the conversation that was answered, of the same model and place; None where there is none."""
+    for index in reversed(case.earlier.exchanges[-limits.MOST_RETRIES_BACK :]):
+        old = case.peek(index)
+        if old is None or old.request is None or old.protocol != case.decoded.protocol:
+            return None
+        if old.exchange.hop != case.decoded.exchange.hop or (old.response and old.response.error):
+            continue
+        is_held = old.request.previous_id or (case.request and case.request.previous_id)
+        is_same = case.request is not None and old.request.model == case.request.model
+        return old if is_same and not is_held else None
+    return None
+
+
+def _broken(case: Case, old: Decoded, found: Break, paid: int | None) -> Finding:
+    least = case.contract.term("cost.cache-minimum")
+    least = least if isinstance(least, int) else limits.LEAST_CACHED_TOKENS
+    estimate = found.read_anew // BYTES_PER_TOKEN
+    tokens = estimate if paid is None else paid
+    how = "an estimated" if paid is None else "measured by both answers,"
+    cost = f"{how} {tokens:,} tokens are read anew that the request before had cached, or could have"
+    if tokens < least:
+        cost = f"{how} {tokens:,} tokens stand behind it: too few for a cache"
+    where = f" at byte {found.span[0]:,}" if found.span else ""
+    text = f"the prompt stops to be that of exchange {old.index + 1}{where}: {found.why}; {cost}"
+    seen = f"was {quote(found.was, 60)}, is {quote(found.now, 60)}" if found.was or found.now else ""
+    finding = case.finding(CACHE_BREAK, REQUEST, found.pointer, text, evidence=seen)
+    came = Origin(old.index, REQUEST, found.pointer, "the request before, whose prompt it was", old.exchange.hop)
+    severity = WARNING if tokens >= least else INFO
+    return replace(finding, severity=severity, span=found.span or finding.span, origin=came)
+
+
+def _unmarked(case: Case, old: Decoded, mark: str) -> Finding:
+    text = f"the cache marks of exchange {old.index + 1} are gone: nothing of this prompt is read from the cache"
+    came = Origin(old.index, REQUEST, mark, "the last mark of the request before", old.exchange.hop)
+    return replace(case.finding(CACHE_BREAK, REQUEST, "", text), span=None, origin=came)
+
+
+def _paid(old: Decoded, new: Decoded) -> int | None:
+    """Tokens that the answers of both show to be read anew; None where they do not count them."""
+    was, now = _usage(old), _usage(new)
+    if was is None or now is None or now.cache_read is None:
+        return None
+    if was.cache_read is None and was.cache_write is None:
+        return None
+    cached = (was.cache_read or 0) + (was.cache_write or 0)
+    return max(cached - now.cache_read, 0) if cached else None
+
+
+def _usage(decoded: Decoded) -> Usage | None:
+    return decoded.response.usage if decoded.response else None
+
+
+def _tools(case: Case) -> Iterator[Finding]:
+    """Tool definitions that are the greater part of what is sent. Said once a conversation, and when they change."""
+    request, old = case.request, _before(case)
+    if request is None or not request.tools or (old and old.request and old.request.tools == request.tools):
+        return
+    size = sum(_size(case.decoded, tool.pointer) for tool in request.tools)
+    tokens = size // BYTES_PER_TOKEN
+    share = size / max(len(case.decoded.request_text), 1)
+    if tokens < limits.HEAVY_TOOL_TOKENS or share < limits.HEAVY_TOOL_SHARE:
+        return
+    largest = max(request.tools, key=lambda tool: _size(case.decoded, tool.pointer))
+    seen = f"the largest is {quote(largest.name)} with {_size(case.decoded, largest.pointer):,} bytes"
+    text = f"{len(request.tools)} tool definitions are {share:.0%} of the request: an estimated {tokens:,} tokens"
+    text += f" with every request{_measured(case)}{_overhead(case)}"
+    finding = case.finding(TOOL_OVERHEAD, REQUEST, request.tools[0].pointer.rpartition("/")[0], text, evidence=seen)
+    severity = WARNING if tokens >= limits.EXCESSIVE_TOOL_TOKENS else INFO
+    yield replace(finding, severity=severity)
+
+
+def _measured(case: Case) -> str:
+    """What the answer counts of the whole prompt."""
+    usage = _usage(case.decoded)
+    whole = sum(filter(None, (usage.input, usage.cache_read, usage.cache_write))) if usage else 0
+    return f", of {whole:,} that the answer counts for the whole prompt" if whole else ""
+
+
+def _overhead(case: Case) -> str:
+    """What the provider adds for the use of tools, as far as its contract knows the model."""
+    known, request = case.contract.term("usage.tool-overhead"), case.request
+    choice = request.tool_choice if request else None
+    is_forced = choice is not None and choice.mode in ("any", "tool")
+    for name, tokens in known.items() if isinstance(known, dict) else ():
+        if request and matches(request.model, (name, f"{name}-*")) and isinstance(tokens, list) and tokens:
+            return f"; {case.contract.title} adds {tokens[-1] if is_forced else tokens[0]} for their use"
+    return ""
+
+
+def _size(decoded: Decoded, pointer: str) -> int:
+    span = decoded.place(REQUEST, pointer).span
+    return span[1] - span[0] if span else 0
