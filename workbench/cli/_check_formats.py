@@ -10,7 +10,7 @@ from workbench import __version__
 from workbench.cli._output import about_lines, cut, emit, emit_json, number, write
 from workbench.cli._report import FileReport, repair_json
 from workbench.repairs import CHECKED
-from workbench.rules import Finding, Repair, Severity
+from workbench.rules import Finding, Origin, Repair, Severity
 from workbench.tui.safetext import visible
 
 Errors = Sequence[dict[str, str]]
@@ -76,12 +76,14 @@ def _folded(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def finding_lines(finding: Finding) -> Iterator[str]:
-    """One finding, three to six lines."""
+    """One finding, three to seven lines."""
     yield f"  {GLYPH[finding.severity]} {finding.severity:<7} {finding.rule}"
     yield f"      {place(finding)}"
     yield f"      {finding.message}"
     if finding.evidence:
         yield f"      seen: {cut(finding.evidence, LONG)}"
+    if finding.origin:
+        yield f"      {began(finding.origin, finding)}"
     if finding.refusal:
         yield f"      the provider answers: {cut(finding.refusal, LONG)}"
     if finding.repairs:
@@ -91,6 +93,14 @@ def finding_lines(finding: Finding) -> Iterator[str]:
 
 def _proved(repair: Repair) -> str:
     return CHECKED if repair.verified else f"{CHECKED}: more is broken beside it"
+
+
+def began(origin: Origin, finding: Finding) -> str:
+    """``began in exchange 3 · hop gateway · request · /messages/1: …``, or ``began here …`` (exchanges from one)."""
+    where = "here" if origin.exchange == finding.exchange else f"in exchange {origin.exchange + 1}"
+    hop = f"hop {cut(origin.hop)}" if origin.hop else ""
+    place = " · ".join(filter(None, (where, hop, origin.side, origin.pointer)))
+    return f"began {place}: {cut(origin.words, LONG)}"
 
 
 def place(finding: Finding) -> str:
@@ -122,6 +132,7 @@ def sarif(reports: Sequence[FileReport], errors: Errors) -> None:
             "level": level[f.severity],
             "message": {"text": f"{f.message} ({place(f)})"},
             "locations": [_sarif_location(r.path, f)],
+            **({"relatedLocations": [_sarif_origin(r.path, f.origin)]} if f.origin else {}),
             **({"properties": {"repairs": [repair_json(e) for e in f.repairs]}} if f.repairs else {}),
         }
         for r, f in found
@@ -146,6 +157,17 @@ def _sarif_location(path: str, finding: Finding) -> dict[str, object]:
     return {
         "physicalLocation": {"artifactLocation": {"uri": path.replace("\\", "/")}},
         "logicalLocations": [{"fullyQualifiedName": logical}],
+    }
+
+
+def _sarif_origin(path: str, origin: Origin) -> dict[str, object]:
+    """Where the damage was done, as a related location."""
+    logical = f"exchange {origin.exchange + 1}/{origin.side}{origin.pointer}"
+    hop = f" at hop {origin.hop}" if origin.hop else ""
+    return {
+        "physicalLocation": {"artifactLocation": {"uri": path.replace("\\", "/")}},
+        "logicalLocations": [{"fullyQualifiedName": logical}],
+        "message": {"text": f"began{hop}: {origin.words}"},
     }
 
 

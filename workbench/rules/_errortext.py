@@ -107,7 +107,7 @@ def explain(text: str) -> list[Match]:
 def _is_enough(known: _Known, found: Found) -> bool:
     """All of the template; or its beginning, or a good part of it, with words that no other family of rules has."""
     if found.weight == found.whole:
-        return True
+        return found.whole >= TELLING or all(name in found.values for name in known.template.variables)
     own = [piece for piece in found.pieces if _families()[piece] == {known.rule.partition(".")[0]}]
     if found.leads and found.weight >= BEGINNING and own:
         return True

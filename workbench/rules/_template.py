@@ -138,6 +138,11 @@ class Template:
         return parts[-2] if len(parts) > 1 and not plain(parts[-1]).plain.strip(_PUNCTUATION) else ""
 
     @cached_property
+    def variables(self) -> frozenset[str]:
+        """Names of what varies."""
+        return frozenset(_FIELD.findall(self.message))
+
+    @cached_property
     def whole(self) -> int:
         return sum(len(p.text) for p in self.pieces)
 
