@@ -7,14 +7,15 @@ sent anywhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench import adapters
 from workbench.conversion import Loss, convert
-from workbench.decode import Decoded
-from workbench.errors import LocalProtocolError, UsageError, WireError
+from workbench.conversion.dialect import spelled
+from workbench.decode import REQUEST, Decoded
+from workbench.errors import LocalProtocolError, ProfileError, UsageError, WireError
 from workbench.inspection import Inspector
-from workbench.rules import Finding, Refusal, Verdict, contracts, judge, refusal
+from workbench.rules import Contract, Finding, Refusal, Verdict, contracts, judge, refusal
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 
 
@@ -78,56 +79,83 @@ def labels(wanted: Iterable[str] = ()) -> list[str]:
     return list(found)
 
 
-def rows(inspector: Inspector, index: int, wanted: Iterable[str] = ()) -> Iterator[Row]:
-    """The verdicts of contracts on one request, one row after another.
+class History:
+    """One request, asked about under any number of contracts; it is said in each protocol once.
 
     Args:
         inspector: has inspected the session, or does so now up to ``index``.
         index: of the exchange in the session.
+
+    Raises:
+        LocalProtocolError: the exchange holds no request that can be decoded.
+    """
+
+    def __init__(self, inspector: Inspector, index: int) -> None:
+        original = inspector.detail(index).decoded
+        if original.request is None or original.protocol not in adapters.protocols():
+            raise LocalProtocolError("no request of a model", where=f"exchange {index + 1}")
+        self._inspector, self._original = inspector, original
+        self.protocol: str = original.protocol or ""
+        self._said: dict[str, _Said | str] = {self.protocol: _Said(_asked(original))}
+
+    def row(self, label: str) -> Row:
+        """The verdict of one contract. Raises UsageError where there is none of this name."""
+        try:
+            spoken = _protocol(label, self.protocol)
+            contract = contracts.get(label, protocol=spoken)
+        except ProfileError as error:
+            return Row(label, label, "", Verdict.UNKNOWN, note=str(error))
+        if contract.name != label.partition(":")[0]:
+            return Row(label, contract.title, spoken, Verdict.UNKNOWN, note=contract.note)
+        history = self._in(spoken, contract)
+        if isinstance(history, str):
+            return Row(label, contract.title, spoken, Verdict.UNKNOWN, note=history)
+        trial = self._inspector.judged(history.decoded, label, is_alone=history.is_converted)
+        found = judge(trial.findings, trial.contract)
+        return Row(
+            contract=label,
+            title=contract.title,
+            protocol=spoken,
+            verdict=found.verdict,
+            finding=found.finding,
+            refusal=refusal(found.finding, trial.contract) if found.finding else None,
+            findings=tuple(f for f in trial.findings if f.side == REQUEST),
+            losses=history.losses,
+            is_converted=history.is_converted,
+            body=history.decoded.request_text,
+            note=trial.contract.note,
+        )
+
+    def _in(self, protocol: str, contract: Contract) -> _Said | str:
+        """The history in a protocol as this provider spells it, or why there is none."""
+        if protocol not in self._said:
+            self._said[protocol] = _converted(self._original, protocol)
+        said = self._said[protocol]
+        if isinstance(said, str) or not said.is_converted:
+            return said
+        fields = contract.term("params.fields")
+        body = spelled(said.decoded.request_text, fields if isinstance(fields, list) else None)
+        return said if body == said.decoded.request_text else replace(said, decoded=_with_body(said.decoded, body))
+
+
+def rows(inspector: Inspector, index: int, wanted: Iterable[str] = ()) -> Iterator[Row]:
+    """The verdicts of contracts on one request, one row after another.
+
+    Args:
+        inspector, index: as for ``History``.
         wanted: contracts, with a variant or without; all that exist where none is named.
 
     Raises:
         UsageError: a contract does not exist.
         LocalProtocolError: the exchange holds no request that can be decoded.
     """
-    original = inspector.detail(index).decoded
-    if original.request is None or original.protocol not in adapters.protocols():
-        raise LocalProtocolError("no request of a model", where=f"exchange {index + 1}")
-    said: dict[str, _Said | str] = {original.protocol: _Said(_asked(original))}
-    for label in labels(wanted):
-        yield _row(inspector, original, label, said)
+    history = History(inspector, index)
+    return (history.row(label) for label in labels(wanted))
 
 
 def _asked(original: Decoded) -> Decoded:
     """The request alone: no answer of one provider tells what another one would say."""
     return Decoded(original.index, Exchange(original.exchange.id, original.exchange.request), original.protocol)
-
-
-def _row(inspector: Inspector, original: Decoded, label: str, said: dict[str, _Said | str]) -> Row:
-    spoken = _protocol(label, original.protocol or "")
-    contract = contracts.get(label, protocol=spoken)
-    if contract.name != label.partition(":")[0]:
-        return Row(label, contract.title, spoken, Verdict.UNKNOWN, note=contract.note)
-    if spoken not in said:
-        said[spoken] = _in(original, spoken)
-    history = said[spoken]
-    if isinstance(history, str):
-        return Row(label, contract.title, spoken, Verdict.UNKNOWN, note=history)
-    trial = inspector.judged(history.decoded, label, is_alone=history.is_converted)
-    found = judge(trial.findings, trial.contract)
-    return Row(
-        contract=label,
-        title=contract.title,
-        protocol=spoken,
-        verdict=found.verdict,
-        finding=found.finding,
-        refusal=refusal(found.finding, trial.contract) if found.finding else None,
-        findings=trial.findings,
-        losses=history.losses,
-        is_converted=history.is_converted,
-        body=history.decoded.request_text,
-        note=trial.contract.note,
-    )
 
 
 def _protocol(label: str, own: str) -> str:
@@ -138,7 +166,14 @@ def _protocol(label: str, own: str) -> str:
     return own if own in spoken or not known else known[0]
 
 
-def _in(original: Decoded, protocol: str) -> _Said | str:
+def _with_body(decoded: Decoded, body: bytes) -> Decoded:
+    asked = decoded.exchange.request
+    assert asked is not None
+    request = replace(asked, body=Body(body))
+    return Decoded(decoded.index, Exchange(decoded.exchange.id, request), decoded.protocol)
+
+
+def _converted(original: Decoded, protocol: str) -> _Said | str:
     """The history in another protocol, or why there is none."""
     try:
         made = convert(original, protocol)

@@ -41,7 +41,8 @@ def test_it_exits_with_the_verdict_of_those_that_were_asked(run: Run, words: tup
 def test_json_says_all_of_it(run: Run) -> None:
     answer = json.loads(run("matrix", "--format", "json", BROKEN, "deepseek:v3.2", "anthropic").out)
     assert (answer["exchange"], answer["protocol"], answer["messages"]) == (1, "openai-chat", 3)
-    old, other = answer["contracts"]
+    found = {row["contract"]: row for row in answer["contracts"]}
+    old, other = found["deepseek:v3.2"], found["anthropic"]
     assert (old["verdict"], old["rule"], old["pointer"], old["status"]) == (
         "refuses",
         "reasoning.missing",

@@ -14,6 +14,8 @@ from workbench.tui.screens.diff import DiffScreen
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.home import HomePane, HomeScreen
 from workbench.tui.screens.ladder import LadderScreen
+from workbench.tui.screens.matrix import MatrixScreen
+from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.session import SessionScreen
 from workbench.tui.screens.stream import StreamScreen
 from workbench.tui.screens.tools import ToolsScreen
@@ -26,8 +28,10 @@ OWNERS: dict[str, type] = {
     "home": HomeScreen,
     "help": HelpScreen,
     "diff": DiffScreen,
+    "repairs": RepairsScreen,
     "conversion": ConversionScreen,
     "tools": ToolsScreen,
+    "matrix": MatrixScreen,
     "ladder": LadderScreen,
     "copy": CopyScreen,
     "stream": StreamScreen,

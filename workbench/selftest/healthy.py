@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench import adapters
+from workbench.conversion.dialect import spelled
 from workbench.conversion.normal import normal_response
 from workbench.decode import Decoded
 from workbench.ir import Message, ModelRequest, Text, ToolCallIR, ToolDef, ToolResultIR
@@ -105,7 +106,9 @@ def _result(call: ToolCallIR, number: int) -> ToolResultIR:
 
 
 def _send(simulator: Simulator, adapter: Adapter, request: ModelRequest, number: int) -> Exchange:
-    body, path = dumps(adapter.write_request(request)), adapter.path(request)
+    fields = simulator.resolved(adapter.name, request, simulator.label).term("params.fields")
+    body = spelled(dumps(adapter.write_request(request)), fields if isinstance(fields, list) else None)
+    path = adapter.path(request)
     headers = Headers((("content-type", "application/json"),))
     reply = simulator.send("POST", path, headers, body)
     asked = HttpRequest("POST", simulator.url(path), headers, Body(body))

@@ -92,11 +92,13 @@ SESSION = (
     Key("session.next-exchange", "]", "exchange(1)", "next exchange", "next exchange, from any pane"),
     Key("session.previous-exchange", "[", "exchange(-1)", "previous exchange", "previous exchange, from any pane"),
     Key("session.diff", "d", "diff", "diff", "this request beside the one before it in its conversation", 10),
+    Key("session.repairs", "f", "repairs", "repairs", "the repairs of the finding, and what each of them changes", 3),
     Key("session.follow", "F", "follow", "follow", "go along with the newest exchange, until you move; again: stay"),
     Key("session.inspect", "I", "inspect", "inspect on", "go on with an inspection that esc has stopped"),
     Key("session.stream", "t", "stream", "stream", "the answer event by event, and what the usual SDKs build", 11),
     Key("session.convert", "c", "convert", "convert", "this side as any other protocol, and what would be lost", 13),
     Key("session.tools", "T", "tools", "tools", "what each provider takes of the tools declared in this request", 14),
+    Key("session.matrix", "m", "matrix", "matrix", "what every contract makes of this request", 16),
     Key(
         "session.arguments",
         "A",
@@ -123,6 +125,15 @@ DIFF = (
     Key("diff.back", "q,escape,d", "back", "back", "back to the session", 2),
 )
 
+REPAIRS = (
+    Key("repairs.next", "f,l,right", "repair(1)", "next repair", "the next repair of the finding", 1),
+    Key("repairs.previous", "h,left", "repair(-1)", "previous", "the repair before", 6),
+    *(Key(f"repairs.number-{n}", str(n), f"choose({n})", f"repair {n}", f"repair number {n}") for n in range(1, 10)),
+    Key("repairs.pane", "tab,shift+tab", "pane", "meaning, bytes", "the other side: the changes, or their bytes", 4),
+    Key("repairs.write", "w", "write", "write", "write the repaired request into a file", 3),
+    Key("repairs.back", "q,escape", "back", "back", "back to the session", 2),
+)
+
 CONVERSION = (
     Key("conversion.next-protocol", "l,right", "target(1)", "protocol", "the same as the next protocol", 3),
     Key("conversion.previous-protocol", "h,left", "target(-1)", "previous", "the same as the protocol before it"),
@@ -146,6 +157,14 @@ TOOLS = (
     ),
     Key("tools.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("tools.back", "q,escape,T", "back", "back", "back to the session", 2),
+)
+
+MATRIX = (
+    Key("matrix.pane", "tab,shift+tab", "pane", "pane", "contracts, what one says, the request as it gets it", 3),
+    Key("matrix.next-refusal", "n", "refusal(1)", "next refusal", "next contract that refuses, or is suspicious", 1),
+    Key("matrix.previous-refusal", "p", "refusal(-1)", "previous", "previous such contract", 4),
+    Key("matrix.contract", "e", "contract", "contract", "the contract: what it asks for and refuses, with sources", 5),
+    Key("matrix.back", "q,escape,m", "back", "back", "back to the session", 2),
 )
 
 LADDER = (
@@ -213,7 +232,7 @@ COPY = (
 )
 
 
-_WITH_PANES = ("home", "session", "diff", "conversion", "tools", "ladder", "stream", "help")
+_WITH_PANES = ("home", "session", "diff", "repairs", "conversion", "tools", "ladder", "stream", "help")
 
 SCOPES: dict[str, Scope] = {
     "global": Scope("everywhere", GLOBAL),
@@ -221,8 +240,10 @@ SCOPES: dict[str, Scope] = {
     "session": Scope("session", SESSION, ("global",)),
     "stream": Scope("stream", STREAM, ("global",)),
     "diff": Scope("diff", DIFF, ("global",)),
+    "repairs": Scope("repairs", REPAIRS, ("global",)),
     "conversion": Scope("conversion", CONVERSION, ("global",)),
     "tools": Scope("tools", TOOLS, ("global",)),
+    "matrix": Scope("matrix", MATRIX, ("global",)),
     "ladder": Scope("arguments", LADDER, ("global",)),
     "help": Scope("help", HELP),
     "pane": Scope("every list", PANE, ("global", *_WITH_PANES)),
@@ -249,6 +270,7 @@ SEARCH = (  # what the footer shows instead while a search is active
 OPEN_CHANGE = _reworded("pane.open", "its bytes", "the bytes of the change, in the session", 1)
 OPEN_LOSS = _reworded("pane.open", "its bytes", "the bytes of the loss, in the session", 1)
 OPEN_DECLARATION = _reworded("pane.open", "its bytes", "the bytes of the declaration, in the session", 1)
+OPEN_FAULT = _reworded("pane.open", "its bytes", "the bytes of the fault, in the session", 6)
 OPEN_CALL = _reworded("pane.open", "its bytes", "the bytes of the call, in the session", 1)
 OPEN_EXAMPLE = _reworded("pane.open", "open", "open the session under the cursor", 1)
 

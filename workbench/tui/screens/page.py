@@ -1,4 +1,4 @@
-"""The page of a rule."""
+"""The page of a rule, and that of a contract."""
 
 from __future__ import annotations
 
@@ -38,10 +38,26 @@ class PageScreen(ModalScreen[None]):
 
     @work(thread=True, group="page", exit_on_error=False)
     def _read(self, width: int) -> None:
+        self.post_message(PageRead(self.lines(width)))
+
+    def lines(self, width: int) -> list[str]:
+        """The text; in a thread."""
         from workbench.rules import pages
 
         page = pages.page(self.rule) if self.rule in pages.slugs() else None
-        self.post_message(PageRead(list(pages.lines(page, width)) if page else [f"{self.rule} has no page"]))
+        return list(pages.lines(page, width)) if page else [f"{self.rule} has no page"]
 
     def on_page_read(self, message: PageRead) -> None:
         self.query_one(TextPane).show(message.text)
+
+
+class ContractScreen(PageScreen):
+    """What a provider asks for and what it refuses, each with source and date. ``rule`` is the contract's label."""
+
+    def lines(self, width: int) -> list[str]:
+        from workbench.rules import contracts
+
+        name, _, variant = self.rule.partition(":")
+        if name not in contracts.names():
+            return [contracts.get(self.rule).note]
+        return list(contracts.lines(contracts.read(name), contracts.Part(variant), width))

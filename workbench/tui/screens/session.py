@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from workbench.errors import WorkbenchError
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.filtering import Filtering
+    from workbench.tui.mending import Mending
     from workbench.tui.noting import Noting
     from workbench.tui.selection import Selection, Spot
     from workbench.wire.session import Session
@@ -93,6 +94,12 @@ class SessionScreen(Follower, Seeker):
         from workbench.tui.noting import Noting
 
         return Noting(self)
+
+    @cached_property
+    def mending(self) -> Mending:
+        from workbench.tui.mending import Mending
+
+        return Mending(self)
 
     @work(thread=True, group="inspect", exit_on_error=False)
     def _inspect(self) -> None:
@@ -191,7 +198,9 @@ class SessionScreen(Follower, Seeker):
     def go_to_finding(self, number: int) -> None:
         """Show a finding of the session and its bytes."""
         finding = self.state.findings[number]
+        self.findings.repairs_of = self.mending.repairs_of
         self.findings.move_to(number)
+        self.mending.want(finding)
         self.bring_bytes_to_front()
         if self.opened and self.opened.index == finding.exchange == self.wanted:
             self.select(self.opened.at_finding(finding), source=self.findings)
@@ -302,6 +311,19 @@ class SessionScreen(Follower, Seeker):
             screen = DiffScreen(self.inspecting.do, self.opened.index, len(self.state.rows) - 1)
             self.app.push_screen(screen, self.go_to_byte)
 
+    def action_repairs(self) -> None:
+        finding = self.findings.current
+        offered = self.mending.offered(finding) if finding else ()
+        if finding and offered:
+            from workbench.tui.screens.repairs import RepairsScreen
+
+            self.app.push_screen(RepairsScreen(finding, offered))
+        elif finding and self.mending.repairs_of(finding) is None:
+            self.mending.want(finding)
+            self.notify("repairs are being looked for", markup=False)
+        else:
+            self.notify("no repair is known that holds under the contract", markup=False)
+
     def go_to_byte(self, place: tuple[int, int] | None) -> None:
         """Show a byte of a request, given as (exchange, offset)."""
         if place is None:
@@ -328,6 +350,13 @@ class SessionScreen(Follower, Seeker):
             pointer = self.selection.pointer if self.selection and self.selection.side == REQUEST else ""
             why = opened.silence(NO_TOOLS)
             screen = ToolsScreen(self.inspecting.do, opened.index, opened.row.provider, pointer, why)
+            self.app.push_screen(screen, self.go_to_spot)
+
+    def action_matrix(self) -> None:
+        from workbench.tui.screens.matrix import MatrixScreen
+
+        if opened := self.opened:
+            screen = MatrixScreen(self.inspecting.do, opened.index, opened.row.provider)
             self.app.push_screen(screen, self.go_to_spot)
 
     def action_arguments(self) -> None:

@@ -78,6 +78,14 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
         """What is to be said of one; in the inspector's thread."""
         raise NotImplementedError
 
+    def subjects_in(self, inspector: Inspector) -> Sequence[Subject]:
+        """What is to be judged, where the exchange alone does not tell."""
+        return self.list_subjects(inspector.detail(self.index).decoded)
+
+    def told_by(self, inspector: Inspector, subject: Subject) -> Told:
+        """What is to be said of one, where the exchange alone does not tell."""
+        return self.judge(inspector.detail(self.index).decoded, subject)
+
     def chosen(self) -> int:
         """The number of the subject under the cursor."""
         raise NotImplementedError
@@ -96,7 +104,7 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
         """Ask for the subjects, then for what there is to say of them."""
 
         def job(inspector: Inspector) -> Answer:
-            found = self.list_subjects(inspector.detail(self.index).decoded)
+            found = self.subjects_in(inspector)
             return Answer(lambda: self._list(found))
 
         self.ask(job)
@@ -120,7 +128,7 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
         subject = self.subjects[number]
 
         def job(inspector: Inspector) -> Answer:
-            told = self.judge(inspector.detail(self.index).decoded, subject)
+            told = self.told_by(inspector, subject)
             return Answer(lambda: self._tell(number, told))
 
         self._is_asking = True

@@ -1,0 +1,96 @@
+"""The matrix screen: every contract on one request."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.driving import Driver, showing, until
+from workbench import resources
+from workbench.importers import open_input
+from workbench.matrix import labels
+from workbench.tui.screens.matrix import NO_REQUEST, MatrixScreen
+from workbench.tui.screens.page import ContractScreen
+from workbench.wire.exchange import Body, Exchange, HttpRequest
+from workbench.wire.session import MemorySession, Session
+
+
+def broken() -> Session:
+    return open_input(str(resources.folder("sessions") / "anthropic-parallel-result-lost.jsonl"))
+
+
+async def matrix_of(driver: Driver) -> MatrixScreen:
+    await driver.press("m")
+    screen = driver.app.screen
+    assert isinstance(screen, MatrixScreen)
+    await until(driver.pilot, lambda: screen.subjects is not None and len(screen.told) == len(screen.subjects))
+    return screen
+
+
+async def test_every_contract_has_a_verdict_its_own_first() -> None:
+    async with showing(broken()) as driver:
+        screen = await matrix_of(driver)
+        assert screen.subjects and set(screen.subjects) == set(labels())
+        assert screen.subjects[0] == "anthropic"
+        text = driver.text
+        assert "✗ anthropic " in text and "refuses    closure.missing-result" in text
+        assert "Anthropic answers 400: messages.1: `tool_use` ids were found without" in text
+        assert f"{len(screen.subjects)} contracts" in text
+
+
+async def test_a_converted_request_is_shown_as_the_contract_gets_it() -> None:
+    async with showing(broken()) as driver:
+        screen = await matrix_of(driver)
+        assert screen.subjects
+        screen.contracts.move_to(screen.subjects.index("openai"))
+        await driver.press("k", "j")
+        assert "Request · as openai-chat" in driver.text
+        assert b'"tool_calls"' in screen.body._body
+        await driver.press("enter")
+        assert "it stands in the request as openai-chat" in driver.text
+
+
+async def test_enter_goes_to_the_fault_in_the_session() -> None:
+    async with showing(broken()) as driver:
+        await matrix_of(driver)
+        await driver.press("enter")
+        await until(driver.pilot, lambda: driver.focused == "wire")
+        selection = driver.screen.selection
+        assert selection and selection.pointer.startswith("/messages/1/content/2")
+
+
+async def test_n_and_p_walk_through_those_who_do_not_accept() -> None:
+    async with showing(broken()) as driver:
+        screen = await matrix_of(driver)
+        here = screen.chosen()
+        await driver.press("n")
+        assert screen.chosen() > here
+        await driver.press("p")
+        assert screen.chosen() == here
+        await driver.press("p")
+        assert "no earlier refusal" in driver.text
+
+
+async def test_the_contract_can_be_read() -> None:
+    async with showing(broken()) as driver:
+        await matrix_of(driver)
+        await driver.press("e")
+        assert isinstance(driver.app.screen, ContractScreen)
+        await until(driver.pilot, lambda: "What it refuses, in the order in which it checks" in driver.text)
+        await driver.press("escape")
+        assert isinstance(driver.app.screen, MatrixScreen)
+
+
+async def test_what_is_no_request_of_a_model_is_said_to_be_none() -> None:
+    other = Exchange("e", HttpRequest(url="https://example.org/x", body=Body(b"{}")))
+    async with showing(MemorySession("other", (other,))) as driver:
+        await driver.press("m")
+        await until(driver.pilot, lambda: NO_REQUEST[:30] in driver.text)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15), (200, 60)])
+async def test_it_fits_and_leaves(size: tuple[int, int]) -> None:
+    async with showing(broken(), size=size) as driver:
+        await matrix_of(driver)
+        assert "anthropic" in driver.text
+        await driver.press("tab", "tab", "tab", "q")
+        assert driver.screen

@@ -1,0 +1,118 @@
+"""Lines of the matrix screen: what every contract makes of one request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.tui.lines import Line, Span, line
+from workbench.tui.models.tools import Row as Said
+from workbench.tui.models.words import count, size
+
+if TYPE_CHECKING:
+    from workbench.conversion import Loss
+    from workbench.matrix import Row
+    from workbench.rules import Finding
+
+SIGNS = {
+    "accepts": ("✓", "ok"),
+    "refuses": ("✗", "error"),
+    "suspicious": ("!", "warning"),
+    "unknown": ("?", "muted"),
+}
+"""Verdict → sign and style; the word stands beside it."""
+
+LABEL = 22
+"""Cells of a contract's name."""
+
+SEVERITIES = {"error": ("✗ ", "error"), "warning": ("! ", "warning"), "info": ("· ", "info")}
+
+
+class Told(NamedTuple):
+    """What one contract says, with its lines."""
+
+    row: Row
+    said: tuple[Said, ...]
+
+
+def headline(number: int, asked: int, rows: Iterable[Row]) -> Line:
+    """Which request, how many contracts, and how they judge it."""
+    tally = Counter(row.verdict.value for row in rows)
+    progress = "" if tally.total() >= asked else f"{tally.total():,} of "
+    spans = [Span(f" Request {number}", "strong"), Span(f"   {progress}{count(asked, 'contract')}", "muted")]
+    for verdict, (sign, style) in SIGNS.items():
+        if tally[verdict]:
+            word = verdict.removesuffix("s") if verdict != "suspicious" and tally[verdict] > 1 else verdict
+            spans += [Span("  ·  ", "muted"), Span(f"{sign} {tally[verdict]:,} {word}", style)]
+    return tuple(spans)
+
+
+def contract_line(label: str, told: Told | None, *, is_here: bool) -> Line:
+    """A contract: its verdict, and what it rests on."""
+    style = "accent strong" if is_here else "strong"
+    if told is None:
+        return line(Span("  "), Span(f"{label} ", style, LABEL))
+    row = told.row
+    sign, shade = SIGNS[row.verdict.value]
+    found = row.finding
+    why = f"{found.rule}  {found.pointer or 'the whole'}" if found else row.note if row.verdict == "unknown" else ""
+    return line(
+        Span(f"{sign} ", shade),
+        Span(f"{label} ", style, LABEL),
+        Span(f"{row.verdict.value} ", shade, 11),
+        Span(why, "muted"),
+    )
+
+
+def said_of(row: Row) -> tuple[Said, ...]:
+    """Everything there is to say of a contract: what it answers, every finding, what converting cost."""
+    first = row.finding
+    ordered = ([first] if first else []) + [f for f in row.findings if f is not first]
+    made = [_finding(row, f, is_answer=f is first and row.refusal is not None) for f in ordered]
+    if row.note and row.verdict != "unknown":
+        made.append(
+            Said(line(Span("· ", "info"), Span("note    ", "info"), Span(row.note, "muted")), ((row.note, ""),))
+        )
+    return (*made, *map(_loss, row.losses))
+
+
+def _finding(row: Row, found: Finding, *, is_answer: bool) -> Said:
+    sign, style = SEVERITIES[found.severity.value]
+    head = line(
+        Span(sign, style),
+        Span(f"{found.rule}  ", "strong"),
+        Span(f"{found.pointer or 'the whole'}  ", "muted"),
+        Span(found.message, "muted"),
+    )
+    text = [(found.message, "")]
+    if is_answer and row.refusal:
+        said = found.refusal or "a text that was never captured"
+        text.append((f"{row.title} answers {row.refusal.status}: {said}", "error"))
+    if found.evidence:
+        text.append((found.evidence, "muted"))
+    if found.source:
+        text.append((f"source: {found.source}", "muted"))
+    return Said(head, tuple(text), found.pointer, (found.span,) if found.span else (), True)
+
+
+def _loss(loss: Loss) -> Said:
+    head = line(
+        Span("- ", "warning"), Span("lost  ", "warning"), Span(loss.what, "strong"), Span(f"  {loss.pointer}", "muted")
+    )
+    return Said(head, ((loss.what, ""), (loss.instead, "info")), None, ())
+
+
+def body_title(row: Row) -> Line:
+    """The border over the request as this contract gets it."""
+    how = (
+        f"as {row.protocol}, {count(len(row.losses), 'thing')} lost"
+        if row.is_converted
+        else f"{row.protocol}, as it is"
+    )
+    return line(f" Request · {how} · {size(len(row.body))} ")
+
+
+def nothing_to_say(row: Row) -> str:
+    """What to say where there is nothing to list."""
+    return row.note if row.verdict == "unknown" else "no check of this contract fails"

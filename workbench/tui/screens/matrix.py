@@ -1,0 +1,185 @@
+"""The matrix screen: one request under every contract, who refuses it, where, and in which words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters
+from textual.app import ComposeResult
+from textual.containers import Container
+
+from workbench.tui import keys
+from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.lines import Line, Span, line
+from workbench.tui.models import matrix as lines
+from workbench.tui.models.matrix import Told
+from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.words import REQUEST
+from workbench.tui.panes.body import BodyPane
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.screens.tools import DetailPane
+from workbench.tui.screens.worklist import ListPane, Worklist
+from workbench.tui.selection import Spot
+
+if TYPE_CHECKING:
+    from workbench.decode import Decoded
+    from workbench.inspection import Inspector
+    from workbench.matrix import History
+    from workbench.tui.service import Job
+
+NO_REQUEST = "there is no request of a model here that a contract could judge"
+
+
+class MatrixScreen(Worklist[str, Told]):
+    """Dismissed with the place of a fault in the request as it was sent, or None.
+
+    Args:
+        ask: has a question answered in the inspector's thread.
+        index: the exchange.
+        provider: label of the contract that it is read under.
+    """
+
+    CSS_PATH = "matrix.tcss"
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.MATRIX
+    BINDINGS = keys.bindings(keys.MATRIX)
+
+    contracts = getters.query_one("#contracts", ListPane)
+    details = getters.query_one("#details", DetailPane)
+    body = getters.query_one("#body", BodyPane)
+
+    def __init__(self, ask: Callable[[Job], None], index: int, provider: str | None) -> None:
+        super().__init__(ask, index)
+        self.provider = provider
+        self._history: History | None = None
+        self._shown: bytes | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="headline")
+        with Container(id="verdicts"):
+            yield ListPane(id="contracts")
+            yield DetailPane(id="details")
+        yield BodyPane(id="body")
+        yield KeyBar(id="keys")
+        yield Bar(id="too-small")
+
+    def on_mount(self) -> None:
+        self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_FAULT, *keys.MATRIX])
+        self.query_one("#headline", Bar).show([line(Span(f" Contracts on request {self.index + 1} …", "muted"))])
+        for pane, words in ((self.contracts, " Contracts "), (self.details, " Why "), (self.body, " Request ")):
+            pane.title(line(words))
+        self.contracts.focus()
+        self.begin()
+
+    # In the inspector's thread.
+
+    def subjects_in(self, inspector: Inspector) -> Sequence[str]:
+        from workbench import matrix
+        from workbench.errors import LocalProtocolError
+
+        try:
+            self._history = matrix.History(inspector, self.index)
+        except LocalProtocolError:
+            return ()
+        here = self.provider or ""
+        return sorted(matrix.labels(), key=lambda label: label != here)
+
+    def told_by(self, inspector: Inspector, subject: str) -> Told:
+        assert self._history is not None
+        row = self._history.row(subject)
+        return Told(row, lines.said_of(row))
+
+    # On the screen.
+
+    def chosen(self) -> int:
+        return self.contracts.cursor
+
+    def listed(self) -> None:
+        self._show_list()
+        self._show_contract()
+
+    def judged(self, number: int) -> None:
+        self._show_list()
+        if number == self.chosen():
+            self._show_contract()
+
+    def _show_list(self) -> None:
+        subjects = self.subjects or ()
+        self.contracts.show(len(subjects), self._line, NO_REQUEST)
+        rows = [told.row for told in self.told.values()]
+        self.query_one("#headline", Bar).show([lines.headline(self.index + 1, len(subjects), rows)])
+
+    def _line(self, item: int) -> Line:
+        label = self.subjects[item] if self.subjects else ""
+        return lines.contract_line(label, self.told.get(item), is_here=label == self.provider)
+
+    def _show_contract(self) -> None:
+        """What the contract under the cursor says, and the request as it gets it."""
+        told = self.told.get(self.chosen())
+        if told is None:
+            self.details.show((), "judging …" if self.subjects else "")
+            return
+        row = told.row
+        self.details.show(told.said, lines.nothing_to_say(row))
+        self.details.title(line(f" {row.contract} · {row.verdict.value} "))
+        if row.body != self._shown:
+            self._shown = row.body
+            self.body.show(row.body, (), "it cannot be said in this protocol")
+        self.body.title(lines.body_title(row))
+        self.body.mark_range(self._spans())
+
+    def _spans(self) -> tuple[tuple[int, int], ...]:
+        said = self.details.here()
+        return said.spans if said else ()
+
+    def on_line_view_moved(self, message: LineView.Moved) -> None:
+        if message.view is self.contracts:
+            self._show_contract()
+            self._go_on()
+        elif message.view is self.details:
+            self.body.mark_range(self._spans())
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        """To the bytes of the fault, where the request stands in the session as this contract gets it."""
+        told = self.told.get(self.chosen())
+        said = self.details.here()
+        if told is None or said is None or said.pointer is None:
+            self.notify("there is no fault to go to", markup=False)
+        elif told.row.is_converted:
+            self.notify(f"it stands in the request as {told.row.protocol}, shown below", markup=False)
+        else:
+            index, pointer = self.index, said.pointer
+
+            def find(decoded: Decoded) -> Spot | None:
+                spans = decoded.place(REQUEST, pointer).spans
+                return Spot(index, REQUEST, spans[0][0]) if spans else None
+
+            self.leave_for(find)
+
+    # Keys.
+
+    def action_pane(self) -> None:
+        """The next pane; where there is little room it takes the place of another."""
+        panes: list[LineView] = [self.contracts, self.details, self.body]
+        at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
+        pane = panes[(at + 1) % len(panes)]
+        self.set_class(pane is self.body, "-on-body")
+        pane.focus()
+
+    def action_refusal(self, step: int) -> None:
+        """To the next contract that does not simply accept."""
+        asked = [n for n, told in sorted(self.told.items()) if told.row.verdict.value in ("refuses", "suspicious")]
+        ahead = [n for n in asked if (n > self.chosen() if step > 0 else n < self.chosen())]
+        if ahead:
+            self.contracts.move_to(ahead[0] if step > 0 else ahead[-1])
+            self._show_contract()
+        else:
+            self.notify(f"no {'further' if step > 0 else 'earlier'} refusal", markup=False)
+
+    def action_contract(self) -> None:
+        """The contract in full."""
+        from workbench.tui.screens.page import ContractScreen
+
+        if self.subjects:
+            self.app.push_screen(ContractScreen(self.subjects[self.chosen()]))
