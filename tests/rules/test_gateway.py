@@ -122,3 +122,13 @@ def test_betas_of_a_body(under):
     body = {**ASKED, "anthropic_beta": ["a-1", "interleaved-thinking-1"]}
     (finding,) = under(gateway, ONLY, [], body, protocol="bedrock-invoke")
     assert (finding.pointer, bool(finding.span)) == ("/anthropic_beta/0", True)
+
+
+def test_an_answer_that_names_a_beta_refuses_it(inspect):
+    refusal = {
+        "type": "error",
+        "error": {"type": "invalid_request_error", "message": "the value context-1 is rejected"},
+    }
+    body = {**ASKED, "anthropic_beta": ["context-1", "other-1"]}
+    found = inspect(body, refusal, protocol="anthropic-messages", provider="generic", status=400)
+    assert [(f.rule, f.severity, f.pointer) for f in found] == [("gateway.beta-header", "error", "/anthropic_beta/0")]

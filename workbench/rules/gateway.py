@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from workbench.decode import REQUEST
@@ -127,6 +128,7 @@ def betas(case: Case) -> Iterator[tuple[str, str]]:
 def _betas(case: Case) -> Iterator[Finding]:
     taken, refused = case.contract.term("gateway.betas"), case.contract.term("gateway.refused-betas") or []
     own = case.contract.term("gateway.own-betas") or []
+    answer = case.response.error.message if case.is_refused and case.response and case.response.error else ""
     for pointer, name in dict.fromkeys(betas(case)):
         is_refused = any(fnmatchcase(name, glob) for glob in refused)
         is_unknown = isinstance(taken, list) and not any(fnmatchcase(name, glob) for glob in taken)
@@ -134,8 +136,17 @@ def _betas(case: Case) -> Iterator[Finding]:
             term = "gateway.refused-betas" if is_refused else "gateway.betas"
             said = {"found": name, "name": name, "value": name, "field": BETA}
             yield by_term(case, BETA_HEADER, term, pointer, f"the beta {quote(name)} is refused here", values=said)
+        elif name in answer:
+            yield _refused_beta(case, pointer, name, answer)
         elif any(fnmatchcase(name, glob) for glob in own):
             yield _own_beta(case, pointer, name)
+
+
+def _refused_beta(case: Case, pointer: str, name: str, answer: str) -> Finding:
+    """The contract does not know it, and the answer says it."""
+    text = f"the answer refuses the beta {quote(name)}: somebody on the way, or behind, does not offer it"
+    finding = case.finding(BETA_HEADER, REQUEST, pointer, text, evidence=f"answered {quote(answer)}")
+    return replace(unproved(finding), severity=Severity.ERROR)
 
 
 def _own_beta(case: Case, pointer: str, name: str) -> Finding:
