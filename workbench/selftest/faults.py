@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from workbench.chain.terms import Placement
 from workbench.rules import Contract
-from workbench.selftest._body import Asked, Node, get, insert, put, take_out
+from workbench.selftest._body import Asked, Node, get, insert, put, remove, take_out
 
 Where = Callable[[Asked], list[str]]
 """Pointers that are the right place, in the request as it is with the fault in it."""
@@ -166,7 +166,11 @@ def _lose_reasoning(asked: Asked) -> Iterator[Planted]:
         body, turn = asked.fresh(), asked.messages[number]
         mine = [n for n in asked.reasoning if n.number == number]
         for node in reversed(mine):
-            take_out(body, node)
+            signature = node.field("signature")
+            if any(call.pointer == node.pointer for call in asked.calls):  # it is a field of the call that it came with
+                remove(body, signature)
+            else:
+                take_out(body, node)
         ids = [call.id for _, call in turn.tool_calls()]
         yield Planted(body, _at_turn(ids))
 
@@ -232,7 +236,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("a result is lost", ("closure.missing-result",), _lose_result),
     Fault("a call is lost", ("closure.orphan-result",), _lose_call),
     Fault("a call is answered twice", ("closure.duplicate-result",), _answer_twice),
-    Fault("two calls share an id", ("closure.duplicate-id",), _share_an_id),
+    Fault("two calls share an id", ("closure.duplicate-id",), _share_an_id, lambda c: c.closure.unique_ids != "none"),
     Fault(
         "a result names another call",
         ("closure.id-mismatch", "closure.orphan-result", "closure.missing-result"),
