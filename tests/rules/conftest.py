@@ -12,7 +12,12 @@ from workbench.rules import Enforced, Fact
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
 from workbench.wire.session import MemorySession
 
-URLS = {"anthropic-messages": "/v1/messages", "openai-chat": "/v1/chat/completions"}
+URLS = {
+    "anthropic-messages": "/v1/messages",
+    "openai-chat": "/v1/chat/completions",
+    "openai-responses": "/v1/responses",
+    "gemini": "/v1beta/models/gemini-3-pro-preview:generateContent",
+}
 
 
 def text_of(body):

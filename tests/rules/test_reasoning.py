@@ -147,7 +147,7 @@ ANTHROPIC = [
 )
 def test_anthropic(anthropic, thinking, messages, expected):
     more = {"thinking": thinking} if thinking else {}
-    found = [f for f in anthropic(messages, **more) if f.severity == "error"]
+    found = [f for f in anthropic(messages, model="claude-sonnet-4-6", **more) if f.severity == "error"]
     assert [(f.rule, f.severity, f.pointer) for f in found] == expected
 
 

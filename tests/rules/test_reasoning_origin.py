@@ -97,7 +97,8 @@ ON = {"type": "enabled"}
 
 
 def call(number, reasoning, field="reasoning_content"):
-    made = {"id": f"c{number}", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    arguments = json.dumps({"page": number})
+    made = {"id": f"c{number}", "type": "function", "function": {"name": "ls", "arguments": arguments}}
     result = {"role": "tool", "tool_call_id": f"c{number}", "content": "a"}
     return [{"role": "assistant", "content": None, field: reasoning, "tool_calls": [made]}, result]
 

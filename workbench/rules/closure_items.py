@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST
 from workbench.ir import Message, ToolCallIR
-from workbench.rules._case import Case
+from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding
 from workbench.rules._items import item_id, item_kind
 from workbench.rules._words import enforced_exactly, quote
@@ -35,22 +35,22 @@ def _items(case: Case) -> Iterator[Finding]:
     seen: dict[str, int] = {}
     for n, message in case.suspects(_has_id):
         name, kind = item_id(message), item_kind(message)
-        ref, prefix = NodeRef(REQUEST, n, 0), _prefix(case, kind)
+        prefix = _prefix(case, kind)
         values = {"id": name, "prefix": prefix}
         if name and name in seen and kind != "item_reference" and enforced_exactly(case, DUPLICATE_ID, "item"):
             text = f"the item id {quote(name, 60)} is that of item {seen[name] + 1} already"
-            yield case.at(DUPLICATE_ID, ref, text, when="item", values=values)
+            yield _on_id(case, DUPLICATE_ID, message, text, "item", values)
         seen.setdefault(name, n)
         if not _PLAIN.fullmatch(name) and enforced_exactly(case, ID_FORMAT, "item-pattern"):
             text = f"the id of this item, {quote(name, 60)}, holds more than letters, digits, _ and -"
-            yield _on_id(case, message, text, "item-pattern", values)
+            yield _on_id(case, ID_FORMAT, message, text, "item-pattern", values)
         elif prefix and not name.startswith(prefix) and enforced_exactly(case, ID_FORMAT, "item-prefix"):
             text = f"the id of this {kind} is {quote(name, 60)}: one that begins with {quote(prefix)} is wanted"
-            yield _on_id(case, message, text, "item-prefix", values)
+            yield _on_id(case, ID_FORMAT, message, text, "item-prefix", values)
 
 
-def _on_id(case: Case, message: Message, text: str, when: str, values: dict[str, str]) -> Finding:
-    return case.finding(ID_FORMAT, REQUEST, f"{message.pointer}/id", text, when=when, values=values)
+def _on_id(case: Case, rule: Rule, message: Message, text: str, when: str, values: dict[str, str]) -> Finding:
+    return case.finding(rule, REQUEST, f"{message.pointer}/id", text, when=when, values=values)
 
 
 def _prefix(case: Case, kind: str) -> str:

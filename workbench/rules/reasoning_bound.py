@@ -28,6 +28,7 @@ UNBOUND = Rule(
 RULES = (UNBOUND,)
 
 _MARK = "cache_control"
+_BEFORE_ALL = (-1, 0)
 _DROPS = "drop_block"
 """Value of ``prefix_mismatch_behavior`` with which the provider leaves unbound blocks out and goes on."""
 
@@ -36,12 +37,12 @@ class _Edit(NamedTuple):
     """The first thing that is not as it was.
 
     Attributes:
-        message: index in this request from which on signatures are unbound, -1 for all of them.
+        at: (message, part) of this request behind which signatures are unbound.
         pointer: where it stands in this request.
         words: what was done.
     """
 
-    message: int
+    at: tuple[int, int]
     pointer: str
     words: str
 
@@ -51,7 +52,7 @@ class _Said(NamedTuple):
 
     role: str
     part: Part
-    message: int
+    at: tuple[int, int]
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -62,7 +63,7 @@ def check(case: Case) -> Iterator[Finding]:
     for entry in _ends(signed.values()):
         edit = _edit(case, case.request, entry)
         if edit is not None:
-            blocks = sorted(ref for ref, e in signed.items() if ref.message > edit.message and _is_older(e, entry))
+            blocks = sorted(ref for ref, e in signed.items() if ref[1:] > edit.at and _is_older(e, entry))
             yield from _unbound(case, blocks, entry, edit)
             return
 
@@ -107,8 +108,17 @@ def _edit(case: Case, now: ModelRequest, entry: Entry) -> _Edit | None:
     if then is None:
         return None
     if _texts(then.system) != _texts(now.system):
-        return _Edit(-1, "/system", "the system prompt was changed")
-    return _tools(then.tools, now.tools) or _messages(then, now)
+        return _Edit(_BEFORE_ALL, "/system", "the system prompt was changed")
+    start = _start(now, entry)
+    return _tools(then.tools, now.tools) or _messages(then, now, start) or _thinking(then, now, start)
+
+
+def _start(now: ModelRequest, entry: Entry) -> int:
+    """Index of the first message of the turn that an entry is about."""
+    start = entry.sent_part.message if entry.sent_part else len(now.messages)
+    while start and start < len(now.messages) and now.messages[start - 1].role == now.messages[start].role:
+        start -= 1
+    return start
 
 
 def _texts(system: Iterable[Part]) -> str | list[Part]:
@@ -121,56 +131,62 @@ def _tools(then: Iterable[ToolDef], now: Iterable[ToolDef]) -> _Edit | None:
     old, new = _by_name(then), _by_name(now)
     for name, tool in new.items():
         if name not in old and not tool.extra.get("defer_loading"):
-            return _Edit(-1, tool.pointer, f"the tool {quote(name, 60)} was added")
+            return _Edit(_BEFORE_ALL, tool.pointer, f"the tool {quote(name, 60)} was added")
         if name in old and tool != old[name]:
-            return _Edit(-1, tool.pointer, f"the tool {quote(name, 60)} was changed")
+            return _Edit(_BEFORE_ALL, tool.pointer, f"the tool {quote(name, 60)} was changed")
     gone = next((name for name in old if name not in new), None)
-    return _Edit(-1, "/tools", f"the tool {quote(gone, 60)} was removed") if gone is not None else None
+    return _Edit(_BEFORE_ALL, "/tools", f"the tool {quote(gone, 60)} was removed") if gone is not None else None
 
 
 def _by_name(tools: Iterable[ToolDef]) -> dict[str, ToolDef]:
     return {t.name or "": replace(t, extra=_unmarked(t.extra)) for t in tools}
 
 
-def _messages(then: ModelRequest, now: ModelRequest) -> _Edit | None:
-    """The first part of the older history that is not where it was."""
-    old, new = list(_history(then)), list(_history(now))
+def _messages(then: ModelRequest, now: ModelRequest, start: int) -> _Edit | None:
+    """The first part of the older history that is not where it was, in front of the turn that begins at ``start``."""
+    old, new = list(_history(then)), [said for said in _history(now) if said.at[0] < start]
     for n, said in enumerate(old):
         if n >= len(new) or (said.role, said.part) != (new[n].role, new[n].part):
-            at = new[n].message if n < len(new) else len(now.messages) - 1
-            return _changed(now, said, new[n:], at)
-    return _thinking(then, now)
+            return _changed(now, said, new[n:], start)
+    if len(new) == len(old):
+        return None
+    at = new[len(old)].at
+    return _Edit(at, now.messages[at[0]].pointer, "something was put behind the history as it was")
 
 
-def _changed(now: ModelRequest, was: _Said, rest: Sequence[_Said], at: int) -> _Edit:
+def _changed(now: ModelRequest, was: _Said, rest: Sequence[_Said], start: int) -> _Edit:
     """An edit, or something that was taken out or put in: what stands there now tells."""
-    pointer = now.messages[at].pointer if 0 <= at < len(now.messages) else ""
+    at = rest[0].at if rest else (start, -1)
     is_moved = any((s.role, s.part) == (was.role, was.part) for s in rest)
     what = "something was put in front of" if is_moved else "there is another text or nothing in place of"
-    return _Edit(at - 1, pointer, f"{what} message {was.message + 1} of the history as it was")
+    return _Edit(at, now.messages[at[0]].pointer, f"{what} message {was.at[0] + 1} of the history as it was")
 
 
-def _thinking(then: ModelRequest, now: ModelRequest) -> _Edit | None:
+def _thinking(then: ModelRequest, now: ModelRequest, start: int) -> _Edit | None:
     """Thinking may be left out from the front, and not from the middle."""
-    length = len(list(_history(then)))
-    last = list(_history(now))[length - 1].message if length else -1
     old = [p for m in then.messages for _, p in m.reasoning()]
-    new = [(n, p) for n, m in enumerate(now.messages[: last + 1]) for _, p in m.reasoning()]
+    new = [((n, k), p) for n, m in enumerate(now.messages[:start]) for k, p in m.reasoning()]
     if not new or [p for _, p in new] == old[-len(new) :]:
         return None
-    at = new[0][0]
-    return _Edit(at, now.messages[at].pointer, "a thinking block in the middle of the history was taken out or changed")
+    left = iter(old[old.index(new[0][1]) :] if new[0][1] in old else [])
+    at = _BEFORE_ALL
+    for place, part in new:
+        if next(left, None) != part:
+            break
+        at = place
+    text = "a thinking block in the middle of the history was taken out or changed"
+    return _Edit(at, now.messages[max(at[0], 0)].pointer, text)
 
 
 def _history(request: ModelRequest) -> Iterator[_Said]:
     """What was said, in order: neighbours of one role are one turn, and thinking is looked at apart."""
     for n, message in enumerate(request.messages):
-        for part in fact(message, _compared):
-            yield _Said(message.role, part, n)
+        for k, part in fact(message, _compared):
+            yield _Said(message.role, part, (n, k))
 
 
-def _compared(message: Message) -> tuple[Part, ...]:
-    return tuple(_plain(p) for p in message.parts if not isinstance(p, Reasoning))
+def _compared(message: Message) -> tuple[tuple[int, Part], ...]:
+    return tuple((k, _plain(p)) for k, p in enumerate(message.parts) if not isinstance(p, Reasoning))
 
 
 def _plain(part: Part) -> Part:
