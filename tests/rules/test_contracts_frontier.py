@@ -179,13 +179,10 @@ REFUSED = [
      {"toolUse": {"toolUseId": "t1", "name": "f", "input": {}}})]}, "schema.tools-missing", "/messages/1/content/0",
      "The toolConfig field must be defined when using toolUse and toolResult content blocks."),
 ]  # fmt: skip
+NAMES = [f"{row[0]} {row[3]} {number}" for number, row in enumerate(REFUSED)]
 
 
-@pytest.mark.parametrize(
-    ("label", "protocol", "body", "rule", "pointer", "words"),
-    REFUSED,
-    ids=lambda v: v if isinstance(v, str) and len(v) < 40 else "",
-)
+@pytest.mark.parametrize(("label", "protocol", "body", "rule", "pointer", "words"), REFUSED, ids=NAMES)
 def test_refused_in_the_words_of_the_provider(label, protocol, body, rule, pointer, words):
     judgement, answer = judged(label, protocol, body, headers=OLD_BETA)
     assert (judgement.finding.rule, judgement.verdict) == (rule, "refuses")
