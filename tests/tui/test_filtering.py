@@ -12,7 +12,7 @@ from tests.tui.test_hostile import assert_clean, hostile_session
 from workbench.filters import Filter
 from workbench.tui.panes.filterbar import FilterBar
 
-SIZES = [(80, 24), (120, 40), (160, 50), (200, 60)]
+SIZES = [(80, 24), (160, 50)]
 
 
 async def filtered(driver: Driver, text: str) -> None:

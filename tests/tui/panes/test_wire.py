@@ -13,7 +13,7 @@ from tests.tui.driving import Driver, showing, until
 from tests.tui.test_hostile import assert_clean, hostile_session
 from workbench.wire.exchange import Body, Exchange
 
-SIZES = [(60, 15), (80, 24), (120, 40), (160, 50), (200, 60)]
+SIZES = [(60, 15), (160, 50)]
 
 
 def title(driver: Driver) -> str:

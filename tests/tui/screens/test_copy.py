@@ -109,7 +109,7 @@ async def test_what_cannot_be_a_command_is_said() -> None:
         assert_clean(driver)
 
 
-@pytest.mark.parametrize("size", [(60, 15), (160, 50)])
+@pytest.mark.parametrize("size", [(80, 24)])
 async def test_hostile_text_is_clean_in_the_menu(size: tuple[int, int]) -> None:
     async with showing(hostile_session(), size) as driver:
         for exchange in range(3):

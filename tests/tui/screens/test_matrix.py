@@ -87,7 +87,7 @@ async def test_what_is_no_request_of_a_model_is_said_to_be_none() -> None:
         await until(driver.pilot, lambda: NO_REQUEST[:30] in driver.text)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (60, 15), (200, 60)])
+@pytest.mark.parametrize("size", [(80, 24), (60, 15)])
 async def test_it_fits_and_leaves(size: tuple[int, int]) -> None:
     async with showing(broken(), size=size) as driver:
         await matrix_of(driver)
