@@ -90,7 +90,8 @@ def _wrong_text(case: Case, told: Explained, refused: Finding | None) -> Iterato
 def _is_said(check: Enforced, text: str) -> bool:
     """All of the template, its beginning, or a piece of it."""
     said = plain(text)
-    if said.plain.strip() in plain(check.template).plain:
+    behind_path = said.plain.partition(": ")[2] or said.plain
+    if behind_path.strip() in plain(check.template).plain:
         return True
     found = Template(check.template).find(said)
     return found is not None and (found.weight == found.whole or found.leads)

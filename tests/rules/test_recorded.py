@@ -1,0 +1,123 @@
+"""The recorded answer has the last word: on the request, and on the contract."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from workbench.inspection import Inspector
+from workbench.rules import Severity
+from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
+from workbench.wire.session import MemorySession
+
+GO = {"role": "user", "content": "go on"}
+
+
+def use(name):
+    return {"role": "assistant", "content": [{"type": "tool_use", "id": name, "name": "ls", "input": {}}]}
+
+
+def error(message, **more):
+    return {"type": "error", "error": {"type": "invalid_request_error", "message": message, **more}}
+
+
+MISSING = (
+    "messages.{}: `tool_use` ids were found without `tool_result` blocks immediately after: {}. "
+    "Each `tool_use` block must have a corresponding `tool_result` block in the next message."
+)
+OPEN = [GO, use("toolu_1"), GO, use("toolu_2"), GO]
+ANSWER = {
+    "type": "message",
+    "role": "assistant",
+    "model": "claude-sonnet-4-5",
+    "content": [{"type": "text", "text": "done"}],
+    "stop_reason": "end_turn",
+}
+
+
+def rules(findings):
+    return [f.rule for f in findings]
+
+
+def test_of_several_findings_the_one_that_the_text_names_says_so_and_comes_first(anthropic):
+    first, second = anthropic(OPEN, error(MISSING.format(3, "toolu_2")), status=400)
+    assert (first.rule, first.pointer) == ("closure.missing-result", "/messages/3/content/0")
+    assert "the provider says so: 'messages.3: `tool_use` ids" in first.evidence
+    assert "('messages.3' is /messages/3)" in first.evidence
+    assert (second.rule, second.pointer) == ("closure.missing-result", "/messages/1/content/0")
+    assert "says so" not in second.evidence
+
+
+def test_a_text_that_names_only_a_message_is_explained_with_its_bytes(chat):
+    call = {"id": "call_1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    whole = [GO, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    whole.append({"role": "tool", "tool_call_id": "call_1", "content": "a"})
+    text = "Missing `reasoning_content` field in the assistant message at message index 1."
+    found = chat(whole, {"error": {"message": text}}, status=400, provider="deepseek:v3.2", model="deepseek-reasoner")
+    (named,) = [f for f in found if f.rule == "reasoning.missing"]
+    assert (named.severity, named.pointer) == (Severity.ERROR, "/messages/1")
+    assert named.span is not None
+    assert "answer.error" not in rules(found)
+
+
+NEW = [
+    ("a text of the contract", MISSING.format(1, "toolu_1"), ["closure.missing-result", "contract.disagrees"]),
+    ("an unknown text", "I do not like this at all", ["answer.error"]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), [n[1:] for n in NEW], ids=[n[0] for n in NEW])
+def test_a_refusal_that_no_rule_predicted(anthropic, text, expected):
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "a"}
+    healthy = [GO, use("toolu_1"), {"role": "user", "content": [result]}]
+    found = anthropic(healthy, error(text), status=400)
+    assert rules(found) == expected
+    if found[0].rule == "closure.missing-result":
+        assert (found[0].severity, found[0].pointer) == (Severity.ERROR, "/messages/1")
+        assert found[0].span
+        assert found[0].source.startswith("recorded in exchange 1")
+        assert (found[1].severity, found[1].side) == (Severity.WARNING, "response")
+        assert "no rule sees it" in found[1].message
+
+
+DISAGREEMENTS = [
+    ("it was answered", ANSWER, 200, "refuses this request (closure.missing-result, status 400), and the recorded"),
+    ("another status", error(MISSING.format(1, "toolu_1")), 422, "has status 400 for closure.missing-result"),
+    ("another text", error("calls want to be answered, dear friend"), 400, "has another text for closure.missing"),
+    ("all as it says", error(MISSING.format(1, "toolu_1")), 400, None),
+    ("the beginning of it", error("messages.1: `tool_use` ids were found without"), 400, None),
+    ("a limit says nothing", error("slow down"), 429, None),
+    ("a server neither", error("sorry"), 500, None),
+]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "expected"), [d[1:] for d in DISAGREEMENTS], ids=[d[0] for d in DISAGREEMENTS]
+)
+def test_where_contract_and_answer_disagree(anthropic, body, status, expected):
+    found = anthropic([GO, use("toolu_1"), GO], body, status=status)
+    assert rules(found)[0] == "closure.missing-result"
+    told = [f for f in found if f.rule == "contract.disagrees"]
+    assert len(told) == (expected is not None)
+    for finding in told:
+        assert expected in finding.message
+        assert finding.severity is Severity.WARNING
+        assert "(20" in finding.source  # the fact that is wrong, with its date
+
+
+@pytest.mark.parametrize(("host", "is_witness"), [("api.anthropic.com", True), ("localhost:8080", False)])
+def test_only_the_provider_itself_contradicts_its_contract(host, is_witness):
+    request = {"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [GO, use("toolu_1"), GO]}
+    sent = HttpRequest(url=f"http://{host}/v1/messages", body=Body(json.dumps(request).encode()))
+    one = Exchange("1", sent, HttpResponse(body=Body(json.dumps(ANSWER).encode())))
+    found = Inspector(MemorySession("s", (one,)), provider="anthropic").run().findings
+    assert ("contract.disagrees" in rules(found)) == is_witness
+
+
+def test_what_the_model_made_of_it_is_no_fault_of_the_request(recordings):
+    from workbench.importers import open_input
+
+    name = "pydantic-ai/groq/test_groq__test_tool_use_failed_error.yaml"
+    findings = Inspector(open_input(str(recordings / name))).run().findings
+    assert not [f for f in findings if f.severity is Severity.ERROR]
