@@ -23,7 +23,6 @@ _CHAT: Mapping[str, Mapping[str, JsonValue]] = {
 """Contract → the switch it has on the chat wire, where many exist (``adapters/_chat/request.py`` cites them)."""
 
 _SWITCHES: tuple[tuple[str, JsonValue], ...] = (
-    ("/thinking/type", "disabled"),
     ("/enable_thinking", False),
     ("/chat_template_kwargs/enable_thinking", False),
     ("/chat_template_kwargs/thinking", False),
@@ -36,7 +35,7 @@ def off(fault: Fault) -> Iterator[tuple[Change, ...]]:
     if fault.request.thinking == "off":
         return
     body = fault.body if isinstance(fault.body, dict) else {}
-    if isinstance(body.get("thinking"), dict) and len(body["thinking"]) > 1:
+    if isinstance(body.get("thinking"), dict):
         yield (Replace("/thinking", _DISABLED),)  # a budget means nothing to what is off
     for pointer, value in _SWITCHES:
         if fault.value(pointer) is not None:

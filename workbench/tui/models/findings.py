@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models.repairs import repair_body
 from workbench.tui.models.words import SEVERITY_GLYPH, byte_range, count, event_range
 
 if TYPE_CHECKING:
-    from workbench.rules import Finding
+    from workbench.rules import Finding, Repair
 
 
 def finding_line(finding: Finding, *, is_open: bool) -> Line:
@@ -24,17 +25,35 @@ def finding_line(finding: Finding, *, is_open: bool) -> Line:
     )
 
 
-def finding_body(finding: Finding, width: int) -> list[Line]:
-    """What is wrong, what was seen, what the provider answers, and who says so."""
+def finding_body(finding: Finding, width: int, repairs: Sequence[Repair] | None = ()) -> list[Line]:
+    """What is wrong, what can be done, what was seen, what the provider answers, and who says so.
+
+    Args:
+        repairs: None while they are looked for.
+    """
     made = wrap(finding.message, width, "strong", indent=2)
+    known = finding.repairs if repairs == () else repairs
+    if known is None or known:
+        made += repair_body(known, width)
     for label, text, style in (
         ("seen", finding.evidence, ""),
+        ("began", began(finding), "accent"),
         ("answer", finding.refusal, "error"),
         ("source", finding.source, "muted"),
     ):
         for number, told in enumerate(wrap(text, width - 10, style)):
             made.append(line(Span("" if number else f"  {label}", "muted", 10), *told))
-    return made + [line(Span("  repair", "muted", 10), Span(repair.title, "ok")) for repair in finding.repairs]
+    return made
+
+
+def began(finding: Finding) -> str:
+    """``in exchange 3 · hop gateway · request · /messages/1: …``; "" where no other place is known."""
+    origin = finding.origin
+    if origin is None:
+        return ""
+    place = "here" if origin.exchange == finding.exchange else f"in exchange {origin.exchange + 1}"
+    hop = f"hop {origin.hop}" if origin.hop else ""
+    return " · ".join(s for s in (place, hop, origin.side, origin.pointer) if s) + f": {origin.words}"
 
 
 def where(finding: Finding) -> str:

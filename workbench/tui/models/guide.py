@@ -126,6 +126,13 @@ GUIDES: Mapping[str, Guide] = {
         "Changes", "What this request says that the one before it in its conversation did not.", ("cursor",)
     ),
     "hunks": Guide("Bytes", "The same in bytes: removed from the one before, added in this one.", ("cursor", "form")),
+    "mended": Guide(
+        "Repair",
+        "What the repair changes in the request. It was re-checked against the contract, not against the provider: the "
+        "finding is gone with it, and nothing new is broken.",
+        ("edit", "cursor"),
+    ),
+    "mended-bytes": Guide("Bytes", "The same in bytes: removed and added; every other byte stays.", ("cursor", "form")),
     "before": Guide(
         "As it was", "The bytes of this side, laid out; what the target cannot say is marked.", ("lost", "cursor")
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.tui.lines import Line, wrap
@@ -10,7 +11,7 @@ from workbench.tui.panes.pane import Pane
 from workbench.tui.state import SessionState
 
 if TYPE_CHECKING:
-    from workbench.rules import Finding
+    from workbench.rules import Finding, Repair
     from workbench.tui.opened import Opened
     from workbench.tui.selection import Lights, Selection
 
@@ -24,6 +25,12 @@ class FindingsPane(Pane):
         super().__init__(id=id)
         self.state = state
         self._current: Finding | None = None
+        self.repairs_of: Callable[[Finding], Sequence[Repair] | None] = lambda _: ()
+
+    @property
+    def current(self) -> Finding | None:
+        """The finding under the cursor."""
+        return self.state.findings[self.cursor] if self.cursor < len(self.state.findings) else None
 
     def on_mount(self) -> None:
         self.grew()
@@ -60,7 +67,8 @@ class FindingsPane(Pane):
         return findings.finding_line(self.state.findings[item], is_open=item == self.cursor)
 
     def further(self, item: int, width: int) -> list[Line]:
-        return findings.finding_body(self.state.findings[item], width)
+        finding = self.state.findings[item]
+        return findings.finding_body(finding, width, self.repairs_of(finding))
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.state.verdict(), width, "muted")

@@ -1,0 +1,98 @@
+"""Repairs of the finding under the cursor: looked for in the inspector's thread, and kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.tui.models.repairs import Offered
+from workbench.tui.service import Answer
+
+if TYPE_CHECKING:
+    from workbench.inspection import Inspector
+    from workbench.repairs import Tried
+    from workbench.rules import Finding, Repair
+    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.service import Job
+
+MOST_KEPT = 64
+"""Findings whose repairs are kept."""
+
+
+class Mending:
+    """What is known of the repairs of a session's findings."""
+
+    def __init__(self, screen: SessionScreen) -> None:
+        self.screen = screen
+        self._known: dict[Finding, tuple[Offered, ...]] = {}
+        self._wanted: Finding | None = None
+
+    @property
+    def is_looking(self) -> bool:
+        """The repairs of a finding are looked for at this moment."""
+        return self._wanted is not None
+
+    def repairs_of(self, finding: Finding) -> tuple[Repair, ...] | None:
+        """The repairs of a finding; None while they are not known."""
+        from workbench.repairs import is_repairable
+
+        if not is_repairable(finding):
+            return ()
+        found = self._known.get(finding)
+        return None if found is None else tuple(offered.repair for offered in found)
+
+    def offered(self, finding: Finding) -> tuple[Offered, ...]:
+        """The same, with what they make of the request; () while they are not known."""
+        return self._known.get(finding, ())
+
+    def want(self, finding: Finding) -> None:
+        """Look for the repairs of a finding, unless another one is wanted before its turn comes."""
+        if self.repairs_of(finding) is None and finding != self._wanted:
+            self._wanted = finding
+            self.screen.inspecting.do(self._job(finding))
+
+    def _job(self, finding: Finding) -> Job:
+        def job(inspector: Inspector) -> Answer:
+            if self._wanted != finding:
+                return Answer(lambda: None)
+            found = look(inspector, finding)
+            return Answer(lambda: self._came(finding, found))
+
+        return job
+
+    def _came(self, finding: Finding, found: tuple[Offered, ...]) -> None:
+        self._known[finding] = found
+        while len(self._known) > MOST_KEPT:
+            self._known.pop(next(iter(self._known)))
+        if self._wanted == finding:
+            self._wanted = None
+        if self.screen.is_attached:
+            self.screen.findings.reload()
+
+
+def look(inspector: Inspector, finding: Finding) -> tuple[Offered, ...]:
+    """The repairs of a finding with the difference that each makes."""
+    from workbench import repairs
+    from workbench.differences import compare
+    from workbench.errors import WorkbenchError
+
+    try:
+        tried = repairs.tried(inspector, finding.exchange, finding)
+    except WorkbenchError:
+        return ()
+    before = inspector.detail(finding.exchange).decoded.request_text
+    return tuple(
+        Offered(
+            t.repair,
+            t.trial.decoded.request_text,
+            compare(before, t.trial.decoded.request_text),
+            t.trial.contract.label,
+            _headers(t),
+        )
+        for t in tried
+    )
+
+
+def _headers(tried: Tried) -> tuple[str, ...]:
+    """What a repair changes of the headers."""
+    found = (e for e in tried.repair.edits if e.pointer.startswith("/headers/"))
+    return tuple(f"{e.pointer.removeprefix('/headers/')}: {e.old} → {e.new or '(gone)'}" for e in found)

@@ -1,0 +1,120 @@
+"""The repairs of a finding, each as what it changes: in meaning and in bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.screen import Screen
+
+from workbench.tui import keys
+from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.lines import line
+from workbench.tui.models import repairs
+from workbench.tui.models.diff import Compared, Places
+from workbench.tui.models.repairs import Offered
+from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.words import count
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.safetext import visible
+from workbench.tui.screens.diff import ChangesPane, HunksPane
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workbench.rules import Finding
+
+
+class RepairsScreen(Screen[None]):
+    """What each repair makes of the request, and which contract it was re-checked against.
+
+    Args:
+        finding: what is repaired.
+        offered: its repairs, the best first; at least one.
+    """
+
+    CSS_PATH = "repairs.tcss"
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.REPAIRS
+    BINDINGS = keys.bindings(keys.REPAIRS)
+
+    changes = getters.query_one("#mended", ChangesPane)
+    hunks = getters.query_one("#mended-bytes", HunksPane)
+
+    def __init__(self, finding: Finding, offered: Sequence[Offered]) -> None:
+        super().__init__()
+        self.finding = finding
+        self.offered = offered
+        self.number = 0
+        self.places: Places | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="headline")
+        with Container(id="sides"):
+            yield ChangesPane(id="mended")
+            yield HunksPane(id="mended-bytes")
+        yield KeyBar(id="keys")
+        yield Bar(id="too-small")
+
+    def on_mount(self) -> None:
+        self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self.query_one("#keys", KeyBar).show_keys(keys.REPAIRS)
+        self._show()
+        self.changes.focus()
+
+    def on_resize(self) -> None:
+        self._entitle()
+
+    def _entitle(self) -> None:
+        shown = self.offered[self.number]
+        self.query_one("#headline", Bar).show(repairs.title(shown, self.number, len(self.offered), self.size.width))
+
+    def _show(self) -> None:
+        shown = self.offered[self.number]
+        compared = Compared(self.finding.exchange, self.finding.exchange, shown.difference)
+        self.places = Places(shown.difference)
+        self._entitle()
+        for pane in (self.changes, self.hunks):
+            pane.show(compared, self.places)
+            if shown.headers:
+                pane.why = "; ".join(shown.headers)
+        self.changes.title(line(f" Meaning · {count(len(self.changes.changes), 'change')} "))
+        self.hunks.title(line(f" Bytes · {count(len(shown.difference.hunks), 'range')} "))
+
+    def on_line_view_moved(self, message: LineView.Moved) -> None:
+        if message.view is self.changes and self.places:
+            hunk = self.places.hunk_of(self.changes.changes[self.changes.cursor])
+            if hunk is not None:
+                self.hunks.move_to(hunk, center=True)
+
+    def action_pane(self) -> None:
+        (self.hunks if self.changes.has_focus else self.changes).focus()
+
+    def action_repair(self, step: int) -> None:
+        """The next repair, or the one before; after the last comes the first."""
+        self.number = (self.number + step) % len(self.offered)
+        self._show()
+
+    def action_choose(self, number: int) -> None:
+        """A repair by its number, counted from one."""
+        if number <= len(self.offered):
+            self.number = number - 1
+            self._show()
+        else:
+            self.notify(f"there are {count(len(self.offered), 'repair')}", markup=False)
+
+    def action_write(self) -> None:
+        """The body of the repaired request, into a file."""
+        from workbench.tui.screens.write import WriteScreen
+
+        name = f"repaired-{self.finding.exchange + 1}.json"
+        self.app.push_screen(WriteScreen(self.offered[self.number].body, name), self._written)
+
+    def _written(self, path: Path | None) -> None:
+        if path:
+            self.notify(visible(f"written: {path}"), markup=False)
+
+    def action_back(self) -> None:
+        self.dismiss(None)
