@@ -72,6 +72,7 @@ DEEPSEEK = [
     ("deepseek:v4", chat(GO, tool_choice="none"), "", ""),
     ("deepseek:v4", chat(GO, calls("a", "b"), result("a")), "closure.missing-result", UNANSWERED),  # before reasoning
     ("deepseek:v4", chat(GO, response_format={"type": "json_schema"}), "params.unsupported", "unavailable now"),
+    ("deepseek:v4", chat({**GO, "role": "developer"}), "params.unsupported", "role: unknown variant `developer`"),
     ("deepseek:v3.2", chat(loop(), thinking=ON), "reasoning.missing", V32),
     ("deepseek:v3.2", chat(loop(), GO, thinking=ON), "", ""),  # a new question ends the debt
     ("deepseek:v3.2", chat(loop()), "", ""),
@@ -120,6 +121,12 @@ QWEN = [
     ("qwen", chat(GO, calls("a"), GO), "closure.missing-result", "did not have response messages: message["),
     ("qwen", chat(loop(arguments='{"p": ')), "args.invalid-json", "code model must be in JSON format."),
     ("qwen", chat(loop(arguments='"p"')), "args.not-object", "code model must be in JSON format."),
+    (
+        "qwen",
+        chat({**GO, "role": "developer"}),
+        "params.unsupported",
+        "developer is not one of ['system', 'assistant',",
+    ),
     ("qwen", chat(GO, model="qwq-plus"), "params.unsupported", "only support stream mode"),
     ("qwen", chat(GO, model="qwq-plus", stream=True), "", ""),
 ]
@@ -204,6 +211,7 @@ OTHERS = [
     ("deepseek", MESSAGES, message(*turns()), "reasoning.missing", "The `content[].thinking` in the thinking mode"),
     ("deepseek", MESSAGES, message(*turns(THINKING)), "", ""),
     ("deepseek", MESSAGES, message(GO, tool_choice={"type": "any"}), "", ""),
+    ("deepseek", MESSAGES, message(SYSTEM, GO), "content.system-position", "unknown variant `system`, expected `user`"),
     ("minimax", MESSAGES, message(GO, system="be brief"), "", ""),
     ("minimax", MESSAGES, message(SYSTEM, GO), "content.system-position", "invalid message role: system (2013)"),
     ("minimax", MESSAGES, message(*turns()), "", ""),
