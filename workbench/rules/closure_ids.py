@@ -30,6 +30,21 @@ def check(case: Case) -> Iterator[Finding]:
         for n, message in messages:
             for k, name, value in _ids(message):
                 yield from _id_form(case, NodeRef(side, n, k), name, value)
+    if enforced_exactly(case, ID_FORMAT, "name-missing"):
+        yield from _nameless(case)
+
+
+def _nameless(case: Case) -> Iterator[Finding]:
+    """Results without the name of their function, where that pairs them."""
+    for n, message in case.suspects(_has_nameless):
+        for k, result in message.tool_results():
+            if not result.name and not result.is_server:
+                text = "the result does not name the function that it answers for"
+                yield case.at(ID_FORMAT, NodeRef(REQUEST, n, k), text, when="name-missing")
+
+
+def _has_nameless(message: Message) -> bool:
+    return any(not result.name for _, result in message.tool_results())
 
 
 def _ids(message: Message) -> Iterator[tuple[int, str, str | None]]:

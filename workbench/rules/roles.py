@@ -29,6 +29,8 @@ def check(case: Case) -> Iterator[Finding]:
         yield from _turns(case)
     elif isinstance(order, Mapping):
         yield from _followers(case, order)
+    elif order == "calls-after-user":
+        yield from _calls(case)
     if case.contract.term("content.user-required"):
         yield from _no_user(case)
     place = case.contract.term("content.system-position")
@@ -71,6 +73,19 @@ def _no_user(case: Case) -> Iterator[Finding]:
     if messages and not any(message.role == "user" for message in messages):
         text = "no message of role 'user'"
         yield by_term(case, ROLE_ORDER, "content.user-required", messages[0].pointer, text, when="no-user")
+
+
+def _calls(case: Case) -> Iterator[Finding]:
+    """Calls follow a turn of the user or results: neither the beginning nor another turn of the model."""
+    answering, before = case.contract.closure.call_role, ""
+    for message in case.decoded.messages(REQUEST):
+        if message.role == answering and before in ("", answering) and any(message.tool_calls()):
+            text = f"calls stand {'behind another turn of the model' if before else 'at the beginning'}"
+            text += ": they have to follow a user or the results of other calls"
+            said = {"role": message.role, "found": message.role, "before": before or message.role}
+            where, when = message.pointer, "call-after-model"
+            yield by_term(case, ROLE_ORDER, "content.role-order", where, text, when=when, values=said)
+        before = before if message.role in INSTRUCTING else message.role
 
 
 def _is_exchange(part: object) -> bool:
