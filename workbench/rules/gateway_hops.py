@@ -12,6 +12,7 @@ from itertools import groupby
 
 from workbench.chain.said import Lost, lost
 from workbench.decode import REQUEST, RESPONSE, Decoded
+from workbench.ir import JsonValue
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Origin, Severity
 from workbench.rules._hop_changes import SAME_JSON, Damage, Deed, damages
@@ -54,15 +55,13 @@ _CHAIN = frozenset(
 )
 """Members on which calls, results and reasoning rest: a changed byte breaks them."""
 
-_EMPTY: tuple[object, ...] = (None, "", [], {}, False)
-
 
 def check(case: Case) -> Iterator[Finding]:
     """Against the same turn one place nearer to the client, and nearer to the model."""
     outer, inner = case.hops.outer, case.hops.inner
     if outer is not None:
         yield from _requests(case, outer)
-    if inner is not None and case.decoded.answer is not None and inner.answer is not None:
+    if inner is not None and not case.decoded.is_arriving and not inner.is_arriving:
         yield from _answers(case, inner)
 
 
@@ -89,7 +88,8 @@ def _answers(case: Case, inner: Decoded) -> Iterator[Finding]:
         was, became = ("a stream", "one body") if inner.events else ("one body", "a stream")
         message = f"the answer came as {was} and was passed on as {became} {_between(case, inner, RESPONSE)}"
         yield _placed(case, inner, case.finding(RESHAPED, RESPONSE, "", message))
-    yield from _said(case, inner, RESPONSE)
+    if case.decoded.answer and inner.answer:
+        yield from _said(case, inner, RESPONSE)
 
 
 def _damaged(case: Case, other: Decoded, side: str, found: Iterable[Damage]) -> Iterator[Finding]:
@@ -113,7 +113,7 @@ def _severity(damage: Damage, side: str) -> Severity:
     if damage.words == SAME_JSON or damage.words.startswith(MAPPED):
         return INFO
     if damage.deed is Deed.DROPPED:
-        if damage.before in _EMPTY or (side == RESPONSE and not damage.is_inside):
+        if _is_nothing(damage.before) or (side == RESPONSE and not damage.is_inside):
             return INFO
         return ERROR if damage.is_inside and damage.name not in _BESIDE else WARNING
     if damage.deed is Deed.ALTERED:
@@ -123,6 +123,10 @@ def _severity(damage: Damage, side: str) -> Severity:
     if damage.deed is Deed.ADDED:
         return WARNING if damage.at.count("/") == 2 else INFO
     return INFO if damage.words in ("a text became a list", "a list became a text") else WARNING
+
+
+def _is_nothing(value: JsonValue) -> bool:
+    return value is None or (isinstance(value, str | list | dict) and not value)
 
 
 MAPPED = "renamed on both sides"
