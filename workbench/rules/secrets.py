@@ -1,0 +1,177 @@
+"""Credentials that travel in bodies: everybody who keeps the conversation keeps them too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
+
+from workbench.decode import REQUEST, RESPONSE, Decoded
+from workbench.ir import JsonValue, Media, Message
+from workbench.leaves import Leaf, leaves, scalars
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.wire.redaction import BEARER_TEXT, KNOWN_KEY, PLACEHOLDER, PREFIX, SECRET_MEMBER
+
+IN_BODY = Rule("secret.in-body", Severity.WARNING, "A credential travels in a body.", is_advice=True)
+
+RULES = (IN_BODY,)
+
+MOST = 20
+"""Credentials told of one side of an exchange."""
+
+KEY, BEARER, PASSWORD, PRIVATE = "an API key", "a bearer token", "a password or secret", "a private key"
+
+_PATTERNS = (
+    (KEY, 0, KNOWN_KEY),
+    (BEARER, 1, BEARER_TEXT),
+    (PASSWORD, 1, SECRET_MEMBER),
+    (PASSWORD, 1, re.compile(rb"://[^/?#@\s:\"\\]{0,80}:([^/?#@\s\"\\]{3,200})@")),
+    (PASSWORD, 1, re.compile(rb"(?<=[A-Z_])(?:KEY|SECRET|TOKEN|PASSWORD|PASSWD)=(?:\\?[\"'])?([^\s\"'\\$<{(]{8,})")),
+    (PRIVATE, 0, re.compile(rb"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]{20,}")),
+)
+_SECRET_NAME = re.compile(
+    r"(?i)(?:x-)?(?:api[_-]?key|authorization(?:[_-]?token)?|(?:access|auth|refresh|id|session|bearer)[_-]?token"
+    r"|client[_-]?secret|secret[_-]?key|password|passwd|private[_-]?key)"
+)
+_LEAST = 8
+_STATE = ("signature", "data", "id", "tool_call_id")
+"""Fields that look random and grant nothing."""
+
+_WORD = re.compile(r"(?i)[a-z]{0,15}|[a-z]*(?:[_ .-]+[a-z]*)+")
+"""A word, or several: one of documentation, or the name of what is meant."""
+
+
+class _Secret(NamedTuple):
+    """Characters of a text that are a credential."""
+
+    start: int
+    end: int
+    kind: str
+
+
+class _Place(NamedTuple):
+    """A credential in a body."""
+
+    pointer: str
+    text: str
+    secret: _Secret
+    message: Message | None = None
+    leaf: Leaf | None = None
+
+    @property
+    def value(self) -> str:
+        return self.text[self.secret.start : self.secret.end]
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on both bodies; each credential where the conversation shows it first."""
+    last = [case.peek(index) for index in case.earlier.exchanges[-1:]]
+    known = [text for old in last if old for text in (old.request_text, old.response_text)]
+    for side in (REQUEST, RESPONSE):
+        found: dict[str, _Place] = {}
+        for place in _places(case, side):
+            if not any(place.value.encode("utf-8", "replace") in text for text in known):
+                found.setdefault(place.value, place)
+        yield from (_told(case, side, place) for place in islice(found.values(), MOST))
+        yield from islice(_marked(case.decoded, case, side, known, found), MOST)
+        known.append(case.decoded.request_text)
+
+
+def _places(case: Case, side: str) -> Iterator[_Place]:
+    if side == REQUEST and case.request:
+        system = Message("system", case.request.system)
+        yield from (place for leaf in leaves(system) for place in _of_leaf(system, leaf))
+        for tool in case.request.tools:
+            for text in (tool.description, tool.schema, dict(tool.extra)):
+                yield from _of_value(text, tool.pointer, whole=True)
+        yield from _of_value(dict(case.request.params), "")
+    messages = case.decoded.messages(side)
+    chosen = (m for _, m in case.suspects(_is_telling)) if side == REQUEST else iter(messages)
+    yield from (place for m in chosen for leaf in leaves(m) for place in _of_leaf(m, leaf))
+
+
+def _is_telling(message: Message) -> bool:
+    return any(True for leaf in leaves(message) for _ in _of_leaf(message, leaf))
+
+
+def _of_leaf(message: Message, leaf: Leaf) -> Iterator[_Place]:
+    if leaf.name in _STATE or isinstance(leaf.part, Media) or not isinstance(leaf.value, str):
+        return
+    for secret in _secrets(leaf.value, leaf.pointer.rpartition("/")[2]):
+        yield _Place(leaf.pointer, leaf.value, secret, message, leaf)
+
+
+def _of_value(value: JsonValue, pointer: str, *, whole: bool = False) -> Iterator[_Place]:
+    """Texts of a JSON value. With ``whole`` their own places are not known, and the value's is given."""
+    for at, text in scalars(value, pointer):
+        if isinstance(text, str):
+            for secret in _secrets(text, at.rpartition("/")[2]):
+                yield _Place(pointer if whole else at, text, secret)
+
+
+def _secrets(text: str, name: str) -> tuple[_Secret, ...]:
+    is_named = len(text) >= _LEAST and _SECRET_NAME.fullmatch(name)
+    if is_named and not re.search(r"\s", text.removeprefix("Bearer ")) and _is_one(text):
+        return (_Secret(0, len(text), PASSWORD),)
+    return _in_text(text)
+
+
+@lru_cache(maxsize=1024)
+def _in_text(text: str) -> tuple[_Secret, ...]:
+    """Credentials by their shape, or by what stands before them; those inside of others are left out."""
+    if len(text) < _LEAST:
+        return ()
+    raw = text.encode("utf-8", "replace")
+    found = [(*match.span(group), kind) for kind, group, pattern in _PATTERNS for match in pattern.finditer(raw)]
+    secrets, end = list[_Secret](), 0
+    for start, stop, kind in sorted(found, key=lambda f: (f[0], -f[1])):
+        value = raw[start:stop].decode("utf-8", "replace")
+        if start >= end and (kind in (KEY, PRIVATE) or _is_one(value)):
+            first = len(raw[:start].decode("utf-8", "replace"))
+            secrets.append(_Secret(first, first + len(value), kind))
+            end = stop
+    return tuple(secrets)
+
+
+def _is_one(value: str) -> bool:
+    """No stand-in for a value, and no word."""
+    return not PLACEHOLDER.match(value.encode("utf-8", "replace")) and not _WORD.fullmatch(value)
+
+
+def _told(case: Case, side: str, place: _Place) -> Finding:
+    text = f"{place.secret.kind} travels in the {side} body: {_described(place.value)}"
+    finding = case.finding(IN_BODY, side, place.pointer, text)
+    if place.message and place.leaf and place.pointer == place.message.absolute(place.leaf.part, place.leaf.name):
+        piece = (place.secret.start, place.secret.end)
+        where = case.decoded.place_within(side, place.message, place.leaf.part, place.leaf.name, piece)
+        return replace(finding, span=where.span, events=where.events)
+    return finding
+
+
+def _described(value: str) -> str:
+    """Its length and the beginning that all of its kind share; never the credential."""
+    found = PREFIX.match(value)
+    prefix = found[0] if found and found.end() < len(value) else ""
+    return f"{len(value)} characters" + (f", beginning with {prefix}" if prefix else "")
+
+
+def _marked(decoded: Decoded, case: Case, side: str, known: list[bytes], told: dict[str, _Place]) -> Iterator[Finding]:
+    """What a recorder has replaced: no shape tells it any more."""
+    http = decoded.exchange.request if side == REQUEST else decoded.exchange.response
+    text = decoded.request_text if side == REQUEST else decoded.response_text
+    seen = {value.encode("utf-8", "replace") for value in told}
+    for mark in http.redactions if http else ():
+        value = text[mark.start : mark.end]
+        if mark.where != "body" or not value or any(value in other for other in (*known, *seen)):
+            continue
+        seen.add(value)
+        events = [n for n, event in enumerate(decoded.events) if event.start <= mark.start < event.end]
+        index = decoded.request_index if side == REQUEST else decoded.response_index
+        pointer = "" if side == RESPONSE and decoded.events else index.pointer_at(mark.start)
+        what = f"a credential ({mark.kind}) travelled in the {side} body; the recording holds a stand-in of it"
+        finding = case.finding(IN_BODY, side, pointer, f"{what}: {len(value)} characters", events=events)
+        yield replace(finding, span=(mark.start, mark.end))
