@@ -52,8 +52,8 @@ MOST_REPAIRED = 5
 """Broken calls of one answer whose syntax is repaired: each takes a process of its own."""
 
 
-REPLAYED = "replayed"
-"""Checks of providers that read the argument text of the history."""
+REPLAYED, REPLAYED_NULL = "replayed", "replayed-null"
+"""Checks of providers that read the argument text of the history; null is taken by many who want an object."""
 
 
 def _is_replayed_wrong(message: Message, protocol: str | None, strict: bool) -> bool:
@@ -73,7 +73,7 @@ def _replayed(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
     said = {"name": call.name or "", "text": call.raw or "", **_where(call.error or "")}
     if _is_wrong_container(case.decoded.protocol, call):
         finding = _container(case, NOT_OBJECT, ref, call)
-        yield unproved(finding) if finding.check and finding.check.when == REPLAYED else finding
+        yield unproved(finding) if finding.check and finding.check.when in (REPLAYED, REPLAYED_NULL) else finding
     elif call.error is not None and (call.raw or "").strip():
         text = f"the replayed arguments do not parse: {call.error}"
         finding = case.at(weaker(INVALID_JSON), ref, text, name="input", when=REPLAYED, values=said)
@@ -81,9 +81,10 @@ def _replayed(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
     elif _is_text_of_no_object(call):
         is_empty = not (call.raw or "").strip()
         rule, what = (EMPTY, "empty") if is_empty else (NOT_OBJECT, f"{_kind(call.input)}, not an object")
-        if enforced_exactly(case, rule, REPLAYED):
+        when = REPLAYED if is_empty or call.input is not None else REPLAYED_NULL
+        if enforced_exactly(case, rule, when):
             text = f"the replayed arguments are {what}"
-            yield case.at(rule, ref, text, name="input", when=REPLAYED, values=said)
+            yield case.at(rule, ref, text, name="input", when=when, values=said)
 
 
 _BYTE = re.compile(r"byte (\d+), line (\d+): (?:not JSON: )?(.*)", re.DOTALL)

@@ -130,10 +130,13 @@ def _without_tools(case: Case, request: ModelRequest) -> Iterator[Finding]:
     if request.tools or request.previous_id:
         return
     whens = [("parallel", _PARALLEL)] if enforced_exactly(case, WITHOUT_TOOLS, "parallel") else []
-    if case.contract.term("choice.needs-tools") or enforced_exactly(case, WITHOUT_TOOLS, ""):
+    needs = case.contract.term("choice.needs-tools")
+    if needs or enforced_exactly(case, WITHOUT_TOOLS, ""):
         whens = [*(("", place) for place in _PLACES), *whens]
     for when, place in whens:
         for pointer, value in values(case.decoded, place):
+            if needs == "unless-none" and value in (None, "none"):
+                continue
             text = f"{place[1:].rpartition('/')[2]} without tools"
             found = {"found": kind_of(value) or str(value)}
             yield by_term(case, WITHOUT_TOOLS, "choice.needs-tools", pointer, text, when=when, values=found)
