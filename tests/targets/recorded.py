@@ -16,9 +16,6 @@ from workbench.targets.simulator import Served, Simulator
 from workbench.wire.exchange import Exchange, Origin
 from workbench.wire.session import Session
 
-MOST = 12
-"""Requests of one file that are sent: a long transcript repeats its history in each of hundreds."""
-
 _ORIGIN = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#]*")
 
 
@@ -59,8 +56,7 @@ def sent(folder: Path, simulators: dict[str, Simulator]) -> Iterator[Sent]:
 
 def _of_file(name: str, session: Session, simulators: dict[str, Simulator]) -> Iterator[Sent]:
     known = KnownMessages()
-    step = max(1, -(-len(session) // MOST))
-    for index in range(0, len(session), step):
+    for index in range(len(session)):
         exchange = session.exchange(index)
         if exchange.request is None or exchange.response is None or exchange.origin is Origin.RECONSTRUCTED:
             continue
@@ -69,10 +65,10 @@ def _of_file(name: str, session: Session, simulators: dict[str, Simulator]) -> I
             continue
         clues = contracts.Clues(url=exchange.request.url, model=decoded.request.model, params=decoded.request.params)
         contract, _ = contracts.choose(clues, decoded.protocol)
-        simulator = simulators.setdefault(contract.label, Simulator(contract.label))
+        simulator = simulators.setdefault(contract.name, Simulator(contract.name))
         served = _send(simulator, exchange)
         error = decoded.response.error.message if decoded.response and decoded.response.error else ""
-        yield Sent(name, index, contract.label, exchange.response.status, error, served)
+        yield Sent(name, index, contract.name, exchange.response.status, error, served)
 
 
 def _send(simulator: Simulator, exchange: Exchange) -> Served:

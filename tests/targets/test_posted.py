@@ -14,7 +14,6 @@ MISSES: dict[str, str] = {
     "B015": "the catalogue names no provider: the permissive twin refuses nothing",
     "B017": "the symptom is a paraphrase of the text that the provider answers",
     "B030": "the symptom is a paraphrase: it leaves out the underscore and the backticks",
-    "B040": "the provider has two texts for this fault; the newer one is answered",
     "B086": "the catalogue names no provider: the permissive twin refuses nothing",
     "B090": "the catalogue names no provider: the permissive twin refuses nothing",
 }

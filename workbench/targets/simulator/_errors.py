@@ -83,7 +83,8 @@ def type_of(protocol: str, status: int) -> str:
 
 def refused(finding: Finding, contract: Contract, protocol: str, request_id: str) -> Refusal | None:
     """What the provider answers to a request with this fault; None where nothing refuses it."""
-    return refusal(replace(finding, values={**finding.values, "request_id": request_id}), _shaped(contract, protocol))
+    named = replace(finding, values={**finding.values, **_named(request_id)})
+    return refusal(named, _shaped(contract, protocol))
 
 
 def error(
@@ -92,10 +93,24 @@ def error(
     """A refusal that no rule predicts: an unknown path, a body that is no JSON, an injected fault."""
     shown = message.replace("{", "(").replace("}", ")")  # no template: braces of a client's text name no variable
     check = Enforced("", status, shown, "", "", param=param, code=code, type=type_of(protocol, status))
-    finding = Finding("", Severity.ERROR, 0, "request", "", message, check=check, values={"request_id": request_id})
+    finding = Finding("", Severity.ERROR, 0, "request", "", message, check=check, values=_named(request_id))
     made = refusal(finding, _shaped(contract, protocol))
     assert made is not None
-    return made
+    return replace(made, body=_retyped(made.body, type_of("gemini", status)))
+
+
+def _retyped(body: JsonValue, kind: str) -> JsonValue:
+    """The body of Google's usual refusal with the word for another status."""
+    if isinstance(body, dict):
+        return {key: _retyped(value, kind) for key, value in body.items()}
+    if isinstance(body, list):
+        return [_retyped(value, kind) for value in body]
+    return kind if body == "INVALID_ARGUMENT" and kind else body
+
+
+def _named(request_id: str) -> Mapping[str, str]:
+    """The variables that stand for a request: its id, and what follows its prefix."""
+    return {"request_id": request_id, "request": request_id.partition("_")[2]}
 
 
 def headers(protocol: str, request_id: str) -> tuple[tuple[str, str], ...]:

@@ -172,7 +172,7 @@ class _Connection:
             return keeps
         for delay, data in reply.pieces:
             if delay and not self.server.wait(delay):
-                break
+                return False
             self.connection.sendall(b"%x\r\n%s\r\n" % (len(data), data) if is_chunked else data)
         if reply.is_cut:
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
