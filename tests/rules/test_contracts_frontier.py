@@ -173,6 +173,8 @@ REFUSED = [
     ("gemini", GEMINI, contents(model(asks()), {"role": "user", "parts": [{"functionResponse": {"response": {}}}]}),
      "closure.id-format", "/contents/2/parts/0",
      "* GenerateContentRequest.contents[2].parts[0].function_response.name: Name cannot be empty."),
+    ("gemini", GEMINI, contents(model(asks()), answers({"text": "and?"})), "closure.result-not-first",
+     "/contents/2/parts/1", COUNT),
     ("gemini", GEMINI, contents(toolBox={}), "gateway.unknown-field", "/toolBox",
      'Invalid JSON payload received. Unknown name "toolBox": Cannot find field.'),
     ("gemini-openai", CHAT, chat(calls("call_1"), told("call_2")), "closure.id-mismatch", "/messages/2/tool_call_id",
