@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from workbench.chain._fingerprint import call_digest
 from workbench.chain.closure import NodeRef
-from workbench.decode import REQUEST
+from workbench.decode import REQUEST, Decoded
 from workbench.ir import Message, Text, ToolCallIR, ToolDef, ToolResultIR
 from workbench.known import fact
 from workbench.rules._case import Case
 
 FAILURE = re.compile(
-    r"\s*(?:[\"'{\[(<`*]|\w{1,12}[\"']?:)*\s*(?:\w*error\b|\w*exception\b|traceback\b|fail(?:ed|ure)\b|fatal\b|invalid\b"
-    r"|unknown (?:tool|function|command)\b|denied\b|permission denied|command not found|no such (?:file|tool)"
+    r"\s*(?:[\"'{\[(<`*]|[\w ]{1,12}[\"']?:)*\s*(?:\w*error\b|\w*exception\b|traceback\b|fail(?:ed|ure)\b|fatal\b"
+    r"|invalid\b|unknown (?:tool|function|command)\b|denied\b|permission denied|command not found|no such (?:file|tool)"
     r"|cannot\b|could not\b|tool_use_error|❌)",
     re.IGNORECASE,
 )
@@ -130,3 +130,11 @@ def is_told(case: Case, step: Step) -> bool:
         return False
     before = case.peek(case.earlier.exchanges[-1])
     return before is not None and step.ref.message < len(before.messages(REQUEST))
+
+
+def has_broken_off(attempt: Decoded) -> bool:
+    """The request got no answer that anybody could use."""
+    answer, http = attempt.response, attempt.exchange.response
+    if answer is None or answer.error or (http and http.status >= 300):
+        return True
+    return not answer.is_complete or not any(message.parts for message in answer.messages)

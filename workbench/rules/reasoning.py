@@ -50,9 +50,10 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _entry(case: Case, entry: Entry, *, is_latest: bool) -> Iterator[Finding]:
+    is_by_call = Carrier.THOUGHT_SIGNATURE in case.contract.reasoning.carriers
+    if is_by_call and entry.sent in (Sent.MISSING, Sent.EMPTY):
+        return  # single calls owe it
     if entry.sent is Sent.MISSING and entry.message is not None:
-        if Carrier.THOUGHT_SIGNATURE in case.contract.reasoning.carriers:
-            return  # it is owed by single calls
         if case.request and case.request.thinking is None and is_rebuilt(case):
             return  # a transcript does not say whether thinking was on
         finding = _missing(case, entry, entry.message)
@@ -65,7 +66,7 @@ def _entry(case: Case, entry: Entry, *, is_latest: bool) -> Iterator[Finding]:
         exact = case.contract.reasoning.exact
         if exact == "none" and entry.differs == "data":
             return  # what nobody can read and nobody checks may be encrypted anew
-        is_current = is_latest or (entry.owed and Carrier.THOUGHT_SIGNATURE in case.contract.reasoning.carriers)
+        is_current = is_latest or (entry.owed and is_by_call)
         is_binding = exact == "all" or (exact == "latest" and is_current)
         yield from (f if is_binding else as_warning(f) for f in _altered(case, entry))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.decode import REQUEST
-from workbench.ir import ToolCallIR
+from workbench.ir import Message, ToolCallIR
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._repeats import Step, has_effect, has_failed, is_told, steps
+from workbench.rules._repeats import Step, has_broken_off, has_effect, has_failed, is_told, steps
 from workbench.rules._words import quote, with_related
 
 WARNING = Severity.WARNING
@@ -24,8 +24,8 @@ FAILING, USELESS, FLAILING = 3, 4, 5
 LONGEST_PERIOD = 3
 """Calls that take turns in a loop."""
 
-LOOKED_AT = 4
-"""Requests behind an answer that are searched for the results of its calls."""
+LOOKED_BACK = 8
+"""Exchanges that are searched for a run which broke off."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -59,39 +59,29 @@ def _effect(case: Case, step: Step, evidence: str) -> Finding:
 
 
 def _effect_before(case: Case, step: Step, history: Sequence[Step]) -> Iterator[Finding]:
-    """It was carried out in a run of this conversation that the history does not hold: somebody began again."""
-    if len(case.earlier.answers) < 2 or not any(_is_same(c, step.call, with_id=True) for c in _calls(case, -1)):
+    """It was carried out in a run that broke off, and that this history does not hold: somebody began again."""
+    last = case.earlier.answers[-1:]
+    if not last or not any(_is_same(c, step.call) and c.id == step.call.id for c in _calls(last[0][1].messages)):
         return  # only what has just come in: of the rest earlier requests told
-    here, now = {s.call.id for s in history}, case.earlier.answers[-1][0]
-    for n, (exchange, _) in enumerate(case.earlier.answers[:-1]):
-        for call in _calls(case, n):
-            if not call.id or call.id in here or not _is_same(call, step.call):
-                continue
-            seen = _result_of(case, call.id, exchange, now)
-            if seen is not None:
-                told = f"it came in exchange {exchange + 1} as {quote(call.id)} and was carried out"
-                yield _effect(case, step, f"{told}: exchange {seen + 1} has its result, this history has not")
+    here = {s.call.id for s in history}
+    for exchange in range(case.decoded.index - 1, max(case.decoded.index - LOOKED_BACK, 0) - 1, -1):
+        seen = case.peek(exchange)
+        if seen is None or not has_broken_off(seen) or seen.messages(REQUEST)[:1] != case.decoded.messages(REQUEST)[:1]:
+            continue
+        results = {r.tool_call_id for m in seen.messages(REQUEST) for _, r in m.tool_results() if not has_failed(r)}
+        for call in _calls(seen.messages(REQUEST)):
+            if _is_same(call, step.call) and call.id in results - here:
+                told = f"exchange {exchange + 1} holds it as {quote(call.id)} with its result, and got no answer"
+                yield _effect(case, step, f"{told}; this history begins anew without that")
                 return
 
 
-def _calls(case: Case, number: int) -> Iterator[ToolCallIR]:
-    """The calls of one of the answers so far."""
-    return (call for message in case.earlier.answers[number][1].messages for _, call in message.tool_calls())
+def _calls(messages: Iterable[Message]) -> Iterator[ToolCallIR]:
+    return (call for message in messages for _, call in message.tool_calls())
 
 
-def _is_same(call: ToolCallIR, other: ToolCallIR, *, with_id: bool = False) -> bool:
-    is_alike = (call.name, call.input, call.error) == (other.name, other.input, other.error)
-    return is_alike and (not with_id or call.id == other.id)
-
-
-def _result_of(case: Case, call_id: str | None, after: int, before: int) -> int | None:
-    """The exchange whose request holds the result of a call that went well."""
-    for exchange in [n for n in case.earlier.exchanges if after < n <= before][:LOOKED_AT]:
-        seen = case.peek(exchange)
-        for message in seen.messages(REQUEST) if seen else ():
-            if any(r.tool_call_id == call_id and not has_failed(r) for _, r in message.tool_results()):
-                return exchange
-    return None
+def _is_same(call: ToolCallIR, other: ToolCallIR) -> bool:
+    return (call.name, call.input, call.error) == (other.name, other.input, other.error)
 
 
 def _loops(case: Case, history: Sequence[Step]) -> Iterator[Finding]:

@@ -1,0 +1,188 @@
+"""Effects that are carried out twice, and steps of a history that repeat."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.rules.conftest import brief
+from workbench.ir import ToolCallIR, ToolDef
+from workbench.rules._repeats import FAILURE, has_effect
+
+GO = {"role": "user", "content": "go"}
+LOOP, TWICE = "retry.loop", "retry.duplicate-side-effect"
+
+
+def call(number, name="charge_card", **arguments):
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"id": f"call_{number}", "type": "function", "function": function}
+
+
+def turn(*calls):
+    return {"role": "assistant", "content": None, "tool_calls": list(calls)}
+
+
+def result(number, content="charged"):
+    return {"role": "tool", "tool_call_id": f"call_{number}", "content": content}
+
+
+def steps(*made):
+    """Steps of (name, arguments, result), one call each."""
+    found = [GO]
+    for n, (name, arguments, content) in enumerate(made):
+        found += [turn(call(n, name, **arguments)), result(n, content)]
+    return found
+
+
+CHARGE, READ, WRITE = ("charge_card", {"cents": 9}), ("read_file", {"path": "a"}), ("write_file", {"path": "a"})
+SECOND = [(TWICE, "warning", "/messages/3/tool_calls/0")]
+
+EFFECTS = [
+    ("charged twice", steps((*CHARGE, "receipt 1"), (*CHARGE, "receipt 2")), SECOND),
+    ("another amount", steps((*CHARGE, "receipt 1"), ("charge_card", {"cents": 8}, "receipt 2")), []),
+    ("the first had failed", steps((*CHARGE, "Error: timeout"), (*CHARGE, "receipt 2")), []),
+    ("the second failed", steps((*CHARGE, "receipt 1"), (*CHARGE, "error: already charged")), []),
+    ("the second is open", [*steps((*CHARGE, "receipt 1")), turn(call(1, cents=9))], []),
+    ("a read", steps((*READ, "x"), (*READ, "x")), []),
+    ("a write of the same", steps((*WRITE, "ok"), (*WRITE, "ok")), []),
+    ("asked again", [*steps((*CHARGE, "1")), GO, turn(call(7, cents=9)), result(7, "2")], []),
+    ("side by side", [GO, turn(call(0, cents=9), call(1, cents=9)), result(0), result(1)], []),
+]
+
+
+@pytest.mark.parametrize(("messages", "expected"), [r[1:] for r in EFFECTS], ids=[r[0] for r in EFFECTS])
+def test_effects(chat, messages, expected):
+    found = [f for f in chat(messages, provider="generic") if f.rule.startswith("retry.")]
+    assert brief(found) == expected
+
+
+def test_the_evidence_is_both_results(chat):
+    (finding,) = chat(steps((*CHARGE, "receipt 1"), (*CHARGE, "receipt 2")), provider="generic")
+    assert (
+        finding.evidence
+        == "carried out already in message 2 (/messages/1/tool_calls/0): 'receipt 1' · now: 'receipt 2'"
+    )
+    assert finding.related == ("/messages/1/tool_calls/0",)
+
+
+def answer(made):
+    return {"object": "chat.completion", "choices": [{"index": 0, "message": made, "finish_reason": "tool_calls"}]}
+
+
+def test_a_run_that_was_begun_again(inspect):
+    failed = {"error": {"message": "overloaded"}}
+    first, again = turn(call(1, cents=9)), turn(call(2, cents=9))
+    body = {"model": "m"}
+    pairs = [
+        ({**body, "messages": [GO]}, answer(first)),
+        ({**body, "messages": [GO, first, result(1, "receipt 1")]}, failed),
+        ({**body, "messages": [GO]}, answer(again)),
+        ({**body, "messages": [GO, again, result(2, "receipt 2")]}, None),
+    ]
+    (finding,) = [f for f in inspect(pairs, protocol="openai-chat") if f.rule == TWICE]
+    assert finding.pointer == "/messages/1/tool_calls/0"
+    assert finding.evidence.startswith("exchange 2 holds it as 'call_1' with its result, and got no answer")
+
+
+def test_what_was_told_once_is_not_told_of_every_later_request(inspect):
+    messages = steps((*CHARGE, "receipt 1"), (*CHARGE, "receipt 2"))
+    done = {"role": "assistant", "content": "Done."}
+    pairs = [({"model": "m", "messages": messages}, {"choices": [{"message": done, "finish_reason": "stop"}]})]
+    later = ({"model": "m", "messages": [*messages, done, GO]}, None)
+    assert not [f for f in inspect([*pairs, later], protocol="openai-chat") if f.rule == TWICE]
+
+
+NAMES = [
+    ("send_email", None, True),
+    ("sendEmail", None, True),
+    ("SendsEmail", None, True),
+    ("mcp__shop__create_order", None, True),
+    ("get_order", None, False),
+    ("list_orders", None, False),
+    ("order_status", None, False),
+    ("preview_post", None, False),
+    ("bash", "Run a shell command", False),
+    ("card", "Charge the card on file", True),
+    ("card", "Charges the card on file", True),
+    ("card", "The card on file", False),
+    ("Postgres", None, False),
+    ("", "", False),
+]
+
+
+@pytest.mark.parametrize(("name", "description", "expected"), NAMES)
+def test_what_a_tool_does(name, description, expected):
+    tool = ToolDef(name, description, {})
+    assert has_effect(ToolCallIR("1", name, {}, "openai"), {name: tool}) is expected
+
+
+def test_a_tool_may_say_that_it_can_be_called_twice():
+    tool = ToolDef("send_email", None, {}, extra={"annotations": {"idempotentHint": True}})
+    assert not has_effect(ToolCallIR("1", "send_email", {}, "openai"), {"send_email": tool})
+
+
+FAILURES = [
+    "Error: no",
+    "error: 'command' is required",
+    '{"error": "no"}',
+    "TypeError: x",
+    "<tool_use_error>x",
+    "Failed to read",
+    "Traceback (most recent call last):",
+    "bash: line 1: permission denied",
+    "InputValidationError: x",
+]
+
+
+@pytest.mark.parametrize("text", FAILURES)
+def test_failures_in_words(text):
+    assert FAILURE.match(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["ok", "0 errors", "errors.py", "no error", "charged", "The error was fixed.", "failover.md"]
+)
+def test_no_failures(text):
+    assert not FAILURE.match(text)
+
+
+BAD, POLL = ("bash", {"args": "--help"}, "error: 'command' is required"), ("job", {"id": 1}, "pending")
+A, B = ("read", {"path": "a"}, "x"), ("read", {"path": "b"}, "y")
+
+LOOPS = [
+    ("twice", steps(BAD, BAD), []),
+    ("three times", steps(BAD, BAD, BAD), ["/messages/5/tool_calls/0"]),
+    ("a useless call", steps(POLL, POLL, POLL), []),
+    ("a useless call too often", steps(POLL, POLL, POLL, POLL), ["/messages/7/tool_calls/0"]),
+    ("it brings something else", steps(POLL, POLL, POLL, (*POLL[:2], "done")), []),
+    ("two that take turns", steps(A, B, A, B, A, B, A, B), ["/messages/15/tool_calls/0"]),
+    ("another error each time", steps(*((*BAD[:2], f"error: {n}") for n in range(5))), []),
+    (
+        "one error whatever is tried",
+        steps(*(("bash", {"n": n}, "error: no") for n in range(5))),
+        ["/messages/9/tool_calls/0"],
+    ),
+    ("asked each time", [m for n in range(4) for m in (GO, turn(call(n, **BAD[1])), result(n, BAD[2]))], []),
+]
+
+
+@pytest.mark.parametrize(("messages", "expected"), [r[1:] for r in LOOPS], ids=[r[0] for r in LOOPS])
+def test_loops(chat, messages, expected):
+    found = [f for f in chat(messages, provider="generic") if f.rule == LOOP]
+    assert [f.pointer for f in found] == expected
+
+
+@settings(max_examples=25)
+@given(st.lists(st.sampled_from([A, B]), max_size=3), st.integers(1, 6))
+def test_a_failing_call_is_a_loop_from_the_third_time_on(before, times):
+    from workbench.inspection import Inspector
+    from workbench.wire.exchange import Body, Exchange, HttpRequest
+    from workbench.wire.session import MemorySession
+
+    body = {"model": "m", "messages": steps(*before, *[BAD] * times)}
+    sent = Exchange("1", HttpRequest(url="/v1/chat/completions", body=Body(json.dumps(body).encode())))
+    findings = Inspector(MemorySession("test", (sent,)), provider="generic").run().findings
+    assert [f.rule for f in findings if f.rule == LOOP] == [LOOP] * (times >= 3)

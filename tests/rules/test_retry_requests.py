@@ -1,0 +1,89 @@
+"""Clients that ask again: the same, a ladder of changes, and without end."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.conftest import exchange
+from workbench.inspection import Inspector
+from workbench.wire.exchange import Origin
+from workbench.wire.session import MemorySession
+
+GO = {"role": "user", "content": "go"}
+LOOP = "retry.loop"
+BODY = {"model": "m", "messages": [GO], "tools": [{"type": "function", "function": {"name": "ls"}}]}
+ERROR = {"error": {"message": "no"}}
+GOOD = {"choices": [{"message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}]}
+
+
+def loops(*tries, origin=Origin.IMPORTED):
+    """Findings of a session of (body, answer, status), as (exchange from one, pointer, message, evidence)."""
+    made = tuple(
+        exchange(body, answer, protocol="openai-chat", status=status, name=str(n), origin=origin)
+        for n, (body, answer, status) in enumerate(tries)
+    )
+    found = Inspector(MemorySession("test", made), provider="generic").run().findings
+    return [(f.exchange + 1, f.pointer, f.message, f.evidence) for f in found if f.rule == LOOP]
+
+
+SAME = [
+    ("refused, and sent again", 400, ERROR, [2, 3, 4, 5]),
+    ("failed", 529, ERROR, [4, 5]),
+    ("an error with status 200", 200, ERROR, [4, 5]),
+    ("answered", 200, GOOD, [4, 5]),
+]
+
+
+@pytest.mark.parametrize(("status", "answer", "expected"), [r[1:] for r in SAME], ids=[r[0] for r in SAME])
+def test_the_same_request_again(status, answer, expected):
+    assert [n for n, *_ in loops(*[(BODY, answer, status)] * 5)] == expected
+
+
+def test_it_is_said_how_often_and_why():
+    *_, (_, pointer, message, evidence) = loops(*[(BODY, ERROR, 400)] * 3)
+    assert message == "the same request is sent for the 3rd time; the one before it got status 400, as this one will"
+    assert (pointer, evidence) == ("", "since exchange 1")
+
+
+def test_a_ladder_of_changed_requests():
+    without = {k: v for k, v in BODY.items() if k != "tools"}
+    rungs = [BODY, {**BODY, "thinking": {"type": "disabled"}}, without, {**without, "model": "small"}]
+    found = loops(*((body, ERROR, 400) for body in rungs))
+    assert [n for n, *_ in found] == [3, 4]
+    _, pointer, message, evidence = found[-1]
+    assert message == "attempt 4 in a row that follows a failure, each with a changed request"
+    assert "exchange 4, after status 400: asked 'small' in place of 'm'" in evidence
+    assert "exchange 3, after status 400: dropped all 1 tools, thinking off → unsaid" in evidence
+    assert "exchange 2, after status 400: thinking unsaid → off" in evidence
+    assert pointer == ""
+
+
+def test_a_rung_is_shown_where_it_changed_something():
+    more = {**BODY, "tools": [*BODY["tools"], {"type": "function", "function": {"name": "rm"}}]}
+    found = loops((BODY, ERROR, 500), ({**BODY, "temperature": 0}, ERROR, 500), (more, ERROR, 500))
+    assert [(n, pointer) for n, pointer, *_ in found] == [(3, "/tools")]
+
+
+def test_compaction_that_does_not_help():
+    long = [GO, {"role": "assistant", "content": "x"}, {"role": "user", "content": "y"}]
+    bodies = [{**BODY, "messages": m} for m in (long, [*long[:1], long[2]], [GO])]
+    found = loops(*((body, ERROR, 400) for body in bodies))
+    assert all("messages" in evidence for *_, evidence in found)
+
+
+GONE_ON = {**BODY, "messages": [GO, {"role": "assistant", "content": "hi"}, GO]}
+HEALTHY = [
+    ("a conversation", [(BODY, GOOD, 200), (GONE_ON, GOOD, 200)]),
+    ("one retry of an overload", [(BODY, ERROR, 529), (BODY, GOOD, 200)]),
+    ("one changed retry", [(BODY, ERROR, 400), ({**BODY, "temperature": 0}, GOOD, 200)]),
+    ("a success between failures", [(BODY, ERROR, 500), (BODY, GOOD, 200), ({**BODY, "n": 1}, ERROR, 500)]),
+]
+
+
+@pytest.mark.parametrize("tries", [r[1] for r in HEALTHY], ids=[r[0] for r in HEALTHY])
+def test_what_is_no_loop(tries):
+    assert not loops(*tries)
+
+
+def test_a_transcript_shows_no_attempts():
+    assert not loops(*[(BODY, None, 200)] * 6, origin=Origin.RECONSTRUCTED)
