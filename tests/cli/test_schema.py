@@ -40,7 +40,7 @@ def test_every_provider_answers(run, file):
     assert found["anthropic"]["issues"][0]["pointer"] == "/oneOf"
     assert "claude-code" in found["anthropic"]["issues"][0]["source"]
     assert found["openai"]["verdict"] == "accepted"
-    assert {"anthropic strict", "openai strict", "gemini", "gemini json-schema", "deepseek:v4 strict"} <= set(found)
+    assert {"anthropic strict", "openai strict", "gemini", "gemini json-schema", "deepseek:beta strict"} <= set(found)
 
 
 def test_the_change_is_printed_and_proved(run, file):

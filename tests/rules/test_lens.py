@@ -35,7 +35,10 @@ def test_a_verdict_has_its_reasons_and_a_change(name, schema, dialect, verdict, 
 
 def test_one_contract_answers_in_all_its_modes():
     assert [d.mode for _, d in lens.dialects("gemini")] == ["", "json-schema"]
-    assert {c.label for c, _ in lens.dialects()} < {contracts.get(name).label for name in contracts.names()}
+    every = [(c.label, d.mode) for c, d in lens.dialects()]
+    assert {label.partition(":")[0] for label, _ in every} < set(contracts.names())
+    assert ("deepseek:v4", "") in every and ("deepseek:beta", "strict") in every  # each mode once
+    assert len(every) == len({(label.partition(":")[0], mode) for label, mode in every})
 
 
 @pytest.mark.parametrize(

