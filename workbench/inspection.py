@@ -240,7 +240,15 @@ class Inspector:
             self._details.pop(next(iter(self._details)))
         return kept
 
-    def trial(self, index: int, request: HttpRequest, *, provider: str = "", protocol: str | None = None) -> Trial:
+    def trial(
+        self,
+        index: int,
+        request: HttpRequest,
+        *,
+        provider: str = "",
+        protocol: str | None = None,
+        is_answered: bool = False,
+    ) -> Trial:
         """What the rules say of another request in the place of one, after everything that came before it.
 
         Exchanges up to ``index`` are inspected first.
@@ -250,6 +258,7 @@ class Inspector:
             request: URL, headers and body of it.
             provider: contract to judge it by, ``""`` for the one of this inspection.
             protocol: of the request; None to find it.
+            is_answered: as if it had got the recorded answer.
 
         Raises:
             IndexError: the session has no such exchange.
@@ -257,8 +266,12 @@ class Inspector:
         """
         while self._next <= index < len(self.session):
             self._step()
-        decoded = Decoded(index, Exchange(self.rows[index].summary.id, request), protocol or self.protocol)
-        return self.judged(decoded, provider)
+        exchange = self._read(index)
+        if not isinstance(exchange, Exchange):
+            exchange = Exchange(self.rows[index].summary.id)
+        answer = exchange.response if is_answered else None
+        tried = replace(exchange, request=request, response=answer, state=State.COMPLETE, damage=())
+        return self.judged(Decoded(index, tried, protocol or self.protocol), provider)
 
     def judged(self, decoded: Decoded, provider: str = "", *, is_alone: bool = False) -> Trial:
         """What the rules say of a decoded request in the place of the inspected exchange of its index.

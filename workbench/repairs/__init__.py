@@ -92,7 +92,7 @@ def fix(inspector: Inspector, index: int, request: HttpRequest | None = None) ->
     """
     return _search.fix(
         Search(families(), inspector, index, request),
-        lambda repaired, budget: Search(families(), inspector, index, repaired, budget),
+        lambda made, budget: Search(families(), inspector, index, made.request, budget, made.told),
     )
 
 

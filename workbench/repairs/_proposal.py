@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TypeAlias
 
 from workbench.ir import JsonValue
+from workbench.leaves import escape
 from workbench.rules import Edit
 from workbench.wire import patch
 from workbench.wire._index import split
@@ -138,3 +140,19 @@ def value_at(body: JsonValue, pointer: str) -> JsonValue:
         else:
             return None
     return body
+
+
+def difference(at: str, old: JsonValue, new: JsonValue) -> Iterator[patch.Change]:
+    """The changes that make one value of the other, as few as there are."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        yield from (patch.Remove(f"{at}/{escape(key)}") for key in old if key not in new)
+        for key, value in new.items():
+            if key not in old:
+                yield patch.Insert(f"{at}/{escape(key)}", value)
+            else:
+                yield from difference(f"{at}/{escape(key)}", old[key], value)
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for number, (before, after) in enumerate(zip(old, new, strict=True)):
+            yield from difference(f"{at}/{number}", before, after)
+    elif type(old) is not type(new) or old != new:
+        yield patch.Replace(at, new)

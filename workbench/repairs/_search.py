@@ -12,27 +12,36 @@ from workbench.decode import REQUEST
 from workbench.errors import WorkbenchError
 from workbench.inspection import Inspector, Trial
 from workbench.repairs._fault import Fault
-from workbench.repairs._proposal import Proposal, edited, edits
+from workbench.repairs._proposal import HEADERS, Proposal, edited, edits, read_at
 from workbench.rules import Finding, Repair, Severity, Verdict, every_rule
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import HttpRequest
 
 Propose = Callable[[Fault], Iterable[Proposal]]
 Families = Mapping[str, tuple[Propose, ...]]
-Again = Callable[[HttpRequest, int], "Search"]
-"""A request that was repaired, and what is left of the budget → the search for it."""
 
 PENDING, MISSING = "closure.pending", "closure.missing-result"
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A proposal that holds under the contract. ``request`` is what it makes of the request."""
+    """A proposal that holds under the contract.
+
+    Attributes:
+        request: what it makes of the request.
+        trial: what the rules say of that.
+        told: findings that the recorded answer tells, and that are left.
+    """
 
     proposal: Proposal
     repair: Repair
     request: HttpRequest
     trial: Trial
+    told: tuple[Finding, ...] = ()
+
+
+Again = Callable[[Tried, int], "Search"]
+"""A repair that was made, and what is left of the budget → the search for the next one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +75,7 @@ class Search:
     Args:
         request: None for the one that was sent.
         budget: how many proposals may be tried.
+        told: findings that the answer of the exchange tells, and nothing else; None to look.
     """
 
     def __init__(
@@ -75,6 +85,7 @@ class Search:
         index: int,
         request: HttpRequest | None = None,
         budget: int = limits.MAX_REPAIR_TRIALS,
+        told: Iterable[Finding] | None = None,
     ) -> None:
         self.families = families
         self.inspector = inspector
@@ -88,20 +99,32 @@ class Search:
         self.text = decode_partial(self.request.body)[0]
         self.trial = self._judge(self.request)
         self.broken = _broken(self.trial.findings, self.refused)
+        self.told = list(self._told(detail.row.findings) if told is None else told)
 
-    def _judge(self, request: HttpRequest) -> Trial:
-        return self.inspector.trial(self.index, request, provider=self.provider, protocol=self.protocol)
+    def _judge(self, request: HttpRequest, *, is_answered: bool = False) -> Trial:
+        how = {"provider": self.provider, "protocol": self.protocol}
+        return self.inspector.trial(self.index, request, is_answered=is_answered, **how)  # type: ignore[arg-type]
+
+    def _told(self, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """Findings of the exchange that only its recorded answer tells."""
+        known = {(f.rule, f.pointer) for f in self.broken}
+        return (f for f in findings if is_repairable(f) and (f.rule, f.pointer) not in known)
 
     @property
     def verdict(self) -> Verdict:
         """What the contract makes of the request as it stands."""
         verdict = self.trial.judgement.verdict
-        return Verdict.REFUSES if verdict is Verdict.ACCEPTS and self.broken else verdict
+        return Verdict.REFUSES if verdict in (Verdict.ACCEPTS, Verdict.UNKNOWN) and self.all_broken else verdict
+
+    @property
+    def all_broken(self) -> list[Finding]:
+        """What breaks the chain, by the contract or by what the answer said."""
+        return [*self.broken, *self.told]
 
     def findings(self) -> list[Finding]:
         """What breaks the chain, the one the provider reports first."""
         first = self.trial.judgement.finding
-        rest = [f for f in self.broken if f != first]
+        rest = [f for f in self.all_broken if f != first]
         return [first, *rest] if first else rest
 
     def offers(self, finding: Finding) -> Iterator[Tried]:
@@ -131,11 +154,27 @@ class Search:
             return None
         left = _broken(trial.findings, self.refused)
         before, after = Counter(f.rule for f in self.broken), Counter(f.rule for f in left)
-        if after[finding.rule] >= before[finding.rule] or any(after[rule] > before[rule] for rule in after):
+        told = self._still_told(request)
+        is_gone = finding not in told if finding in self.told else after[finding.rule] < before[finding.rule]
+        if not is_gone or any(after[rule] > before[rule] for rule in after):
             return None
-        verified = not left and trial.judgement.verdict is not Verdict.REFUSES
+        verified = not left and not told and trial.judgement.verdict is not Verdict.REFUSES
         made = edits(self.request, self.text, proposal.changes)
-        return Tried(proposal, Repair(proposal.title, verified, made), request, trial)
+        return Tried(proposal, Repair(proposal.title, verified, made), request, trial, told)
+
+    def _still_told(self, request: HttpRequest) -> tuple[Finding, ...]:
+        """What the same answer would tell of this request, of that which it told before, where that still stands."""
+        if not self.told:
+            return ()
+        trial = self._judge(request, is_answered=True)
+        found = {(f.rule, f.message) for f in trial.findings if is_repairable(f)}
+        old, new = self.trial.decoded.request_index, trial.decoded.request_index
+        return tuple(
+            f
+            for f in self.told
+            if (f.rule, f.message) in found
+            and (f.pointer.startswith(HEADERS) or read_at(old, f.pointer) == read_at(new, f.pointer))
+        )
 
 
 def _proposed(families: Families, fault: Fault) -> Iterator[Proposal]:
@@ -173,10 +212,10 @@ def _size(tried: Tried) -> int:
 def fix(search: Search, again: Again, steps: int = limits.MAX_REPAIR_STEPS) -> Fixed:
     """Repair until the contract accepts: the best repair of the first finding that has one, and so on."""
     first, done = search, list[Repair]()
-    while search.broken and len(done) < steps:
+    while search.all_broken and len(done) < steps:
         chosen = next((found[0] for f in search.findings() if (found := best(search.offers(f)))), None)
         if chosen is None:
             break
         done.append(chosen.repair)
-        search = again(chosen.request, search.budget)
+        search = again(chosen, search.budget)
     return Fixed(search.request, tuple(done), first.verdict, search.verdict, tuple(search.findings()))

@@ -89,7 +89,7 @@ def _fixes(families: Families, inspector: Inspector) -> Iterator[Done]:
 
 
 def _again(families: Families, inspector: Inspector, index: int) -> _search.Again:
-    return lambda request, budget: Search(families, inspector, index, request, budget)
+    return lambda made, budget: Search(families, inspector, index, made.request, budget, made.told)
 
 
 def _edited(exchange: Exchange, request: HttpRequest) -> Exchange:

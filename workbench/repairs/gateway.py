@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.decode import REQUEST
 from workbench.repairs._fault import Fault
-from workbench.repairs._proposal import HEADERS, Loss, Proposal, SetHeader, read_at
+from workbench.repairs._proposal import HEADERS, Loss, Proposal, SetHeader, difference, read_at
 from workbench.repairs._search import Propose
 from workbench.rules._cache_marks import marks
 from workbench.rules._refusal import dotted
@@ -60,23 +59,21 @@ def beta(fault: Fault) -> Iterator[Proposal]:
 
 
 def damaged(fault: Fault) -> Iterator[Proposal]:
-    """The value as the hop before the gateway saw it."""
-    origin, at = fault.finding.origin, fault.finding.pointer
-    sent = fault.case.peek(origin.exchange) if origin and origin.side == REQUEST else None
-    if origin is None or sent is None:
+    """What the place before the gateway sent: at this pointer, or all of it."""
+    outer, at = fault.case.hops.outer, fault.finding.pointer
+    if outer is None or outer.protocol != fault.request.protocol or fault.body is None:
         return
-    value = read_at(sent.request_index, origin.pointer or at)
-    if value is None:
-        return
-    title = f"put back what exchange {origin.exchange + 1} sent at {origin.pointer or at}"
-    there = fault.case.decoded.request_index.span(at) is not None
-    yield Proposal(title, (Replace(at, value) if there else Insert(at, value),))
+    value, there = read_at(outer.request_index, at), fault.case.decoded.request_index.span(at) is not None
+    if value is not None and fault.finding.rule.startswith("gateway."):
+        title = f"put back what exchange {outer.index + 1} holds at {at}"
+        yield Proposal(title, (Replace(at, value) if there else Insert(at, value),))
+    whole = tuple(difference("", fault.body, read_at(outer.request_index, "")))
+    yield Proposal(f"send on what came in with exchange {outer.index + 1}", whole)
 
 
 REPAIRS: Mapping[str, tuple[Propose, ...]] = {
     "gateway.unknown-field": (unknown_field,),
     "gateway.cache-limit": (cache_limit,),
     "gateway.beta-header": (beta,),
-    "gateway.dropped-field": (damaged,),
-    "gateway.altered-bytes": (damaged,),
+    "": (damaged,),
 }

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from workbench.ir import JsonValue, ModelRequest, ToolDef
-from workbench.leaves import escape
 from workbench.repairs._fault import Fault
-from workbench.repairs._proposal import Loss, Proposal, read_at
+from workbench.repairs._proposal import Loss, Proposal, difference, read_at
 from workbench.repairs._search import Propose
 from workbench.rules._words import quote
 from workbench.rules.schemas import of_contract, schema_at, standing
@@ -68,29 +67,13 @@ def _lowered(fault: Fault, tool: ToolDef) -> tuple[Change, ...]:
         return ()
     schema = standing(fault.case.decoded, tool)
     made = down_level(schema, _dialect(fault, tool, pointer))
-    return () if made.remaining else tuple(_difference(pointer, schema, made.schema))
+    return () if made.remaining else tuple(difference(pointer, schema, made.schema))
 
 
 def _loss(fault: Fault, tool: ToolDef) -> Loss:
     pointer = schema_at(fault.case.decoded, tool) or ""
     made = down_level(standing(fault.case.decoded, tool), _dialect(fault, tool, pointer))
     return Loss.NONE if all(step.effect == EXACT for step in made.steps) else Loss.STAND_IN
-
-
-def _difference(at: str, old: JsonValue, new: JsonValue) -> Iterator[Change]:
-    """The changes that make one value of the other, as few as there are."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        yield from (Remove(f"{at}/{escape(key)}") for key in old if key not in new)
-        for key, value in new.items():
-            if key not in old:
-                yield Insert(f"{at}/{escape(key)}", value)
-            else:
-                yield from _difference(f"{at}/{escape(key)}", old[key], value)
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for number, (before, after) in enumerate(zip(old, new, strict=True)):
-            yield from _difference(f"{at}/{number}", before, after)
-    elif type(old) is not type(new) or old != new:
-        yield Replace(at, new)
 
 
 def no_parameters(fault: Fault) -> Iterator[Proposal]:
