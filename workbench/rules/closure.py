@@ -215,9 +215,8 @@ def _flaw(case: Case, line: CallLine, flaw: Flaw) -> Iterator[Finding]:
     elif flaw is Flaw.NOT_ADJACENT and line.between is not None:
         between = case.decoded.messages(REQUEST)[line.between]
         message = f"a message of role {quote(between.role)} stands between {_call(line)} and its result"
-        yield case.finding(
-            NOT_ADJACENT, REQUEST, between.pointer, message, evidence=note, values=_open_turn(case, line)
-        )
+        values = {**_open_turn(case, line), "before": case.decoded.messages(REQUEST)[line.between - 1].role}
+        yield case.finding(NOT_ADJACENT, REQUEST, between.pointer, message, evidence=note, values=values)
     elif flaw is Flaw.RESULT_NOT_FIRST and line.before:
         message = f"this stands before the result of {_call(line)}: results come first in their message"
         yield case.at(NOT_FIRST, line.before, message, evidence=note, values=_open_turn(case, line))
@@ -241,11 +240,21 @@ def _mismatch(case: Case, line: CallLine) -> Iterator[Finding]:
     call = case.part(line.stands_for)
     wanted = call.id if isinstance(call, ToolCallIR) else None
     has = "has no id" if wanted is None else f"is {quote(wanted)}"
-    check = None if case.contract.enforced(MISMATCH.slug) else case.contract.enforced(MISSING.slug)
-    words = {"source": check.source, "refusal": check.template} if check else {}
+    answered = next((other for other in case.closure.lines if other.call == line.stands_for), line)
+    turn = _open_turn(case, answered)
     for ref in line.results:
         message = f"the result names {quote(line.id)}, the call that it answers by position {has}"
-        finding = case.at(MISMATCH, ref, message, name="tool_call_id", evidence=_seen(case, line), **words)
+        values = {name: turn[name] for name in ("ids", "next") if name in turn}
+        finding = case.at(MISMATCH, ref, message, name="tool_call_id", evidence=_seen(case, line), values=values)
+        if finding.check is None:  # then the provider misses the result of the call
+            open_call = case.at(MISSING, line.stands_for, message, values=turn)
+            finding = replace(
+                finding,
+                check=open_call.check,
+                values=open_call.values,
+                source=open_call.source,
+                refusal=open_call.refusal,
+            )
         yield with_related(finding, [case.pointer(line.stands_for, "id")])
 
 

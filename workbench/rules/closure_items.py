@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST
-from workbench.ir import Message, ToolCallIR
+from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding
 from workbench.rules._items import item_id, item_kind
 from workbench.rules._words import enforced_exactly, quote
-from workbench.rules.closure import DUPLICATE_ID
+from workbench.rules.closure import DUPLICATE_ID, ORPHAN
 from workbench.rules.closure_ids import ID_FORMAT
 
 RULES = ()
@@ -29,6 +29,8 @@ def check(case: Case) -> Iterator[Finding]:
     pattern = case.contract.term("closure.server-id-pattern")
     if pattern and enforced_exactly(case, ID_FORMAT, "server-pattern"):
         yield from _server_calls(case, str(pattern))
+    if enforced_exactly(case, ORPHAN, "server"):
+        yield from _server_results(case)
 
 
 def _items(case: Case) -> Iterator[Finding]:
@@ -72,3 +74,20 @@ def _server_calls(case: Case, pattern: str) -> Iterator[Finding]:
 
 def _has_server_call(message: Message) -> bool:
     return any(isinstance(p, ToolCallIR) and p.is_server for p in message.parts)
+
+
+def _server_results(case: Case) -> Iterator[Finding]:
+    """Results of calls that the provider ran, without the call before them."""
+    called: set[str | None] = set()
+    for n, message in case.suspects(_has_server_part):
+        for k, part in enumerate(message.parts):
+            if isinstance(part, ToolCallIR) and part.is_server:
+                called.add(part.id)
+            elif isinstance(part, ToolResultIR) and part.is_server and part.tool_call_id not in called:
+                kind = str(part.extra.get("type", "result"))
+                text = f"a {kind} for {quote(part.tool_call_id, 60)}, which no call of the provider before it has"
+                yield case.at(ORPHAN, NodeRef(REQUEST, n, k), text, when="server", values={"block": kind})
+
+
+def _has_server_part(message: Message) -> bool:
+    return any(isinstance(p, ToolCallIR | ToolResultIR) and p.is_server for p in message.parts)
