@@ -39,6 +39,33 @@ TRUE_BREAKS = {
         {"stream.error-event"},
         "the upstream fails with 'Token limit reached' in the middle of the stream",
     ),
+    "pydantic-ai/anthropic/test_anthropic__test_anthropic_explicit_effort_xhigh_unsupported_model_errors.yaml": (
+        {"params.unsupported"},
+        "refused with 400: this model has no effort of that name",
+    ),
+    "pydantic-ai/bedrock/test_multimodal_tool_returns__test_multimodal_tool_return_matrix"
+    "[direct-uploaded_file-document-bedrock_nova].yaml": (
+        {"content.image-in-result"},
+        "refused with 400: a result that holds a document",
+    ),
+    "pydantic-ai/openai/test_multimodal_tool_returns__test_multimodal_tool_return_matrix"
+    "[direct-binary-audio-openai_chat].yaml": (
+        {"params.unsupported"},
+        "refused with 400: audio in a message to a model that takes none",
+    ),
+    "pydantic-ai/openai/test_multimodal_tool_returns__test_multimodal_tool_return_matrix"
+    "[direct-url-audio-openai_responses].yaml": (
+        {"content.image-in-result"},
+        "refused with 400: behind the URL is no PDF, which only the provider sees; its words name the place",
+    ),
+    "pydantic-ai/openai/test_openai__test_openai_web_search_tool_model_not_supported.yaml": (
+        {"params.unsupported"},
+        "refused with 400: this model cannot search the web",
+    ),
+    "pydantic-ai/openai/test_openai_responses__test_openai_responses_thinking_with_modified_history.yaml": (
+        {"reasoning.unpaired"},
+        "refused with 400: the client has put another text in place of the item that the reasoning led to",
+    ),
     "vercel-ai/anthropic/spliced-message-start.chunks.txt": (
         {"stream.block-order"},
         "a stream spliced from two messages: a second message_start",
