@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -475,3 +477,20 @@ def test_calls_that_the_provider_runs_have_lines():
     assert closure.lines[0].results == (NodeRef("response", 0, 0),)
     assert "run by the provider" in closure.lines[1].note
     assert (closure.closed, closure.calls) == (1, 3)
+
+
+ITEMS = """
+    assistant: +a:read
+    assistant: a word
+    assistant: +b:read
+    tool: =a
+    tool: =b
+"""
+
+
+@pytest.mark.parametrize(("calls_last", "expected"), [(False, ["closed", "closed"]), (True, ["misplaced", "closed"])])
+def test_what_is_said_behind_a_call_may_begin_another_turn(calls_last, expected):
+    terms = replace(MESSAGES, calls_last=calls_last)
+    lines = derive(replace(request(ITEMS), itemized=True), None, terms).lines
+    assert [line.state for line in lines] == expected
+    assert [line.between for line in lines] == [1 if calls_last else None, None]
