@@ -79,23 +79,24 @@ def chat(inspect):
 
 @pytest.fixture
 def under():
-    """A function from terms, checks and a request body to what a family says of it under a contract of them alone.
+    """``say`` as a fixture."""
+    return say
+
+
+def say(family, terms, checks, body, *, protocol="openai-chat", headers=(), url=""):
+    """What a family says of a request under a contract of these terms and checks alone.
 
     Terms are key → value; checks are (rule, message) or (rule, message, when).
     """
-
-    def run(family, terms, checks, body, *, protocol="openai-chat", headers=(), url=""):
-        request = HttpRequest(url=url, headers=Headers(tuple(headers)), body=Body(text_of(body)))
-        inspector = Inspector(MemorySession("test", (Exchange("1", request),)), protocol=protocol, provider="generic")
-        case = inspector.trial(0, request, protocol=protocol).case
-        enforced = tuple(
-            Enforced(rule, 400, message, "a test", "2026-01", when=(*more, "")[0]) for rule, message, *more in checks
-        )
-        facts = {key: Fact(value, "a test", "2026-01") for key, value in terms.items()}
-        contract = replace(case.contract, name="test", terms=facts, enforces=enforced)
-        return list(family.check(replace(case, contract=contract)))
-
-    return run
+    request = HttpRequest(url=url, headers=Headers(tuple(headers)), body=Body(text_of(body)))
+    inspector = Inspector(MemorySession("test", (Exchange("1", request),)), protocol=protocol, provider="generic")
+    case = inspector.trial(0, request, protocol=protocol).case
+    enforced = tuple(
+        Enforced(rule, 400, message, "a test", "2026-01", when=(*more, "")[0]) for rule, message, *more in checks
+    )
+    facts = {key: Fact(value, "a test", "2026-01") for key, value in terms.items()}
+    contract = replace(case.contract, name="test", terms=facts, enforces=enforced)
+    return list(family.check(replace(case, contract=contract)))
 
 
 def brief(findings):

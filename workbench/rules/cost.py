@@ -78,8 +78,8 @@ def _broken(case: Case, old: Decoded, found: Break, paid: int | None) -> Finding
     estimate = found.read_anew // BYTES_PER_TOKEN
     tokens = estimate if paid is None else paid
     how = "an estimated" if paid is None else "measured by both answers,"
-    cost = f"{how} {tokens:,} tokens are read anew that the request before had cached, or could have"
-    if tokens < least:
+    cost = f"{how} {tokens:,} tokens are read anew{' that the request before had cached' if paid else ''}"
+    if paid is None and tokens < least:
         cost = f"{how} {tokens:,} tokens stand behind it: too few for a cache"
     where = f" at byte {found.span[0]:,}" if found.span else ""
     text = f"the prompt stops to be that of exchange {old.index + 1}{where}: {found.why}; {cost}"
