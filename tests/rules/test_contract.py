@@ -269,15 +269,8 @@ def test_a_contract_without_a_reason_for_a_variant_goes_without_one(own: Path):
     assert contracts.get("base:odd").label == "base:odd"
 
 
-def test_names_that_have_no_contract_yet_are_generic_and_say_so():
-    for name in set(contracts.KNOWN_NAMES) - set(contracts.names()):
-        contract = contracts.get(name, protocol="openai-chat")
-        assert (contract.name, contract.note) == ("generic", f"{name} has no contract yet: checked as generic")
-        assert not contract.enforces
-
-
 def test_unknown_names_and_variants_are_named():
-    with pytest.raises(UsageError, match=r"no contract named 'opneai'; known: anthropic, openai"):
+    with pytest.raises(UsageError, match=r"no contract named 'opneai'; known: anthropic, bedrock"):
         contracts.get("opneai")
     with pytest.raises(UsageError, match=r"contract 'deepseek' has no variant 'v9'; known: v4, v3.2"):
         contracts.get("deepseek:v9")
@@ -299,6 +292,12 @@ FACTS = [
     ("anthropic", "claude-opus-5", "content.assistant-last", True),
     ("anthropic", "claude-opus-5", "reasoning.unbound", False),
     ("anthropic", "claude-opus-5-5", "reasoning.unbound", True),
+    ("gemini", "gemini-3-pro-preview", "reasoning.missing", True),
+    ("gemini", "gemini-2.5-pro", "reasoning.missing", False),
+    ("gemini", "gemini-3.7-flash", "closure.id-mismatch", True),
+    ("gemini", "gemini-3-flash-preview", "closure.id-mismatch", False),
+    ("gemini", "gemini-3.6-flash", "content.assistant-last", True),
+    ("gemini", "gemini-3.5-flash", "content.assistant-last", False),
     ("deepseek", "deepseek-v4-pro", "reasoning.empty", True),
     ("deepseek", "deepseek-v4-flash", "reasoning.empty", False),
 ]
