@@ -57,13 +57,6 @@ def test_what_conversion_costs_is_told() -> None:
     assert row.losses
 
 
-def test_a_name_without_a_contract_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contracts, "names", lambda: ("generic",))
-    looked = inspector("deepseek-reasoning-lost")
-    (row,) = matrix.rows(looked, 1, ["openai"])
-    assert (row.verdict, row.note) == (Verdict.UNKNOWN, "openai has no contract yet: checked as generic")
-
-
 def test_the_longest_history_is_asked_about() -> None:
     assert matrix.longest(inspector("deepseek-reasoning-lost")) == 1
     with pytest.raises(LocalProtocolError, match="no request of a model"):

@@ -105,8 +105,6 @@ class History:
             contract = contracts.get(label, protocol=spoken)
         except ProfileError as error:
             return Row(label, label, "", Verdict.UNKNOWN, note=str(error))
-        if contract.name != label.partition(":")[0]:
-            return Row(label, contract.title, spoken, Verdict.UNKNOWN, note=contract.note)
         history = self._in(spoken, contract)
         if isinstance(history, str):
             return Row(label, contract.title, spoken, Verdict.UNKNOWN, note=history)

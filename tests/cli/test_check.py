@@ -86,12 +86,6 @@ def test_a_wrong_name_is_said_once(run: Run, words: list[str], complaint: str) -
     assert complaint in done.err
 
 
-def test_a_contract_that_is_not_there_yet_is_said_beside_the_json(run: Run) -> None:
-    done = run("check", "--provider", "hermes", "--format", "json", BROKEN)
-    assert json.loads(done.out)["files"][0]["provider"] == "generic"
-    assert "hermes" in done.err
-
-
 def two(first: object, second: object) -> bytes:
     """A HAR of two exchanges, of which the second is of a protocol that is not decoded."""
     entries = [
@@ -147,6 +141,20 @@ def test_text_says_what_where_and_what_the_provider_answers(run: Run) -> None:
     assert "exchange 2 · request · /messages/1 · bytes" in out
     assert "must be passed back" in out
     assert "contract deepseek:v4 (" in out
+
+
+def test_where_it_began_is_in_every_form(run: Run) -> None:
+    path = SESSIONS / "anthropic-compaction-orphan.jsonl"
+    (finding, *_) = json.loads(run("check", "--format", "json", path).out)["files"][0]["findings"]
+    origin, place = finding["origin"], f"exchange {finding['origin']['exchange'] + 1}"
+    assert list(origin) == ["exchange", "hop", "side", "pointer", "message"]
+    here = "here" if origin["exchange"] == finding["exchange"] else f"in {place}"
+    line = f"began {here} · {origin['side']} · {origin['pointer']}: {origin['message']}"
+    assert line in run("check", path).out
+    assert line in run("check", "--format", "junit", path).out
+    (log,) = json.loads(run("check", "--format", "sarif", path).out)["runs"]
+    (related,) = log["results"][0]["relatedLocations"]
+    assert related["logicalLocations"][0]["fullyQualifiedName"] == f"{place}/request{origin['pointer']}"
 
 
 def test_sarif(run: Run) -> None:

@@ -71,8 +71,6 @@ def run(args: argparse.Namespace) -> int:
         reports.append(inspected)
         statuses.append(inspected.status(args.fail_on))
     report(args.format, reports, errors)
-    if args.provider and args.format != "text":
-        _say_stand_ins(reports, args.provider)
     for failed in errors:
         _output.complain(failed["message"], 2)
     return worst(statuses)
@@ -91,15 +89,6 @@ def inspect_file(path: str, args: argparse.Namespace, passes: Filter | None) -> 
         return FileReport(path, replace(inspection, findings=with_repairs(inspector, inspection.findings)))
     finally:
         session.close()
-
-
-def _say_stand_ins(reports: list[FileReport], asked: str) -> None:
-    """A contract that had to be replaced is named, also where only data is printed."""
-    for report in reports:
-        for row in report.inspection.rows:
-            if row.provider and row.provider.partition(":")[0] != asked.partition(":")[0]:
-                _output.complain(f"{report.path}: contract {row.provider} ({row.provider_from})", 0)
-                break
 
 
 def report(how: str, reports: list[FileReport], errors: list[dict[str, str]]) -> None:

@@ -89,17 +89,15 @@ def _title(label: str) -> str:
 def _is_contract(subject: str) -> bool:
     from workbench.rules import contracts
 
-    return subject.partition(":")[0] in {*contracts.names(), *contracts.KNOWN_NAMES}
+    return subject.partition(":")[0] in contracts.names()
 
 
 def _contract(label: str, protocol: str, how: str) -> int:
     """What a contract asks for and refuses. Raises UsageError for a variant that it does not have."""
     from workbench.rules import contracts
 
-    found = contracts.get(label)
+    contracts.get(label)
     name, _, variant = label.partition(":")
-    if name not in contracts.names():
-        return _output.complain(found.note, 3)
     file = contracts.read(name)
     if protocol and file.protocols and protocol not in file.protocols:
         return _output.complain(f"{name} does not speak {protocol}; known: {', '.join(file.protocols)}", 2)

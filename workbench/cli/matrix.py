@@ -7,7 +7,7 @@ providers, with sources (workbench explain CONTRACT).
   accepts     no check of the contract fails
   refuses     the provider answers with an error; of several it is the one that it checks first
   suspicious  it goes through, and the chain is broken or will be
-  unknown     there is no such contract yet, or the history cannot be said in its protocol
+  unknown     the history cannot be said in its protocol
 
 JSON output is one object:
   {"path", "exchange", "protocol", "provider", "model", "messages", "contracts": [{"contract", "title", "protocol",

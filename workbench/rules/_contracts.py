@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 
 from workbench import resources
 from workbench.errors import ProfileError, UsageError
 from workbench.rules._contract import Contract
-from workbench.rules._contract_file import Clues, ContractFile, load, matches
+from workbench.rules._contract_file import Clues, ContractFile, load
 from workbench.rules._contract_text import Part, as_json, lines
-from workbench.rules._known import KNOWN_NAMES, TRAITS, Traits
 
 GENERIC = "generic"
 NOTHING_SEEN = Clues()
 
 __all__ = [
-    "KNOWN_NAMES",
     "Clues",
     "Part",
     "as_json",
@@ -77,7 +74,7 @@ def get(label: str, *, protocol: str | None = None, clues: Clues = NOTHING_SEEN)
     """
     name, _, variant = label.partition(":")
     if name not in names():
-        return _stand_in(name, protocol)
+        raise UsageError(f"no contract named {name!r}", hint=f"known: {', '.join(names())}")
     file = read(name)
     known = [v.name for v in file.variants]
     if variant and variant not in known:
@@ -96,8 +93,6 @@ def _resolved(name: str, protocol: str | None, variant: str, model: str | None) 
 def choose(clues: Clues, protocol: str | None) -> tuple[Contract, str]:
     """The contract of an exchange, and how it was found, in words."""
     name, how = _choose(_place(clues.url), clues.model, protocol, clues.answered_as)
-    if name not in names():
-        return _stand_in(name, protocol), f"{how}; {name} has no contract yet: generic"
     file = read(name)
     if not file.speaks(protocol):
         return _generic(protocol), f"{how}, but the contract of {name} does not cover {protocol}: generic"
@@ -113,7 +108,7 @@ def _choose(place: str, model: str | None, protocol: str | None, answered_as: st
     """
     names_and_protocol = [*_by_model(model), *_by_model(answered_as), *_by_protocol(protocol)]
     for candidates in ([*_by_host(place)], names_and_protocol):
-        spoken = (found for found in candidates if found[0] not in names() or read(found[0]).speaks(protocol))
+        spoken = (found for found in candidates if read(found[0]).speaks(protocol))
         if candidates:
             return next(spoken, candidates[0])
     return GENERIC, "no contract matches: generic"
@@ -122,17 +117,14 @@ def _choose(place: str, model: str | None, protocol: str | None, answered_as: st
 def _by_host(place: str) -> Iterator[tuple[str, str]]:
     """Providers whose hosts fit, with or without the port."""
     said = (place, place.partition(":")[0])
-    hosts = [(file.name, file.hosts) for file in _files()] + [(name, traits.hosts) for name, traits in _unwritten()]
-    for name, globs in hosts:
+    for file in _files():
         for host in said:
-            if any(fnmatchcase(host, glob) for glob in globs):
-                yield name, f"by its host {host}"
+            if any(fnmatchcase(host, glob) for glob in file.hosts):
+                yield file.name, f"by its host {host}"
 
 
 def _by_model(model: str | None) -> Iterator[tuple[str, str]]:
-    how = f"by its model name {model}"
-    yield from ((file.name, how) for file in _files() if file.claims_model(model))
-    yield from ((name, how) for name, traits in _unwritten() if matches(model, traits.models))
+    yield from ((file.name, f"by its model name {model}") for file in _files() if file.claims_model(model))
 
 
 def _by_protocol(protocol: str | None) -> Iterator[tuple[str, str]]:
@@ -143,11 +135,6 @@ def _files() -> list[ContractFile]:
     return [read(name) for name in names() if name != GENERIC]
 
 
-def _unwritten() -> list[tuple[str, Traits]]:
-    """Providers that are recognised and have no contract yet."""
-    return [(name, traits) for name, traits in TRAITS.items() if name not in names()]
-
-
 def _place(url: str | None) -> str:
     """Host of a URL, with its port where it names one: "localhost:11434"."""
     found = re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([^/?#:]+(?::[0-9]+)?)", url or "")
@@ -156,10 +143,3 @@ def _place(url: str | None) -> str:
 
 def _generic(protocol: str | None) -> Contract:
     return _resolved(GENERIC, protocol, "", None)
-
-
-def _stand_in(name: str, protocol: str | None) -> Contract:
-    if name not in KNOWN_NAMES:
-        known = dict.fromkeys((*KNOWN_NAMES, *names()))
-        raise UsageError(f"no contract named {name!r}", hint=f"known: {', '.join(known)}")
-    return replace(_generic(protocol), note=f"{name} has no contract yet: checked as generic")
