@@ -158,6 +158,8 @@ KIMI = [
     ),
     ("kimi", chat(GO, temperature=0.3, model="kimi-k3"), "params.unsupported", "only 1 is allowed for this model"),
     ("kimi", chat(GO, temperature=1.0, model="kimi-k3"), "", ""),
+    ("kimi", chat(GO, temperature=0.6, model="kimi-k2.6"), "params.unsupported", "only 1 is allowed for this model"),
+    ("kimi", chat(GO, temperature=0.6, model="kimi-k2.6", thinking=OFF), "", ""),
     ("kimi", chat(GO, thinking=ON, reasoning_effort="low"), "params.unsupported", "cannot specify both 'thinking' and"),
 ]
 
