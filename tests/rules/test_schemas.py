@@ -127,3 +127,19 @@ def test_refusals_name_what_they_are_about(under, protocol, rule, when, text, to
     said = {"contents": [{"role": "user", "parts": [{"text": "go"}]}]} if protocol == "gemini" else {"messages": GO}
     found = under(schemas, TERMS, [(rule, text, when)], {"tools": tools, **said}, protocol=protocol)
     assert [f.refusal for f in found if f.check] == expected
+
+
+def test_calls_of_a_history_are_held_to_what_tools_are(under):
+    call = {"id": "a", "type": "function", "function": {"name": "a/b", "arguments": "{}"}}
+    calls = [call, {**call, "id": "b"}, {**call, "id": "c", "function": {**call["function"], "name": "ab"}}]
+    checks = [
+        ("schema.name", "messages[{message}].tool_calls[{call}]: {name}", "replayed"),
+        ("schema.too-many-tools", "messages[{message}]: {length} of {limit}", "replayed"),
+    ]
+    body = {"messages": [*GO, {"role": "assistant", "content": None, "tool_calls": calls}]}
+    assert [f.refusal for f in under(schemas, TERMS, checks, body)] == [
+        "messages[1].tool_calls[0]: a/b",
+        "messages[1].tool_calls[1]: a/b",
+        "messages[1]: 3 of 2",
+    ]
+    assert not under(schemas, TERMS, [], body)

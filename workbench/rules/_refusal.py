@@ -15,6 +15,7 @@ _VARIABLE = re.compile(r"\{(\w+)\}")
 _INDEX = {
     "message": re.compile(r"^/(?:messages|contents|input)/(\d+)"),
     "part": re.compile(r"/(?:content|parts)/(\d+)"),
+    "item": re.compile(r"/(?:output|content/\d+/content)/(\d+)"),
     "call": re.compile(r"/tool_calls/(\d+)"),
     "tool": re.compile(r"^/tools/(\d+)"),
     "function": re.compile(r"/(?:functionDeclarations|function_declarations)/(\d+)"),

@@ -71,6 +71,7 @@ def _is_text_of_no_object(call: ToolCallIR) -> bool:
 def _replayed(case: Case, ref: NodeRef, call: ToolCallIR) -> Iterator[Finding]:
     """Providers take replayed arguments as they are, but for their container and, some of them, their syntax."""
     said = {"name": call.name or "", "text": call.raw or "", **_where(call.error or "")}
+    said["kind"] = _TYPES.get(type(call.input), "Object")
     if _is_wrong_container(case.decoded.protocol, call):
         finding = _container(case, NOT_OBJECT, ref, call)
         yield unproved(finding) if finding.check and finding.check.when in (REPLAYED, REPLAYED_NULL) else finding
@@ -94,8 +95,13 @@ def _where(error: str) -> dict[str, str]:
     """Where a text stopped to be JSON, as parsers say it; of a text of one line, the column too."""
     found = _BYTE.match(error)
     if found is None:
-        return {"line": "1", "column": "1", "reason": error}
-    return {"line": found[2], "column": str(int(found[1]) + 1), "char": found[1], "reason": found[3]}
+        return {"line": "1", "column": "1", "reason": error, "rest": error}
+    said = {"line": found[2], "column": str(int(found[1]) + 1), "char": found[1]}
+    return {**said, "reason": found[3], "rest": found[3]}
+
+
+_TYPES = {str: "String", list: "Array", int: "Integer", float: "Float", bool: "Boolean", type(None): "None"}
+"""Types of values as chat templates call them."""
 
 
 FREE_TEXT = ("openai-custom", "openai-item")

@@ -58,8 +58,11 @@ def _refused(case: Case, entry: Mapping[str, Any]) -> Iterator[Finding]:
         path, when = dotted(pointer[len(base(case.decoded)) :]), entry.get("when", "")
         text = f"{path} {quote(_shown(value))} is refused here{_because(entry)}"
         said = {**_named(path), "found": _shown(value), "value": _shown(value), "role": _shown(value)}
+        around = pointer.rpartition("/")[0]
+        span = case.decoded.place(REQUEST, around).span if around else None
+        said["definition"] = case.decoded.request_text[slice(*span)].decode("utf-8", "replace") if span else ""
         if "below" in entry or "above" in entry:
-            said["limit"] = str(entry.get("below", entry.get("above")))
+            said["limit"] = said["most"] = str(entry.get("below", entry.get("above")))
         yield by_term(case, UNSUPPORTED, "params.refused", pointer, text, when=when, values=said)
 
 

@@ -9,8 +9,9 @@ from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from typing import Any
 
+from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST, Decoded
-from workbench.ir import JsonValue, ModelRequest, ToolDef
+from workbench.ir import JsonValue, Message, ModelRequest, ToolDef
 from workbench.leaves import escape
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
@@ -20,6 +21,7 @@ from workbench.rules._schema_path import by_index, by_name, context
 from workbench.rules._words import by_term, enforced_exactly, quote, unproved
 from workbench.schemas import lint
 from workbench.schemas.dialect import PLAIN, Dialect, Term, dialects
+from workbench.schemas.walk import resolve
 from workbench.wire.exchange import Origin
 from workbench.wire.jsontext import dumps, loads
 
@@ -62,6 +64,7 @@ def check(case: Case) -> Iterator[Finding]:
         return
     yield from _malformed(case, request)
     yield from _without_tools(case, request)
+    yield from _replayed(case)
     if not request.tools:
         return
     yield from _list(case, request)
@@ -88,6 +91,7 @@ def _malformed(case: Case, request: ModelRequest) -> Iterator[Finding]:
         if noticed.slug == MALFORMED.slug:
             lacks = _FIELD.search(noticed.message)
             when, said = ("missing-field", {"field": lacks[1], "found": lacks[1]}) if lacks else ("", {})
+            said |= _declared(case, noticed.pointer)
             finding = case.finding(MALFORMED, REQUEST, noticed.pointer, noticed.message, when=when, values=said)
             yield finding if enforced_exactly(case, MALFORMED, when, "") else unproved(finding)
     taken = case.contract.term("schema.tool-types")
@@ -95,7 +99,7 @@ def _malformed(case: Case, request: ModelRequest) -> Iterator[Finding]:
         for pointer, kind in values(case.decoded, f"{tool.pointer}/type"):
             if isinstance(kind, str) and not any(fnmatchcase(kind, glob) for glob in taken):
                 text = f"tools of type {quote(kind)} are not taken here, {', '.join(taken)} are"
-                said = {**_named(tool), "found": kind, "names": ", ".join(taken)}
+                said = {**_named(tool), "found": kind, "names": ", ".join(taken), **_declared(case, tool.pointer)}
                 yield by_term(case, MALFORMED, "schema.tool-types", pointer, text, when="tool-type", values=said)
 
 
@@ -107,6 +111,46 @@ def _without_tools(case: Case, request: ModelRequest) -> Iterator[Finding]:
             text = f"the history calls {quote(call.name)}, and the request defines no tools"
             yield case.finding(NO_TOOLS, REQUEST, message.absolute(call), text, values={"name": call.name or ""})
             return
+
+
+def _declared(case: Case, pointer: str) -> dict[str, str]:
+    """A declaration, and all of them, as they stand in the request."""
+    spans = {
+        "definition": case.decoded.place(REQUEST, pointer).span,
+        "tools": case.decoded.place(REQUEST, "/tools").span,
+    }
+    text = case.decoded.request_text
+    return {name: text[slice(*span)].decode("utf-8", "replace") for name, span in spans.items() if span}
+
+
+REPLAYED = "replayed"
+"""Checks of providers that read the calls of a history as they read the tools."""
+
+
+def _replayed(case: Case) -> Iterator[Finding]:
+    """Names and numbers of calls, where the provider holds them to what it asks of tools."""
+    pattern, most = case.contract.term("schema.name-pattern"), case.contract.term("schema.max-tools")
+    if isinstance(pattern, str) and enforced_exactly(case, NAME, REPLAYED):
+        for n, message in case.suspects(_is_misnamed, pattern):
+            for k, call in message.tool_calls():
+                if not re.fullmatch(pattern, call.name or ""):
+                    text = f"the name {quote(call.name)} of a replayed call does not match {pattern}"
+                    said = _of_name(call.name or "", pattern)
+                    yield case.at(NAME, NodeRef(REQUEST, n, k), text, name="name", when=REPLAYED, values=said)
+    if isinstance(most, int) and enforced_exactly(case, TOO_MANY, REPLAYED):
+        for _, message in case.suspects(_has_many, most):
+            count = sum(1 for _ in message.tool_calls())
+            said = {"limit": str(most), "length": str(count), "found": str(count)}
+            pointer, text = f"{message.pointer}/tool_calls", f"{count} replayed calls in one turn, at most {most}"
+            yield case.finding(TOO_MANY, REQUEST, pointer, text, when=REPLAYED, values=said)
+
+
+def _is_misnamed(message: Message, pattern: str) -> bool:
+    return any(not re.fullmatch(pattern, call.name or "") for _, call in message.tool_calls())
+
+
+def _has_many(message: Message, most: int) -> bool:
+    return sum(1 for _ in message.tool_calls()) > most
 
 
 def _list(case: Case, request: ModelRequest) -> Iterator[Finding]:
@@ -184,7 +228,11 @@ def _words_of(issue: lint.Issue, schema: JsonValue) -> dict[str, str]:
     at = issue.pointer.removesuffix(f"/{escape(issue.keyword)}")
     is_parsed = issue.kind == lint.KEYWORD
     said = {"keyword": issue.keyword, "found": issue.keyword, "key": issue.property, "context": context(at)}
+    said["place"] = f"#{at}"
     said["path"] = by_index(schema, at) if is_parsed else by_name(at)
+    if issue.keyword == "$ref":
+        node = resolve(schema, f"#{at}")
+        said["ref"] = str(node.get("$ref", "")) if isinstance(node, dict) else ""
     if issue.size:
         said |= {"length": str(issue.size[0]), "found": str(issue.size[0]), "limit": str(issue.size[1])}
     return said
@@ -200,9 +248,13 @@ def _name(case: Case, tool: ToolDef) -> Iterator[Finding]:
     else:
         message = f"the tool name {quote(tool.name)} does not match {pattern}"
     when = "too-long" if shorter else "pattern"
-    said = {**_named(tool), "found": tool.name, "length": str(len(tool.name)), "pattern": f"^{pattern}$"}
-    said["limit"] = str(_longest(pattern))
+    said = {**_named(tool), **_of_name(tool.name, pattern)}
     yield _from(case, "schema.name-pattern", NAME, _name_of(case, tool), message, when=when, values=said)
+
+
+def _of_name(name: str, pattern: str) -> dict[str, str]:
+    sizes = {"length": str(len(name)), "limit": str(_longest(pattern))}
+    return {"name": name, "found": name, "pattern": f"^{pattern}$", **sizes}
 
 
 @cache
