@@ -56,12 +56,14 @@ def sent(folder: Path, simulators: dict[str, Simulator]) -> Iterator[Sent]:
 
 def _of_file(name: str, session: Session, simulators: dict[str, Simulator]) -> Iterator[Sent]:
     known = KnownMessages()
-    for index in range(len(session)):
+    for index, row in enumerate(session.summaries()):
+        if row.origin is Origin.RECONSTRUCTED or not row.status:
+            continue
         exchange = session.exchange(index)
-        if exchange.request is None or exchange.response is None or exchange.origin is Origin.RECONSTRUCTED:
+        if exchange.request is None or exchange.response is None:
             continue
         decoded = Decoded(index, exchange, known=known)
-        if decoded.request is None or decoded.protocol is None or not exchange.response.status:
+        if decoded.request is None or decoded.protocol is None:
             continue
         clues = contracts.Clues(url=exchange.request.url, model=decoded.request.model, params=decoded.request.params)
         contract, _ = contracts.choose(clues, decoded.protocol)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,7 @@ from workbench import adapters
 from workbench.conversion.normal import normal_response
 from workbench.decode import Decoded
 from workbench.ir import Message, ModelRequest, Text, ToolDef, ToolResultIR
-from workbench.rules import Verdict
+from workbench.rules import Verdict, contracts
 from workbench.targets.simulator import Dials, ScriptedModel, Simulator
 from workbench.targets.simulator import _memory as memory
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
@@ -253,3 +254,35 @@ def test_an_answer_in_a_schema_is_one():
     form = {"type": "json_schema", "json_schema": {"name": "a", "schema": SCHEMA}}
     _, said = ask(Simulator("openai"), "/v1/chat/completions", chat(tools=[], response_format=form))
     assert json.loads(said["choices"][0]["message"]["content"]) == {"path": "."}
+
+
+LOOPS = [
+    (name, protocol)
+    for name in contracts.names()
+    for protocol in contracts.read(name).protocols
+    if protocol in PROTOCOLS and name != "generic"
+]
+
+
+@pytest.mark.parametrize(("name", "protocol"), LOOPS)
+def test_what_a_provider_said_may_be_sent_back(name, protocol):
+    """Under every contract: calls, results, an answer, the next question, all of it replayed as it came."""
+    adapter, simulator = adapters.get(protocol), Simulator(name, model=ScriptedModel(Dials(parallel=2)))
+    tools = (ToolDef("read_file", "Read.", SCHEMA), ToolDef("list_dir", "List.", SCHEMA))
+    is_stream = len(name) % 2 == 0
+    params = {"max_tokens": 900} if protocol in ("anthropic-messages", "bedrock-invoke") else {}
+    asked = Message("user", (Text("use list_dir, please"),))
+    request = ModelRequest(protocol, simulator.names()[0], (asked,), tools=tools, stream=is_stream, params=params)
+    for number in range(3):
+        body, path = dumps(adapter.write_request(request)), adapter.path(request)
+        reply = simulator.send("POST", path, (JSON,), body)
+        assert (reply.status, reply.served.verdict) == (200, Verdict.ACCEPTS), reply.served.line()
+        http = HttpRequest("POST", path, Headers((JSON,)), Body(body))
+        response = HttpResponse(200, Headers(reply.headers), Body(reply.body()))
+        decoded = Decoded(number, Exchange(str(number), http, response), protocol)
+        (said,) = normal_response(decoded.response).response.messages
+        has_names = adapter.capabilities.result_names or not adapter.capabilities.call_ids
+        calls = [call for _, call in said.tool_calls()]
+        results = tuple(ToolResultIR(c.id, (Text("seen"),), name=c.name if has_names else None) for c in calls)
+        next_one = Message("tool", results) if calls else Message("user", (Text("and read_file?"),))
+        request = replace(request, messages=(*request.messages, said, next_one))

@@ -80,6 +80,20 @@ def test_messages_count_tokens(messages):
     assert "claude-sonnet-4-6" in [model.id for model in messages.models.list()]
 
 
+@pytest.mark.parametrize("more", [{}, {"thread": False}])
+def test_a_tool_runner_with_and_without_a_thread(messages, more):
+    """By default the SDK leaves the conversation to the server, which holds it."""
+
+    @anthropic.beta_tool
+    def list_dir(path: str) -> str:
+        """List a folder."""
+        return f"{RESULT} {path}"
+
+    asked = {"model": "claude-sonnet-4-6", "max_tokens": 900, "messages": [{"role": "user", "content": f"ls {more}"}]}
+    *_, last = messages.beta.messages.tool_runner(tools=[list_dir], **asked, **more)
+    assert last.content[-1].text == f"list_dir returned: {RESULT} ."
+
+
 def completion(client, is_stream, **words):
     if not is_stream:
         return client.chat.completions.create(**words).choices[0]

@@ -116,7 +116,7 @@ def _call(call: ToolCallIR) -> JsonValue:
     key, text = ("custom", "input") if call.format == "custom" else ("function", "arguments")
     own = {} if call.id is None else {"id": call.id}
     named = {} if call.name is None else {"name": call.name}
-    return {**own, "type": key, key: {**named, text: argument_text(call)}}
+    return {**own, "type": key, key: {**named, text: argument_text(call)}, **call.extra}
 
 
 def _tool(tool: ToolDef) -> JsonValue:

@@ -136,7 +136,7 @@ class Simulator:
     @property
     def protocols(self) -> tuple[str, ...]:
         """Those it speaks, the contract's own first; () for every one."""
-        return self._file.protocols
+        return tuple(name for name in self._file.protocols if name in adapters.protocols())
 
     def send(self, method: str, target: str, headers: Iterable[tuple[str, str]] = (), body: bytes = b"") -> Reply:
         """Answer one request.
@@ -150,7 +150,7 @@ class Simulator:
         held = Headers(tuple(headers))
         known = {name.lower(): value for name, value in held}
         with self._lock:
-            way = route(method, target, known, self._file.protocols)
+            way = route(method, target, known, self.protocols)
             asked = _Asked(self, way, method, target, held, body)
             reply = asked.reply()
             self.served.append(reply.served)
@@ -227,6 +227,7 @@ class _Asked:
             return self.failed(400, _WITHOUT_MODEL.get(self.way.protocol, "model is required"))
         if self.way.kind == COUNT:
             return self.counted(decoded)
+        request = simulator._memory.with_history(request)
         turn, fault = simulator.model.turn(request)
         if fault:
             text = _errors.TEXTS.get(fault.status, "Internal server error" if fault.status >= 500 else "Refused")

@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from workbench.decode import Decoded
 from workbench.inspection import Inspected, Inspector
-from workbench.ir import NOTHING
+from workbench.ir import NOTHING, Message, ModelRequest
 from workbench.wire.exchange import Exchange, State, Summary, summarize
 from workbench.wire.session import MemorySession
 
@@ -108,6 +109,30 @@ class Memory:
         """The exchanges that are over, or begun."""
         self._inspector.refresh()
         return reversed(self._session.exchanges)
+
+    def with_history(self, request: ModelRequest) -> ModelRequest:
+        """A request that names an earlier answer, with everything that the server holds for it."""
+        earlier: list[Message] = []
+        tools, asked = request.tools, request
+        for _ in range(MOST_EXCHANGES):
+            found = self._answered(asked.previous_id) if asked.previous_id else None
+            if found is None:
+                break
+            asked, answer = found
+            earlier[:0] = (*asked.messages, *answer)
+            if request.protocol == "anthropic-messages":  # a thread holds the tools; an answer's id does not
+                tools = tools or asked.tools
+        return replace(request, messages=(*earlier, *request.messages), tools=tools)
+
+    def _answered(self, name: str) -> tuple[ModelRequest, tuple[Message, ...]] | None:
+        """The request whose answer has this id, and what it says."""
+        wanted = name.encode("utf-8", "surrogatepass")
+        for exchange in self.newest_first():
+            if exchange.response and wanted in exchange.response.body.raw:
+                decoded = Decoded(0, exchange)
+                if decoded.request and decoded.response and decoded.response.id == name:
+                    return decoded.request, decoded.response.messages
+        return None
 
     def _forget(self) -> None:
         """Drop the older half."""
