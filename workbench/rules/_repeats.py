@@ -57,11 +57,17 @@ class Step:
 
 
 def steps(case: Case) -> list[Step]:
-    """The calls of the request's history that a client answers, in order."""
-    results = {line.call: line.results[0] for line in case.closure.lines if line.call and line.results}
+    """The calls of the request's history that a client answers, in order.
+
+    Of a conversation that goes on, those since the user last spoke: earlier requests told of the others.
+    """
+    messages = case.decoded.messages(REQUEST)
+    start = _last_question(messages) if case.earlier.exchanges else 0
+    lines = (line for line in case.closure.lines if line.call and line.results and line.call.message >= start)
+    results = {line.call: line.results[0] for line in lines}
     found: list[Step] = []
     question = 0
-    for n, message in enumerate(case.decoded.messages(REQUEST)):
+    for n, message in enumerate(messages[start:], start):
         question += fact(message, _is_question)
         for (k, call), digest in zip(message.tool_calls(), fact(message, _digests), strict=True):
             ref = NodeRef(REQUEST, n, k)
@@ -70,6 +76,10 @@ def steps(case: Case) -> list[Step]:
             text, has_gone_wrong = outcome or ("", False)
             found.append(Step(ref, call, digest, text, outcome is not None, has_gone_wrong, question))
     return found
+
+
+def _last_question(messages: Sequence[Message]) -> int:
+    return next((n for n in range(len(messages) - 1, -1, -1) if fact(messages[n], _is_question)), 0)
 
 
 def _digests(message: Message) -> tuple[int, ...]:

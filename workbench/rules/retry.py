@@ -40,12 +40,14 @@ def check(case: Case) -> Iterator[Finding]:
 def _effects(case: Case, history: Sequence[Step]) -> Iterator[Finding]:
     """The same call with the same arguments, carried out once more while one question is answered."""
     done: dict[tuple[int, int], Step] = {}
+    names = {step.call.name: step.call for step in history}
+    effects = {name for name, call in names.items() if has_effect(call, case.tools)}
     for step in history:
-        if not step.is_answered or step.is_failed or not has_effect(step.call, case.tools):
+        if not step.is_answered or step.is_failed or step.call.name not in effects:
             continue
         first = done.setdefault((step.digest, step.question), step)
         if first is step:
-            yield from _effect_before(case, step, history)
+            yield from _effect_before(case, step)
         elif first.ref.message != step.ref.message and not is_told(case, step):
             where = f"message {first.ref.message + 1} ({case.pointer(first.ref)}): {quote(first.outcome)}"
             finding = _effect(case, step, f"carried out already in {where} · now: {quote(step.outcome)}")
@@ -58,12 +60,12 @@ def _effect(case: Case, step: Step, evidence: str) -> Finding:
     return case.at(DUPLICATE, step.ref, message, evidence=evidence)
 
 
-def _effect_before(case: Case, step: Step, history: Sequence[Step]) -> Iterator[Finding]:
+def _effect_before(case: Case, step: Step) -> Iterator[Finding]:
     """It was carried out in a run that broke off, and that this history does not hold: somebody began again."""
     last = case.earlier.answers[-1:]
     if not last or not any(_is_same(c, step.call) and c.id == step.call.id for c in _calls(last[0][1].messages)):
         return  # only what has just come in: of the rest earlier requests told
-    here = {s.call.id for s in history}
+    here = {call.id for call in _calls(case.decoded.messages(REQUEST))}
     for exchange in range(case.decoded.index - 1, max(case.decoded.index - LOOKED_BACK, 0) - 1, -1):
         seen = case.peek(exchange)
         if seen is None or not has_broken_off(seen) or seen.messages(REQUEST)[:1] != case.decoded.messages(REQUEST)[:1]:
