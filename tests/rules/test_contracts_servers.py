@@ -54,6 +54,11 @@ def native(arguments):
     return {"model": "m", "messages": [ASK, said, {"role": "tool", "tool_name": "ls", "content": "ok"}], **TOOLS}
 
 
+def claude(choice):
+    tools = [{"name": "ls", "input_schema": PARAMETERS}]
+    return {"model": "m", "max_tokens": 9, "messages": [ASK], "tools": tools, "tool_choice": choice}
+
+
 def judged(label, body, protocol):
     request = HttpRequest(url=URLS[protocol], body=Body(json.dumps(body).encode()))
     inspector = Inspector(MemorySession("test", (Exchange("1", request),)), protocol=protocol, provider="generic")
@@ -175,6 +180,10 @@ TAKEN = [
     ("qwen3-coder", chat(ASK, tools=[tool(description=None)]), CHAT),
     ("hermes:llama.cpp", chat(ASK, tools=[tool(description=None)]), CHAT),
     ("hermes:llama.cpp", replayed("[1]"), CHAT),
+    *(
+        (f"qwen3-coder:{server}", claude({"type": "any"}), MESSAGES)
+        for server in ("vllm", "sglang", "llama.cpp", "ollama", "lm-studio")
+    ),
     ("generic", chat(ASK, SYSTEM, ASK, ASK, tool_choice="any", tools=[]), CHAT),
 ]
 
