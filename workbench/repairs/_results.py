@@ -70,6 +70,15 @@ def in_front(fault: Fault, number: int, calls: Sequence[ToolCallIR]) -> tuple[Ch
     return tuple(Insert(message.pointer, w.value) for w in written)
 
 
+def move_messages(fault: Fault, call: NodeRef, refs: Sequence[NodeRef]) -> tuple[Change, ...]:
+    """The messages that hold these results and nothing else, put right behind the call."""
+    whole = _emptied(fault, refs)
+    if len(whole) != len({r.message for r in refs}):
+        return ()
+    at = fault.turn(call.message).stop if fault.request.itemized else call.message + 1
+    return tuple(Move(m.pointer, f"{fault.list_pointer}/{at}") for m in whole)
+
+
 def move(fault: Fault, call: NodeRef, refs: Sequence[NodeRef]) -> tuple[Change, ...]:
     """Results as they stand, put where those of the call belong."""
     parts = [fault.part(ref) for ref in refs]

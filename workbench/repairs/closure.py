@@ -90,15 +90,16 @@ def _to_calls(fault: Fault, line: CallLine, refs: Sequence[NodeRef]) -> Iterator
     if line.call is not None:
         together = [r for li in fault.case.closure.lines if _is_beside(fault, line, li) for r in li.results]
         for moved in dict.fromkeys((tuple(refs), tuple(dict.fromkeys((*refs, *together))))):
-            changes = _results.move(fault, line.call, moved)
-            if changes:
-                what = "result" if len(moved) == 1 else "results"
-                yield Proposal(f"move the {what} of {quote(line.id)} to the call", changes)
+            what = "result" if len(moved) == 1 else "results"
+            for changes in (_results.move_messages(fault, line.call, moved), _results.move(fault, line.call, moved)):
+                if changes:
+                    yield Proposal(f"move the {what} of {quote(line.id)} to the call", changes)
 
 
 def _is_beside(fault: Fault, line: CallLine, other: CallLine) -> bool:
     """A call of the same turn whose result does not stand where it should either."""
-    if not (line.call and other.call and other.between is not None and other.call.side == REQUEST):
+    is_astray = other.between is not None or other.before is not None
+    if not (line.call and other.call and is_astray and other.call.side == REQUEST):
         return False
     return other.call.message in fault.turn(line.call.message)
 

@@ -1,0 +1,121 @@
+"""The catalogue of published breakages: each that has a fix gets a repair that its contract accepts."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+import yaml
+
+from workbench import repairs
+from workbench.importers import open_input
+from workbench.inspection import Inspector
+from workbench.ir import Reasoning
+from workbench.repairs import Fixed
+from workbench.rules import Verdict
+from workbench.wire.exchange import Body, Exchange, HttpRequest
+from workbench.wire.jsontext import loads
+from workbench.wire.session import MemorySession
+
+MISSED: dict[str, str] = {}
+"""Id → why no repair of it is offered."""
+
+
+@cache
+def scorer(path: str) -> Any:
+    spec = importlib.util.spec_from_file_location("score_breakages", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def scored(shared, tmp_path_factory) -> dict[str, tuple[dict[str, Any], Fixed, list[Any]]]:
+    """Id → entry, what fix made of it, and every repair that is offered for its findings."""
+    tool = scorer(str(shared / "tools" / "score_breakages.py"))
+    text = (shared / "reference" / "breakages.yaml").read_text(encoding="utf-8")
+    entries = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))["entries"]
+    folder, made = tmp_path_factory.mktemp("catalogue"), {}
+    for entry in entries:
+        handed = tool.artefact(entry) if "fixed_request" in entry else None
+        if handed is None:
+            continue
+        suffix, text, index = handed
+        path = folder / f"{entry['id']}{suffix}"
+        path.write_text(text, encoding="utf-8")
+        session = open_input(str(path))
+        inspector = Inspector(session, provider=tool.contract(entry), protocol=entry["protocol"])
+        findings = [f for f in inspector.detail(index).row.findings if repairs.is_repairable(f)]
+        offered = [tried for finding in findings for tried in repairs.tried(inspector, index, finding)]
+        made[entry["id"]] = (entry, repairs.fix(inspector, index), offered)
+    return made
+
+
+def test_a_repair_is_offered_wherever_there_is_a_fix(scored, record_property) -> None:
+    good = {name for name, (_, _, offered) in scored.items() if any(tried.repair.verified for tried in offered)}
+    missed = sorted(set(scored) - good)
+    record_property("score", f"repairs: {len(good)} of {len(scored)} fixable breakages; missed: {missed or 'none'}")
+    assert missed == sorted(MISSED)
+
+
+def test_fix_ends_where_the_contract_accepts(scored) -> None:
+    refused = {n: fixed for n, (_, fixed, _) in scored.items() if fixed.before is not Verdict.ACCEPTS}
+    assert {n for n, f in refused.items() if f.after not in (Verdict.ACCEPTS, Verdict.UNKNOWN)} == set(MISSED)
+    assert all(not fixed.remaining for name, fixed in refused.items() if name not in MISSED)
+
+
+def test_no_repair_invents_reasoning(scored) -> None:
+    """Every text, signature and sealed datum that a repair sends stood in the session before."""
+    for name, (entry, fixed, offered) in scored.items():
+        held = json.dumps(entry["evidence"], ensure_ascii=False)
+        for tried in offered:
+            assert not invented(tried.trial.decoded.request, held), (name, tried.repair.title)
+        assert fixed.request.body.raw
+
+
+def invented(request: Any, held: str) -> list[str]:
+    return [
+        value
+        for message in request.messages
+        for part in message.parts
+        if isinstance(part, Reasoning)
+        for value in (part.text, part.signature, part.data)
+        if isinstance(value, str) and value and json.dumps(value, ensure_ascii=False)[1:-1] not in held
+    ]
+
+
+@pytest.mark.parametrize(("name", "provider"), [("B088", "kimi"), ("B089", "anthropic")])
+def test_what_a_gateway_damaged_is_put_back(shared, name: str, provider: str) -> None:
+    text = (shared / "reference" / "breakages.yaml").read_text(encoding="utf-8")
+    entries = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))["entries"]
+    evidence = next(e["evidence"] for e in entries if e["id"] == name)
+    url = "https://relay.example/v1/" + ("messages" if provider == "anthropic" else "chat/completions")
+    sides = (("client", evidence["request"], 0.0), ("gateway", evidence["forwarded"], 1.0))
+    exchanges = [
+        Exchange(hop, HttpRequest(url=url, body=Body(json.dumps(body).encode())), hop=hop, started_at=at, duration=2)
+        for hop, body, at in sides
+    ]
+    inspector = Inspector(MemorySession("hops", tuple(exchanges)), provider=provider)
+    finding = next(f for f in inspector.run().findings if f.rule.startswith("gateway."))
+    tried = repairs.tried(inspector, finding.exchange, finding)
+    assert tried[0].repair.verified
+    if name == "B088":
+        assert loads(tried[0].request.body.raw) == evidence["request"]
+
+
+EXACT = ("B002", "B003", "B005", "B006", "B007", "B014", "B022", "B026", "B032", "B082", "B085")
+"""Breakages whose one right answer is a known edit: what fix makes is that, value by value."""
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_where_there_is_one_right_answer_it_is_found(scored, name: str) -> None:
+    entry, fixed, _ = scored[name]
+    made = loads(fixed.request.body.raw)
+    wanted = entry["fixed_request"]
+    if name == "B002":  # what a stand-in says is its own affair
+        made["messages"][3]["content"] = wanted["messages"][3]["content"]
+    assert made == wanted
