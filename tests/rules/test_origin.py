@@ -90,6 +90,20 @@ def test_the_compaction_that_cut_the_result_says_how_much_it_cut():
     assert "cut from 6 to 4 messages" in finding.origin.words
 
 
+@pytest.mark.parametrize(("again", "is_known"), [(False, True), (True, False)], ids=["one call", "a counter"])
+def test_a_history_that_was_begun_anew_by_a_compaction(again, is_known):
+    first = exchange(1, ANTHROPIC, [GO], said(use(1, "toolu_1")))
+    other = exchange(
+        2, ANTHROPIC, [{"role": "user", "content": "Sum it up."}], said(use(1, "toolu_1" if again else "x"))
+    )
+    anew = exchange(3, ANTHROPIC, [{"role": "user", "content": "This is what was done."}, result(1, "toolu_1")])
+    (finding,) = found("closure.orphan-result", first, other, anew)
+    assert (finding.origin is not None) == is_known
+    if finding.origin:
+        assert finding.origin.exchange == 2
+        assert "exchange 1 brought the call, and the history was begun anew" in finding.origin.words
+
+
 def test_the_request_that_changed_an_id_is_named():
     changed = [GO, turn(use(1, "toolu_01changed00000000")), result(1)]
     more = [*changed, turn(use(2)), result(2)]

@@ -47,13 +47,20 @@ class Origins:
     journal: Journal
     _first: dict[tuple[int, _Subject], Origin] = field(default_factory=dict, repr=False)
     _lanes: dict[int, int] = field(default_factory=dict, repr=False)
+    _calls: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict, repr=False)
 
     def traced(self, case: Case, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings of an exchange, each with its origin where that is known and worth telling."""
         lane = case.earlier.id
         self.journal.put(self._lanes, case.decoded.index, lane)
         found = tuple(findings)
-        return tuple(self._traced(case, lane, finding, found) for finding in found)
+        traced = tuple(self._traced(case, lane, finding, found) for finding in found)
+        for message in case.response.messages if case.response else ():
+            for _, call in message.tool_calls():
+                key, index = (case.hops.hop, call.id or ""), case.decoded.index
+                if index not in self._calls.get(key, ()):
+                    self.journal.put(self._calls, key, (*self._calls.get(key, ()), index))
+        return traced
 
     def _traced(self, case: Case, lane: int, finding: Finding, found: Sequence[Finding]) -> Finding:
         if finding.rule.startswith(OF_ONE_EXCHANGE) and not (finding.rule.startswith("stream.") and case.hops.inner):
@@ -63,10 +70,24 @@ class Origins:
         if first and first.exchange < finding.exchange:
             return replace(finding, origin=first)
         origin = finding.origin or self._elsewhere(case, finding, subject, found) or _here(case, finding)
+        origin = origin or self._begun_anew(case, finding)
         began = origin or Origin(finding.exchange, finding.side, finding.pointer, _BEGAN[finding.side], case.hops.hop)
         if (lane, subject) not in self._first:
             self.journal.put(self._first, (lane, subject), began)
         return replace(finding, origin=origin)
+
+    def _begun_anew(self, case: Case, finding: Finding) -> Origin | None:
+        """A result without its call, in a conversation that begins with it: what was said before was compacted."""
+        part = _part_of(case, finding) if finding.side == REQUEST and finding.rule.startswith("closure.") else None
+        if not isinstance(part, ToolResultIR) or not part.tool_call_id:
+            return None
+        brought = [n for n in self._calls.get((case.hops.hop, part.tool_call_id), ()) if n < finding.exchange]
+        if not brought or (len(brought) > 1 and not looks_unique(part.tool_call_id)):
+            return None
+        words = (
+            f"exchange {brought[-1] + 1} brought the call, and the history was begun anew here without it: compacted"
+        )
+        return Origin(finding.exchange, REQUEST, finding.pointer, words, case.hops.hop)
 
     def _elsewhere(self, case: Case, finding: Finding, subject: _Subject, found: Sequence[Finding]) -> Origin | None:
         """At another hop, or on the way from there."""
@@ -164,10 +185,18 @@ def _closure(case: Case, finding: Finding) -> str:
     """The pair was whole in an earlier exchange: an id was changed here, or one half cut off."""
     part = _part_of(case, finding)
     if isinstance(part, ToolCallIR):
-        return _renamed(case, part) or dropped_result(case, part.id)
+        return _renamed(case, part) or dropped_result(case, part.id) or _unanswered(case, finding, part)
     if isinstance(part, ToolResultIR):
         return dropped_call(case, part.tool_call_id)
     return ""
+
+
+def _unanswered(case: Case, finding: Finding, call: ToolCallIR) -> str:
+    """No request ever held the result."""
+    brought = next((exchange for exchange, c in _brought(case) if call.id and c.id == call.id), None)
+    if brought is None or finding.rule != "closure.missing-result":
+        return ""
+    return f"exchange {brought + 1} brought the call, and this is the first request that goes on without its result"
 
 
 def _renamed(case: Case, call: ToolCallIR) -> str:

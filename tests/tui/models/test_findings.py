@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.rules import Finding, Repair, Severity
+from workbench.rules import Finding, Origin, Repair, Severity
 from workbench.tui.lines import plain
 from workbench.tui.models import findings
 
@@ -70,3 +70,14 @@ def test_a_finding_is_explained_when_open() -> None:
     told = "\n".join(plain(x) for x in findings.finding_body(made, 60))
     for word in ("no result", "received in exchange 1", "must be passed back", "docs", "put it back"):
         assert word in told
+
+
+def test_where_a_finding_began_is_said_and_found() -> None:
+    began = Origin(0, "request", "/messages/1", "the call was cut off", "gateway")
+    first, later = finding(0), finding(3, origin=began)
+    told = "\n".join(plain(x) for x in findings.finding_body(later, 100))
+    assert "in exchange 1 · hop gateway · request · /messages/1: the call was cut off" in told
+    assert findings.origin_of(later, [first, later]) == 0
+    assert findings.origin_of(later, [later]) is None
+    assert findings.began(finding(0, origin=began)).startswith("here · hop gateway")
+    assert findings.began(first) == "" and findings.origin_of(first, [first]) is None

@@ -154,8 +154,30 @@ async def test_breaks_are_walked_across_exchanges() -> None:
             await driver.press(key)
             wanted = driver.screen.wanted
             await driver.shows(wanted or 0)
-        assert places == [(0, 0), (1, 1), (2, 2), (2, 2)]
+        assert places == [(0, 0), (1, 2), (2, 4), (2, 4)]  # each with what its contract got wrong behind it
         assert driver.screen.opened.index == 1  # type: ignore[union-attr]
+
+
+async def test_the_exchange_where_a_finding_began_is_a_key_away() -> None:
+    call = {"id": "call_0123456789abcdef", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    broken = [
+        {"role": "user", "content": "list it"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "user", "content": "go on"},
+    ]
+    said: dict[str, object] = {"role": "assistant", "content": "on I go"}
+    answer = {"object": "chat.completion", "choices": [{"index": 0, "message": said}]}
+    sent = [broken, [*broken, said, {"role": "user", "content": "and on"}]]
+    asked = ({"model": "gpt-4.1", "messages": messages} for messages in sent)
+    session = samples.session(*(samples.exchange(body, answer, number=n) for n, body in enumerate(asked)))
+    async with showing(session) as driver:
+        await driver.press("n")
+        await driver.shows(1)
+        assert "in exchange 1 · request · /messages/1" in driver.text
+        await driver.press("o")
+        await driver.shows(0)
+        await driver.press("o")
+        assert "not in the recording" in driver.text
 
 
 def three_breaks() -> Session:

@@ -56,6 +56,14 @@ def began(finding: Finding) -> str:
     return " · ".join(s for s in (place, hop, origin.side, origin.pointer) if s) + f": {origin.words}"
 
 
+def origin_of(finding: Finding, found: Sequence[Finding]) -> int | None:
+    """The finding at the place where another one began; None where nothing was found there."""
+    origin = finding.origin
+    places = ((f.rule, f.exchange, f.side, f.pointer) for f in found)
+    wanted = (finding.rule, origin.exchange, origin.side, origin.pointer) if origin else None
+    return next((n for n, place in enumerate(places) if place == wanted), None)
+
+
 def where(finding: Finding) -> str:
     """Pointer, bytes and events of a finding."""
     spans = byte_range((finding.span,) if finding.span else ())

@@ -324,6 +324,19 @@ class SessionScreen(Follower, Seeker):
         else:
             self.notify("no repair is known that holds under the contract", markup=False)
 
+    def action_origin(self) -> None:
+        """To the exchange where the damage was done that the finding suffers from."""
+        finding = self.findings.current
+        number = walk.origin_of(finding, self.state.findings) if finding else None
+        if finding is None or finding.origin is None:
+            self.notify("where this began is not in the recording", markup=False)
+        elif finding.origin.exchange == finding.exchange:
+            self.notify("it began in this exchange", markup=False)
+        elif number is not None:
+            self.go_to_finding(number)
+        else:
+            self.open_exchange(finding.origin.exchange)
+
     def go_to_byte(self, place: tuple[int, int] | None) -> None:
         """Show a byte of a request, given as (exchange, offset)."""
         if place is None:
