@@ -24,6 +24,10 @@ _HELD = (
 """Keys that may stand in fields of the request in place of its parameters."""
 
 
+_CHOICES = ("tool_choice", "function_call")
+"""Keys that are not there where the request has no choice: most have none, and the text is not searched for them."""
+
+
 def base(decoded: Decoded) -> str:
     """The pointer of the body itself, where it may stand in an envelope."""
     messages = decoded.messages(REQUEST)
@@ -42,8 +46,16 @@ def values(decoded: Decoded, pointer: str) -> Iterator[tuple[str, JsonValue]]:
         yield from _below(value, f"{at}/{escape(key)}", steps)
 
 
+def is_there(decoded: Decoded, pointer: str) -> bool:
+    """Something stands at a pointer of a contract; of the messages nothing is read for that."""
+    is_list = pointer in ("/messages", "/contents", "/input")
+    return (is_list and bool(decoded.messages(REQUEST))) or any(True for _ in values(decoded, pointer))
+
+
 def _top(decoded: Decoded, at: str, first: str) -> Iterator[tuple[str, JsonValue]]:
     """(key, value) of a top-level field; what was parsed already is not parsed again."""
+    if first in _CHOICES and decoded.request and decoded.request.tool_choice is None:
+        return
     params = decoded.request.params if decoded.request else {}
     params = params.get(at[1:], {}) if at else params
     for key in dict.fromkeys((first, _snake(first))):

@@ -3,22 +3,71 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from workbench.decode import Decoded
+from workbench.decode import REQUEST, Decoded
+from workbench.ir import Message, Opaque, Part, ToolResultIR
+from workbench.known import fact
 
-_MARK = re.compile(rb'(?<!\\)"(?:cache_control|cachePoint)"\s*:\s*\{')
-_PLACE = re.compile(
-    r"(?:/tools/\d+(?:/function)?|/toolConfig/tools/\d+|/system/\d+|/messages/\d+(?:/content/\d+){0,2})?"
-    r"(?:/toolResult/content/\d+)?/(?:cache_control|cachePoint)"
-)
-_ORDER = ("/tools/", "/toolConfig/", "/system/", "")
+MARK = "cache_control"
+_BLOCK = re.compile(rb'"cachePoint"\s*:\s*\{')
+_BLOCK_PLACE = re.compile(r"/(?:toolConfig/tools|system|messages/\d+/content)/\d+/cachePoint")
 
 
 def marks(decoded: Decoded) -> list[str]:
     """Pointers of every cache mark, in the order in which providers cache: tools, system, messages."""
-    text = decoded.request_text
-    if not _MARK.search(text):
+    request = decoded.request
+    if request is None:
         return []
-    found = (decoded.request_index.pointer_at(m.start() + 1) for m in _MARK.finditer(text))
-    places = dict.fromkeys(pointer for pointer in found if _PLACE.fullmatch(pointer))
-    return sorted(places, key=lambda pointer: next(n for n, head in enumerate(_ORDER) if pointer.startswith(head)))
+    if b'"cachePoint"' in decoded.request_text:
+        return _blocks(decoded)
+    if b'"cache_control"' not in decoded.request_text:
+        return []
+    found = [f"{tool.pointer}/{MARK}" for tool in request.tools if tool.extra.get(MARK)]
+    found += [f"{part.source.pointer}/{MARK}" for part in request.system if _is_marked(part)]
+    for message in decoded.messages(REQUEST):
+        found += (f"{message.pointer}{suffix}/{MARK}" for suffix in fact(message, _marked))
+    return [*found, f"/{MARK}"] if request.params.get(MARK) else found
+
+
+def _blocks(decoded: Decoded) -> list[str]:
+    """Marks that are blocks of their own."""
+    found = (decoded.request_index.pointer_at(m.start() + 1) for m in _BLOCK.finditer(decoded.request_text))
+    places = dict.fromkeys(pointer for pointer in found if _BLOCK_PLACE.fullmatch(pointer))
+    return sorted(places, key=lambda pointer: ("/t", "/s", "/m").index(pointer[:2]))
+
+
+def _marked(message: Message) -> list[str]:
+    """Pointers, below a message, of what is marked in it."""
+    return [*([""] if message.extra.get(MARK) else []), *_marked_parts(message.parts)]
+
+
+def _marked_parts(parts: tuple[Part, ...]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, ToolResultIR):
+            yield from _marked_parts(part.content)
+        if _is_marked(part):
+            yield part.source.pointer
+
+
+def _is_marked(part: Part) -> bool:
+    held = part.value if isinstance(part, Opaque) else part.extra
+    return isinstance(held, Mapping) and bool(held.get(MARK))
+
+
+def unmarked(message: Message) -> Message:
+    """The message without its marks: what it says."""
+    if not fact(message, _marked):
+        return message
+    extra = {k: v for k, v in message.extra.items() if k != MARK}
+    return Message(message.role, tuple(map(_plain, message.parts)), extra, message.pointer)
+
+
+def _plain(part: Part) -> Part:
+    if isinstance(part, Opaque):
+        held = part.value
+        return replace(part, value={k: v for k, v in held.items() if k != MARK}) if isinstance(held, dict) else part
+    if isinstance(part, ToolResultIR):
+        part = replace(part, content=tuple(map(_plain, part.content)))
+    return replace(part, extra={k: v for k, v in part.extra.items() if k != MARK}) if MARK in part.extra else part

@@ -13,6 +13,7 @@ from workbench.decode import REQUEST, Decoded
 from workbench.ir import JsonValue, Message
 from workbench.leaves import escape
 from workbench.rules._body import values
+from workbench.rules._cache_marks import unmarked
 from workbench.wire.jsontext import loads, string_slice_span
 
 BYTES_PER_TOKEN = 4
@@ -74,7 +75,7 @@ def first_break(old: Decoded, new: Decoded) -> Break | None:
             why = _of_tools(old, new) if part == TOOLS else _of_text(spot, "the system prompt")
             return _broken(old, new, part, spot, why, 0)
     for n, (one, other) in enumerate(zip(old.messages(REQUEST), new.messages(REQUEST), strict=False)):
-        if one is other or one == other:
+        if one is other or one == other or unmarked(one) == unmarked(other):
             continue
         spot = _differs(_value(old, one.pointer), _value(new, other.pointer), other.pointer)
         if spot:

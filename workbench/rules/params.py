@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.decode import REQUEST, Decoded
 from workbench.ir import JsonValue
-from workbench.rules._body import base, values
+from workbench.rules._body import base, is_there, values
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract_file import matches
 from workbench.rules._finding import Finding, Severity
@@ -50,11 +50,10 @@ def _refused(case: Case, entry: Mapping[str, Any]) -> Iterator[Finding]:
     if "models" in entry and not matches(case.request.model if case.request else None, tuple(entry["models"])):
         return
     model = case.request.model if case.request else None
-    if ("models" in entry and not matches(model, entry["models"])) or not _holds(case.decoded, entry.get("with")):
+    if "models" in entry and not matches(model, entry["models"]):
         return
-    for pointer, value in values(case.decoded, entry["at"]):
-        if not _is_meant(entry, value):
-            continue
+    meant = [(at, value) for at, value in values(case.decoded, entry["at"]) if _is_meant(entry, value)]
+    for pointer, value in meant if meant and _holds(case.decoded, entry.get("with")) else ():
         path, when = dotted(pointer[len(base(case.decoded)) :]), entry.get("when", "")
         text = f"{path} {quote(_shown(value))} is refused here{_because(entry)}"
         said = {**_named(path), "found": _shown(value), "value": _shown(value), "role": _shown(value)}
@@ -118,7 +117,7 @@ def _missing(case: Case) -> Iterator[Finding]:
     if http is None or _COUNTING.search(http.url):
         return
     for pointer in _entries(case, "params.required"):
-        if any(True for _ in values(case.decoded, str(pointer))):
+        if is_there(case.decoded, str(pointer)):
             continue
         path = dotted(str(pointer))
         when = next((w for w in (path, "") if enforced_exactly(case, MISSING, w)), "")

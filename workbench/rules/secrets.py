@@ -69,11 +69,11 @@ class _Place(NamedTuple):
 
 def check(case: Case) -> Iterator[Finding]:
     """Findings on both bodies; each credential where the conversation shows it first."""
-    last = [case.peek(index) for index in case.earlier.exchanges[-1:]]
-    known = [text for old in last if old for text in (old.request_text, old.response_text)]
+    last = next((case.peek(index) for index in case.earlier.exchanges[-1:]), None)
+    known = [last.request_text, last.response_text] if last else []
     for side in (REQUEST, RESPONSE):
         found: dict[str, _Place] = {}
-        for place in _places(case, side):
+        for place in _places(case, side, last):
             if not any(place.value.encode("utf-8", "replace") in text for text in known):
                 found.setdefault(place.value, place)
         yield from (_told(case, side, place) for place in islice(found.values(), MOST))
@@ -81,11 +81,13 @@ def check(case: Case) -> Iterator[Finding]:
         known.append(case.decoded.request_text)
 
 
-def _places(case: Case, side: str) -> Iterator[_Place]:
+def _places(case: Case, side: str, last: Decoded | None) -> Iterator[_Place]:
+    before = last.request if last else None
     if side == REQUEST and case.request:
         system = Message("system", case.request.system)
-        yield from (place for leaf in leaves(system) for place in _of_leaf(system, leaf))
-        for tool in case.request.tools:
+        if before is None or before.system != case.request.system:
+            yield from (place for leaf in leaves(system) for place in _of_leaf(system, leaf))
+        for tool in case.request.tools if before is None or before.tools != case.request.tools else ():
             for text in (tool.description, tool.schema, dict(tool.extra)):
                 yield from _of_value(text, tool.pointer, whole=True)
         yield from _of_value(dict(case.request.params), "")
