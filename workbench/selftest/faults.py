@@ -48,6 +48,10 @@ def _keeps_results_together(contract: Contract) -> bool:
     )
 
 
+def _refuses_empty_texts(contract: Contract) -> bool:
+    return any(check.rule == "content.empty" and check.when in ("", "empty-text") for check in contract.enforces)
+
+
 def _at_call(call_id: str | None) -> Where:
     return lambda asked: [n.pointer for n in asked.calls if n.part.id == call_id]
 
@@ -271,7 +275,7 @@ FAULTS: tuple[Fault, ...] = (
         _misname_a_tool,
         lambda contract: bool(contract.term("schema.name-pattern")),
     ),
-    Fault("a text is emptied", ("content.empty",), _empty_a_text, lambda c: c.enforced("content.empty") is not None),
+    Fault("a text is emptied", ("content.empty",), _empty_a_text, _refuses_empty_texts),
     Fault("a key stands in a text", ("secret.in-body",), _show_a_key),
 )
 """Every kind, in the order in which the report lists them."""

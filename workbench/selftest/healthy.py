@@ -10,8 +10,8 @@ from workbench import adapters
 from workbench.conversion.dialect import spelled
 from workbench.conversion.normal import normal_response
 from workbench.decode import Decoded
-from workbench.ir import Message, ModelRequest, Text, ToolCallIR, ToolDef, ToolResultIR
-from workbench.rules import contracts
+from workbench.ir import Message, ModelRequest, Reasoning, Text, ToolCallIR, ToolDef, ToolResultIR
+from workbench.rules import Contract, contracts
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession
@@ -81,6 +81,7 @@ def _talk(simulator: Simulator, adapter: Adapter, *, stream: bool) -> Iterator[E
             reply = Message("user", (Text(waiting.pop(0)),))
         else:
             return
+        said = _without_refused(said, simulator.resolved(adapter.name, request, simulator.label))
         request = replace(request, messages=(*request.messages, said, reply))
 
 
@@ -101,8 +102,16 @@ def _first(protocol: str, model: str, question: str, *, stream: bool) -> ModelRe
     )
 
 
+def _without_refused(said: Message, contract: Contract) -> Message:
+    """What came in without the reasoning that this provider does not want back."""
+    refused = contract.term("reasoning.refused-carriers")
+    unwanted = refused if isinstance(refused, list) else []
+    parts = (p for p in said.parts if not isinstance(p, Reasoning) or p.carrier not in unwanted)
+    return replace(said, parts=tuple(parts))
+
+
 def _result(call: ToolCallIR, number: int) -> ToolResultIR:
-    return ToolResultIR(call.id, (Text(RESULTS[number % len(RESULTS)]),))
+    return ToolResultIR(call.id, (Text(RESULTS[number % len(RESULTS)]),), name=call.name)
 
 
 def _send(simulator: Simulator, adapter: Adapter, request: ModelRequest, number: int) -> Exchange:
