@@ -47,10 +47,8 @@ def _entries(case: Case, term: str) -> list[JsonValue]:
 
 
 def _refused(case: Case, entry: Mapping[str, Any]) -> Iterator[Finding]:
-    if "models" in entry and not matches(case.request.model if case.request else None, tuple(entry["models"])):
-        return
     model = case.request.model if case.request else None
-    if "models" in entry and not matches(model, entry["models"]):
+    if "models" in entry and not matches(model, tuple(entry["models"])):
         return
     meant = [(at, value) for at, value in values(case.decoded, entry["at"]) if _is_meant(entry, value)]
     for pointer, value in meant if meant and _holds(case.decoded, entry.get("with")) else ():
