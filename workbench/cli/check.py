@@ -4,9 +4,10 @@ JSON output is one object:
   {"version", "files": [{"path", "protocol", "provider",
      "exchanges": [{"index", "protocol", "provider", "model", "status", "conversation", "hop"}],
      "findings": [{"rule", "severity", "exchange", "side", "pointer", "events", "bytes", "message", "evidence",
-                   "source", "repairs"}]}],
+                   "source", "origin", "repairs"}]}],
    "errors": [{"path", "message"}]}
 Exchanges count from zero there. "bytes" index the content-decoded body; "events" are blocks of the stream.
+"origin" is null, or where the damage was done: {"exchange", "hop", "side", "pointer", "message"}.
 A repair is {"title", "verified", "edits": [{"op", "pointer", "bytes", "old", "new"}]}, op being replace, insert or
 remove, by pointers and bytes of the body as it was. It was re-checked against the contract, not against the provider:
 the finding is gone and nothing new is broken; "verified" says that nothing else is broken either.
