@@ -36,6 +36,10 @@ def calls(*arguments):
     return {"role": "assistant", "content": None, "tool_calls": listed}
 
 
+NAMELESS = calls("{}")
+del NAMELESS["tool_calls"][0]["id"]
+
+
 def chat(*messages, model="m", **more):
     return {"model": model, "messages": list(messages), **more}
 
@@ -168,6 +172,7 @@ TAKEN = [
     ("llama.cpp", replayed("null"), CHAT),
     ("llama.cpp:own", replayed("null", model="qwen3.5-4b"), CHAT),
     ("llama.cpp", chat(ASK, ANSWER), CHAT),
+    ("llama.cpp", chat(ASK, NAMELESS, RESULT, **TOOLS), CHAT),
     ("vllm", chat(ASK, tool_choice="none"), CHAT),
     ("vllm", replayed("{"), CHAT),
     ("vllm", chat(ASK, SYSTEM, ASK, model="qwen3-coder-30b"), CHAT),

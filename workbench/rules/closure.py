@@ -114,7 +114,8 @@ def _orphan(case: Case, line: CallLine, ref: NodeRef) -> Finding:
 
 def _open_call(case: Case, line: CallLine, ref: NodeRef) -> Finding:
     if ref.side == REQUEST and (case.is_refused or _ends_with_results(case)):
-        return _missing(case, line, ref, when=AT_END)
+        is_last = ref.message + 1 == len(case.decoded.messages(REQUEST))
+        return _missing(case, line, ref, when=AT_END if is_last else "")
     return case.at(PENDING, ref, f"{_call(line)} is still open: its result has yet to come")
 
 
@@ -248,13 +249,14 @@ def _mismatch(case: Case, line: CallLine) -> Iterator[Finding]:
         finding = case.at(MISMATCH, ref, message, name="tool_call_id", evidence=_seen(case, line), values=values)
         if finding.check is None:  # then the provider misses the result of the call
             open_call = case.at(MISSING, line.stands_for, message, values=turn)
-            finding = replace(
-                finding,
-                check=open_call.check,
-                values=open_call.values,
-                source=open_call.source,
-                refusal=open_call.refusal,
-            )
+            if open_call.check and open_call.check.when != AT_END:
+                finding = replace(
+                    finding,
+                    check=open_call.check,
+                    values=open_call.values,
+                    source=open_call.source,
+                    refusal=open_call.refusal,
+                )
         yield with_related(finding, [case.pointer(line.stands_for, "id")])
 
 
