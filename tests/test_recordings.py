@@ -33,7 +33,7 @@ TRUE_BREAKS = {
     ),
     "pydantic-ai/deepseek/test_deepseek_responses__test_deepseek_responses_rejects_interleaved_function_calls.yaml": (
         {"closure.not-adjacent", "reasoning.missing"},
-        "a message between two calls parts the first from its output, which the provider refuses; the reasoning is text",
+        "a message between two calls parts the first from its output, which is refused; the reasoning is text",
     ),
     "pydantic-ai/groq/test_groq__test_tool_use_failed_error_streaming.yaml": (
         {"stream.error-event"},
