@@ -115,6 +115,25 @@ def test_only_the_provider_itself_contradicts_its_contract(host, is_witness):
     assert ("contract.disagrees" in rules(found)) == is_witness
 
 
+def test_a_refusal_that_a_gateway_passed_on_blames_what_the_gateway_sent():
+    call = {"id": "call_00_abcdefghijkl", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    bare = {"role": "assistant", "content": None, "tool_calls": [call]}
+    reply = {"role": "tool", "tool_call_id": call["id"], "content": "a"}
+    text = "The `reasoning_content` in the thinking mode must be passed back to the API."
+    refused = HttpResponse(400, body=Body(json.dumps({"error": {"message": text}}).encode()))
+
+    def sighting(hop, turn):
+        body = json.dumps({"model": "deepseek-v4-pro", "messages": [GO, turn, reply]}).encode()
+        return Exchange(hop, HttpRequest(url="/chat/completions", body=Body(body)), refused, hop=hop)
+
+    session = sighting("client", {**bare, "reasoning_content": "I list it."}), sighting("gateway", bare)
+    found = Inspector(MemorySession("s", session), provider="deepseek:v4").run().findings
+    assert [(f.exchange, f.rule) for f in found if f.severity is Severity.ERROR] == [
+        (1, "reasoning.missing"),
+        (1, "gateway.dropped-field"),
+    ]
+
+
 def test_what_the_model_made_of_it_is_no_fault_of_the_request(recordings):
     from workbench.importers import open_input
 

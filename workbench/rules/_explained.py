@@ -51,7 +51,7 @@ def explained(case: Case, findings: Sequence[Finding]) -> Explained:
         chosen = _nearest([f for f in own or asked if f.rule == rule], place)
         marked = _marked(chosen, error, place)
         return Explained((marked, *(f for f in findings if f is not chosen)), marked, match)
-    if not matches:
+    if not matches or _is_passed_on(case):
         return Explained(tuple(findings))
     made = _made(case, matches[0], error)
     return Explained((*findings, made), made, matches[0], is_new=True)
@@ -62,6 +62,13 @@ def _is_about_the_body(case: Case, error: ApiError) -> bool:
     if "failed_generation" in error.details or case.request is None:
         return False
     return 400 <= case.status < 500 and case.status not in NOT_THE_BODY
+
+
+def _is_passed_on(case: Case) -> bool:
+    """A gateway sent this request on, and what it sent was refused: that is the one to look at."""
+    inner = case.hops.inner
+    answer = inner.exchange.response if inner else None
+    return answer is not None and answer.status >= 400
 
 
 def _predicted(asked: Iterable[Finding], error: ApiError) -> list[Finding]:
