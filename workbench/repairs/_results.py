@@ -16,10 +16,14 @@ from workbench.wire.patch import Change, Insert, Move, Remove, Replace
 
 def add(fault: Fault, refs: Sequence[NodeRef]) -> tuple[Change, ...]:
     """Stand-ins for the results of calls of one turn, in the place where results are looked for."""
-    calls = [part for part in map(fault.part, refs) if isinstance(part, ToolCallIR)]
+    return add_for(fault, refs[-1], [part for part in map(fault.part, refs) if isinstance(part, ToolCallIR)])
+
+
+def add_for(fault: Fault, behind: NodeRef, calls: Sequence[ToolCallIR]) -> tuple[Change, ...]:
+    """The same for calls that may be new, of the turn of a call that is there."""
     made = [_shape.stand_in(fault.adapter, call) for call in calls]
     written = _shape.results(fault.adapter, calls, made)
-    place = _place(fault, refs[-1], is_element=any(w.is_element for w in written))
+    place = _place(fault, behind, is_element=any(w.is_element for w in written))
     if isinstance(place, str):
         values = [w.value for w in written] if not any(w.is_element for w in written) else None
         held = values or [_shape.result_message(fault.adapter, calls, made)]

@@ -1,0 +1,116 @@
+"""``check --fix``: a repaired copy, and the original as it was."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import SESSIONS, Run
+from workbench.wire.session import store
+
+OPEN_CALL = b"""{
+  "model": "claude-sonnet-4-5",
+  "max_tokens": 64,
+  "tools": [{"name": "ls", "input_schema": {"type": "object"}}],
+  "messages": [
+    {"role": "user", "content": "look"},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "ls", "input": {}}]},
+    {"role": "user", "content": [{"type": "text", "text": "stop \\u00e9"}]}
+  ]
+}
+"""
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    path = tmp_path / "request.json"
+    path.write_bytes(OPEN_CALL)
+    return path
+
+
+def test_a_body_stays_a_body_and_every_other_byte_stays(run: Run, broken: Path) -> None:
+    out = broken.with_name("out.json")
+    done = run("check", broken, "--fix", "-o", out)
+    assert done.status == 0, done
+    assert "refuses -> accepts" in done.out
+    assert "re-checked against the contract, not against the provider" in done.out
+    assert broken.read_bytes() == OPEN_CALL
+    made = out.read_bytes()
+    start, _, rest = OPEN_CALL.partition(b'"content": [{"type": "text"')
+    assert made.startswith(start)
+    assert made.endswith(b'{"type": "text"' + rest)
+    added = made[len(start) : -len(rest)]
+    assert b'"tool_use_id": "toolu_1"' in added and b'"is_error": true' in added
+    assert run("check", out).status == 0
+
+
+def test_json_says_what_was_done_and_is_about_the_copy(run: Run, broken: Path) -> None:
+    out = broken.with_name("out.json")
+    answer = json.loads(run("check", broken, "--fix", "-o", out, "--format", "json").out)
+    (file,) = answer["files"]
+    assert (file["path"], file["findings"]) == (str(out), [])
+    (done,) = file["fixed"]
+    assert (done["exchange"], done["before"], done["after"], done["remaining"]) == (0, "refuses", "accepts", [])
+    (edit,) = done["repairs"][0]["edits"]
+    assert (edit["op"], edit["pointer"], edit["old"]) == ("insert", "/messages/2/content/0", None)
+    assert edit["bytes"][0] == edit["bytes"][1] == OPEN_CALL.index(b'{"type": "text"')
+
+
+def test_a_session_stays_a_session_of_its_form(run: Run, tmp_path: Path) -> None:
+    source, out = SESSIONS / "anthropic-thinking-trimmed.jsonl", tmp_path / "fixed.wb"
+    before = source.read_bytes()
+    done = run("check", source, "--fix", "-o", out)
+    assert source.read_bytes() == before
+    made, was = store.open_session(out), store.open_session(source)
+    assert store.form_of(made) == store.form_of(was) == store.TEXT
+    assert len(made) == len(was)
+    edited = [n for n in range(len(made)) if made.exchange(n).request != was.exchange(n).request]
+    assert edited
+    for n in edited:
+        exchange = made.exchange(n)
+        assert "not against the provider" in exchange.note
+        assert exchange.response is None or exchange.response.status < 400
+    assert done.status == run("check", out).status == 0
+
+
+WRONG = [
+    (("--fix",), "-o OUT"),
+    (("-o", "x.json"), "--fix"),
+    (("--fix", "-o", "{itself}"), "stays as it is"),
+    (("--fix", "-o", "{folder}"), "no regular file"),
+    (("{itself}", "--fix", "-o", "x.json"), "one FILE"),
+    (("--fix", "-o", "x.json", "--filter", "status:4xx"), "--filter"),
+]
+
+
+@pytest.mark.parametrize(("words", "complaint"), WRONG)
+def test_what_cannot_be_done_is_said_in_one_line(
+    run: Run, broken: Path, words: tuple[str, ...], complaint: str
+) -> None:
+    given = [w.format(itself=broken, folder=broken.parent) for w in words]
+    done = run("check", broken, *given)
+    assert (done.status, done.out) == (2, "")
+    assert complaint in done.err and done.err.count("\n") == 1
+    assert broken.read_bytes() == OPEN_CALL
+
+
+def test_what_cannot_be_repaired_is_said_and_fails(run: Run, tmp_path: Path) -> None:
+    path, out = tmp_path / "bad.json", tmp_path / "out.json"
+    path.write_text('{"model": "claude-sonnet-4-5", "max_tokens": 5, "messages": []}')
+    done = run("check", path, "--fix", "-o", out)
+    assert done.status == run("check", path).status
+    assert out.read_bytes() == path.read_bytes()
+
+
+def test_repairs_are_in_every_form_of_the_answer(run: Run, broken: Path) -> None:
+    title = "add an error result for the call 'toolu_1'"
+    text = run("check", broken).out
+    assert f"repair: {title} (re-checked against the contract, not against the provider" in text
+    (finding,) = json.loads(run("check", broken, "--format", "json").out)["files"][0]["findings"]
+    assert finding["repairs"][0]["title"] == title
+    assert all(r["verified"] for r in finding["repairs"])
+    (result,) = json.loads(run("check", broken, "--format", "sarif").out)["runs"][0]["results"]
+    assert result["properties"]["repairs"] == finding["repairs"]
+    assert title in run("check", broken, "--format", "junit").out

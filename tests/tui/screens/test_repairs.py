@@ -1,0 +1,67 @@
+"""The repairs of a finding: offered under it, and shown as what they change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.tui import samples
+from tests.tui.driving import showing, until
+from workbench.tui.models.repairs import Offered
+from workbench.tui.screens.repairs import RepairsScreen
+
+CALL = {"type": "tool_use", "id": "toolu_1\x1b[2J", "name": "ls", "input": {}}
+BROKEN = {
+    "model": "claude-sonnet-4-5",
+    "max_tokens": 64,
+    "tools": [{"name": "ls", "input_schema": {"type": "object"}}],
+    "messages": [
+        {"role": "user", "content": "look"},
+        {"role": "assistant", "content": [{**CALL, "id": "toolu_1"}]},
+        {"role": "user", "content": "stop \x1b[31m\u202e"},
+    ],
+}
+URL = "https://api.anthropic.com/v1/messages"
+
+
+def session():
+    return samples.session(samples.exchange(BROKEN, {}, url=URL))
+
+
+async def test_a_finding_says_what_can_be_done() -> None:
+    async with showing(session(), (120, 40)) as driver:
+        await until(driver.pilot, lambda: "add an error result for the call 'toolu_1'" in driver.text)
+        assert "against the contract, not against the provider" in driver.text
+
+
+async def test_each_repair_is_shown_by_what_it_changes(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with showing(session(), (120, 40)) as driver:
+        await until(driver.pilot, lambda: driver.screen.findings.current)
+        await until(driver.pilot, lambda: not driver.screen.mending.is_looking)
+        await driver.press("f")
+        screen = driver.app.screen
+        assert isinstance(screen, RepairsScreen)
+        assert "Repair 1 of" in driver.text and "nothing else is broken" in driver.text
+        assert "not against the provider: anthropic" in driver.text
+        assert "tool_result" in driver.text
+        assert "\x1b" not in driver.text and "\u202e" not in driver.text
+        first = driver.text
+        await driver.press("f")
+        assert "Repair 2 of" in driver.text and driver.text != first
+        await driver.press("1")
+        assert "Repair 1 of" in driver.text
+        await driver.press("9", "tab", "j", "h", "l", "1")
+        offered: Offered = screen.offered[0]
+        await driver.press("w")
+        await until(driver.pilot, lambda: driver.app.screen is not screen)
+        await driver.press("enter")
+        await until(driver.pilot, lambda: driver.app.screen is screen)
+        assert (tmp_path / "repaired-1.json").read_bytes() == offered.body
+        await driver.press("q")
+        assert driver.screen.opened
+
+
+async def test_where_nothing_is_known_that_is_said() -> None:
+    async with showing(samples.session(samples.exchange({**BROKEN, "messages": BROKEN["messages"][:1]}, {}))) as driver:
+        await driver.press("6", "f")
+        await until(driver.pilot, lambda: "no repair is known" in driver.text)
