@@ -31,7 +31,7 @@ GIVEN = {
     "closure.missing-result": {"next"},
     "closure.not-adjacent": {"next", "before"},
     "closure.result-not-first": {"next"},
-    "closure.id-mismatch": {"next"},
+    "closure.id-mismatch": {"next", "found", "name"},
     "closure.duplicate-result": {"first"},
     "closure.duplicate-id": {"prefix"},
     "closure.orphan-result": {"found", "before", "block"},
