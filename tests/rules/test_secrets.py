@@ -124,3 +124,14 @@ def test_a_stand_in_tells_of_a_credential_too(text):
     (finding,) = of(stored)
     assert (finding.pointer, finding.exchange) == ("/messages/0/content", 0)
     assert finding.span
+
+
+def test_a_credential_that_came_in_pieces():
+    pieces = ["it is sk-ant-api03-q8Zt4Lm", "W2pXv9Rb1q8Zt4LmW2p", "Xv9Rb1 there"]
+    chunks = [{"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": p}}]} for p in pieces]
+    stream = b"".join(b"data: " + json.dumps(c).encode() + b"\n\n" for c in chunks) + b"data: [DONE]\n\n"
+    head = Headers((("content-type", "text/event-stream"),))
+    asked = HttpRequest(url="/v1/chat/completions", body=Body(b'{"model": "m", "stream": true, "messages": []}'))
+    (finding,) = of(Exchange("1", asked, HttpResponse(200, head, Body(stream))))
+    assert (finding.side, finding.pointer, finding.events) == ("response", "/choices/0/message/content", (0, 1, 2))
+    assert stream[slice(*finding.span)].startswith(b"sk-ant-api03-")
