@@ -271,7 +271,7 @@ class Inspector:
             exchange = Exchange(self.rows[index].summary.id)
         answer = exchange.response if is_answered else None
         tried = replace(exchange, request=request, response=answer, state=State.COMPLETE, damage=())
-        return self.judged(Decoded(index, tried, protocol or self.protocol), provider)
+        return self.judged(Decoded(index, tried, protocol or self.protocol, known=self.known), provider)
 
     def judged(self, decoded: Decoded, provider: str = "", *, is_alone: bool = False) -> Trial:
         """What the rules say of a decoded request in the place of the inspected exchange of its index.

@@ -79,6 +79,7 @@ def _write(made: MemorySession, source: Session, out: Path, *, is_body: bool) ->
 def _told(done: list[Done], out: Path) -> Iterator[str]:
     """What was done to each exchange that was broken."""
     from workbench.repairs import CHECKED
+    from workbench.rules import Severity
 
     changed = [d for d in done if d.fixed.repairs]
     count = _output.number(sum(len(d.fixed.repairs) for d in changed), "repair")
@@ -92,5 +93,6 @@ def _told(done: list[Done], out: Path) -> Iterator[str]:
                 span = f" · bytes {edit.span[0]:,}–{edit.span[1]:,}" if edit.span else ""
                 yield f"      {edit.op} {_output.cut(edit.pointer)}{span}"
         for finding in fixed.remaining:
-            yield f"    left: {finding.rule} {_output.cut(finding.pointer)} (no repair of it holds under the contract)"
+            why = "no repair of it holds" if finding.severity is Severity.ERROR else "it goes through: repair it by hand"
+            yield f"    left: {finding.severity} {finding.rule} {_output.cut(finding.pointer)} ({why})"
     yield ""

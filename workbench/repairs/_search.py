@@ -12,7 +12,7 @@ from workbench.decode import REQUEST
 from workbench.errors import WorkbenchError
 from workbench.inspection import Inspector, Trial
 from workbench.repairs._fault import Fault
-from workbench.repairs._proposal import HEADERS, Proposal, edited, edits, read_at
+from workbench.repairs._proposal import HEADERS, Loss, Proposal, edited, edits, read_at
 from workbench.rules import Finding, Repair, Severity, Verdict, every_rule
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import HttpRequest
@@ -209,11 +209,19 @@ def _size(tried: Tried) -> int:
     return gone + sum(len(repr(e.new)) for e in tried.repair.edits if e.op != "remove")
 
 
+def _meant(finding: Finding, offered: Iterable[Tried]) -> Iterator[Tried]:
+    """The repairs that are made without asking."""
+    return (t for t in offered if finding.severity is Severity.ERROR or t.proposal.loss is Loss.NONE)
+
+
 def fix(search: Search, again: Again, steps: int = limits.MAX_REPAIR_STEPS) -> Fixed:
-    """Repair until the contract accepts: the best repair of the first finding that has one, and so on."""
+    """Repair until the contract accepts: the best repair of the first finding that has one, and so on.
+
+    What goes through all the same, as a warning, is repaired only where that loses nothing.
+    """
     first, done = search, list[Repair]()
     while search.all_broken and len(done) < steps:
-        chosen = next((found[0] for f in search.findings() if (found := best(search.offers(f)))), None)
+        chosen = next((found[0] for f in search.findings() if (found := best(_meant(f, search.offers(f))))), None)
         if chosen is None:
             break
         done.append(chosen.repair)
