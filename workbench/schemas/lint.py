@@ -60,7 +60,7 @@ def lint(schema: JsonValue, dialect: Dialect) -> tuple[Issue, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _issue(dialect: Dialect, node: Node, keyword: str, message: str, fact: str, **more: str) -> Issue:
+def _issue(dialect: Dialect, node: Node, keyword: str, message: str, fact: str, **more: Any) -> Issue:
     pointer = f"{node.pointer}/{escape(keyword)}" if more.pop("at", "keyword") == "keyword" else node.pointer
     return Issue(pointer, keyword, REFUSED, message, source=dialect.source(fact), **more)
 

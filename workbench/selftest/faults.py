@@ -181,20 +181,22 @@ def _lose_reasoning(asked: Asked) -> Iterator[Planted]:
 
 def _change_reasoning(asked: Asked) -> Iterator[Planted]:
     for node in asked.reasoning:
-        pointer = node.field("text")
-        if pointer and node.part.text:
-            body = asked.fresh()
-            put(body, pointer, f"{node.part.text[:-1]}?")
-            yield Planted(body, _at(pointer))
+        yield from _with_text(asked, node, f"{node.part.text or ''}"[:-1] + "?")
 
 
 def _empty_reasoning(asked: Asked) -> Iterator[Planted]:
     for node in asked.reasoning:
-        pointer = node.field("text")
-        if pointer and node.part.text and node.number in asked.owed:
-            body = asked.fresh()
-            put(body, pointer, "")
-            yield Planted(body, _at(pointer))
+        if node.number in asked.owed:
+            yield from _with_text(asked, node, "")
+
+
+def _with_text(asked: Asked, node: Node, text: str) -> Iterator[Planted]:
+    """Another text in place of that of some reasoning; what stands around it in one string (its tags) stays."""
+    pointer, body = node.field("text"), asked.fresh()
+    held = get(body, pointer) if pointer and node.part.text else None
+    if isinstance(held, str) and node.part.text in held:
+        put(body, pointer, held.replace(node.part.text, text, 1))
+        yield Planted(body, _at(pointer))
 
 
 def _declare_twice(asked: Asked) -> Iterator[Planted]:
