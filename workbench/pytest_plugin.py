@@ -19,6 +19,7 @@ import pytest
 
 if TYPE_CHECKING:
     from workbench.targets.simulator import Served, Simulator
+    from workbench.wire.session import Session
 
 
 class ProviderUrl(str):
@@ -51,6 +52,7 @@ def strict_provider() -> Iterator[Provider]:
     Args of the function:
         label: a contract with or without a variant: "anthropic", "openai", "deepseek:v3.2", a file of your own.
         script: the text of a script (``workbench simulate --help``), in place of dials.
+        known: a ``workbench.wire.session.Session`` whose answers count as given.
         dials: how its model answers: ``parallel=2``, ``arguments="truncated"``, ``stream="cut"``, ``http="429:once"``,
             ``calls="hermes"``, ``latency=0.01``.
 
@@ -69,13 +71,19 @@ def permissive_provider() -> Iterator[Provider]:
 
 
 def _provide(
-    stack: ExitStack, label: str = "generic", *, permissive: bool, script: str | None = None, **dials: Any
+    stack: ExitStack,
+    label: str = "generic",
+    *,
+    permissive: bool,
+    script: str | None = None,
+    known: Session | None = None,
+    **dials: Any,
 ) -> ProviderUrl:
     from workbench.targets.simulator import ScriptedModel, Simulator, dials_of, read_script, serve
 
     given = dials_of({name.replace("_", "-"): value for name, value in dials.items()})
     model = ScriptedModel(given) if script is None else read_script(script, "script", given)
-    simulator = Simulator(label, permissive=permissive, model=model)
+    simulator = Simulator(label, permissive=permissive, model=model, known=known)
     url = ProviderUrl(stack.enter_context(serve(simulator)).url)
     url.simulator = simulator
     return url

@@ -60,6 +60,7 @@ def test_it_serves_until_interrupted_and_keeps_a_session(tmp_path: Path) -> None
         (("openai", "--calls", "morse"), "calls: 'morse' is not known"),
         (("openai", "--http", "twice"), "not an HTTP fault: 'twice'"),
         (("openai", "--retry-after", "1"), "retry-after is said without http"),
+        (("openai", "--known", "pyproject.toml"), "pyproject.toml"),
         (("openai", "--out", "a.jsonl"), "a.jsonl cannot be recorded to"),
     ],
 )

@@ -55,7 +55,8 @@ class Posted(NamedTuple):
 
 def refused_entries(shared: Path) -> list[Entry]:
     """The entries with a request that was refused with a status from 400 to 499."""
-    entries = yaml.safe_load((shared / "reference" / "breakages.yaml").read_text())["entries"]
+    text = (shared / "reference" / "breakages.yaml").read_bytes()
+    entries = yaml.load(text, Loader=yaml.CSafeLoader)["entries"]  # ten times as fast as the one in Python
     return [e for e in entries if 400 <= (e.get("http_status") or 0) < 500 and _body(e) is not None]
 
 

@@ -11,7 +11,7 @@ from google import genai
 from google.genai import errors, types
 
 from tests.targets.conftest import BLOCK_TOOL, CHAT_TOOL, SCHEMA
-from workbench.targets.simulator import Simulator
+from workbench.targets.simulator import Dials, HttpFault, ScriptedModel, Simulator
 
 RESULT = "README.md pyproject.toml"
 
@@ -78,6 +78,31 @@ def test_messages_count_tokens(messages):
     with pytest.raises(anthropic.BadRequestError, match="unexpected `tool_use_id`"):
         messages.messages.count_tokens(model="claude-sonnet-4-6", messages=[{"role": "user", "content": [orphan]}])
     assert "claude-sonnet-4-6" in [model.id for model in messages.models.list()]
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ({"http": HttpFault(429, retry_after=1)}, "RateLimitError"),
+        ({"http": HttpFault(529)}, "OverloadedError"),
+        ({"stream": "error"}, "APIStatusError"),
+        ({"stream": "cut"}, "RemoteProtocolError|ReadError|APIConnectionError"),
+    ],
+)
+def test_faults_raise_what_the_sdk_has_for_them(served, fault, error):
+    url = served(Simulator("anthropic", model=ScriptedModel(Dials(**fault)))).url
+    with anthropic.Anthropic(base_url=url, api_key="any", max_retries=0) as client:
+        with pytest.raises(Exception) as raised:
+            message(client, True, [{"role": "user", "content": "go"}])
+        assert {kind.__name__ for kind in type(raised.value).__mro__} & set(error.split("|"))
+
+
+def test_a_refusal_that_passes_is_tried_again(served):
+    model = ScriptedModel(Dials(http=HttpFault(429, times=2, retry_after=0.01)))
+    url = served(Simulator("openai", model=model)).url
+    with openai.OpenAI(base_url=f"{url}/v1", api_key="any", max_retries=2) as client:
+        said = client.chat.completions.create(model="gpt-4.1", messages=[{"role": "user", "content": "hi"}])
+    assert said.choices[0].message.content == "You said: hi"
 
 
 @pytest.mark.parametrize("more", [{}, {"thread": False}])

@@ -36,7 +36,7 @@ import argparse
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
@@ -64,6 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=_port, default=0, metavar="N", help="listen there (default: any free port)")
     parser.add_argument("--permissive", action="store_true", help="answer what the contract refuses too, and say so")
     parser.add_argument("--script", metavar="FILE", help="answers turn by turn, as YAML")
+    parser.add_argument("--known", metavar="FILE", help="a session whose answers count as given: they may be replayed")
     parser.add_argument("--out", metavar="FILE", help="keep a session file of it, appended to if it exists")
     dials = parser.add_argument_group("dials")
     dials.add_argument("--calls", metavar="FORMAT", help="native (default), or the text format of calls")
@@ -85,11 +86,13 @@ def _port(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until ctrl-c."""
+    from workbench.importers import open_input
     from workbench.targets.simulator import Simulator, serve
 
     with ExitStack() as stack:
+        known = None if args.known is None else stack.enter_context(closing(open_input(args.known)))
         ended = stack.enter_context(_kept(args.out))
-        simulator = Simulator(args.provider, permissive=args.permissive, model=_model(args), ended=ended)
+        simulator = Simulator(args.provider, permissive=args.permissive, model=_model(args), known=known, ended=ended)
         server = stack.enter_context(serve(simulator, port=args.port, log=_log))
         _output.emit(_what_to_set(simulator, server))
         sys.stdout.flush()

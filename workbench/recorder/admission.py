@@ -29,7 +29,7 @@ class Admission:
         self._check_host(request)
         _check_page(request)
         if b"websocket" in request.tokens(b"upgrade"):
-            raise BadMessage("WebSocket is not recorded here; use plain HTTP requests", 426)
+            raise BadMessage("WebSocket is not spoken here; use plain HTTP requests", 426)
         return target
 
     def _check_method(self, request: Request) -> None:

@@ -12,8 +12,8 @@ from workbench.schemas._merge import types_of
 from workbench.schemas.walk import resolve
 
 _MOST_DEPTH = 8
-_MOST_VALUES = 2_000
-_TRIES = 60
+_MOST_VALUES = 1_000
+_TRIES = 30
 _USUAL: tuple[tuple[str, str], ...] = (
     (r"path|dir|folder|file", "."),
     (r"url|uri|link", "https://example.org/"),
