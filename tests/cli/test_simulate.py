@@ -60,7 +60,6 @@ def test_it_serves_until_interrupted_and_keeps_a_session(tmp_path: Path) -> None
         (("openai", "--calls", "morse"), "calls: 'morse' is not known"),
         (("openai", "--http", "twice"), "not an HTTP fault: 'twice'"),
         (("openai", "--retry-after", "1"), "retry-after is said without http"),
-        (("openai", "--known", "pyproject.toml"), "pyproject.toml"),
         (("openai", "--out", "a.jsonl"), "a.jsonl cannot be recorded to"),
     ],
 )
@@ -75,7 +74,8 @@ def test_a_script_that_is_none_says_where(run: Run, tmp_path: Path) -> None:
     script.write_text("version: 1\nturns: [{match: {txt: a}}]")
     done = run("simulate", "openai", "--script", script)
     assert done.status == 2 and "turns.yaml#/turns/0/match" in done.err and done.err.count("\n") == 1
-    assert run("simulate", "openai", "--script", tmp_path / "none.yaml").status == 4
+    for option in ("--script", "--known"):
+        assert run("simulate", "openai", option, tmp_path / "none").status == 4
 
 
 def test_a_port_that_is_taken(run: Run) -> None:
