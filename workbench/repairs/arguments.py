@@ -62,7 +62,7 @@ def _merged(fault: Fault, ref: NodeRef, call: ToolCallIR) -> Iterator[Proposal]:
     texts = [dumps(value).decode("utf-8", "surrogatepass") for value in values]
     changes: list[Change] = [Replace(at + own["raw"], texts[0])]
     parent, _, step = at.rpartition("/")
-    new = []
+    new: list[ToolCallIR] = []
     for text in texts[1:]:
         made = replace(call, id=_results.fresh_id(fault, f"{call.id}_{len(new)}"), raw=text, input=loads(text))
         copy = with_value(with_value(held, own["id"], made.id), own["raw"], text)
