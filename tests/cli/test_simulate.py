@@ -74,8 +74,9 @@ def test_a_script_that_is_none_says_where(run: Run, tmp_path: Path) -> None:
     script.write_text("version: 1\nturns: [{match: {txt: a}}]")
     done = run("simulate", "openai", "--script", script)
     assert done.status == 2 and "turns.yaml#/turns/0/match" in done.err and done.err.count("\n") == 1
-    for option in ("--script", "--known"):
-        assert run("simulate", "openai", option, tmp_path / "none").status == 4
+    for option, status in (("--script", 4), ("--known", 2)):
+        missing = run("simulate", "openai", option, tmp_path / "none")
+        assert missing.status == status and missing.err.count("\n") == 1
 
 
 def test_a_port_that_is_taken(run: Run) -> None:
