@@ -96,7 +96,11 @@ MAX_RECORDING_HELD = 256 * 1024 * 1024
 """Bytes the recorder holds until they are written: 500 streams of 0.5 MB. What comes beyond passes unrecorded."""
 
 MAX_REPAIR_TRIALS = 200
-"""Proposals tried to repair one request. Each is inspected as a request of its own: 20 ms at 500 messages."""
+"""Proposals tried to repair one request. Each is inspected as a request of its own: 100 ms at 500 messages."""
+
+MAX_REPAIR_BYTES = 32 * 1024 * 1024
+LEAST_REPAIR_TRIALS = 8
+"""Bytes of requests that the repair of one request tries, but never fewer proposals than these: some seconds."""
 
 MAX_REPAIR_STEPS = 32
 """Repairs made one after the other on one request. What takes more is no history that somebody meant."""
@@ -104,8 +108,8 @@ MAX_REPAIR_STEPS = 32
 MAX_CHECK_TRIALS = 120
 """Proposals tried for the findings of one file by a check, the first findings first."""
 
-MAX_CHECK_BYTES = 8 * 1024 * 1024
-"""Bytes of requests that a check tries: about a second."""
+MAX_CHECK_BYTES = 4 * 1024 * 1024
+"""Bytes of requests that a check tries: half a second."""
 
 MAX_REPAIRS_OFFERED = 4
 """Repairs that a check offers for one finding."""

@@ -127,6 +127,7 @@ async def test_deep_json_is_shown() -> None:
 ROOMS = {
     "stream": ("1", "g", "j", "t", "n", "j", "tab", "j", "enter", "tab", "j", "enter", "slash", "x", "enter"),
     "diff": ("]", "d", "j", "enter", "d", "tab", "j", "v", "right_square_bracket", "left_square_bracket"),
+    "repairs": ("6", "f", "j", "f", "tab", "j", "1", "h", "q"),
     "copy": (
         "3",
         "j",

@@ -38,6 +38,7 @@ PLACES: dict[str, Sequence[str]] = {
     "note": ("2", "a"),
     "stream": ("t",),
     "diff": ("d",),
+    "repairs": ("f",),
     "conversion": ("c",),
     "tools": ("T",),
     "arguments": ("A",),

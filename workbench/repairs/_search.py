@@ -90,13 +90,13 @@ class Search:
         self.families = families
         self.inspector = inspector
         self.index = index
-        self.budget = budget
         detail = inspector.detail(index)
         sent = detail.decoded.exchange.request or HttpRequest()
         self.refused = detail.row.summary.status in (400, 422)
         self.provider, self.protocol = detail.contract.label, detail.decoded.protocol
         self.request = request or sent
         self.text = decode_partial(self.request.body)[0]
+        self.budget = min(budget, max(limits.LEAST_REPAIR_TRIALS, limits.MAX_REPAIR_BYTES // max(1, len(self.text))))
         self.trial = self._judge(self.request)
         self.broken = _broken(self.trial.findings, self.refused)
         self.told = list(self._told(detail.row.findings) if told is None else told)
@@ -127,11 +127,15 @@ class Search:
         rest = [f for f in self.all_broken if f != first]
         return [first, *rest] if first else rest
 
-    def offers(self, finding: Finding) -> Iterator[Tried]:
-        """The proposals for a finding that hold, in the order they were made."""
+    def offers(self, finding: Finding, most: Loss = Loss.CUT) -> Iterator[Tried]:
+        """The proposals for a finding that hold and lose no more than that, in the order they were made."""
         fault = Fault(finding, self.trial.case, self.refused)
         seen = set[HttpRequest]()
-        for proposal in _proposed(self.families, fault):
+        for proposal in _proposed(self.families, fault) if self.budget > 0 else ():
+            if proposal.loss > most:
+                continue
+            if self.budget <= 0:
+                return
             try:
                 request = edited(self.request, self.text, proposal.changes)
             except WorkbenchError as error:
@@ -140,8 +144,6 @@ class Search:
             if request in seen or request == self.request:
                 continue
             seen.add(request)
-            if self.budget <= 0:
-                return
             self.budget -= 1
             tried = self._tried(finding, proposal, request)
             if tried:
@@ -209,9 +211,9 @@ def _size(tried: Tried) -> int:
     return gone + sum(len(repr(e.new)) for e in tried.repair.edits if e.op != "remove")
 
 
-def _meant(finding: Finding, offered: Iterable[Tried]) -> Iterator[Tried]:
-    """The repairs that are made without asking."""
-    return (t for t in offered if finding.severity is Severity.ERROR or t.proposal.loss is Loss.NONE)
+def _most(finding: Finding) -> Loss:
+    """What may be lost without asking."""
+    return Loss.CUT if finding.severity is Severity.ERROR else Loss.NONE
 
 
 def fix(search: Search, again: Again, steps: int = limits.MAX_REPAIR_STEPS) -> Fixed:
@@ -221,7 +223,8 @@ def fix(search: Search, again: Again, steps: int = limits.MAX_REPAIR_STEPS) -> F
     """
     first, done = search, list[Repair]()
     while search.all_broken and len(done) < steps:
-        chosen = next((found[0] for f in search.findings() if (found := best(_meant(f, search.offers(f))))), None)
+        offered = (best(search.offers(f, _most(f))) for f in search.findings())
+        chosen = next((found[0] for found in offered if found), None)
         if chosen is None:
             break
         done.append(chosen.repair)

@@ -41,13 +41,17 @@ def with_repairs(
         own = list(group)
         if spent < limits.MAX_CHECK_BYTES and budget > 0 and any(map(_search.is_repairable, own)):
             size = max(1, len(inspector.detail(index).decoded.request_text))
-            most = min(budget, max(1, (limits.MAX_CHECK_BYTES - spent) // size))
-            search = Search(families, inspector, index, budget=most)
+            search = Search(families, inspector, index, budget=min(budget, max(4, _left(spent) // size)))
+            most = search.budget
             own = [replace(f, repairs=_offered(search, f)) if _search.is_repairable(f) else f for f in own]
             budget -= most - search.budget
             spent += (most - search.budget) * size
         made += own
     return tuple(made)
+
+
+def _left(spent: int) -> int:
+    return limits.MAX_CHECK_BYTES - spent
 
 
 def _offered(search: Search, finding: Finding) -> tuple[Repair, ...]:
