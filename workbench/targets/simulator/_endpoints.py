@@ -64,7 +64,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "anthropic": ("claude-opus-4-8", "claude-sonnet-4-6", "claude-haiku-4-5"),
-    "deepseek": ("deepseek-v4-flash", "deepseek-chat", "deepseek-reasoner"),
+    "deepseek": ("deepseek-v4-flash", "deepseek-v4-pro"),
     "gemini": ("gemini-3-pro", "gemini-3.5-flash", "gemini-3.5-flash-lite"),
     "gemini-openai": ("gemini-3-pro", "gemini-3.5-flash"),
     "glm": ("glm-5", "glm-4.7"),
