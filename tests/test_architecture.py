@@ -109,6 +109,7 @@ CORE = (
     "rules",
     "decode",
     "inspection",
+    "repairs",
     "filters",
 )
 FORBIDDEN = ("socket", "subprocess", "asyncio", "threading", "time", "datetime", "random", "urllib", "http", "httpx")
