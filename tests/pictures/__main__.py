@@ -20,6 +20,7 @@ from rich.cells import cell_len
 from tests.tui.driving import showing, until
 from workbench import resources
 from workbench.importers import open_input
+from workbench.matrix import labels
 
 FOLDER = Path(__file__).parent
 
@@ -39,6 +40,7 @@ PICTURES = {
     "session": Picture("deepseek-reasoning-lost", (164, 38), "reasoning.missing"),
     "stream": Picture("openai-parallel-index-reused", (120, 34), "▸", ("t",)),
     "conversion": Picture("anthropic-thinking-trimmed", (130, 30), "→ openai-chat", ("c", "h", "h", "h")),
+    "matrix": Picture("deepseek-reasoning-lost", (150, 40), f"   {len(labels())} contracts", ("m", "j", "j", "j")),
     "diff": Picture("anthropic-compaction-orphan", (120, 26), "changed", ("d", "j")),
 }
 

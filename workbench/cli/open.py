@@ -71,7 +71,8 @@ def _print(args: argparse.Namespace) -> int:
 
     if args.exchange is not None and args.file != "-":
         _opened(args).close()
-    return check.run(argparse.Namespace(**vars(args), files=[args.file], fail_on="error", format="text", filter=None))
+    asked = {"files": [args.file], "fail_on": "error", "format": "text", "filter": None, "fix": False, "output": None}
+    return check.run(argparse.Namespace(**vars(args), **asked))
 
 
 def _take_keyboard() -> None:
