@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import cast
 
+from workbench.conversion._places import Places
 from workbench.ir import JsonValue
 from workbench.leaves import escape
 from workbench.repairs import _shape
@@ -12,38 +14,32 @@ from workbench.wire.patch import Change, Insert, Replace
 
 TITLE = "switch thinking off for this request"
 
-_DISABLED: JsonValue = {"type": "disabled"}
-_TEMPLATE: JsonValue = {"enable_thinking": False}
-_CHAT: Mapping[str, Mapping[str, JsonValue]] = {
-    **{name: {"thinking": _DISABLED} for name in ("deepseek", "kimi", "glm")},
-    "qwen": {"enable_thinking": False},
-    **{name: {"chat_template_kwargs": _TEMPLATE} for name in ("vllm", "sglang", "llama.cpp", "lm-studio")},
-    "openrouter": {"reasoning": {"enabled": False}},
-}
-"""Contract → the switch it has on the chat wire, where many exist (``adapters/_chat/request.py`` cites them)."""
-
-_SWITCHES: tuple[tuple[str, JsonValue], ...] = (
-    ("/enable_thinking", False),
-    ("/chat_template_kwargs/enable_thinking", False),
-    ("/chat_template_kwargs/thinking", False),
-    ("/think", False),
-)
-
 
 def off(fault: Fault) -> Iterator[tuple[Change, ...]]:
-    """The ways to say it, the likeliest first: the switch that the request has, else the provider's own."""
+    """The ways to say it, the likeliest first: the switch that the request has, else the provider's own.
+
+    The provider's own is the contract's (``reasoning.switch``), else the one of the protocol.
+    """
     if fault.request.thinking == "off":
         return
+    place = Places(fault.text).of("thinking")
+    held, parent = fault.value(place), place.removesuffix("/type")
+    if isinstance(held, str) and parent != place:
+        yield (Replace(parent, {"type": "disabled"}),)  # a budget beside it means nothing to what is off
+    elif isinstance(held, bool):
+        yield (Replace(place, False),)
     body = fault.body if isinstance(fault.body, dict) else {}
-    if isinstance(body.get("thinking"), dict):
-        yield (Replace("/thinking", _DISABLED),)  # a budget means nothing to what is off
-    for pointer, value in _SWITCHES:
-        if fault.value(pointer) is not None:
-            yield (Replace(pointer, value),)
-    is_chat = fault.request.protocol == "openai-chat"
-    own = _CHAT.get(fault.contract.name, {}) if is_chat else _shape.thinking_off(fault.adapter)
+    own = _own(fault)
     if own:
         yield tuple(change for key, value in own.items() for change in _said(f"/{escape(key)}", value, body.get(key)))
+
+
+def _own(fault: Fault) -> Mapping[str, JsonValue]:
+    """Members of a body that say it; {} where nothing is known to."""
+    switch = fault.contract.term("reasoning.switch")
+    if isinstance(switch, dict):
+        return cast("dict[str, JsonValue]", switch.get("off") or {})
+    return {} if fault.request.protocol == "openai-chat" else _shape.thinking_off(fault.adapter)
 
 
 def _said(at: str, value: JsonValue, held: JsonValue) -> Iterator[Change]:
