@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
+from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,3 +117,58 @@ def test_repairs_are_in_every_form_of_the_answer(run: Run, broken: Path) -> None
     (result,) = json.loads(run("check", broken, "--format", "sarif").out)["runs"][0]["results"]
     assert result["properties"]["repairs"] == finding["repairs"]
     assert title in run("check", broken, "--format", "junit").out
+
+
+ORPHANED = {
+    "model": "claude-sonnet-4-5",
+    "max_tokens": 64,
+    "tools": [{"name": "ls", "input_schema": {"type": "object"}}],
+    "messages": [
+        {"role": "user", "content": "look"},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": f"toolu_{n}", "name": "ls", "input": {}} for n in "12"],
+        },
+        {"role": "user", "content": [{"type": "text", "text": "stop"}, {"type": "text", "text": "now"}]},
+    ],
+}
+MOVED = ORPHANED | {
+    "messages": [
+        *ORPHANED["messages"][:2],
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "here"},
+                *({"type": "tool_result", "tool_use_id": f"toolu_{n}", "content": n} for n in "12"),
+            ],
+        },
+    ]
+}
+
+
+@pytest.mark.parametrize("body", [ORPHANED, MOVED], ids=["open", "behind text"])
+def test_edits_fit_one_after_another(run: Run, tmp_path: Path, body: dict[str, Any]) -> None:
+    """Whoever applies them needs no more than a list and a dictionary."""
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps(body))
+    findings = json.loads(run("check", path, "--format", "json").out)["files"][0]["findings"]
+    whole = [r for f in findings for r in f["repairs"] if r["verified"]]
+    assert any(len(r["edits"]) > 1 for r in whole)
+    for repair in whole:
+        path.write_text(json.dumps(after(body, repair["edits"])))
+        assert run("check", path).status == 0, repair["title"]
+
+
+def after(body: Any, edits: list[dict[str, Any]]) -> Any:
+    made = copy.deepcopy(body)
+    for edit in edits:
+        *way, last = (int(s) if s.isdecimal() else s for s in edit["pointer"].split("/")[1:])
+        inside = reduce(lambda value, step: value[step], way, made)
+        assert edit["op"] == "insert" or inside[last] == edit["old"]
+        if edit["op"] == "remove":
+            del inside[last]
+        elif edit["op"] == "insert" and isinstance(inside, list):
+            inside.insert(last, edit["new"])
+        else:
+            inside[last] = edit["new"]
+    return made

@@ -112,10 +112,10 @@ def _origin_json(origin: Origin) -> dict[str, object]:
 
 
 def repair_json(repair: Repair) -> dict[str, object]:
-    """One entry of ``repairs``."""
+    """One entry of ``repairs``. From the end to the start, no edit moves the place of one after it."""
     edits = [
         {"op": e.op, "pointer": e.pointer, "bytes": list(e.span) if e.span else None, "old": e.old, "new": e.new}
-        for e in repair.edits
+        for e in reversed(repair.edits)
     ]
     return {"title": repair.title, "verified": repair.verified, "edits": edits}
 

@@ -9,8 +9,9 @@ JSON output is one object:
 Exchanges count from zero there. "bytes" index the content-decoded body; "events" are blocks of the stream.
 "origin" is null, or where the damage was done: {"exchange", "hop", "side", "pointer", "message"}.
 A repair is {"title", "verified", "edits": [{"op", "pointer", "bytes", "old", "new"}]}, op being replace, insert or
-remove, by pointers and bytes of the body as it was. It was re-checked against the contract, not against the provider:
-the finding is gone and nothing new is broken; "verified" says that nothing else is broken either.
+remove, by pointers and bytes of the body as it was, the last place first: done one after another they fit. A pointer
+/headers/NAME is a header. It was re-checked against the contract, not against the provider: the finding is gone and
+nothing new is broken; "verified" says that nothing else is broken either.
 With --filter the findings, and the exit status, are those of exchanges that match; the exchanges are all listed.
 With --fix -o OUT the requests of one FILE are repaired as far as that goes, and written to OUT: a request body as a
 body, in which every other byte is as it was, a session as a session. FILE stays as it is. What is printed then, and
