@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.rules import contracts, pages
-from workbench.rules._errortext import MOST, explain
+from workbench.rules._errortext import MOST, explain, lines
 
 SAMPLE = {
     "id": "toolu_01A", "ids": "toolu_01A, toolu_02B", "path": "messages.3.cache", "name": "read_file", "block": "x",
@@ -108,7 +108,7 @@ UNRELATED = [
     "Field required",
     "Invalid 'user': string too long. Expected a string with maximum length 64, but got a string with length 80.",
     "the tool_use of the messages and its tool_result must be unique in the content of an assistant",
-    "prompt is too long: 212164 tokens > 199999 maximum",
+    "Invalid API Key",
     '{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}',
     "def test_messages(): assert tool_calls == []",
     "Please consult our documentation at https://docs.example",
@@ -120,6 +120,31 @@ UNRELATED = [
 @pytest.mark.parametrize("text", UNRELATED)
 def test_other_texts_belong_to_no_rule(text):
     assert explain(text) == []
+
+
+WITHOUT_RULE = [
+    ("prompt is too long: 212164 tokens > 199999 maximum", "anthropic", "the context is too long",
+     {"found": "212164", "limit": "199999"}),
+    ("The model `gpt-9` does not exist or you do not have access to it.", "openai", "an unknown model",
+     {"model": "gpt-9"}),
+    ("models/g9 is not found for API version v1beta, or is not supported for generateContent.", "gemini",
+     "an unknown model", {"model": "g9"}),
+    ("The provided model identifier is invalid.", "bedrock", "an unknown model", {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "provider", "when", "captured"), WITHOUT_RULE, ids=[r[1] for r in WITHOUT_RULE])
+def test_a_text_that_no_rule_predicts_is_known_for_what_it_is_said_of(text, provider, when, captured):
+    best = explain(f"400 {text} See the docs.")[0]
+    assert (best.rule, best.provider, best.captured) == ("", provider, captured)
+    assert best.when.startswith(when)
+    assert next(lines([best], 200)).startswith(f"no rule: {when}")
+
+
+def test_a_text_of_a_rule_goes_before_the_words_around_it():
+    message, _ = filled(next(t for p, r, t in TEXTS if (p, r) == ("anthropic", "closure.missing-result")))
+    assert [m.when for m in explain(f"Provider returned error: {message}") if not m.rule] == []
+    assert [m.provider for m in explain("Provider returned error")] == ["openrouter"]
 
 
 def test_one_text_for_several_rules():

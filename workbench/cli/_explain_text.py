@@ -27,7 +27,8 @@ def run(text: str, how: str) -> int:
 
 def _row(match: Match) -> dict[str, object]:
     return {
-        "rule": match.rule,
+        "rule": match.rule or None,
+        "when": match.when,
         "provider": match.provider,
         "also": list(match.also),
         "where": match.where,

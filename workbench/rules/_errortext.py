@@ -44,7 +44,7 @@ class Match:
     """A rule that a text belongs to.
 
     Attributes:
-        rule: slug.
+        rule: slug; "" for a text that no rule predicts (term ``errors.other``: models, lengths, keys).
         provider: contract name; with its variant where only that says so.
         status: HTTP status the provider answers.
         template: its message, ``{name}`` for what varies.
@@ -57,6 +57,7 @@ class Match:
         also: other providers that say the same.
         where: protocol or endpoint, where the provider has several.
         note: what the contract adds.
+        when: where there is no rule, what the provider says this of.
     """
 
     rule: str
@@ -73,10 +74,11 @@ class Match:
     also: tuple[str, ...] = ()
     where: str = ""
     note: str = ""
+    when: str = ""
 
 
 class _Known(NamedTuple):
-    """One text of one provider for one rule."""
+    """One text of one provider for one rule, or for none."""
 
     template: Template
     rule: str
@@ -86,22 +88,31 @@ class _Known(NamedTuple):
     date: str
     where: str
     note: str
+    when: str = ""
 
 
 def explain(text: str) -> list[Match]:
     """The rules that a pasted error text belongs to, the most likely first; [] where no provider says such a thing.
+
+    Texts that no rule predicts are looked for where those of the rules are not in it.
 
     Args:
         text: a line of a log, an error body (escaped or wrapped however often), or a message.
     """
     cut = text if len(text) <= MOST else f"{text[: MOST // 2]}\n{text[-MOST // 2 :]}"
     haystack = plain(cut)
-    hits = [
-        (known, found) for known in _known() if (found := known.template.find(haystack)) and _is_enough(known, found)
+    hits = list(_hits(_known(), haystack)) or [
+        (known, found) for known, found in _hits(_without_rule(), haystack) if found.whole >= TELLING
     ]
     kept = [(k, f) for k, f in hits if not any(_explains_more(g, f) for _, g in hits)]
     kept.sort(key=lambda hit: _rank(hit, haystack.text), reverse=True)
     return _with_others([_match(known, found, haystack) for known, found in _once(kept)])
+
+
+def _hits(known: Iterable[_Known], haystack: Plain) -> Iterator[tuple[_Known, Found]]:
+    for one in known:
+        if (found := one.template.find(haystack)) and _is_enough(one, found):
+            yield one, found
 
 
 def _is_enough(known: _Known, found: Found) -> bool:
@@ -118,7 +129,7 @@ def _is_enough(known: _Known, found: Found) -> bool:
 def _families() -> Mapping[str, set[str]]:
     """Piece of a template → families of the rules whose templates have it."""
     families: dict[str, set[str]] = {}
-    for known in _known():
+    for known in (*_known(), *_without_rule()):
         for piece in known.template.pieces:
             families.setdefault(piece.text, set()).add(known.rule.partition(".")[0])
     return families
@@ -141,7 +152,7 @@ def _once(hits: Iterable[tuple[_Known, Found]]) -> Iterator[tuple[_Known, Found]
     """The best text of each rule of each provider."""
     seen: set[tuple[str, str]] = set()
     for known, found in hits:
-        key = (known.provider.partition(":")[0], known.rule)
+        key = (known.provider.partition(":")[0], known.rule or known.when)
         if key not in seen:
             seen.add(key)
             yield known, found
@@ -168,6 +179,7 @@ def _match(known: _Known, found: Found, text: Plain) -> Match:
         date=known.date,
         where=known.where,
         note=known.note,
+        when=known.when,
     )
 
 
@@ -228,3 +240,22 @@ def _from_pages() -> Iterator[_Known]:
         for refusal in _pages.others(slug):
             template = Template(refusal.message)
             yield _Known(template, slug, refusal.provider, refusal.status, refusal.source, "", refusal.where, "")
+
+
+@cache
+def _without_rule() -> tuple[_Known, ...]:
+    """The texts of refusals that no request predicts."""
+    return tuple(_others())
+
+
+def _others() -> Iterator[_Known]:
+    for name in _contracts.names():
+        file = _contracts.read(name)
+        for holds, facts in file.facts:
+            fact = facts.get("errors.other")
+            where = ", ".join(holds.protocols) if len(file.protocols) > 1 else ""
+            for entry in fact.value if fact and isinstance(fact.value, list) else ():
+                if isinstance(entry, dict) and fact:
+                    status, source = entry.get("status"), str(entry.get("source", fact.source))
+                    told = (int(status) if isinstance(status, int) else 400, source, fact.date, where, fact.note)
+                    yield _Known(Template(str(entry["text"])), "", name, *told, str(entry["when"]))

@@ -19,7 +19,7 @@ def lines(matches: Sequence[Match], width: int = 80) -> Iterator[str]:
     if others:
         yield "It may also be"
         for match in others:
-            yield from _wrap(f"- {match.rule} ({match.provider})", width, "  ", "    ")
+            yield from _wrap(f"- {match.rule or match.when} ({match.provider})", width, "  ", "    ")
     if best.rule in pages.slugs():
         yield ""
         yield f"More: workbench explain {best.rule}"
@@ -28,7 +28,8 @@ def lines(matches: Sequence[Match], width: int = 80) -> Iterator[str]:
 def match_lines(match: Match, width: int = 80) -> Iterator[str]:
     """One of them."""
     where = f", {match.where}" if match.where else ""
-    yield from _wrap(f"{match.rule}: said by {match.provider}{where} with status {match.status}", width, "")
+    what = match.rule or f"no rule: {match.when}"
+    yield from _wrap(f"{what}: said by {match.provider}{where} with status {match.status}", width, "")
     yield from _wrap(match.message, width, "  ")
     yield ""
     for name, value in match.captured.items():

@@ -44,5 +44,5 @@ def known_as(error: ApiError, provider: str) -> str:
         provider: name of the contract, whose texts come first.
     """
     matches = explain(error.message)
-    own = [match for match in matches if match.provider.partition(":")[0] == provider]
-    return next((f"; {match.provider} says this for {match.rule}" for match in own or matches), "")
+    own = [m for m in matches if m.provider.partition(":")[0] == provider]
+    return next((f"; {m.provider} says this for {m.rule or quote(m.when)}" for m in own or matches), "")

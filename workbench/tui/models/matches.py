@@ -43,7 +43,8 @@ def of_matches(matches: Sequence[Match]) -> list[Known]:
     for match in matches:
         where = f", {match.where}" if match.where else ""
         _, *rest = errortext.match_lines(match, 10_000)
-        made.append(Known(match.rule, f"said by {match.provider}{where} with status {match.status}", tuple(rest)))
+        said = f"said by {match.provider}{where} with status {match.status}"
+        made.append(Known(match.rule or "no rule", f"{match.when}: {said}" if match.when else said, tuple(rest)))
     return made
 
 
