@@ -13,7 +13,7 @@ from workbench.tui.models.words import REQUEST, RESPONSE
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.pane import Pane
 from workbench.tui.safetext import visible
-from workbench.tui.screens.follow import Follower
+from workbench.tui.screens.outward import Outward
 from workbench.tui.screens.seek import Seeker
 from workbench.tui.searching import Searching
 from workbench.tui.service import Answer, ExchangeOpened, Inspecting, Listed, NotOpened, Opener, RowsCame, Trouble
@@ -35,7 +35,7 @@ SAID_ELSEWHERE = ("wire.way", "wire.headers")
 """Keys of the wire pane that are no moves: pressed elsewhere they say where they act."""
 
 
-class SessionScreen(Follower, Seeker):
+class SessionScreen(Outward, Seeker):
     """One session. It is dismissed with the error where the session cannot be opened.
 
     Args:
@@ -180,9 +180,12 @@ class SessionScreen(Follower, Seeker):
     ) -> None:
         """Show an exchange: at a finding, an event of its answer, a byte of its request, or its beginning."""
         self.wanted, self._wanted_finding, self._wanted_event, self._wanted_byte = index, finding, event, byte
-        self._may_jump = self.is_following = False
+        self.stay()
         self.inspecting.ask(index)
         self.set_timer(PATIENCE, self._say_what_is_awaited)
+
+    def stay(self) -> None:
+        self._may_jump = self.is_following = False
 
     def _say_what_is_awaited(self) -> None:
         if self.wanted is None or (self.opened and self.opened.index == self.wanted):
@@ -217,7 +220,7 @@ class SessionScreen(Follower, Seeker):
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         view = message.view
-        self._may_jump = self.is_following = False
+        self.stay()
         if view is self.exchanges:
             self.open_exchange(self.state.shown[view.cursor])
         elif view is self.findings:
@@ -285,17 +288,6 @@ class SessionScreen(Follower, Seeker):
         if self.opened:
             self.wire.show_side(RESPONSE if self.wire.side == REQUEST else REQUEST)
 
-    def action_stream(self) -> None:
-        from workbench.tui.screens.stream import StreamScreen, selected_event, why_not
-
-        why = why_not(self.opened) if self.opened else "no exchange is open"
-        if why or not self.opened:
-            self.notify(visible(why), severity="warning", markup=False)
-        else:
-            self._may_jump = self.is_following = False  # the exchange stays open below
-            self.stepping = StreamScreen(self.opened.decoded, selected_event(self.opened, self.selection))
-            self.app.push_screen(self.stepping, self.go_to_event)
-
     def go_to_event(self, event: int | None) -> None:
         """Back from the stream; to an event of the open answer on the wire."""
         self.stepping = None
@@ -303,26 +295,6 @@ class SessionScreen(Follower, Seeker):
         if event is not None and self.opened:
             self.select(self.opened.at_event(event))
             self.focus_pane("wire")
-
-    def action_diff(self) -> None:
-        from workbench.tui.screens.diff import DiffScreen
-
-        if self.opened:
-            screen = DiffScreen(self.inspecting.do, self.opened.index, len(self.state.rows) - 1)
-            self.app.push_screen(screen, self.go_to_byte)
-
-    def action_repairs(self) -> None:
-        finding = self.findings.current
-        offered = self.mending.offered(finding) if finding else ()
-        if finding and offered:
-            from workbench.tui.screens.repairs import RepairsScreen
-
-            self.app.push_screen(RepairsScreen(finding, offered))
-        elif finding and self.mending.repairs_of(finding) is None:
-            self.mending.want(finding)
-            self.notify("repairs are being looked for", markup=False)
-        else:
-            self.notify("no repair is known that holds under the contract", markup=False)
 
     def action_origin(self) -> None:
         """To the exchange where the damage was done that the finding suffers from."""
@@ -347,38 +319,6 @@ class SessionScreen(Follower, Seeker):
         else:
             self.open_exchange(index, byte=offset)
         self.focus_pane("wire")
-
-    def action_convert(self) -> None:
-        from workbench.tui.screens.conversion import ConversionScreen
-
-        if self.opened:
-            decoded, last = self.opened.decoded, len(self.state.rows) - 1
-            screen = ConversionScreen(self.inspecting.do, decoded.index, self.wire.side, decoded.protocol, last)
-            self.app.push_screen(screen, self.go_to_spot)
-
-    def action_tools(self) -> None:
-        from workbench.tui.screens.tools import NO_TOOLS, ToolsScreen
-
-        if opened := self.opened:
-            pointer = self.selection.pointer if self.selection and self.selection.side == REQUEST else ""
-            why = opened.silence(NO_TOOLS)
-            screen = ToolsScreen(self.inspecting.do, opened.index, opened.row.provider, pointer, why)
-            self.app.push_screen(screen, self.go_to_spot)
-
-    def action_matrix(self) -> None:
-        from workbench.tui.screens.matrix import MatrixScreen
-
-        if opened := self.opened:
-            screen = MatrixScreen(self.inspecting.do, opened.index, opened.row.provider)
-            self.app.push_screen(screen, self.go_to_spot)
-
-    def action_arguments(self) -> None:
-        from workbench.tui.screens.ladder import NO_CALLS, LadderScreen
-
-        if opened := self.opened:
-            refs = opened.refs(self.selection) if self.selection else ()
-            screen = LadderScreen(self.inspecting.do, opened.index, refs, opened.silence(NO_CALLS))
-            self.app.push_screen(screen, self.go_to_spot)
 
     def go_to_spot(self, place: Spot | None) -> None:
         """Show a place that another screen found, on the wire."""

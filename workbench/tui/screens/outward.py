@@ -1,0 +1,101 @@
+"""Keys of the session screen that open another screen on what is selected, and where that one leads back to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.tui.models.words import REQUEST
+from workbench.tui.safetext import visible
+from workbench.tui.screens.follow import Follower
+
+if TYPE_CHECKING:
+    from workbench.tui.mending import Mending
+    from workbench.tui.selection import Spot
+
+
+class Outward(Follower):
+    """A desk from which other screens are opened."""
+
+    @property
+    def mending(self) -> Mending:
+        """The repairs."""
+        raise NotImplementedError
+
+    def stay(self) -> None:
+        """Let nothing that is found or comes later move the selection."""
+        raise NotImplementedError
+
+    def go_to_event(self, event: int | None) -> None:
+        """Back from the stream; to an event of the open answer."""
+        raise NotImplementedError
+
+    def go_to_byte(self, place: tuple[int, int] | None) -> None:
+        """Show a byte of a request, given as (exchange, offset)."""
+        raise NotImplementedError
+
+    def go_to_spot(self, place: Spot | None) -> None:
+        """Show a place that another screen found."""
+        raise NotImplementedError
+
+    def action_stream(self) -> None:
+        from workbench.tui.screens.stream import StreamScreen, selected_event, why_not
+
+        why = why_not(self.opened) if self.opened else "no exchange is open"
+        if why or not self.opened:
+            self.notify(visible(why), severity="warning", markup=False)
+        else:
+            self.stay()  # the exchange stays open below
+            self.stepping = StreamScreen(self.opened.decoded, selected_event(self.opened, self.selection))
+            self.app.push_screen(self.stepping, self.go_to_event)
+
+    def action_diff(self) -> None:
+        from workbench.tui.screens.diff import DiffScreen
+
+        if self.opened:
+            screen = DiffScreen(self.inspecting.do, self.opened.index, len(self.state.rows) - 1)
+            self.app.push_screen(screen, self.go_to_byte)
+
+    def action_repairs(self) -> None:
+        finding = self.findings.current
+        offered = self.mending.offered(finding) if finding else ()
+        if finding and offered:
+            from workbench.tui.screens.repairs import RepairsScreen
+
+            self.app.push_screen(RepairsScreen(finding, offered))
+        elif finding and self.mending.repairs_of(finding) is None:
+            self.mending.want(finding)
+            self.notify("repairs are being looked for", markup=False)
+        else:
+            self.notify("no repair is known that holds under the contract", markup=False)
+
+    def action_convert(self) -> None:
+        from workbench.tui.screens.conversion import ConversionScreen
+
+        if self.opened:
+            decoded, last = self.opened.decoded, len(self.state.rows) - 1
+            screen = ConversionScreen(self.inspecting.do, decoded.index, self.wire.side, decoded.protocol, last)
+            self.app.push_screen(screen, self.go_to_spot)
+
+    def action_tools(self) -> None:
+        from workbench.tui.screens.tools import NO_TOOLS, ToolsScreen
+
+        if opened := self.opened:
+            pointer = self.selection.pointer if self.selection and self.selection.side == REQUEST else ""
+            why = opened.silence(NO_TOOLS)
+            screen = ToolsScreen(self.inspecting.do, opened.index, opened.row.provider, pointer, why)
+            self.app.push_screen(screen, self.go_to_spot)
+
+    def action_matrix(self) -> None:
+        from workbench.tui.screens.matrix import MatrixScreen
+
+        if opened := self.opened:
+            screen = MatrixScreen(self.inspecting.do, opened.index, opened.row.provider)
+            self.app.push_screen(screen, self.go_to_spot)
+
+    def action_arguments(self) -> None:
+        from workbench.tui.screens.ladder import NO_CALLS, LadderScreen
+
+        if opened := self.opened:
+            refs = opened.refs(self.selection) if self.selection else ()
+            screen = LadderScreen(self.inspecting.do, opened.index, refs, opened.silence(NO_CALLS))
+            self.app.push_screen(screen, self.go_to_spot)
