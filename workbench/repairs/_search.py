@@ -201,8 +201,9 @@ def _broken(findings: Iterable[Finding], refused: bool) -> list[Finding]:
 
 
 def best(tried: Iterable[Tried]) -> list[Tried]:
-    """The best first: nothing else is broken, the least is lost, the fewest bytes are touched."""
-    return sorted(tried, key=lambda t: (not t.repair.verified, t.proposal.loss, _size(t)))
+    """The best first: the least is lost, the fewest bytes are touched. Those that leave something broken only alone."""
+    found = sorted(tried, key=lambda t: (t.proposal.loss, _size(t)))
+    return [t for t in found if t.repair.verified] or found
 
 
 def _size(tried: Tried) -> int:
