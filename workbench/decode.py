@@ -6,6 +6,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
 from workbench import adapters
 from workbench.adapters import Adapter, UrlFacts, _elsewhere
@@ -15,7 +16,7 @@ from workbench.known import KnownMessages
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, Kind, State
 from workbench.wire.frames import GRPC, seen_frames
-from workbench.wire.jsontext import JsonIndex, loads, string_slice_span
+from workbench.wire.jsontext import JsonIndex, Members, loads, string_slice_span
 from workbench.wire.sse import SseEvent, meant
 from workbench.wire.stream import Framing, is_sealed, read_stream
 
@@ -56,6 +57,7 @@ class Decoded:
         request_text, response_text: content-decoded bodies.
         framing: what separates the events of a response that is a stream.
         events: blocks of the response when it is a stream.
+        facts: what was found out about it already (``known.fact``).
 
     Args:
         before: the same exchange when less of it was there: its request is decoded already.
@@ -72,6 +74,7 @@ class Decoded:
     ) -> None:
         self.index = index
         self.exchange = exchange
+        self.facts: dict[Any, Any] = {}
         self.problems: list[Anomaly] = []
         self.request: ModelRequest | None = None
         self.response: ModelResponse | None = None
@@ -231,6 +234,11 @@ class Decoded:
     def request_index(self) -> JsonIndex:
         """Byte spans of the request body."""
         return JsonIndex(self.request_text)
+
+    @cached_property
+    def request_members(self) -> Members:
+        """The top-level members of the request body, parsed once for all who ask."""
+        return Members(self.request_text)
 
     @cached_property
     def response_index(self) -> JsonIndex:

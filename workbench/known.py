@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from workbench.ir import Anomaly, JsonValue, Message
 from workbench.limits import MAX_KNOWN_MESSAGES
@@ -90,32 +90,32 @@ def _placed(message: Message, pointer: str) -> Message:
     return other
 
 
-def fact(message: Message, find: Callable[..., T], *terms: Any) -> T:
-    """``find(message, *terms)``, found once for a message that comes again.
+class Known(Protocol):
+    """What facts are kept with; None where it does not come again."""
+
+    @property
+    def facts(self) -> dict[Any, Any] | None: ...
+
+
+def fact(known: Known, find: Callable[..., T], *terms: Any) -> T:
+    """``find(known, *terms)``, found once for a message that comes again, or for an exchange that many ask about.
 
     Args:
-        find: a function of a module, whose result depends on the message without its place, and on ``terms``.
+        find: a function of a module, whose result depends on what is known and on ``terms``; of a message, on all of
+            it but its place.
         terms: hashable.
     """
-    facts = message.facts
+    facts = known.facts
     if facts is None:
-        return find(message, *terms)
+        return find(known, *terms)
     key = (find, terms) if terms else find
     if key not in facts:
-        facts[key] = find(message, *terms)
+        facts[key] = find(known, *terms)
     return facts[key]  # type: ignore[no-any-return]
 
 
-def where(messages: Iterable[Message], test: Callable[..., object], *terms: Any) -> Iterator[tuple[int, Message]]:
+def where(messages: Sequence[Message], test: Callable[..., object], *terms: Any) -> Iterator[tuple[int, Message]]:
     """(index, message) of each message of which ``fact(message, test, *terms)`` is true."""
     key = (test, terms) if terms else test
-    for n, message in enumerate(messages):
-        facts = message.facts
-        if facts is None:
-            found = test(message, *terms)
-        elif key in facts:
-            found = facts[key]
-        else:
-            found = facts[key] = test(message, *terms)
-        if found:
-            yield n, message
+    maybe = [n for n, m in enumerate(messages) if m.facts is None or m.facts.get(key, True)]
+    return ((n, messages[n]) for n in maybe if fact(messages[n], test, *terms))

@@ -96,14 +96,20 @@ def _positions(request: ModelRequest, places: Sequence[int], received: Received)
 
 
 def _add_message(turn: Turn, index: int, message: Message) -> None:
-    calls = [c for _, c in message.tool_calls()]
-    if calls and not turn.has_calls:
+    has_calls, ids, blocks = fact(message, _said_in)
+    if has_calls and not turn.has_calls:
         turn.has_calls, turn.message = True, index
-    turn.call_ids += [c.id for c in calls if c.id]
-    for part, block in message.reasoning():
+    turn.call_ids += ids
+    for part, block in blocks:
         turn.sent.append(block)
         turn.is_signed |= bool(block.signature or block.data)
         turn.refs.append(NodeRef("request", index, part))
+
+
+def _said_in(message: Message) -> tuple[bool, list[str], list[tuple[int, Reasoning]]]:
+    """Whether it has calls, their ids, and its reasoning with its parts."""
+    calls = [call for _, call in message.tool_calls()]
+    return bool(calls), [call.id for call in calls if call.id], [*message.reasoning()]
 
 
 def _add_answer(turn: Turn, position: int, received: Received) -> None:
@@ -119,10 +125,14 @@ def _is_said(message: Message) -> bool:
     return any(not isinstance(p, ToolResultIR) for p in message.parts)
 
 
+def _has_results(message: Message) -> bool:
+    return any(True for _ in message.tool_results())
+
+
 def _end_of_loop(last: int, users: Sequence[int], messages: Sequence[Message]) -> int | None:
     """The user message that ends the loop of a turn: one that answers its calls too does not."""
     at = bisect_right(users, last)
-    if at < len(users) and users[at] == last + 1 and any(messages[last + 1].tool_results()):
+    if at < len(users) and users[at] == last + 1 and fact(messages[last + 1], _has_results):
         at += 1
     return users[at] if at < len(users) else None
 

@@ -112,7 +112,8 @@ class History:
         """Append a message."""
         turn = self._turn(side, index, message)
         for number, part in enumerate(message.parts):
-            self._add_part(turn, NodeRef(side, index, number), part)
+            if turn.other is None or isinstance(part, ToolCallIR | ToolResultIR):
+                self._add_part(turn, NodeRef(side, index, number), part)
 
     def _turn(self, side: str, index: int, message: Message) -> Turn:
         last, role = self.turns[-1] if self.turns else None, message.role
@@ -202,7 +203,9 @@ _SIDES = (REMEMBERED, REQUEST, RESPONSE)
 
 
 def _precedes(one: NodeRef, other: NodeRef) -> bool:
-    return (_SIDES.index(one.side), *one[1:]) < (_SIDES.index(other.side), *other[1:])
+    if one.side == other.side:
+        return one < other
+    return _SIDES.index(one.side) < _SIDES.index(other.side)
 
 
 def _pair_by_position(calls: list[CallNode], results: list[ResultNode]) -> None:

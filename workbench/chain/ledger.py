@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -125,9 +125,11 @@ def _replay(turn: Turn, debt: Debt) -> Replay:
 
 def _unread(turn: Turn, terms: ReasoningTerms) -> str:
     """What is sent stands where this provider does not look for it; "" where it does, or has spoken so itself."""
+    if not turn.sent or not terms.carriers:
+        return ""
     own, came = set(terms.carriers), {block.carrier for block in turn.came or ()}
     sent = dict.fromkeys(block.carrier for block in turn.sent)
-    if not own or not sent or set(sent) & (own | came) or (turn.came is not None and not own & came):
+    if set(sent) & (own | came) or (turn.came is not None and not own & came):
         return ""
     return f"sent as {', '.join(sent)}, which is not read"
 
@@ -154,8 +156,8 @@ def _lost(received: Received, shown: set[int], request: ModelRequest) -> Iterato
         )
 
 
-def _events(blocks: Iterable[Reasoning]) -> tuple[int, ...]:
-    return tuple(sorted({e for b in blocks for e in b.source.events}))
+def _events(blocks: Sequence[Reasoning]) -> tuple[int, ...]:
+    return tuple(sorted({e for b in blocks for e in b.source.events})) if blocks else ()
 
 
 def _text(blocks: Iterable[Reasoning]) -> str | None:

@@ -37,6 +37,11 @@ class Answer:
         return visible_text(self._message)
 
     @cached_property
+    def unique(self) -> frozenset[str]:
+        """Those of its ids that are no counters."""
+        return frozenset(filter(looks_unique, self.ids))
+
+    @cached_property
     def calls(self) -> tuple[int, ...]:
         """Fingerprints of names and arguments of its calls."""
         return tuple(call_digest(c) for _, c in self._message.tool_calls())
@@ -148,7 +153,7 @@ class Received:
 
 def _same_calls(shown: Answer, answer: Answer, *, is_earlier: bool) -> bool:
     """They share a call: by an id that is no counter, or by name and arguments too and in the order of arrival."""
-    if any(looks_unique(i) for i in set(shown.ids) & set(answer.ids)):
+    if shown.unique & answer.unique:
         return True
     return is_earlier and bool(set(shown.calls) & set(answer.calls))
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from workbench.decode import REQUEST, Decoded
 from workbench.ir import JsonValue
 from workbench.leaves import escape
-from workbench.wire.jsontext import loads
 
 ENVELOPE = "/request"
 """Where the body stands inside the one of Code Assist."""
@@ -62,9 +61,15 @@ def _top(decoded: Decoded, at: str, first: str) -> Iterator[tuple[str, JsonValue
         if key in params and key not in _SHARED:
             yield key, params[key]
         elif key in _HELD or key in _SHARED:
-            span = decoded.place(REQUEST, f"{at}/{escape(key)}").span
-            if span:
-                yield key, loads(decoded.request_text[slice(*span)])
+            yield key, _member(decoded, at, key)
+
+
+def _member(decoded: Decoded, at: str, key: str) -> JsonValue:
+    """A top-level field as it stands in the text; None where it does not."""
+    if not at:
+        return decoded.request_members.get(key)
+    body = decoded.request_members.get(at[1:])
+    return body.get(key) if isinstance(body, Mapping) else None
 
 
 def _below(value: JsonValue, at: str, steps: list[str]) -> Iterator[tuple[str, JsonValue]]:

@@ -17,6 +17,10 @@ _BLOCK_PLACE = re.compile(r"/(?:toolConfig/tools|system|messages/\d+/content)/\d
 
 def marks(decoded: Decoded) -> list[str]:
     """Pointers of every cache mark, in the order in which providers cache: tools, system, messages."""
+    return fact(decoded, _marks)
+
+
+def _marks(decoded: Decoded) -> list[str]:
     request = decoded.request
     if request is None:
         return []

@@ -61,8 +61,7 @@ def steps(case: Case) -> list[Step]:
 
     Of a conversation that goes on, those since the user last spoke: earlier requests told of the others.
     """
-    messages = case.decoded.messages(REQUEST)
-    start = _last_question(messages) if case.earlier.exchanges else 0
+    messages, start = case.decoded.messages(REQUEST), _start(case)
     lines = (line for line in case.closure.lines if line.call and line.results and line.call.message >= start)
     results = {line.call: line.results[0] for line in lines}
     found: list[Step] = []
@@ -78,8 +77,17 @@ def steps(case: Case) -> list[Step]:
     return found
 
 
-def _last_question(messages: Sequence[Message]) -> int:
-    return next((n for n in range(len(messages) - 1, -1, -1) if fact(messages[n], _is_question)), 0)
+def digests(case: Case) -> list[int]:
+    """Of the calls of ``steps``: what takes no more than a look."""
+    messages, start = case.decoded.messages(REQUEST), _start(case)
+    return [digest for message in messages[start:] for digest in fact(message, _digests)]
+
+
+def _start(case: Case) -> int:
+    """The first message that ``steps`` reads."""
+    messages = case.decoded.messages(REQUEST)
+    back = range(len(messages) - 1, -1, -1) if case.earlier.exchanges else ()
+    return next((n for n in back if fact(messages[n], _is_question)), 0)
 
 
 def _digests(message: Message) -> tuple[int, ...]:
@@ -89,6 +97,11 @@ def _digests(message: Message) -> tuple[int, ...]:
 def _outcomes(message: Message) -> Mapping[int, tuple[str, bool]]:
     """Part of a message → text of the result that it is, and whether that tells of a failure."""
     return {k: (said(result), has_failed(result)) for k, result in message.tool_results()}
+
+
+def failures(message: Message) -> int:
+    """How many results of it tell of a failure."""
+    return sum(is_failed for _, is_failed in fact(message, _outcomes).values())
 
 
 def _is_question(message: Message) -> bool:

@@ -8,7 +8,7 @@ from workbench.decode import REQUEST
 from workbench.ir import Message, ToolCallIR
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._repeats import Step, has_broken_off, has_effect, has_failed, is_told, steps
+from workbench.rules._repeats import Step, digests, failures, has_broken_off, has_effect, has_failed, is_told, steps
 from workbench.rules._words import quote, with_related
 
 WARNING = Severity.WARNING
@@ -30,11 +30,20 @@ LOOKED_BACK = 8
 
 def check(case: Case) -> Iterator[Finding]:
     """Findings on the history of a request."""
-    if case.request is None:
+    if case.request is None or not _may_repeat(case):
         return
     history = steps(case)
     yield from _effects(case, history)
     yield from _loops(case, history)
+
+
+def _may_repeat(case: Case) -> bool:
+    """The quick question before the history is read: a call twice, failures, or an effect that has just come in."""
+    made = digests(case)
+    if len(set(made)) < len(made) or sum(failures(m) for _, m in case.suspects(failures)) >= FLAILING:
+        return True
+    answers = case.earlier.answers[-1:]
+    return any(has_effect(call, case.tools) for _, answer in answers for call in _calls(answer.messages))
 
 
 def _effects(case: Case, history: Sequence[Step]) -> Iterator[Finding]:

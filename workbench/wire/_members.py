@@ -1,0 +1,51 @@
+"""The members of a JSON object, for whoever wants a few of a large one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from workbench.ir import JsonValue
+from workbench.leaves import escape
+from workbench.wire._index import JsonIndex
+from workbench.wire._loads import loads
+
+
+class Members:
+    """The members of the object that a text is: each is parsed when it is asked for first, and kept.
+
+    Of a repeated key the last member counts. Broken text: what is whole before the break is found.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        self._values: dict[str, JsonValue] = {}
+
+    def get(self, key: str) -> JsonValue:
+        """The value of a key; None where it is not there.
+
+        Raises:
+            WireError: it is not JSON.
+        """
+        if key not in self._values:
+            text = self._text(key)
+            self._values[key] = loads(text) if text else None
+        return self._values[key]
+
+    def _text(self, key: str) -> bytes:
+        if self._texts is not None:
+            return bytes(self._texts[key]) if key in self._texts else b""
+        span = JsonIndex(self.text).span(f"/{escape(key)}")
+        return self.text[slice(*span)] if span else b""
+
+    @cached_property
+    def _texts(self) -> Mapping[str, Any] | None:
+        """The raw members; None where it takes more care to find them."""
+        from msgspec import MsgspecError, Raw
+        from msgspec.json import decode
+
+        try:
+            return decode(self.text, type=dict[str, Raw])
+        except (MsgspecError, ValueError, RecursionError):
+            return None
