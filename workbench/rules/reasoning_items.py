@@ -11,6 +11,7 @@ from workbench.ir import Carrier, Message, ModelResponse, Opaque, Reasoning
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._items import item_id, item_kind
+from workbench.rules._reasoning import is_rebuilt
 from workbench.rules._words import as_warning, quote, with_related
 
 WARNING = Severity.WARNING
@@ -30,7 +31,8 @@ def check(case: Case) -> Iterator[Finding]:
     """Findings on the reasoning items of a request."""
     if case.request is None or not case.request.itemized:
         return
-    if case.contract.enforced(UNPAIRED.slug) or case.contract.term("reasoning.paired"):
+    is_paired = case.contract.enforced(UNPAIRED.slug) or case.contract.term("reasoning.paired")
+    if is_paired and not is_rebuilt(case):  # a transcript does not hold items as they were sent
         for finding in (*_without_follower(case), *_without_reasoning(case)):
             yield as_warning(finding) if _is_stateless(case) else finding
     if case.contract.enforced(BY_REFERENCE.slug):

@@ -16,7 +16,7 @@ from workbench.decode import REQUEST
 from workbench.ir import Carrier, Message, Reasoning, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._reasoning import sent, stand_ins
+from workbench.rules._reasoning import is_rebuilt, sent, stand_ins
 from workbench.rules._words import enforced_exactly, quote
 from workbench.rules.reasoning import MISSING
 from workbench.rules.reasoning_origin import FABRICATED, FOREIGN
@@ -28,7 +28,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 
 def check(case: Case) -> Iterator[Finding]:
     """Findings on calls of the current turn that stand without their signature, or with a stand-in for it."""
-    if case.request is None or Carrier.THOUGHT_SIGNATURE not in case.contract.reasoning.carriers:
+    if case.request is None or Carrier.THOUGHT_SIGNATURE not in case.contract.reasoning.carriers or is_rebuilt(case):
         return
     yield from _signatures(case)
     if case.contract.reasoning.scope is Scope.TOOL_LOOP:

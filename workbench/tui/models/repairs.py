@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.repairs import CHECKED
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.words import size
 
@@ -37,6 +36,8 @@ class Offered(NamedTuple):
 
 def repair_body(repairs: Sequence[Repair] | None, width: int) -> list[Line]:
     """What can be done about a finding. ``repairs``: at least one; None while they are looked for."""
+    from workbench.repairs import CHECKED
+
     if repairs is None:
         return [line(Span("  repair", "muted", LABEL), Span("looking for one …", "muted"))]
     made: list[Line] = []
@@ -49,6 +50,8 @@ def repair_body(repairs: Sequence[Repair] | None, width: int) -> list[Line]:
 
 def title(offered: Offered, number: int, of: int, width: int) -> list[Line]:
     """Which repair it is, what it changes, and who was asked."""
+    from workbench.repairs import CHECKED
+
     found, is_whole = offered.difference, offered.repair.verified
     lengths = f" · {size(len(found.before))} → {size(len(found.after))}"
     told = Span(" ✓ nothing else is broken", "ok") if is_whole else Span(" ! more is broken beside it", "warning")
