@@ -21,6 +21,7 @@ from workbench.ir import (
     ModelRequest,
     ModelResponse,
     Part,
+    ToolCallIR,
     ToolDef,
     ToolResultIR,
 )
@@ -106,6 +107,7 @@ class Script:
 
     adapter: Adapter
     _pieces: dict[int, Piece | None] = field(default_factory=dict)
+    _names: dict[str, str] = field(default_factory=dict)
 
     def piece(self, heard: Heard | None) -> Piece | None:
         """The messages up to and including one; results that follow each other are written together."""
@@ -134,6 +136,7 @@ class Script:
         if isinstance(first, bytes):
             return first, frozenset()
         held = [p for message in said if isinstance(message, Message) for p in message.parts]
+        self._names |= {p.id: p.name for p in held if isinstance(p, ToolCallIR) and p.id and p.name}
         parts = tuple(self._part(p) for p in held)
         is_flagged = any(isinstance(p, ToolResultIR) and p.is_error for p in held)
         unsaid = {NO_FLAG} if is_flagged and not self.adapter.capabilities.error_flag else set[str]()
@@ -155,7 +158,8 @@ class Script:
         if not isinstance(part, ToolResultIR):
             return part
         can = self.adapter.capabilities
-        name = part.name if can.result_names or not can.call_ids else None
+        known = part.name or self._names.get(part.tool_call_id or "")
+        name = known if can.result_names or not can.call_ids else None
         return replace(part, name=name, is_error=part.is_error if can.error_flag else None)
 
 
