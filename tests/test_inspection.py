@@ -207,7 +207,7 @@ MESSAGE = st.fixed_dictionaries({"role": ROLES, "content": JSON | st.lists(BLOCK
 @given(
     st.lists(MESSAGE | JSON, max_size=5), JSON, JSON, st.sampled_from(["anthropic", "openai", "deepseek", "generic"])
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_no_traffic_breaks_a_rule(messages, tools, answer, provider):
     url = ANTHROPIC if provider == "anthropic" else CHAT
     request = {"model": "m", "thinking": {"type": "enabled"}, "messages": messages, "tools": tools}
@@ -305,7 +305,7 @@ def traffic(draw):
 
 
 @given(traffic())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_a_session_inspected_while_it_grows_ends_as_one_that_was_over(drawn):
     exchanges, steps, looks = drawn
     session = Growing(exchanges)

@@ -124,7 +124,7 @@ def healthy_blocks(draw: st.DrawFn) -> list[Json]:
     return events
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(
     st.one_of(healthy_blocks(), st.lists(BLOCK_EVENTS, max_size=12)),
     st.sampled_from([[START], [START], [START], []]),
@@ -183,7 +183,7 @@ CHAT_DELTAS = st.one_of(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=150)
 @given(st.lists(CHAT_DELTAS, max_size=7), st.booleans(), st.booleans())
 def test_openai(deltas: list[Json], finish: bool, done: bool) -> None:
     body = chat_stream(deltas, finish=finish, done=done)

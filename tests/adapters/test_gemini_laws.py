@@ -32,13 +32,13 @@ NAME = "gemini"
 FIXTURES = Path(__file__).resolve().parent.parent / "data" / "gemini"
 
 
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(bodies.REQUEST | bodies.REQUEST.map(bodies.snaked) | bodies.WRONG_REQUEST, BODY_STYLE)
 def test_laws_of_request_leaves(body: Json, style: Json) -> None:
     laws.check(dump(body, **style), REQUEST, NAME)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(bodies.ANSWERED | bodies.WRONG, max_size=4), BODY_STYLE, st.booleans())
 def test_laws_of_answer_leaves(parts: list[Any], style: Json, wrapped: bool) -> None:
     body = bodies.answer_body(parts)
@@ -62,7 +62,7 @@ STREAMED = PARTS.filter(lambda parts: not _runs_together(parts)).flatmap(
 )
 
 
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(STREAMED, st.integers(1, 40))
 def test_a_stream_says_what_the_body_says(drawn: tuple[list[Json], list[Json]], size: int) -> None:
     parts, chunks = drawn
@@ -75,13 +75,13 @@ def test_a_stream_says_what_the_body_says(drawn: tuple[list[Json], list[Json]], 
     assert {a.slug for a in said.anomalies} == {a.slug for a in whole.anomalies}
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(STREAMED)
 def test_laws_of_stream_leaves(drawn: tuple[list[Json], list[Json]]) -> None:
     laws.check(b"".join(map(frame, drawn[1])), RESPONSE, NAME)
 
 
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(st.lists(bodies.WRONG, min_size=1, max_size=4), st.randoms(use_true_random=False), JSON)
 def test_wrong_chunks_never_raise(parts: list[Any], chance: random.Random, wrong: Any) -> None:
     chunks = [bodies.answer_body([part], None) for part in parts]
@@ -101,7 +101,7 @@ CALLS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(st.lists(CALLS, min_size=1, max_size=6))
 def test_streamed_arguments_never_raise(calls: list[Json]) -> None:
     data = b"".join(frame(bodies.answer_body([{"functionCall": call}], None)) for call in calls)
@@ -109,7 +109,7 @@ def test_streamed_arguments_never_raise(calls: list[Json]) -> None:
     laws.check_places(data, RESPONSE, NAME)
 
 
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(STREAMED)
 def test_a_copy_goes_on_by_itself(drawn: tuple[list[Json], list[Json]]) -> None:
     events = read_events(b"".join(map(frame, drawn[1])))
@@ -122,7 +122,7 @@ def test_a_copy_goes_on_by_itself(drawn: tuple[list[Json], list[Json]]) -> None:
         assert other.result() == decoder.result()
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(bodies.REQUEST | bodies.WRONG_REQUEST)
 def test_known_contents_change_nothing(body: Json) -> None:
     known, data = KnownMessages(), dump(body)
@@ -133,7 +133,7 @@ def test_known_contents_change_nothing(body: Json) -> None:
         assert [m.pointer for m in said.messages] == [m.pointer for m in alone.messages]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(bodies.REQUEST)
 def test_both_spellings_say_the_same(body: Json) -> None:
     camel, snake = adapter.decode_request(dump(body)), adapter.decode_request(dump(bodies.snaked(body)))
@@ -148,7 +148,7 @@ def test_both_spellings_say_the_same(body: Json) -> None:
     assert [p[1:] for p in adapter.params(camel) if p.name] == [p[1:] for p in adapter.params(snake) if p.name]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.binary(max_size=60) | JSON.map(dump))
 def test_random_bytes_never_crash(data: bytes) -> None:
     for decode in (adapter.decode_request, adapter.decode_response):

@@ -823,13 +823,13 @@ def test_recordings(recordings: Path) -> None:
 
 
 @given(bodies.REQUEST.map(bodies.dump))
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_generated_requests_obey_the_laws(body: bytes) -> None:
     laws.check(body, REQUEST, NAME)
 
 
 @given(bodies.RESPONSE.map(bodies.dump))
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_generated_answers_obey_the_laws(body: bytes) -> None:
     laws.check(body, RESPONSE, NAME)
 

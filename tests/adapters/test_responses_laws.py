@@ -74,19 +74,19 @@ def test_streamed_fixtures(path: Path) -> None:
 
 
 @given(bodies.REQUEST)
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_generated_requests(body: Any) -> None:
     laws.check(json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass"), REQUEST, NAME, chosen)
 
 
 @given(bodies.RESPONSE)
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_generated_answers(body: Any) -> None:
     laws.check(json.dumps(body).encode(), RESPONSE, NAME, chosen)
 
 
 @given(bodies.STREAM)
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_generated_streams(body: bytes) -> None:
     check_stream(body)
 

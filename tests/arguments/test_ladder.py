@@ -187,7 +187,7 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.text(max_size=5), JSON, min_size=1, max_size=3), st.data(), st.booleans())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_every_beginning_of_an_object_is_cut(value, data, ascii_only):
     text = json.dumps(value, ensure_ascii=ascii_only)
     assert not is_cut(text)
@@ -195,7 +195,7 @@ def test_every_beginning_of_an_object_is_cut(value, data, ascii_only):
 
 
 @given(JSON, JSON)
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_any_schema_and_value_are_survived(value, schema):
     ladder = climb(None, value, schema)
     assert ladder.value == value or Rung.COERCED in ladder.rungs

@@ -47,7 +47,7 @@ STRANGE = st.sampled_from(
 
 def test_random_bytes_open_or_are_refused(tmp_path: Path) -> None:
     @given(st.binary(min_size=1, max_size=300) | st.text(min_size=1).map(lambda t: t.encode("utf-8", "replace")))
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=20, deadline=None)
     def check(data: bytes) -> None:
         consume(data)
 
@@ -64,7 +64,7 @@ def test_a_cut_file_opens_in_part_or_is_refused(name: str, data: st.DataObject) 
 
 @pytest.mark.parametrize("name", sorted(p.name for p in FOLDER.iterdir() if p.suffix not in (".sse", ".txt")))
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_a_value_of_another_type_costs_no_more_than_its_exchange(name: str, data: st.DataObject) -> None:
     values = parsed(name)
     chosen = data.draw(st.sets(st.integers(0, len(values) - 1), min_size=1, max_size=3))

@@ -13,16 +13,11 @@ from workbench.tui.screens.session import SessionScreen
 
 SIZES = [
     (1, 1),
-    (2, 1),
     (1, 30),
     (200, 1),
-    (59, 14),
     (60, 15),
     (59, 40),
     (80, 14),
-    (7, 3),
-    (80, 24),
-    (120, 40),
     (160, 50),
 ]
 PLACES: dict[str, Sequence[str]] = {
@@ -40,6 +35,7 @@ PLACES: dict[str, Sequence[str]] = {
     "diff": ("d",),
     "repairs": ("f",),
     "conversion": ("c",),
+    "matrix": ("m",),
     "tools": ("T",),
     "arguments": ("A",),
 }
