@@ -1,17 +1,20 @@
 from __future__ import annotations
 
+import ast
 import json
 import re
 import string
+from functools import cache
 from pathlib import Path
 
 import jsonschema
 import pytest
 
+import workbench
 from workbench import resources, safeyaml
 from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.errors import ProfileError, UsageError
-from workbench.rules import contracts
+from workbench.rules import contracts, pages
 from workbench.rules._contract_file import Clues
 from workbench.schemas.dialect import OF_TOOLS, SUBTREES, Dialect
 
@@ -54,6 +57,17 @@ def own(tmp_path, monkeypatch):
     contracts.forget()
 
 
+CELL = re.compile(r"^\| (`[^|]+`) \|", re.M)
+
+
+@cache
+def literals() -> frozenset[str]:
+    """Every string that stands in the code."""
+    trees = (ast.parse(p.read_bytes()) for p in Path(workbench.__file__).parent.rglob("*.py"))
+    nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return frozenset(node.value for node in nodes if isinstance(node.value, str))
+
+
 def problems(text: str | bytes) -> list[str]:
     value = safeyaml.load(text, name="t")
     return [e.message for e in jsonschema.Draft202012Validator(SCHEMA).iter_errors(value)]
@@ -90,7 +104,20 @@ def test_applied_terms_are_the_fields_of_the_chain_and_of_the_dialects():
     fields = {f"closure.{n}" for n in ClosureTerms.__slots__} | {f"reasoning.{n}" for n in ReasoningTerms.__slots__}
     fields |= {f"schema.{n}" for n in Dialect.__slots__ if n not in ("name", "mode", "sources")}
     fields |= {f"schema.{n}" for n in OF_TOOLS}
-    assert {f.replace("_", "-") for f in fields} <= set(SCHEMA["$defs"]["terms"]["properties"])
+    named = {f.replace("_", "-") for f in fields}
+    typed = set(SCHEMA["$defs"]["terms"]["properties"])
+    assert named <= typed
+    assert typed - named <= literals()
+
+
+def test_readme_says_which_terms_are_read_and_which_are_for_people():
+    text = (resources.folder("profiles") / "README.md").read_text(encoding="utf-8")
+    *_, read, people = (
+        set(re.findall("[a-z]+[.][a-z-]+", " ".join(CELL.findall(part)))) for part in text.split("| term | value |")
+    )
+    assert {t for t in read if t not in literals()} == set()
+    assert (people - set(pages.slugs())) & literals() == set()
+    assert not people & set(SCHEMA["$defs"]["terms"]["properties"])
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.stem)

@@ -35,6 +35,14 @@ ROWS = [
      [("/t", "t may not be 1 (limit …)")]),
     ("of this model", {"at": "/n", "models": ["m*"]}, {"n": 1}, [("/n", "n may not be 1 (limit …)")]),
     ("of another model", {"at": "/n", "models": ["x*"]}, {"n": 1}, []),
+    ("not below another field", {"at": "/n", "not-below-at": "/t"}, {"n": 2, "t": 2},
+     [("/n", "n may not be 2 (limit 2)")]),
+    ("below another field", {"at": "/n", "not-below-at": "/t"}, {"n": 1, "t": 2}, []),
+    ("compared with nothing", {"at": "/n", "not-below-at": "/t"}, {"n": 1}, []),
+    ("compared with no number", {"at": "/n", "not-below-at": "/t"}, {"n": 1, "t": True}, []),
+    ("but with a beta", {"at": "/n", "without-beta": "free-*"}, {"n": 1, "betas": ["free-2026"]}, []),
+    ("with another beta", {"at": "/n", "without-beta": "free-*"}, {"n": 1, "betas": ["x"]},
+     [("/n", "n may not be 1 (limit …)")]),
     ("beside another value", {"at": "/t", "with": {"at": "/n", "is": "x"}}, {"t": 1, "n": "y"}, []),
 ]  # fmt: skip
 
@@ -51,6 +59,32 @@ def test_a_condition_names_its_check(under):
     terms = {"params.refused": [{"at": "/n", "when": "two"}, {"at": "/t", "when": "three"}]}
     known, unknown = under(params, terms, checks, {**CHAT, "n": 1, "t": 1})
     assert (known.refusal, unknown.refusal, unknown.check, unknown.severity) == ("two", "", None, "error")
+
+
+SIZES = [
+    ("limits.body-bytes", 40, "body-bytes", ""),
+    ("limits.messages", 2, "messages", "/messages"),
+]
+
+
+@pytest.mark.parametrize(("term", "most", "when", "pointer"), SIZES, ids=[r[2] for r in SIZES])
+def test_sizes(under, term, most, when, pointer):
+    checks = [("params.unsupported", "{found} > {limit}", when), ("params.unsupported", "other", "other")]
+    body = {"model": "m", "messages": CHAT["messages"] * 3}
+    (finding,) = under(params, {term: most}, checks, body)
+    found = finding.values["found"]
+    assert (finding.pointer, finding.severity, finding.refusal) == (pointer, "error", f"{found} > {most}")
+    assert not under(params, {term: int(found)}, checks, body)
+
+
+def test_the_budget_of_thinking_is_below_the_limit_unless_it_is_interleaved(inspect):
+    body = {**CHAT, "model": "claude-sonnet-4-5", "max_tokens": 2048, "thinking": {**STRONG, "budget_tokens": 2048}}
+    asked = {"protocol": "anthropic-messages", "provider": "anthropic"}
+    (finding,) = [f for f in inspect(body, **asked) if f.severity == "error"]
+    assert (finding.rule, finding.pointer) == ("params.unsupported", "/thinking/budget_tokens")
+    assert finding.refusal == "`max_tokens` must be greater than `thinking.budget_tokens`"
+    for fine in ({"max_tokens": 2049}, {"betas": ["interleaved-thinking-2025-05-14"]}):
+        assert not [f for f in inspect({**body, **fine}, **asked) if f.rule == "params.unsupported"]
 
 
 REQUIRED = {"params.required": ["/max_tokens", "/model"]}

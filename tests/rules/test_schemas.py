@@ -143,3 +143,31 @@ def test_calls_of_a_history_are_held_to_what_tools_are(under):
         "messages[1]: 3 of 2",
     ]
     assert not under(schemas, TERMS, [], body)
+
+
+def strict_tools(*optional, strict=True):
+    """Chat tools with so many optional properties each."""
+    schemas = [{"type": "object", "properties": {f"p{k}": {"type": "string"} for k in range(n)}} for n in optional]
+    functions = [{"name": f"f{n}", "strict": strict, "parameters": schema} for n, schema in enumerate(schemas)]
+    return [{"type": "function", "function": function} for function in functions]
+
+
+TOGETHER = [
+    ("too many", {"schema.strict.max-tools": 2}, strict_tools(0, 0, 0), [("/tools", "error", "too much: 3 > 2")]),
+    ("just enough", {"schema.strict.max-tools": 3}, strict_tools(0, 0, 0), []),
+    ("of others any number", {"schema.strict.max-tools": 2}, strict_tools(0, 0, 0, strict=False), []),
+    ("optional in all", {"schema.strict.max-optional": 4}, strict_tools(2, 3), [("/tools", "error", "too much: 5 > 4")]),
+    ("few in all", {"schema.strict.max-optional": 5}, strict_tools(2, 3), []),
+    ("one is not strict", {"schema.strict.all-tools": True}, strict_tools(0) + strict_tools(0, strict=False),
+     [("/tools/1", "warning", "")]),
+    ("none is", {"schema.strict.all-tools": True}, strict_tools(0, 0, strict=False), []),
+    ("all are", {"schema.strict.all-tools": True}, strict_tools(0, 0), []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("terms", "tools", "expected"), [r[1:] for r in TOGETHER], ids=[r[0] for r in TOGETHER])
+def test_strict_tools_together(under, terms, tools, expected):
+    checks = [("schema.strict", "too much: {found} > {limit}", "too-complex")]
+    body = {"model": "m", "messages": [{"role": "user", "content": "go"}], "tools": tools}
+    found = [f for f in under(schemas, terms, checks, body) if f.rule == "schema.strict"]
+    assert [(f.pointer, f.severity, f.refusal) for f in found] == expected

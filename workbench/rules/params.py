@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 from workbench.decode import REQUEST, Decoded
@@ -15,6 +16,7 @@ from workbench.rules._finding import Finding, Severity
 from workbench.rules._reasoning import is_off
 from workbench.rules._refusal import dotted
 from workbench.rules._words import by_term, enforced_exactly, quote
+from workbench.rules.gateway import betas
 from workbench.wire.exchange import Origin
 from workbench.wire.jsontext import dumps
 
@@ -23,6 +25,9 @@ MISSING = Rule("params.missing", Severity.WARNING, "A parameter the provider req
 IGNORED = Rule("params.ignored", Severity.INFO, "A parameter that the provider accepts and ignores.", is_advice=True)
 
 RULES = (UNSUPPORTED, MISSING, IGNORED)
+
+_LIMITS = ("below", "above", "not-below")
+"""Conditions on numbers. ``not-below`` is what stands at ``not-below-at``."""
 
 _COUNTING = re.compile(r"(?:/count_tokens|:countTokens)/?(?:[?#]|$)")
 """Requests that are counted and not answered: what an answer needs they may leave out."""
@@ -35,6 +40,7 @@ def check(case: Case) -> Iterator[Finding]:
     for entry in _entries(case, "params.refused"):
         if isinstance(entry, Mapping):
             yield from _refused(case, entry)
+    yield from _limits(case)
     yield from _missing(case)
     yield from _ignored(case, "params.ignored")
     if not is_off(case):
@@ -50,6 +56,9 @@ def _refused(case: Case, entry: Mapping[str, Any]) -> Iterator[Finding]:
     model = case.request.model if case.request else None
     if "models" in entry and not matches(model, tuple(entry["models"])):
         return
+    if "without-beta" in entry and any(fnmatchcase(name, entry["without-beta"]) for _, name in betas(case)):
+        return
+    entry = _compared(case.decoded, entry)
     meant = [(at, value) for at, value in values(case.decoded, entry["at"]) if _is_meant(entry, value)]
     for pointer, value in meant if meant and _holds(case.decoded, entry.get("with")) else ():
         path, when = dotted(pointer[len(base(case.decoded)) :]), entry.get("when", "")
@@ -58,9 +67,32 @@ def _refused(case: Case, entry: Mapping[str, Any]) -> Iterator[Finding]:
         around = pointer.rpartition("/")[0]
         span = case.decoded.place(REQUEST, around).span if around else None
         said["definition"] = case.decoded.request_text[slice(*span)].decode("utf-8", "replace") if span else ""
-        if "below" in entry or "above" in entry:
-            said["limit"] = said["most"] = str(entry.get("below", entry.get("above")))
+        for limit in (key for key in _LIMITS if key in entry):
+            said["limit"] = said["most"] = str(entry[limit])
         yield by_term(case, UNSUPPORTED, "params.refused", pointer, text, when=when, values=said)
+
+
+def _compared(decoded: Decoded, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The condition, where it compares two fields, with what the other one says; nothing is refused without that."""
+    if "not-below-at" not in entry:
+        return entry
+    said = (v for _, v in values(decoded, entry["not-below-at"]) if isinstance(v, int) and not isinstance(v, bool))
+    other = next(said, None)
+    return {**entry, "not-below": other} if other is not None else {**entry, "in": []}
+
+
+def _limits(case: Case) -> Iterator[Finding]:
+    """Sizes of the whole request."""
+    counted = (
+        ("limits.body-bytes", "bytes", base(case.decoded), len(case.decoded.request_text)),
+        ("limits.messages", "messages", "/messages", len(case.decoded.messages(REQUEST))),
+    )
+    for term, what, pointer, found in counted:
+        most = case.contract.term(term)
+        if isinstance(most, int) and found > most:
+            said = {"limit": str(most), "found": str(found), "length": str(found)}
+            text = f"the request has {found:,} {what}, at most {most:,}"
+            yield by_term(case, UNSUPPORTED, term, pointer, text, when=term.partition(".")[2], values=said)
 
 
 def _is_meant(entry: Mapping[str, Any], value: JsonValue) -> bool:
@@ -74,6 +106,8 @@ def _is_meant(entry: Mapping[str, Any], value: JsonValue) -> bool:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if "below" in entry:
         return is_number and value < entry["below"]
+    if "not-below" in entry:
+        return is_number and value >= entry["not-below"]
     return "above" not in entry or (is_number and value > entry["above"])
 
 
@@ -93,7 +127,8 @@ def _same(one: JsonValue, other: JsonValue) -> bool:
 
 def _because(entry: Mapping[str, Any]) -> str:
     """What makes the value wrong, where the value alone does not tell."""
-    limit = next((f": it is {key} {entry[key]}" for key in ("below", "above") if key in entry), "")
+    limit = next((f": it is {key.replace('-', ' ')} {entry[key]}" for key in _LIMITS if key in entry), "")
+    limit += f", which {dotted(entry['not-below-at'])} says" if "not-below" in entry else ""
     there = entry.get("with")
     if not there:
         return limit

@@ -14,6 +14,7 @@ from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry
 from workbench.ir import JsonValue, Message, ModelRequest, Opaque, Part, Reasoning, Text, ToolDef, ToolResultIR
 from workbench.known import fact
+from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._reasoning import genuine
@@ -29,8 +30,6 @@ RULES = (UNBOUND,)
 
 _MARK = "cache_control"
 _BEFORE_ALL = (-1, 0)
-_DROPS = "drop_block"
-"""Value of ``prefix_mismatch_behavior`` with which the provider leaves unbound blocks out and goes on."""
 
 
 class _Edit(NamedTuple):
@@ -95,9 +94,9 @@ def _unbound(case: Case, blocks: Sequence[NodeRef], entry: Entry, edit: _Edit) -
 
 def _is_lenient(case: Case) -> bool:
     """The provider let it pass, or is asked to leave such blocks out: not every account is checked."""
-    thinking = case.request.params.get("thinking") if case.request else None
-    binding = thinking.get("block_binding") if isinstance(thinking, Mapping) else None
-    is_dropped = isinstance(binding, Mapping) and binding.get("prefix_mismatch_behavior") == _DROPS
+    term = case.contract.term("reasoning.unbound-dropped")
+    said = values(case.decoded, str(term["at"])) if isinstance(term, Mapping) else ()
+    is_dropped = any(value == term["is"] for _, value in said)
     return is_dropped or 200 <= case.status < 300
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
@@ -159,6 +159,7 @@ def _list(case: Case, request: ModelRequest) -> Iterator[Finding]:
         said = {"limit": str(most), "length": str(len(request.tools)), "found": str(len(request.tools))}
         text = f"{len(request.tools)} tools, at most {most}"
         yield _from(case, "schema.max-tools", TOO_MANY, "/tools", text, values=said)
+    yield from _strict_tools(case, [tool for tool in request.tools if tool.strict], request.tools)
     seen: dict[str, ToolDef] = {}
     for tool in request.tools:
         if not tool.name or tool.kind == "custom" or not tool.pointer.startswith("/tools"):
@@ -169,6 +170,31 @@ def _list(case: Case, request: ModelRequest) -> Iterator[Finding]:
             finding = _from(case, "schema.unique-names", DUPLICATE, _name_of(case, tool), text, values=said)
             yield replace(finding, related=(seen[tool.name].pointer,))
         seen.setdefault(tool.name, tool)
+
+
+def _strict_tools(case: Case, strict: Sequence[ToolDef], tools: Sequence[ToolDef]) -> Iterator[Finding]:
+    """What strict tools have to keep together."""
+    most = case.contract.term("schema.strict.max-tools")
+    if isinstance(most, int) and len(strict) > most:
+        said = {"limit": str(most), "length": str(len(strict)), "found": str(len(strict))}
+        text = f"{len(strict)} strict tools, at most {most}"
+        yield by_term(case, STRICT, "schema.strict.max-tools", "/tools", text, when="too-complex", values=said)
+    most = case.contract.term("schema.strict.max-optional")
+    count = sum(_optional(dumps(tool.schema)) for tool in strict) if isinstance(most, int) else 0
+    if isinstance(most, int) and count > most:
+        said = {"limit": str(most), "length": str(count), "found": str(count)}
+        text = f"{count} optional properties in all strict tools together, at most {most}"
+        yield by_term(case, STRICT, "schema.strict.max-optional", "/tools", text, when="too-complex", values=said)
+    if strict and case.contract.term("schema.strict.all-tools"):
+        for tool in tools:
+            if not tool.strict and tool.schema is not None:
+                text = f"the tool {quote(tool.name)} is not strict, and others are: all of them have to be"
+                yield unproved(case.finding(STRICT, REQUEST, tool.pointer, text, values=_named(tool)))
+
+
+@lru_cache(maxsize=4096)
+def _optional(schema: bytes) -> int:
+    return lint.measure(loads(schema))["optional"]
 
 
 def _tool(case: Case, tool: ToolDef, known: Mapping[str, Dialect]) -> Iterator[Finding]:
