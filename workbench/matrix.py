@@ -96,7 +96,9 @@ class History:
             raise LocalProtocolError("no request of a model", where=f"exchange {index + 1}")
         self._inspector, self._original = inspector, original
         self.protocol: str = original.protocol or ""
-        self._said: dict[str, _Said | str] = {self.protocol: _Said(_asked(original))}
+        self._said: dict[str, _Said | str] = {
+            self.protocol: _Said(self._read(original.exchange.request, self.protocol))
+        }
 
     def row(self, label: str) -> Row:
         """The verdict of one contract. Raises UsageError where there is none of this name."""
@@ -127,13 +129,30 @@ class History:
     def _in(self, protocol: str, contract: Contract) -> _Said | str:
         """The history in a protocol as this provider spells it, or why there is none."""
         if protocol not in self._said:
-            self._said[protocol] = _converted(self._original, protocol)
+            self._said[protocol] = self._converted(protocol)
         said = self._said[protocol]
         if isinstance(said, str) or not said.is_converted:
             return said
         fields = contract.term("params.fields")
         body = spelled(said.decoded.request_text, fields if isinstance(fields, list) else None)
-        return said if body == said.decoded.request_text else replace(said, decoded=_with_body(said.decoded, body))
+        if body == said.decoded.request_text:
+            return said
+        asked = replace(said.decoded.exchange.request or HttpRequest(), body=Body(body))
+        return replace(said, decoded=self._read(asked, protocol))
+
+    def _converted(self, protocol: str) -> _Said | str:
+        """The history in another protocol, or why there is none."""
+        try:
+            made = convert(self._original, protocol)
+            request = HttpRequest(url=made.path, body=Body(made.body))
+            return _Said(self._read(request, protocol), made.losses, True)
+        except (LocalProtocolError, WireError, UsageError) as error:
+            return f"it cannot be said in {protocol}: {error}"
+
+    def _read(self, request: HttpRequest | None, protocol: str) -> Decoded:
+        """The request alone: no answer of one provider tells what another one would say."""
+        index, exchange = self._original.index, Exchange(self._original.exchange.id, request)
+        return Decoded(index, exchange, protocol, known=self._inspector.known)
 
 
 def rows(inspector: Inspector, index: int, wanted: Iterable[str] = ()) -> Iterator[Row]:
@@ -151,31 +170,9 @@ def rows(inspector: Inspector, index: int, wanted: Iterable[str] = ()) -> Iterat
     return (history.row(label) for label in labels(wanted))
 
 
-def _asked(original: Decoded) -> Decoded:
-    """The request alone: no answer of one provider tells what another one would say."""
-    return Decoded(original.index, Exchange(original.exchange.id, original.exchange.request), original.protocol)
-
-
 def _protocol(label: str, own: str) -> str:
     """The protocol a contract is asked in: that of the history if it speaks it, else its own first."""
     name = label.partition(":")[0]
     spoken: Sequence[str] = contracts.read(name).protocols if name in contracts.names() else ()
     known = [protocol for protocol in spoken if protocol in adapters.protocols()]
     return own if own in spoken or not known else known[0]
-
-
-def _with_body(decoded: Decoded, body: bytes) -> Decoded:
-    asked = decoded.exchange.request
-    assert asked is not None
-    request = replace(asked, body=Body(body))
-    return Decoded(decoded.index, Exchange(decoded.exchange.id, request), decoded.protocol)
-
-
-def _converted(original: Decoded, protocol: str) -> _Said | str:
-    """The history in another protocol, or why there is none."""
-    try:
-        made = convert(original, protocol)
-        request = HttpRequest(url=made.path, body=Body(made.body))
-        return _Said(Decoded(original.index, Exchange(original.exchange.id, request), protocol), made.losses, True)
-    except (LocalProtocolError, WireError, UsageError) as error:
-        return f"it cannot be said in {protocol}: {error}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from workbench.chain.terms import ClosureTerms, ReasoningTerms
 from workbench.ir import NOTHING, JsonValue
@@ -69,6 +70,7 @@ class Contract:
             ("reasoning.scope"). Documented in ``profiles/README.md``.
         note: what somebody who reads a verdict of this contract has to know, "" for nothing.
         covers: the contract knows this protocol; False when it was asked for all the same.
+        facts: what was derived from it already (``known.fact``).
     """
 
     name: str
@@ -81,6 +83,7 @@ class Contract:
     terms: Mapping[str, Fact] = NOTHING
     note: str = ""
     covers: bool = True
+    facts: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property
     def label(self) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
 from workbench import safeyaml
@@ -26,6 +27,7 @@ def plain_model(name: str) -> str:
     return name.lower().rpartition("/")[2].replace(".", "-")
 
 
+@lru_cache(maxsize=4096)
 def matches(model: str | None, globs: tuple[str, ...]) -> bool:
     """One of the globs (in any spelling of versions: "4.6", "4-6") fits the model name."""
     return model is not None and any(fnmatchcase(plain_model(model), plain_model(g)) for g in globs)

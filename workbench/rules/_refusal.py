@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping
 
 from workbench.decode import Decoded
 from workbench.ir import Part
+from workbench.known import fact
 from workbench.rules._contract import Contract
 
 UNKNOWN = "…"
@@ -33,7 +35,7 @@ def known_values(
     pointer: str, decoded: Decoded, contract: Contract, part: Part | None, span: tuple[int, int] | None = None
 ) -> dict[str, str]:
     """What is known of every finding: its indices and path, where its bytes end, the id of its part, role and model."""
-    known = _indices(pointer, decoded, contract) | _place(decoded.request_text, span)
+    known = _indices(pointer, decoded, contract) | _place(decoded, span)
     if pointer:
         known |= {"path": dotted(pointer), "field": dotted("/" + pointer.rpartition("/")[2])}
     for name in ("id", "tool_call_id"):
@@ -48,12 +50,17 @@ def known_values(
     return known
 
 
-def _place(text: bytes, span: tuple[int, int] | None) -> dict[str, str]:
+def _place(decoded: Decoded, span: tuple[int, int] | None) -> dict[str, str]:
     """Line and column (from one) where a parser stands when it has read a value."""
     if span is None:
         return {}
-    before = text.rfind(b"\n", 0, span[1]) + 1
-    return {"line": str(text.count(b"\n", 0, span[1]) + 1), "column": str(span[1] - before)}
+    ends = fact(decoded, _line_ends)
+    line = bisect_left(ends, span[1])
+    return {"line": str(line + 1), "column": str(span[1] - (ends[line - 1] + 1 if line else 0))}
+
+
+def _line_ends(decoded: Decoded) -> list[int]:
+    return [found.start() for found in re.finditer(rb"\n", decoded.request_text)]
 
 
 def dotted(pointer: str) -> str:

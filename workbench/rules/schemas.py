@@ -12,6 +12,7 @@ from typing import Any
 from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST, Decoded
 from workbench.ir import JsonValue, Message, ModelRequest, ToolDef
+from workbench.known import fact
 from workbench.leaves import escape
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
@@ -76,6 +77,10 @@ def check(case: Case) -> Iterator[Finding]:
 
 def of_contract(contract: Contract) -> Mapping[str, Dialect]:
     """Mode → dialect of a contract."""
+    return fact(contract, _dialects)
+
+
+def _dialects(contract: Contract) -> Mapping[str, Dialect]:
     terms = {
         k: Term(f.value, f"{f.source} ({f.date})", f.note) for k, f in contract.terms.items() if k[:7] == "schema."
     }
