@@ -14,6 +14,7 @@ from workbench.rules import Severity
 FOLDER = Path(__file__).resolve().parent.parent / "sessions"
 
 STORIES = {
+    "anthropic-cache-broken": [],
     "anthropic-cancelled-call": [
         ("closure.missing-result", 1, "/messages/1/content/1"),
         ("closure.missing-result", 1, "/messages/1/content/2"),
@@ -25,7 +26,12 @@ STORIES = {
     "anthropic-thinking-trimmed": [("reasoning.altered", 1, "/messages/1/content/0/thinking")],
     "anthropic-tool-loop": [],
     "deepseek-reasoning-lost": [("reasoning.missing", 1, "/messages/1")],
+    "gateway-field-dropped": [
+        ("reasoning.missing", 3, "/messages/1"),
+        ("gateway.dropped-field", 3, "/messages/1/reasoning_content"),
+    ],
     "gemini-response-lost": [("closure.missing-result", 1, "/contents/1/parts/1")],
+    "gemini-signature-lost": [("reasoning.missing", 1, "/contents/1/parts/0")],
     "ollama-call-in-text": [("text.unparsed-call", 0, "/message/content")],
     "openai-arguments-twice": [
         ("args.double-encoded", 0, "/choices/0/message/tool_calls/0/function/arguments"),
@@ -50,7 +56,20 @@ def test_every_example_has_its_story() -> None:
 def test_the_break_is_found_and_nothing_else(name: str) -> None:
     errors = [f for f in inspect(name).findings if f.severity is Severity.ERROR]
     assert [(f.rule, f.exchange, f.pointer) for f in errors] == STORIES[name]
-    assert all(f.span for f in errors)
+    assert all(f.span for f in errors if f.rule != "gateway.dropped-field")  # what is not there has no bytes
+
+
+def test_a_broken_cache_costs_and_breaks_nothing() -> None:
+    found = [(f.rule, f.severity, f.exchange, f.pointer) for f in inspect("anthropic-cache-broken").findings]
+    assert found == [("cost.cache-break", Severity.WARNING, n, "/system/0/text") for n in (1, 2)]
+
+
+def test_what_a_gateway_drops_is_its_own_doing() -> None:
+    result = inspect("gateway-field-dropped")
+    assert [row.summary.hop for row in result.rows] == ["client", "upstream"] * 2
+    dropped = next(f for f in result.findings if f.rule == "gateway.dropped-field")
+    assert dropped.origin and (dropped.origin.exchange, dropped.origin.hop) == (3, "upstream")
+    assert not [f for f in result.findings if f.exchange == 2 and f.severity is Severity.ERROR]
 
 
 def test_a_title_request_in_between_is_a_conversation_of_its_own() -> None:

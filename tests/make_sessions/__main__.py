@@ -11,6 +11,7 @@ from tests.make_sessions.story import Story
 FOLDER = Path(__file__).resolve().parents[2] / "sessions"
 
 STORIES: Mapping[str, Callable[[], Story]] = {
+    "anthropic-cache-broken": messages.anthropic_cache_broken,
     "anthropic-cancelled-call": messages.anthropic_cancelled_call,
     "anthropic-compaction-orphan": messages.anthropic_compaction_orphan,
     "anthropic-long-session": long.anthropic_long_session,
@@ -19,7 +20,9 @@ STORIES: Mapping[str, Callable[[], Story]] = {
     "anthropic-thinking-trimmed": messages.anthropic_thinking_trimmed,
     "anthropic-tool-loop": messages.anthropic_tool_loop,
     "deepseek-reasoning-lost": chat.deepseek_reasoning_lost,
+    "gateway-field-dropped": chat.gateway_field_dropped,
     "gemini-response-lost": others.gemini_response_lost,
+    "gemini-signature-lost": others.gemini_signature_lost,
     "ollama-call-in-text": others.ollama_call_in_text,
     "openai-arguments-twice": chat.openai_arguments_twice,
     "openai-call-never-runs": chat.openai_call_never_runs,

@@ -7,6 +7,8 @@ import json
 from tests.make_sessions.story import (
     CHAT,
     DEEPSEEK,
+    GATEWAY,
+    MOONSHOT,
     Json,
     Story,
     chat_answer,
@@ -16,6 +18,7 @@ from tests.make_sessions.story import (
     sse,
     words,
 )
+from workbench.wire.exchange import Origin
 
 
 def deepseek_reasoning_lost() -> Story:
@@ -48,6 +51,34 @@ def deepseek_reasoning_lost() -> Story:
     kind = "invalid_request_error"
     error = {"error": {"message": refusal, "type": kind, "param": None, "code": kind}}
     story.turn(DEEPSEEK, base | {"messages": history}, error, 400, 0.1)
+    return story
+
+
+def gateway_field_dropped() -> Story:
+    story = Story(
+        "agent behind a gateway",
+        "The client sends the reasoning back, a gateway clears it on the way, and the provider refuses what is left.",
+        "https://github.com/bestruirui/octopus/pull/251",
+        Origin.IMPORTED,
+    )
+    base: Json = {
+        "model": "kimi-k2.5",
+        "thinking": {"type": "enabled"},
+        "tools": [chat_tool("list_dir", path="string")],
+    }
+    user = {"role": "user", "content": "What is in this folder?"}
+    call = chat_call("list_dir:0", "list_dir", {"path": "."})
+    said: Json = {"content": "", "reasoning_content": "I list the folder.", "tool_calls": [call]}
+    asked: Json = base | {"messages": [user]}
+    answer = chat_answer(1, "kimi-k2.5", said, "tool_calls")
+    story.relayed((GATEWAY, asked), (MOONSHOT, asked), answer)
+    result = {"role": "tool", "tool_call_id": call["id"], "content": "README.md\nsrc"}
+    kept: Json = {"role": "assistant", **said}
+    left = {key: value for key, value in kept.items() if key != "reasoning_content"}
+    sent, forwarded = (base | {"messages": [user, message, result]} for message in (kept, left))
+    refusal = "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1"
+    error: Json = {"error": {"message": refusal, "type": "invalid_request_error"}}
+    story.relayed((GATEWAY, sent), (MOONSHOT, forwarded), error, 400, 0.2)
     return story
 
 

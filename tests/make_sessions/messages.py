@@ -15,6 +15,7 @@ from tests.make_sessions.story import (
     sse,
     words,
 )
+from workbench.wire.exchange import Origin
 
 CALL_WITHOUT_RESULT = (
     "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: {ids}. Each "
@@ -113,6 +114,37 @@ def anthropic_tool_loop() -> Story:
     deltas = [{"type": "text_delta", "text": w} for w in words("It prints “hello” — nothing else.")]
     final = messages_stream(2, "claude-opus-4-8", [({"type": "text", "text": ""}, deltas)], "end_turn")
     story.turn(MESSAGES, base | {"messages": history}, sse(final, named=True), seconds=1.3)
+    return story
+
+
+def anthropic_cache_broken() -> Story:
+    story = Story(
+        "home assistant",
+        "The system prompt begins with the time: its cache is written with every request, and never read.",
+        "https://github.com/goruck/home-generative-agent/issues/617",
+        Origin.IMPORTED,
+    )
+    rooms = ("hall", "kitchen", "bath", "bedroom", "study", "attic", "cellar", "garage", "garden", "porch")
+    kinds = ("light", "switch", "climate", "cover", "lock", "sensor", "media_player", "camera", "fan", "vacuum")
+    devices = "".join(
+        f"- {kind}.{room}: the {kind.replace('_', ' ')} of the {room}\n" for room in rooms for kind in kinds
+    )
+    tools = [messages_tool("turn_off", entity="string")]
+    history: list[Json] = [{"role": "user", "content": "Turn the kitchen light off, and then the one of the hall."}]
+    for number, room in enumerate(("kitchen", "hall", ""), start=1):
+        now = (
+            f"Current time is 15:09:{12 + 7 * number}. You are a voice assistant. The devices of the house:\n{devices}"
+        )
+        system = [{"type": "text", "text": now, "cache_control": {"type": "ephemeral"}}]
+        request: Json = {"model": "claude-sonnet-4-5", "max_tokens": 512, "system": system, "tools": tools}
+        call = {"type": "tool_use", "id": f"toolu_0{number}", "name": "turn_off", "input": {"entity": f"light.{room}"}}
+        content: list[Json] = [call] if room else [{"type": "text", "text": "Both lights are off."}]
+        answer = messages_answer(number, content, "tool_use" if room else "end_turn")
+        cached = {"cache_creation_input_tokens": len(now) // 4 + 80, "cache_read_input_tokens": 0}
+        usage = {"input_tokens": 20 + 90 * (number - 1), **cached, "output_tokens": 60}
+        story.turn(MESSAGES, request | {"messages": list(history)}, answer | {"usage": usage})
+        result = {"type": "tool_result", "tool_use_id": call["id"], "content": "done"}
+        history += [{"role": "assistant", "content": content}, {"role": "user", "content": [result]}]
     return story
 
 

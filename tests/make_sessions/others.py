@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.make_sessions.story import START, Json, Story, sse
+from workbench.wire.exchange import Origin
 
 RESPONSES = "https://api.openai.com/v1/responses"
 GEMINI = "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-pro"
@@ -92,6 +93,41 @@ def gemini_response_lost() -> Story:
     refusal = (
         "Please ensure that the number of function response parts is equal to the number of function call parts"
         " of the function call turn."
+    )
+    error = {"error": {"code": 400, "message": refusal, "status": "INVALID_ARGUMENT"}}
+    story.turn(url, base | {"contents": history}, error, 400, 0.3)
+    return story
+
+
+def gemini_signature_lost() -> Story:
+    story = Story(
+        "agent with its own history",
+        "The client keeps the call and not the signature that came with it: Gemini 3 refuses the next request.",
+        "https://github.com/thClaws/thClaws/issues/65",
+        Origin.IMPORTED,
+    )
+    declared = [{"name": "read_file", "description": "Read a file", "parameters": _schema(path="string")}]
+    base: Json = {"tools": [{"functionDeclarations": declared}]}
+    question: Json = {"role": "user", "parts": [{"text": "Which version does pyproject.toml name?"}]}
+    call: Json = {"functionCall": {"name": "read_file", "args": {"path": "pyproject.toml"}}}
+    signed = call | {"thoughtSignature": "CikBVKhc7oRQ0Y3l5bWm4vJx2nTq8sZfHkLdPgRuWyEoAiNcMbVtXjGh"}
+    answer: Json = {
+        "candidates": [{"content": {"role": "model", "parts": [signed]}, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {
+            "promptTokenCount": 71, "candidatesTokenCount": 18, "thoughtsTokenCount": 64, "totalTokenCount": 153,
+        },
+        "modelVersion": "gemini-3-pro-preview",
+        "responseId": "p5mgabU2Hr",
+    }  # fmt: skip
+    url = f"{GEMINI.replace('gemini-2.5-pro', 'gemini-3-pro-preview')}:streamGenerateContent?alt=sse"
+    story.turn(url, base | {"contents": [question]}, sse([answer]), seconds=2.4)
+    result = {"functionResponse": {"name": "read_file", "response": {"output": '[project]\nversion = "1.4.0"\n'}}}
+    history = [question, {"role": "model", "parts": [call]}, {"role": "user", "parts": [result]}]
+    refusal = (
+        "Function call is missing a thought_signature in functionCall parts. This is required for tools to work"
+        " correctly, and missing thought_signature may lead to degraded model performance. Additional data, function"
+        " call `default_api:read_file` , position 2. Please refer to"
+        " https://ai.google.dev/gemini-api/docs/thought-signatures for more details."
     )
     error = {"error": {"code": 400, "message": refusal, "status": "INVALID_ARGUMENT"}}
     story.turn(url, base | {"contents": history}, error, 400, 0.3)

@@ -13,6 +13,8 @@ START = 1_790_000_000.0
 
 CHAT = "https://api.openai.com/v1/chat/completions"
 DEEPSEEK = "https://api.deepseek.com/chat/completions"
+GATEWAY = "http://127.0.0.1:8080/v1/chat/completions"
+MOONSHOT = "https://api.moonshot.ai/v1/chat/completions"
 MESSAGES = "https://api.anthropic.com/v1/messages"
 
 MADE = "constructed: requests and answers were written after the source; no provider was asked"
@@ -43,10 +45,11 @@ class Story:
         client: who sends them.
         story: what happens, in one line.
         source: where the failure, or the format, is published.
+        origin: of its exchanges; what is told by every byte of a request is told of an imported one.
     """
 
-    def __init__(self, client: str, story: str, source: str) -> None:
-        self.client = client
+    def __init__(self, client: str, story: str, source: str, origin: Origin = Origin.RECONSTRUCTED) -> None:
+        self.client, self.origin = client, origin
         self.about = {"story": story, "source": source, "made": MADE}
         self.exchanges: list[Exchange] = []
         self.now = START
@@ -60,6 +63,17 @@ class Story:
             raw = dump(answer)
             self._add(url, request, "application/json", raw, (Chunk(len(raw), seconds),), status, seconds)
 
+    def relayed(
+        self, outer: tuple[str, Json], inner: tuple[str, Json], answer: Json, status: int = 200, seconds: float = 1.2
+    ) -> None:
+        """A request as it came to a gateway and as it went on, each as (URL, body), and the answer to both."""
+        raw = dump(answer)
+        for hop, (url, request), ahead in (("client", outer, 0.05), ("upstream", inner, 0.0)):
+            took = seconds + 2 * ahead
+            self._add(url, request, "application/json", raw, (Chunk(len(raw), took),), status, took, hop=hop)
+            self.now -= took + 2 - ahead
+        self.now += seconds + 2
+
     def lines(self, url: str, request: Json, answer: Sequence[Json], seconds: float) -> None:
         """A request, and its answer as lines of JSON."""
         raw = b"".join(dump(line) + b"\n" for line in answer)
@@ -67,8 +81,9 @@ class Story:
         self._add(url, request, "application/x-ndjson", raw, chunks, 200, seconds)
 
     def _add(
-        self, url: str, request: Json, kind: str, raw: bytes, chunks: tuple[Chunk, ...], status: int, seconds: float
-    ) -> None:
+        self, url: str, request: Json, kind: str, raw: bytes, chunks: tuple[Chunk, ...], status: int, seconds: float,
+        hop: str = "",
+    ) -> None:  # fmt: skip
         number = len(self.exchanges) + 1
         self.exchanges.append(
             Exchange(
@@ -77,10 +92,11 @@ class Story:
                     "POST", url, Headers((("content-type", "application/json"),)), Body(dump(request)), "HTTP/1.1"
                 ),
                 HttpResponse(status, Headers((("content-type", kind),)), Body(raw, chunks=chunks), "", "HTTP/1.1"),
-                origin=Origin.RECONSTRUCTED,
+                origin=self.origin,
                 started_at=self.now,
                 duration=seconds,
                 client=self.client,
+                hop=hop,
             )
         )
         self.now += seconds + 2
