@@ -112,8 +112,7 @@ class History:
         """Append a message."""
         turn = self._turn(side, index, message)
         for number, part in enumerate(message.parts):
-            if turn.other is None or isinstance(part, ToolCallIR | ToolResultIR):
-                self._add_part(turn, NodeRef(side, index, number), part)
+            self._add_part(turn, NodeRef(side, index, number), part)
 
     def _turn(self, side: str, index: int, message: Message) -> Turn:
         last, role = self.turns[-1] if self.turns else None, message.role

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from workbench.decode import REQUEST, Decoded
 from workbench.ir import Message, Opaque, Part, ToolResultIR
-from workbench.known import fact
+from workbench.known import fact, where
 
 MARK = "cache_control"
 _BLOCK = re.compile(rb'"cachePoint"\s*:\s*\{')
@@ -26,11 +26,9 @@ def _marks(decoded: Decoded) -> list[str]:
         return []
     if b'"cachePoint"' in decoded.request_text:
         return _blocks(decoded)
-    if b'"cache_control"' not in decoded.request_text:
-        return []
     found = [f"{tool.pointer}/{MARK}" for tool in request.tools if tool.extra.get(MARK)]
     found += [f"{part.source.pointer}/{MARK}" for part in request.system if _is_marked(part)]
-    for message in decoded.messages(REQUEST):
+    for _, message in where(decoded.messages(REQUEST), _marked):
         found += (f"{message.pointer}{suffix}/{MARK}" for suffix in fact(message, _marked))
     return [*found, f"/{MARK}"] if request.params.get(MARK) else found
 

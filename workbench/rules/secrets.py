@@ -26,13 +26,20 @@ MOST = 20
 KEY, BEARER, PASSWORD, PRIVATE = "an API key", "a bearer token", "a password or secret", "a private key"
 
 _PATTERNS = (
-    (KEY, 0, KNOWN_KEY),
-    (BEARER, 1, BEARER_TEXT),
-    (PASSWORD, 1, SECRET_MEMBER),
-    (PASSWORD, 1, re.compile(rb"://[^/?#@\s:\"\\]{0,80}:([^/?#@\s\"\\]{3,200})@")),
-    (PASSWORD, 1, re.compile(rb"(?<=[A-Z_])(?:KEY|SECRET|TOKEN|PASSWORD|PASSWD)=(?:\\?[\"'])?([^\s\"'\\$<{(]{8,})")),
-    (PRIVATE, 0, re.compile(rb"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]{20,}")),
+    (KEY, 0, KNOWN_KEY, (b"",)),
+    (BEARER, 1, BEARER_TEXT, (b"bearer", b"basic")),
+    (PASSWORD, 1, SECRET_MEMBER, (b'"',)),
+    (PASSWORD, 1, re.compile(rb"://[^/?#@\s:\"\\]{0,80}:([^/?#@\s\"\\]{3,200})@"), (b"://",)),
+    (
+        PASSWORD,
+        1,
+        re.compile(rb"(?<=[A-Z_])(?:KEY|SECRET|TOKEN|PASSWORD|PASSWD)=(?:\\?[\"'])?([^\s\"'\\$<{(]{8,})"),
+        (b"key=", b"secret=", b"token=", b"password=", b"passwd="),
+    ),
+    (PRIVATE, 0, re.compile(rb"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]{20,}"), (b"-----begin ",)),
 )
+"""(kind, group, pattern, what a text holds, in lower case, that it may be found in)."""
+
 _SECRET_NAME = re.compile(
     r"(?i)(?:x-)?(?:api[_-]?key|authorization(?:[_-]?token)?|(?:access|auth|refresh|id|session|bearer)[_-]?token"
     r"|client[_-]?secret|secret[_-]?key|password|passwd|private[_-]?key)"
@@ -128,7 +135,9 @@ def _in_text(text: str) -> tuple[_Secret, ...]:
     if len(text) < _LEAST:
         return ()
     raw = text.encode("utf-8", "replace")
-    found = [(*match.span(group), kind) for kind, group, pattern in _PATTERNS for match in pattern.finditer(raw)]
+    lower = raw.lower()
+    patterns = (p[:3] for p in _PATTERNS if any(hint in lower for hint in p[3]))
+    found = [(*match.span(group), kind) for kind, group, pattern in patterns for match in pattern.finditer(raw)]
     secrets, end = list[_Secret](), 0
     for start, stop, kind in sorted(found, key=lambda f: (f[0], -f[1])):
         value = raw[start:stop].decode("utf-8", "replace")
