@@ -14,7 +14,6 @@ from workbench.rules import Severity
 FOLDER = Path(__file__).resolve().parent.parent / "sessions"
 
 STORIES = {
-    "anthropic-cache-broken": [],
     "anthropic-cancelled-call": [
         ("closure.missing-result", 1, "/messages/1/content/1"),
         ("closure.missing-result", 1, "/messages/1/content/2"),
@@ -22,6 +21,7 @@ STORIES = {
     "anthropic-compaction-orphan": [("closure.orphan-result", 3, "/messages/0/content/1")],
     "anthropic-long-session": [],
     "anthropic-parallel-result-lost": [("closure.missing-result", 2, "/messages/1/content/2")],
+    "anthropic-prompt-cache-broken": [],
     "anthropic-text-before-results": [("closure.result-not-first", 1, "/messages/2/content/0")],
     "anthropic-thinking-trimmed": [("reasoning.altered", 1, "/messages/1/content/0/thinking")],
     "anthropic-tool-loop": [],
@@ -60,7 +60,7 @@ def test_the_break_is_found_and_nothing_else(name: str) -> None:
 
 
 def test_a_broken_cache_costs_and_breaks_nothing() -> None:
-    found = [(f.rule, f.severity, f.exchange, f.pointer) for f in inspect("anthropic-cache-broken").findings]
+    found = [(f.rule, f.severity, f.exchange, f.pointer) for f in inspect("anthropic-prompt-cache-broken").findings]
     assert found == [("cost.cache-break", Severity.WARNING, n, "/system/0/text") for n in (1, 2)]
 
 

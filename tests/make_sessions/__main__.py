@@ -11,11 +11,11 @@ from tests.make_sessions.story import Story
 FOLDER = Path(__file__).resolve().parents[2] / "sessions"
 
 STORIES: Mapping[str, Callable[[], Story]] = {
-    "anthropic-cache-broken": messages.anthropic_cache_broken,
     "anthropic-cancelled-call": messages.anthropic_cancelled_call,
     "anthropic-compaction-orphan": messages.anthropic_compaction_orphan,
     "anthropic-long-session": long.anthropic_long_session,
     "anthropic-parallel-result-lost": messages.anthropic_parallel_result_lost,
+    "anthropic-prompt-cache-broken": messages.anthropic_prompt_cache_broken,
     "anthropic-text-before-results": messages.anthropic_text_before_results,
     "anthropic-thinking-trimmed": messages.anthropic_thinking_trimmed,
     "anthropic-tool-loop": messages.anthropic_tool_loop,

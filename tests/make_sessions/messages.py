@@ -117,7 +117,7 @@ def anthropic_tool_loop() -> Story:
     return story
 
 
-def anthropic_cache_broken() -> Story:
+def anthropic_prompt_cache_broken() -> Story:
     story = Story(
         "home assistant",
         "The system prompt begins with the time: its cache is written with every request, and never read.",
