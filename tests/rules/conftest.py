@@ -57,7 +57,7 @@ def anthropic(inspect):
 
     def run(messages=None, response=None, *, provider="anthropic", model="claude-sonnet-4-5", **more):
         keys = {k: more.pop(k) for k in ("tools", "thinking", "system", "max_tokens") if k in more}
-        request = None if messages is None else {"model": model, "max_tokens": 1024, **keys, "messages": messages}
+        request = None if messages is None else {"model": model, "max_tokens": 4096, **keys, "messages": messages}
         return inspect(request, response, protocol="anthropic-messages", provider=provider, **more)
 
     return run
