@@ -199,6 +199,9 @@ def test_responses_held_by_the_server(served):
         result = {"type": "function_call_output", "call_id": call.call_id, "output": RESULT}
         asked = {"model": "gpt-5", "tools": [TOOL], "input": [result]}
         assert RESULT in client.responses.create(previous_response_id=first.id, **asked).output_text
+        replayed = [{"role": "user", "content": "what is here?"}, call.model_dump(exclude_none=True), result]
+        with pytest.raises(openai.BadRequestError, match="without its required 'reasoning' item"):  # which it holds
+            client.responses.create(model="gpt-5", tools=[TOOL], input=replayed)
         unkept = client.responses.create(model="gpt-5", input="hello", store=False)
         with pytest.raises(openai.BadRequestError, match=f"Previous response with id '{unkept.id}' not found"):
             client.responses.create(model="gpt-5", input="and now?", previous_response_id=unkept.id)
