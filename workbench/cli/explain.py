@@ -7,7 +7,7 @@ taken as an error text, as pasted from a log: which rule of which provider it is
 JSON output is one object: {"rule": PAGE}, {"rules": …} for several or none,
 {"contract": {"name", "title", "variants", "facts": [{"term", "for", "value", "source", "date", "note"}],
               "enforces": [{"rule", "when", "for", "status", "message", "source", "date", "note"}], …}}, or
-{"text", "matches": [{"rule", "provider", "status", "template", "captured", "look_for", "record", "source"}]}.
+{"text", "matches": [{"rule", "when", "provider", "status", "template", "captured", "look_for", "record", "source"}]}.
 """
 
 from __future__ import annotations
