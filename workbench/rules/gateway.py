@@ -8,10 +8,12 @@ from fnmatch import fnmatchcase
 
 from workbench.decode import REQUEST
 from workbench.ir import Message
+from workbench.known import fact
 from workbench.leaves import escape
 from workbench.rules._body import base, values
 from workbench.rules._cache_marks import marks
 from workbench.rules._case import Case, Rule
+from workbench.rules._contract import Contract
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._refusal import dotted
 from workbench.rules._words import by_term, quote, unproved, weaker, with_related
@@ -71,12 +73,8 @@ def _beta_field(case: Case, pointer: str, field: str, wanted: list[str]) -> Iter
 
 def _message_fields(case: Case) -> Iterator[Finding]:
     """Keys of messages that their role does not have here. Refused reasoning has a rule of its own."""
-    term = case.contract.term("content.message-fields")
-    if not isinstance(term, Mapping):
-        return
-    told = {case.contract.closure.call_role: case.contract.term("reasoning.refused-carriers") or ()}
-    known = tuple((role, frozenset((*keys, *told.get(role, ())))) for role, keys in term.items())
-    for _, message in case.suspects(_strange_keys, known):
+    known = fact(case.contract, _fields_of_roles)
+    for _, message in case.suspects(_strange_keys, known) if known else ():
         for key in _strange_keys(message, known):
             pointer = f"{message.pointer}/{escape(key)}"
             said = {"path": dotted(pointer), "field": key, "name": key, "role": message.role}
@@ -84,6 +82,14 @@ def _message_fields(case: Case) -> Iterator[Finding]:
             yield by_term(
                 case, UNKNOWN_FIELD, "content.message-fields", pointer, text, when="message-field", values=said
             )
+
+
+def _fields_of_roles(contract: Contract) -> tuple[tuple[str, frozenset[str]], ...]:
+    """(role, keys) of the messages whose keys are known; () where none are."""
+    term = contract.term("content.message-fields")
+    told = {contract.closure.call_role: contract.term("reasoning.refused-carriers") or ()}
+    known = term if isinstance(term, Mapping) else {}
+    return tuple((role, frozenset((*keys, *told.get(role, ())))) for role, keys in known.items())
 
 
 def _strange_keys(message: Message, known: tuple[tuple[str, frozenset[str]], ...]) -> list[str]:
