@@ -47,7 +47,9 @@ def test_the_reason_is_shown(anthropic):
 def test_a_known_text_names_its_rule(chat):
     text = "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
     found = chat(HELLO, error(text), status=500, provider="deepseek")
-    assert [f.message for f in found] == ["status 500: the server failed; deepseek says this for closure.missing-result"]
+    assert [f.message for f in found] == [
+        "status 500: the server failed; deepseek says this for closure.missing-result"
+    ]
 
 
 def test_a_text_that_names_no_rule_may_name_a_place(chat):
@@ -67,9 +69,18 @@ UNANSWERED = [
 ]
 
 
-@pytest.mark.parametrize(("status", "expected"), [(400, set()), (429, {"answer.error"})])
-def test_a_refusal_that_a_break_explains_is_no_finding_of_its_own(anthropic, status, expected):
-    found = {f.rule for f in anthropic(UNANSWERED, error(), status=status)}
+OF_THE_BREAK = "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1."
+REFUSALS = [
+    (400, "no", set()),
+    (400, OF_THE_BREAK, set()),
+    (400, "the colour of this request is not to our liking", {"answer.error"}),
+    (429, "no", {"answer.error"}),
+]
+
+
+@pytest.mark.parametrize(("status", "text", "expected"), REFUSALS)
+def test_a_refusal_that_a_break_explains_is_no_finding_of_its_own(anthropic, status, text, expected):
+    found = {f.rule for f in anthropic(UNANSWERED, error(text), status=status)}
     assert "closure.missing-result" in found
     assert {r for r in found if r.startswith("answer.")} == expected
 

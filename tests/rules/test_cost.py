@@ -46,7 +46,7 @@ def exchange(number, body, usage=None, status=200, protocol="anthropic"):
     head = Headers((("content-type", "application/json"),))
     return Exchange(
         str(number),
-        HttpRequest(url=url, headers=head, body=Body(json.dumps(body).encode())),
+        HttpRequest(url=url, headers=head, body=Body(body if isinstance(body, bytes) else json.dumps(body).encode())),
         HttpResponse(status, head, Body(json.dumps(answer).encode())),
     )
 
@@ -100,6 +100,29 @@ def test_the_first_byte_that_differs(changes, expected):
     if finding.span and now:
         assert body[slice(*finding.span)].decode().startswith((now, f'"{now}'))
     assert finding.origin.exchange == 0
+
+
+BYTES = [("京x", "亰x"), ("😀", "😁"), ("a\n", "a\t"), ("é", "e"), ("go on", "go"), ("a", "ab")]
+
+
+@pytest.mark.parametrize(("was", "now"), BYTES)
+@pytest.mark.parametrize("is_ascii", [True, False])
+def test_the_byte_is_the_first_that_differs_on_the_wire(was, now, is_ascii):
+    def sent(body, text):
+        system = [{"type": "text", "text": LONG + text, **MARK}]
+        return json.dumps({**body, "system": system}, ensure_ascii=is_ascii).encode()
+
+    one, other = sent(FIRST, was), sent(SECOND, now)
+    (finding,) = cost(exchange(1, one), exchange(2, other))
+    byte = next(n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    assert f" at byte {byte:,}: " in finding.message
+
+
+def test_a_shorter_list_breaks_where_it_ends():
+    (finding,) = pair(tools=[tool("read")])
+    body = json.dumps({**SECOND, "tools": [tool("read")]}).encode()
+    assert (finding.pointer, body[slice(*finding.span)]) == ("/tools", b"]")
+    assert "the list of tools changed: 1 fewer" in finding.message
 
 
 def test_what_is_paid_is_estimated_and_said_to_be():

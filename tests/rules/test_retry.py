@@ -43,13 +43,18 @@ SECOND = [(TWICE, "warning", "/messages/3/tool_calls/0")]
 EFFECTS = [
     ("charged twice", steps((*CHARGE, "receipt 1"), (*CHARGE, "receipt 2")), SECOND),
     ("another amount", steps((*CHARGE, "receipt 1"), ("charge_card", {"cents": 8}, "receipt 2")), []),
-    ("the first had failed", steps((*CHARGE, "Error: timeout"), (*CHARGE, "receipt 2")), []),
+    ("the first had failed", steps((*CHARGE, "Error: declined"), (*CHARGE, "receipt 2")), []),
+    ("nobody knows what became of the first", steps((*CHARGE, "Error: timed out"), (*CHARGE, "receipt 2")), SECOND),
     ("the second failed", steps((*CHARGE, "receipt 1"), (*CHARGE, "error: already charged")), []),
     ("the second is open", [*steps((*CHARGE, "receipt 1")), turn(call(1, cents=9))], []),
     ("a read", steps((*READ, "x"), (*READ, "x")), []),
     ("a write of the same", steps((*WRITE, "ok"), (*WRITE, "ok")), []),
     ("asked again", [*steps((*CHARGE, "1")), GO, turn(call(7, cents=9)), result(7, "2")], []),
-    ("side by side", [GO, turn(call(0, cents=9), call(1, cents=9)), result(0), result(1)], []),
+    (
+        "side by side",
+        [GO, turn(call(0, cents=9), call(1, cents=9)), result(0), result(1)],
+        [(TWICE, "info", "/messages/1/tool_calls/1")],
+    ),
 ]
 
 
@@ -110,6 +115,9 @@ NAMES = [
     ("card", "The card on file", False),
     ("Postgres", None, False),
     ("", "", False),
+    ("calculator_add", None, False),
+    ("add", "Add two numbers", False),
+    ("add_numbers", None, False),
 ]
 
 
@@ -134,6 +142,8 @@ FAILURES = [
     "Traceback (most recent call last):",
     "bash: line 1: permission denied",
     "InputValidationError: x",
+    "Fehler: Datei nicht gefunden",
+    "错误：找不到文件",
 ]
 
 
@@ -155,8 +165,11 @@ A, B = ("read", {"path": "a"}, "x"), ("read", {"path": "b"}, "y")
 LOOPS = [
     ("twice", steps(BAD, BAD), []),
     ("three times", steps(BAD, BAD, BAD), ["/messages/5/tool_calls/0"]),
-    ("a useless call", steps(POLL, POLL, POLL), []),
-    ("a useless call too often", steps(POLL, POLL, POLL, POLL), ["/messages/7/tool_calls/0"]),
+    ("a useless call", steps(A, A, A), []),
+    ("a useless call too often", steps(A, A, A, A), ["/messages/7/tool_calls/0"]),
+    ("waiting", steps(*[POLL] * 19), []),
+    ("waiting without end", steps(*[POLL] * 20), ["/messages/39/tool_calls/0"]),
+    ("waiting for a JSON status", steps(*[(*POLL[:2], '{"status": "in_progress"}')] * 6), []),
     ("it brings something else", steps(POLL, POLL, POLL, (*POLL[:2], "done")), []),
     ("two that take turns", steps(A, B, A, B, A, B, A, B), ["/messages/15/tool_calls/0"]),
     ("another error each time", steps(*((*BAD[:2], f"error: {n}") for n in range(5))), []),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from tests.rules.conftest import exchange
 from workbench.inspection import Inspector
-from workbench.wire.exchange import Origin
+from workbench.wire.exchange import Body, Headers, HttpRequest, Origin
 from workbench.wire.session import MemorySession
 
 GO = {"role": "user", "content": "go"}
@@ -31,6 +34,7 @@ SAME = [
     ("failed", 529, ERROR, [4, 5]),
     ("an error with status 200", 200, ERROR, [4, 5]),
     ("answered", 200, GOOD, [4, 5]),
+    ("answered without a finish reason", 200, {"choices": [{"message": GOOD["choices"][0]["message"]}]}, [4, 5]),
 ]
 
 
@@ -76,6 +80,7 @@ HEALTHY = [
     ("a conversation", [(BODY, GOOD, 200), (GONE_ON, GOOD, 200)]),
     ("one retry of an overload", [(BODY, ERROR, 529), (BODY, GOOD, 200)]),
     ("one changed retry", [(BODY, ERROR, 400), ({**BODY, "temperature": 0}, GOOD, 200)]),
+    ("another key", [(BODY, ERROR, 401), (BODY, GOOD, 200)]),
     ("a success between failures", [(BODY, ERROR, 500), (BODY, GOOD, 200), ({**BODY, "n": 1}, ERROR, 500)]),
 ]
 
@@ -83,6 +88,22 @@ HEALTHY = [
 @pytest.mark.parametrize("tries", [r[1] for r in HEALTHY], ids=[r[0] for r in HEALTHY])
 def test_what_is_no_loop(tries):
     assert not loops(*tries)
+
+
+def test_betas_that_are_dropped_one_by_one_are_a_ladder():
+    tries = [
+        replace(
+            exchange(BODY, ERROR, protocol="openai-chat", status=400, name=betas),
+            request=HttpRequest(
+                "POST", "/v1", Headers((("anthropic-beta", betas),)), body=Body(json.dumps(BODY).encode())
+            ),
+        )
+        for betas in ("a,b,c", "a,b", "a")
+    ]
+    inspector = Inspector(MemorySession("test", tuple(tries)), provider="generic", protocol="openai-chat")
+    (finding,) = [f for f in inspector.run().findings if f.rule == LOOP]
+    assert (finding.exchange, finding.pointer) == (2, "/headers/anthropic-beta")
+    assert "exchange 3, after status 400: changed the header anthropic-beta" in finding.evidence
 
 
 def test_a_transcript_shows_no_attempts():

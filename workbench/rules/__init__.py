@@ -14,12 +14,12 @@ from functools import cache
 from types import ModuleType
 
 from workbench import plugins
-from workbench.decode import REQUEST
 from workbench.rules import _contracts as contracts
 from workbench.rules import _errortext as errortext
 from workbench.rules import _pages as pages
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Contract, Enforced, Fact
+from workbench.rules._explained import is_accounted_for
 from workbench.rules._finding import Edit, Finding, Origin, Repair, Severity
 from workbench.rules._origin import Origins
 from workbench.rules._verdict import Judgement, Refusal, Verdict, refusal
@@ -78,7 +78,7 @@ def check(case: Case) -> list[Finding]:
     for name, family in families().items():
         if hasattr(family, "review"):
             found = _review(name, case, found)
-    if case.is_refused and any(f.side == REQUEST and f.severity is Severity.ERROR for f in found):
+    if case.is_refused and is_accounted_for(case, found):
         found = [f for f in found if f.rule != REFUSED]
     return sorted(dict.fromkeys(found), key=lambda f: f.severity.rank)
 

@@ -18,12 +18,17 @@ _STEP = re.compile(r"[^.\[\]]+")
 _INDEXED = re.compile(r"\b(messages?|contents?|input|tools?|functions?)\b\W{0,3}(?:(?:at|with|in)\s+)?"
                       r"(?:(?:index|position|number|no\.?)\W{0,3}|#)(\d{1,6})\b", re.IGNORECASE)  # fmt: skip
 _COLUMN = re.compile(r"\bline (\d{1,9}),? column (\d{1,9})(?: \(char (\d{1,9})\))?", re.IGNORECASE)
-_CHAR = re.compile(r"\b(?:char(?:acter)?|position|offset|pos)\W{0,2}(\d{1,9})\b", re.IGNORECASE)
+_CHAR = re.compile(
+    r"\b(?:char(?:acter)?|(?:at|from|near|\() ?(?:position|offset|pos))\W{0,2}(\d{1,9})\b", re.IGNORECASE
+)
 _QUOTED = re.compile(r"[`'\"“‘]([^`'\"”’\s]{1,200})[`'\"”’]")
 _LISTS = ("messages", "contents", "input")
 
 LONGEST = 20_000
 """Characters of an error text that are searched."""
+
+DEEPEST_ROOT = 2
+"""Names before the first one that the body has."""
 
 SHORTEST_ID = 4
 """Characters of an id that may stand in a text without quotes."""
@@ -78,15 +83,32 @@ def _paths(text: str, param: str, body: JsonValue, decoded: Decoded, contract: C
     """Paths that the text or the field ``param`` spells out."""
     quoted = set(_QUOTED.findall(text))
     for path in (param, *(found[0] for found in _PATH.finditer(text))):
-        steps = _STEP.findall(path)
-        while steps and steps[0].lower() in ("body", "request", "$", "json"):
-            steps = steps[1:]
-        if not steps or not isinstance(body, dict):
+        steps = _from_zero(_STEP.findall(path))
+        if not isinstance(body, dict) or not steps:
             continue
+        steps = _from_root(body, steps)
         is_bare = len(steps) == 1 and path != param and path not in quoted and not text.startswith(f"{path}:")
         pointer = None if is_bare else _walk(body, steps, decoded, contract)
         if pointer:
             yield Named(pointer, decoded.request_index.span(pointer), path)
+
+
+def _from_zero(steps: list[str]) -> list[str]:
+    """The steps of a path; those of AWS's validator (``messages.2.member.content``) count from one."""
+    if "member" not in steps:
+        return steps
+    return [
+        str(max(int(step) - 1, 0)) if step.isdecimal() and after == "member" else step
+        for step, after in zip(steps, [*steps[1:], ""], strict=True)
+        if step != "member"
+    ]
+
+
+def _from_root(body: Mapping[str, JsonValue], steps: list[str]) -> list[str]:
+    """The steps from the body on: without the names that validators give the whole (GenerateContentRequest)."""
+    at = next((n for n, step in enumerate(steps[:-1]) if _key(body, step) is not None), 0)
+    named = _key(body, steps[at]) or _key(body, f"{steps[at]}s")
+    return [named or steps[at], *steps[at + 1 :]] if at <= DEEPEST_ROOT else steps
 
 
 def _walk(body: JsonValue, steps: Sequence[str], decoded: Decoded, contract: Contract) -> str:
@@ -100,10 +122,12 @@ def _walk(body: JsonValue, steps: Sequence[str], decoded: Decoded, contract: Con
         if message is None:
             return pointer
         value, pointer = value[message], f"{pointer}/{message}"
-    for step in rest:
+    for n, step in enumerate(rest, 1):
         if isinstance(value, list) and step.isdecimal() and int(step) < len(value):
             value, pointer = value[int(step)], f"{pointer}/{int(step)}"
         elif isinstance(value, dict) and (found := _key(value, step)) is not None:
+            if n < len(rest) and value.get("type") == step and not isinstance(value[found], dict | list):
+                continue  # the branch of a union, called like a text that it has
             value, pointer = value[found], f"{pointer}/{escape(found)}"
     return pointer
 

@@ -119,7 +119,8 @@ def _is_enough(known: _Known, found: Found) -> bool:
     """All of the template; or its beginning, or a good part of it, with words that no other family of rules has."""
     if found.weight == found.whole:
         return found.whole >= TELLING or all(name in found.values for name in known.template.variables)
-    own = [piece for piece in found.pieces if _families()[piece] == {known.rule.partition(".")[0]}]
+    paths = {piece.text for piece in known.template.pieces if piece.is_path}
+    own = [p for p in found.pieces if p not in paths and _families()[p] == {known.rule.partition(".")[0]}]
     if found.leads and found.weight >= BEGINNING and own:
         return True
     return sum(map(len, own)) >= TELLING and found.weight >= 0.3 * found.whole

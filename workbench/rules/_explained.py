@@ -10,13 +10,16 @@ from workbench.ir import ApiError
 from workbench.rules import _pages as pages
 from workbench.rules._case import Case, Rule
 from workbench.rules._error_place import Named, named
-from workbench.rules._errortext import Match, explain
+from workbench.rules._errortext import TELLING, Match, explain
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._template import Template, plain
 from workbench.rules._words import quote
 
 NOT_THE_BODY = (401, 402, 403, 404, 408, 429)
 """Statuses that say nothing of what is in the body."""
+
+SAID = "the provider says so"
+"""In the evidence of a finding that the recorded answer names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,15 @@ def explained(case: Case, findings: Sequence[Finding]) -> Explained:
         return Explained(tuple(findings))
     made = _made(case, matches[0], error)
     return Explained((*findings, made), made, matches[0], is_new=True)
+
+
+def is_accounted_for(case: Case, findings: Iterable[Finding]) -> bool:
+    """Whether these say why the request was refused: one is named by the answer, or the answer says nothing of it."""
+    errors = [f for f in findings if f.side == REQUEST and f.severity is Severity.ERROR]
+    text = case.response.error.message if case.response and case.response.error else ""
+    said = plain(text).plain.strip()
+    is_known = any(f.check is not None and said in plain(f.check.template).plain for f in errors)
+    return is_known or any(SAID in f.evidence for f in errors) or (bool(errors) and len(said) < TELLING)
 
 
 def _is_about_the_body(case: Case, error: ApiError) -> bool:
@@ -104,7 +116,7 @@ def _shared(a: str, b: str) -> int:
 
 def _marked(finding: Finding, error: ApiError, place: Named | None) -> Finding:
     """The finding with the provider's words, and how these name the place. What is refused is an error."""
-    said = f"the provider says so: {quote(error.message.strip())}"
+    said = f"{SAID}: {quote(error.message.strip())}"
     if place and place.how:
         said += f" ({quote(place.how, 80)} is {_here(place, finding)})"
     return replace(finding, severity=Severity.ERROR, evidence="; ".join(filter(None, (finding.evidence, said))))
@@ -127,7 +139,7 @@ def _made(case: Case, match: Match, error: ApiError) -> Finding:
         REQUEST,
         place.pointer if place else "",
         message,
-        evidence=f"the provider says so: {quote(error.message.strip())}",
+        evidence=f"{SAID}: {quote(error.message.strip())}",
         source=f"recorded in exchange {case.decoded.index + 1}; {match.source}",
         values=match.captured,
     )

@@ -6,6 +6,7 @@ difference is read anew, however much of it is the same. Cache marks are no part
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 
@@ -39,7 +40,8 @@ class Break:
     Attributes:
         part: ``"tools"``, ``"system"`` or ``"messages"``.
         pointer: of what differs, in the later request.
-        span: bytes of it there, from the first one that differs.
+        span: bytes of it there, from the first one that differs, and from the character that this is in.
+        byte: the first one that differs, None where there is no span.
         why: what became of it, in words.
         was, now: the differing text in both, "" where there is none.
         read_anew: bytes behind the difference that both requests have.
@@ -48,6 +50,7 @@ class Break:
     part: str
     pointer: str
     span: tuple[int, int] | None
+    byte: int | None
     why: str
     was: str
     now: str
@@ -56,12 +59,17 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """A difference inside a JSON value: where it is in the later one, and the character, where both are strings."""
+    """A difference inside a JSON value: where it is in the later one, and the character, where both are strings.
+
+    Attributes:
+        at_end: the later one ends there, and the earlier one goes on.
+    """
 
     pointer: str
     was: JsonValue = None
     now: JsonValue = None
     char: int | None = None
+    at_end: bool = False
 
 
 def first_break(old: Decoded, new: Decoded) -> Break | None:
@@ -109,7 +117,7 @@ def _differs(old: JsonValue, new: JsonValue, pointer: str) -> _Spot | None:
         found = next((spot for spot in inner if spot), None)
         if found or len(old) == len(new):
             return found
-        return _Spot(f"{pointer}/{len(old)}" if len(new) > len(old) else pointer, old, new)
+        return _Spot(f"{pointer}/{len(old)}" if len(new) > len(old) else pointer, old, new, at_end=len(new) < len(old))
     if isinstance(old, dict) and isinstance(new, dict):
         return _in_object(old, new, pointer)
     return _Spot(pointer, old, new) if old != new or isinstance(old, bool) is not isinstance(new, bool) else None
@@ -125,7 +133,8 @@ def _in_object(old: dict[str, JsonValue], new: dict[str, JsonValue], pointer: st
     if len(old) == len(new):
         return None
     added = list(new)[len(old) :]
-    return _Spot(f"{pointer}/{escape(added[0])}" if added else pointer, list(old)[len(new) :], added)
+    spot = f"{pointer}/{escape(added[0])}" if added else pointer
+    return _Spot(spot, list(old)[len(new) :], added, at_end=not added)
 
 
 def _plain(value: JsonValue) -> JsonValue:
@@ -146,7 +155,17 @@ def _broken(old: Decoded, new: Decoded, part: str, spot: _Spot, why: str, number
     start = spot.char or 0
     was, now = (v[start : start + 60] if isinstance(v, str) else "" for v in (spot.was, spot.now))
     left = [_rest(decoded, part, number, spot, side) for decoded, side in ((old, spot.was), (new, spot.now))]
-    return Break(part, pointer, span, why, was, now, min(left))
+    byte = span[0] + _shared(was[:1], now[:1], new.request_text[span[0]]) if span else None
+    return Break(part, pointer, span, byte, why, was, now, min(left))
+
+
+def _shared(was: str, now: str, first: int) -> int:
+    """Bytes that the first characters have in common, as they are written: in UTF-8, or escaped."""
+    if first == ord("\\"):
+        one, other = (json.dumps(char)[1:-1].encode() for char in (was, now))
+    else:
+        one, other = (char.encode("utf-8", "surrogatepass") for char in (was, now))
+    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _place(new: Decoded, spot: _Spot) -> tuple[str, tuple[int, int] | None]:
@@ -161,7 +180,7 @@ def _place(new: Decoded, spot: _Spot) -> tuple[str, tuple[int, int] | None]:
     if span and spot.char is not None and new.request_text[span[0] : span[0] + 1] == b'"':
         first = string_slice_span(new.request_text, span, spot.char, len(str(spot.now)))
         return pointer, (min(first[0], span[1] - 1), span[1])
-    return pointer, span
+    return pointer, (span[1] - 1, span[1]) if span and spot.at_end and pointer == spot.pointer else span
 
 
 def _rest(decoded: Decoded, part: str, number: int, spot: _Spot, side: JsonValue) -> int:

@@ -16,7 +16,8 @@ from workbench.rules._case import Case
 FAILURE = re.compile(
     r"\s*(?:[\"'{\[(<`*]|[\w ]{1,12}[\"']?:)*\s*(?:\w*error\b|\w*exception\b|traceback\b|fail(?:ed|ure)\b|fatal\b"
     r"|invalid\b|unknown (?:tool|function|command)\b|denied\b|permission denied|command not found|no such (?:file|tool)"
-    r"|cannot\b|could not\b|tool_use_error|❌)",
+    r"|cannot\b|could not\b|tool_use_error|❌"
+    r"|fehler\b|erreur\b|erro\b|errore\b|ошибка|错误|失败|錯誤|失敗|エラー|오류)",
     re.IGNORECASE,
 )
 """How a result begins that tells of a failure in words."""
@@ -28,7 +29,7 @@ _EFFECT = re.compile(
     r"|increment|place|trigger|approve|cancel|delete|remove|launch|dispatch|ship)(?:s|es)?"
 )
 _READ = re.compile(
-    r"(?:get|list|read|search|find|fetch|query|queries|lookup|look|show|view|check|describe|count|status|ls|cat|grep"
+    r"(?:calculator|math|numbers?|get|list|read|search|find|fetch|query|queries|lookup|look|show|view|check|describe|count|status|ls|cat|grep"
     r"|glob|browse|load|calculate|compute|convert|parse|validate|preview|estimate|quote|verify|is|has|select|peek"
     r"|inspect|analy[sz]e|summari[sz]e|translate|think|plan|wait|sleep|poll|retrieve|scan|head|tail|watch|ask|echo)"
     r"(?:s|es)?"
@@ -125,7 +126,10 @@ def has_effect(call: ToolCallIR, tools: Mapping[str, ToolDef]) -> bool:
     hints = _hints(tool)
     if hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True:
         return False
-    verdict = _verb(_words(call.name or ""))
+    words = _words(call.name or "")
+    if words == ["add"]:
+        return False  # numbers, more often than not
+    verdict = _verb(words)
     if verdict is None and tool and tool.description:
         verdict = _verb(_words(tool.description)[:1])
     return verdict is True

@@ -81,7 +81,7 @@ def _broken(case: Case, old: Decoded, found: Break, paid: int | None) -> Finding
     cost = f"{how} {tokens:,} tokens are read anew{' that the request before had cached' if paid else ''}"
     if paid is None and tokens < least:
         cost = f"{how} {tokens:,} tokens stand behind it: too few for a cache"
-    where = f" at byte {found.span[0]:,}" if found.span else ""
+    where = f" at byte {found.byte:,}" if found.byte is not None else ""
     text = f"the prompt stops to be that of exchange {old.index + 1}{where}: {found.why}; {cost}"
     seen = f"was {quote(found.was, 60)}, is {quote(found.now, 60)}" if found.was or found.now else ""
     finding = case.finding(CACHE_BREAK, REQUEST, found.pointer, text, evidence=seen)

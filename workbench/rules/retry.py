@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from workbench.decode import REQUEST
 from workbench.ir import Message, ToolCallIR
@@ -20,6 +22,21 @@ RULES = (DUPLICATE, LOOP)
 
 FAILING, USELESS, FLAILING = 3, 4, 5
 """Repetitions that are a loop: of one failing call, of one call with one result, of one error whatever is called."""
+
+WAITING = 20
+"""Repetitions that are a loop of one call whose result says that something is not ready yet."""
+
+PENDING = re.compile(
+    r"\W*(?:[\w ]{1,20}\W+)?(?:(?:is )?still |not )?(?:pending|running|queued|in[ _]progress|processing|waiting"
+    r"|(?:not|un)[ _]?ready|ready\W*false|starting|building|started|ready yet|finished yet|done yet)\b",
+    re.IGNORECASE,
+)
+"""How a result begins that asks for patience."""
+
+UNSURE = re.compile(
+    r"timed?[ -]?out|deadline exceeded|connection (?:reset|closed|lost|aborted)|\b50[24]\b|interrupted", re.IGNORECASE
+)
+"""A failure after which nobody knows whether the effect was reached."""
 
 LONGEST_PERIOD = 3
 """Calls that take turns in a loop."""
@@ -47,25 +64,37 @@ def _may_repeat(case: Case) -> bool:
 
 
 def _effects(case: Case, history: Sequence[Step]) -> Iterator[Finding]:
-    """The same call with the same arguments, carried out once more while one question is answered."""
+    """The same call with the same arguments, carried out once more while one question is answered.
+
+    A failure that does not tell whether the effect was reached (a timeout) counts as carried out.
+    """
     done: dict[tuple[int, int], Step] = {}
     names = {step.call.name: step.call for step in history}
     effects = {name for name, call in names.items() if has_effect(call, case.tools)}
     for step in history:
-        if not step.is_answered or step.is_failed or step.call.name not in effects:
+        if (
+            not step.is_answered
+            or step.call.name not in effects
+            or (step.is_failed and not UNSURE.search(step.outcome))
+        ):
             continue
         first = done.setdefault((step.digest, step.question), step)
         if first is step:
             yield from _effect_before(case, step)
-        elif first.ref.message != step.ref.message and not is_told(case, step):
+        elif not is_told(case, step):
             where = f"message {first.ref.message + 1} ({case.pointer(first.ref)}): {quote(first.outcome)}"
-            finding = _effect(case, step, f"carried out already in {where} · now: {quote(step.outcome)}")
+            how = "may have been carried out" if first.is_failed else "carried out already"
+            finding = _effect(case, step, f"{how} in {where} · now: {quote(step.outcome)}", is_sure=not first.is_failed)
+            if first.ref.message == step.ref.message:
+                finding = replace(finding, severity=Severity.INFO)  # one turn asked for both: it may be meant
             yield with_related(finding, [case.pointer(first.ref)])
 
 
-def _effect(case: Case, step: Step, evidence: str) -> Finding:
+def _effect(case: Case, step: Step, evidence: str, *, is_sure: bool = True) -> Finding:
     name = quote(step.call.name, 60)
     message = f"{name} was carried out with these arguments before, and is carried out again"
+    if not is_sure:
+        message = f"{name} ran out of time with these arguments before, perhaps after its effect, and is called again"
     return case.at(DUPLICATE, step.ref, message, evidence=evidence)
 
 
@@ -101,7 +130,7 @@ def _loops(case: Case, history: Sequence[Step]) -> Iterator[Finding]:
     for period in range(1, LONGEST_PERIOD + 1):
         for start, stop in _runs([(s.digest, s.outcome, s.question) for s in history], period):
             times, last = (stop - start) // period, history[stop - 1]
-            least = FAILING if last.is_failed else USELESS
+            least = FAILING if last.is_failed else WAITING if PENDING.match(last.outcome) else USELESS
             if times < least or not last.is_answered or told & set(range(start, stop)):
                 continue
             told |= set(range(start, stop))
@@ -119,7 +148,8 @@ def _loops(case: Case, history: Sequence[Step]) -> Iterator[Finding]:
 def _loop(case: Case, run: Sequence[Step], period: int, times: int) -> Finding:
     last = run[-1]
     what = f"the call of {quote(last.call.name, 60)} is" if period == 1 else f"the same {period} calls are"
-    how = "fails each time in the same way" if last.is_failed else "brings the same each time"
+    verb, same = ("fail", "in the same way") if last.is_failed else ("bring", "the same")
+    how = f"{verb}s {same} each time" if period == 1 else f"{verb} {same} each time"
     message = f"{what} made {times} times with the same arguments and {how}"
     finding = case.at(LOOP, last.ref, message, evidence=quote(last.outcome))
     return with_related(finding, [case.pointer(step.ref) for step in run])

@@ -18,6 +18,9 @@ RULES = ()
 REFUSED = (400, 401, 403, 404, 413, 422)
 """Statuses after which the same request gets the same answer."""
 
+SWITCHES = ("anthropic-beta", "anthropic-version", "openai-beta")
+"""Headers that change what a request means."""
+
 LEAST = {"refused": 2, "failed": 4, "answered": 4}
 """Attempts with one unchanged request that are a loop, by what became of the one before."""
 
@@ -48,10 +51,19 @@ def check(case: Case) -> Iterator[Finding]:
     last = case.peek(before[0])
     if last is None or last.request is None:
         return
-    if last.request_text == case.decoded.request_text:
-        yield from _again(case, _end(last))
+    if last.request_text == case.decoded.request_text and _way(last) == _way(case.decoded):
+        if _end(last).kind != "refused" or not 0 < case.status < 400:
+            yield from _again(case, _end(last))
     elif _end(last).kind != "answered":
         yield from _ladder(case, last)
+
+
+def _way(attempt: Decoded) -> tuple[str, Mapping[str, str]]:
+    """Where a request goes, and what its headers switch on."""
+    http = attempt.exchange.request
+    if http is None:
+        return "", {}
+    return http.url, {name.lower(): value for name, value in http.headers if name.lower() in SWITCHES}
 
 
 def _end(attempt: Decoded) -> _Attempt:
@@ -66,6 +78,10 @@ def _end(attempt: Decoded) -> _Attempt:
         return _Attempt(attempt.index, "an answer that was cut off", "failed")
     if not any(message.parts for message in answer.messages):
         return _Attempt(attempt.index, "an empty answer", "failed")
+    if attempt.request and attempt.request.stream and attempt.framing is None:
+        return _Attempt(attempt.index, "an answer that is no stream, which it had asked for", "answered")
+    if answer.finish_reason is None:
+        return _Attempt(attempt.index, "an answer without a finish reason", "answered")
     return _Attempt(attempt.index, "an answer", "answered")
 
 
@@ -95,7 +111,7 @@ def _ladder(case: Case, last: Decoded) -> Iterator[Finding]:
             break
         if _goes_on(before.request, now.request):
             break
-        changes = _changes(before.request, now.request)
+        changes = [*_changes(before.request, now.request), *_other_way(before, now)]
         places = places or [change.pointer for change in changes]
         what = ", ".join(change.words for change in changes) or "nothing that is seen"
         rungs.append(f"exchange {now.index + 1}, after {_end(before).end}: {what}")
@@ -139,6 +155,14 @@ def _changes(then: ModelRequest, now: ModelRequest) -> list[_Change]:
     if then.stream != now.stream:
         found.append(_Change("asked for a stream" if now.stream else "asked for no stream"))
     return found + _params(then.params, now.params)
+
+
+def _other_way(then: Decoded, now: Decoded) -> Iterator[_Change]:
+    (old_url, old), (new_url, new) = _way(then), _way(now)
+    if old_url != new_url:
+        yield _Change(f"went to {quote(new_url, 60)}")
+    for name in (n for n in SWITCHES if old.get(n) != new.get(n)):
+        yield _Change(f"changed the header {name}", f"/headers/{name}" if name in new else "")
 
 
 def _tools(then: ModelRequest, now: ModelRequest) -> list[_Change]:
