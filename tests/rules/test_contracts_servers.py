@@ -198,6 +198,14 @@ def test_taken(label, body, protocol):
     assert judged(label, body, protocol)[0].verdict is not Verdict.REFUSES
 
 
+def test_thinking_is_a_field_of_messages_of_ollama():
+    thought = native({"path": "."})
+    thought["messages"][1]["thinking"] = "The folder first."
+    request = HttpRequest(url=URLS[NATIVE], body=Body(json.dumps(thought).encode()))
+    session = MemorySession("test", (Exchange("1", request),))
+    assert Inspector(session, provider="ollama").run().findings == ()
+
+
 @pytest.mark.parametrize("label", ["llama.cpp", "vllm", "sglang", "ollama", "lm-studio", "qwen3-coder", "hermes"])
 def test_a_chain_that_is_answered_over_is_no_healthy_one(label):
     judgement, _ = judged(label, chat(ASK, calls("{}"), ASK, **TOOLS), CHAT)
