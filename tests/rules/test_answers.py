@@ -107,3 +107,18 @@ def test_a_recorded_refusal(recordings):
     )
     assert finding.evidence.startswith("'tool_use_failed': \"Tool call validation failed")
     assert "'failed_generation': '{\"name\"" in finding.evidence
+
+
+EMPTY_HANDED = [
+    ("openai-chat", {"object": "chat.completion", "choices": []}),
+    ("openai-responses", {"object": "response", "status": "completed", "output": []}),
+    ("gemini", {"candidates": []}),
+]
+
+
+@pytest.mark.parametrize(("protocol", "answer"), EMPTY_HANDED)
+def test_an_answer_without_a_message_is_empty(inspect, protocol, answer):
+    found = inspect(None, answer, protocol=protocol)
+    assert [(f.rule, f.severity, f.message) for f in found] == [
+        ("content.empty", "warning", "the answer holds no message")
+    ]

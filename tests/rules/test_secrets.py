@@ -72,6 +72,8 @@ def test_credentials_are_found_and_not_shown(message, pointer, secret, words):
 
 
 NOTHING = [
+    "the example of the documentation is AKIAIOSFODNN7EXAMPLE",
+    "set it to sk-ant-xxxxxxxxxxxxxxxxxxxx",
     "my key is sk-...",
     "API_KEY=$API_KEY PASSWORD=${PASSWORD} TOKEN=<your-token-here>",
     "password: required, at least eight characters",

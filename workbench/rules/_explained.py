@@ -18,9 +18,6 @@ from workbench.rules._words import quote
 NOT_THE_BODY = (401, 402, 403, 404, 408, 429)
 """Statuses that say nothing of what is in the body."""
 
-SAID = "the provider says so"
-"""In the evidence of a finding that the recorded answer names."""
-
 
 @dataclass(frozen=True, slots=True)
 class Explained:
@@ -61,12 +58,12 @@ def explained(case: Case, findings: Sequence[Finding]) -> Explained:
 
 
 def is_accounted_for(case: Case, findings: Iterable[Finding]) -> bool:
-    """Whether these say why the request was refused: one is named by the answer, or the answer says nothing of it."""
+    """Whether these say why the request was refused: one shows the answer, or the answer says nothing of its own."""
     errors = [f for f in findings if f.side == REQUEST and f.severity is Severity.ERROR]
     text = case.response.error.message if case.response and case.response.error else ""
     said = plain(text).plain.strip()
     is_known = any(f.check is not None and said in plain(f.check.template).plain for f in errors)
-    return is_known or any(SAID in f.evidence for f in errors) or (bool(errors) and len(said) < TELLING)
+    return is_known or any(quote(text.strip()) in f.evidence for f in errors) or (bool(errors) and len(said) < TELLING)
 
 
 def _is_about_the_body(case: Case, error: ApiError) -> bool:
@@ -116,7 +113,7 @@ def _shared(a: str, b: str) -> int:
 
 def _marked(finding: Finding, error: ApiError, place: Named | None) -> Finding:
     """The finding with the provider's words, and how these name the place. What is refused is an error."""
-    said = f"{SAID}: {quote(error.message.strip())}"
+    said = f"the provider says so: {quote(error.message.strip())}"
     if place and place.how:
         said += f" ({quote(place.how, 80)} is {_here(place, finding)})"
     return replace(finding, severity=Severity.ERROR, evidence="; ".join(filter(None, (finding.evidence, said))))
@@ -139,7 +136,7 @@ def _made(case: Case, match: Match, error: ApiError) -> Finding:
         REQUEST,
         place.pointer if place else "",
         message,
-        evidence=f"{SAID}: {quote(error.message.strip())}",
+        evidence=f"the provider says so: {quote(error.message.strip())}",
         source=f"recorded in exchange {case.decoded.index + 1}; {match.source}",
         values=match.captured,
     )

@@ -173,7 +173,11 @@ def _is_paused(message: Message) -> bool:
 def _silent_answer(case: Case) -> Iterator[Finding]:
     """An answer without a word and without a call."""
     answer = case.response
-    if answer is None or answer.error or not answer.is_complete or not answer.messages or answer.stop == "filter":
+    if answer is None or answer.error or not answer.is_complete or answer.stop == "filter":
+        return
+    if not answer.messages:
+        if 200 <= case.status < 300 and case.decoded.framing is None:
+            yield case.finding(EMPTY, RESPONSE, "", "the answer holds no message")
         return
     said = [p for m in answer.messages for p in m.parts if not (isinstance(p, Text) and not p.text.strip())]
     if any(not isinstance(p, Reasoning) for p in said):

@@ -17,6 +17,7 @@ from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Origin, Severity
 from workbench.rules._hop_changes import SAME_JSON, Damage, Deed, damages
 from workbench.rules._words import quote, weaker, with_related
+from workbench.wire.jsontext import dumps
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
@@ -100,7 +101,7 @@ def _damaged(case: Case, other: Decoded, side: str, found: Iterable[Damage]) -> 
         first = places[0]
         message = f"{_what(first)} {_between(case, other, side)}"
         if len(places) > 1:
-            message += f", here and in {len(places) - 1:,} more places"
+            message += f", here and in {len(places) - 1:,} more place{'s' if len(places) > 2 else ''}"
         rule = weaker(_RULE[first.deed], severity)
         finding = case.finding(rule, side, first.at, message, evidence=_seen(first))
         yield with_related(_placed(case, other, finding, first.was), (d.at for d in places[1:]))
@@ -158,16 +159,23 @@ def _what(damage: Damage) -> str:
     if damage.deed is Deed.RESPELLED:
         return f"the same JSON was written anew ({damage.words}): nothing but the bytes differs"
     how = f" ({damage.words})" if damage.words else ""
-    return f"{quote(name, 60)} was {_VERB[damage.deed]}{how}"
+    place = {Deed.DROPPED: damage.was, Deed.ADDED: damage.at}.get(damage.deed, "")
+    which = "an item of " if place.rpartition("/")[2].isdecimal() else ""
+    return f"{which}{quote(name, 60)} was {_VERB[damage.deed]}{how}"
 
 
 def _seen(damage: Damage) -> str:
     if damage.deed in (Deed.RESPELLED, Deed.RESHAPED) and damage.before is None:
         return ""
-    before, after = quote(damage.before), quote(damage.after)
+    before, after = _shown(damage.before), _shown(damage.after)
     if damage.deed is Deed.DROPPED:
         return f"it was {before}"
     return f"now {after}" if damage.deed is Deed.ADDED else f"{before} became {after}"
+
+
+def _shown(value: JsonValue) -> str:
+    """A text quoted, everything else as JSON."""
+    return quote(value) if isinstance(value, str) else quote(dumps(value).decode("utf-8", "replace"))[1:-1]
 
 
 def _headers(case: Case, outer: Decoded) -> Iterator[Finding]:

@@ -141,7 +141,7 @@ def _in_text(text: str) -> tuple[_Secret, ...]:
     secrets, end = list[_Secret](), 0
     for start, stop, kind in sorted(found, key=lambda f: (f[0], -f[1])):
         value = raw[start:stop].decode("utf-8", "replace")
-        if start >= end and (kind in (KEY, PRIVATE) or _is_one(value)):
+        if start >= end and (kind == PRIVATE or (not _is_example(value) if kind == KEY else _is_one(value))):
             first = len(raw[:start].decode("utf-8", "replace"))
             secrets.append(_Secret(first, first + len(value), kind))
             end = stop
@@ -151,6 +151,11 @@ def _in_text(text: str) -> tuple[_Secret, ...]:
 def _is_one(value: str) -> bool:
     """No stand-in for a value, and no word."""
     return not PLACEHOLDER.match(value.encode("utf-8", "replace")) and not _WORD.fullmatch(value)
+
+
+def _is_example(value: str) -> bool:
+    """A key of documentation: it says so, or its letters are all the same."""
+    return value.upper().endswith("EXAMPLE") or len(set(value[-10:].lower())) == 1
 
 
 def _told(case: Case, side: str, place: _Place) -> Finding:
