@@ -75,6 +75,26 @@ def test_compaction_that_does_not_help():
     assert all("messages" in evidence for *_, evidence in found)
 
 
+def shortened(text, answers=(400, 400, 400, 400)):
+    bodies = ({**BODY, "messages": [{"role": "user", "content": f"Summary {'x' * n}"}]} for n in (90, 50, 30, 20))
+    answer = {"error": {"message": text}}
+    return loops(*((body, answer, status) for body, status in zip(bodies, answers, strict=True)))
+
+
+def test_a_history_that_is_begun_anew_and_stays_too_long():
+    found = shortened("prompt is too long: 9 tokens > 8 maximum")
+    assert [(n, message) for n, _, message, _ in found] == [
+        (3, "attempt 3 with a rewritten history: those before it were refused as too long"),
+        (4, "attempt 4 with a rewritten history: those before it were refused as too long"),
+    ]
+    assert found[0][-1].endswith(" bytes, since exchange 1")
+
+
+def test_conversations_that_fail_each_for_itself_are_no_such_loop():
+    assert not shortened("no such model")
+    assert not shortened("prompt is too long", (400, 500, 500, 500))
+
+
 GONE_ON = {**BODY, "messages": [GO, {"role": "assistant", "content": "hi"}, GO]}
 HEALTHY = [
     ("a conversation", [(BODY, GOOD, 200), (GONE_ON, GOOD, 200)]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -23,6 +24,16 @@ SWITCHES = ("anthropic-beta", "anthropic-version", "openai-beta")
 
 LEAST = {"refused": 2, "failed": 4, "answered": 4}
 """Attempts with one unchanged request that are a loop, by what became of the one before."""
+
+SHORTENED = (400, 413, 422)
+"""Statuses after which clients shorten the history."""
+
+TOO_LONG = re.compile(
+    r"too long|too large|context (?:length|window|size)|maximum context|token limit"
+    r"|exceeds? the (?:limit|maximum|context)",
+    re.IGNORECASE,
+)
+"""A refusal of the length, in the words of any provider."""
 
 RUNGS = 3
 """Attempts, each changed after a failure, that are a ladder."""
@@ -46,7 +57,10 @@ class _Attempt:
 def check(case: Case) -> Iterator[Finding]:
     """Findings on a request that is one more attempt."""
     before = case.earlier.exchanges[-1:]
-    if case.request is None or not before or is_rebuilt(case):
+    if case.request is None or is_rebuilt(case):
+        return
+    if not before:
+        yield from _shortened(case)
         return
     last = case.peek(before[0])
     if last is None or last.request is None:
@@ -56,6 +70,34 @@ def check(case: Case) -> Iterator[Finding]:
             yield from _again(case, _end(last))
     elif _end(last).kind != "answered":
         yield from _ladder(case, last)
+
+
+def _shortened(case: Case) -> Iterator[Finding]:
+    """A history that was begun anew after refusals in the same words: what was rewritten each time did not help."""
+    refused, texts = list[Decoded](), set[str]()
+    for exchange in range(case.decoded.index - 1, max(case.decoded.index - LOOKED_BACK, 0) - 1, -1):
+        if case.summaries[exchange].status not in SHORTENED:
+            continue
+        before = case.peek(exchange)
+        if before is None or not _is_same_run(before, case.decoded) or not (before.response and before.response.error):
+            continue
+        refused.append(before)
+        texts.add(re.sub(r"\d+", "", before.response.error.message))
+    if len(refused) >= RUNGS - 1 and len(texts) == 1 and TOO_LONG.search(texts.pop()):
+        sizes = [len(d.request_text) for d in (*reversed(refused), case.decoded)]
+        message = f"attempt {len(sizes)} with a rewritten history: those before it were refused as too long"
+        seen = f"{' → '.join(f'{size:,}' for size in sizes)} bytes, since exchange {refused[-1].index + 1}"
+        yield case.finding(LOOP, REQUEST, "", message, evidence=seen)
+
+
+def _is_same_run(one: Decoded, other: Decoded) -> bool:
+    if one.request is None or other.request is None or one.exchange.hop != other.exchange.hop:
+        return False
+    return (one.request.model, one.request.tools, one.request.system) == (
+        other.request.model,
+        other.request.tools,
+        other.request.system,
+    )
 
 
 def _way(attempt: Decoded) -> tuple[str, Mapping[str, str]]:
