@@ -53,5 +53,5 @@ def main() -> None:
     spoken = {row.protocol for row in rows}
     print(f"matrix: {MESSAGES} messages, {len(body) / 1e6:.1f} MB, {len(rows)} contracts, {len(spoken)} protocols")
     print("  " + ", ".join(f"{count} {verdict}" for verdict, count in Counter(r.verdict.value for r in rows).items()))
-    print(f"  {whole:.2f} s CPU, {whole / own:.1f}× one inspection ({own:.3f} s), {whole / trip:.0f}× one JSON round trip")
-    print(f"  {1000 * whole / len(rows):.0f} ms a contract")
+    print(f"  {whole:.2f} s CPU, {1000 * whole / len(rows):.0f} ms a contract")
+    print(f"  {whole / own:.1f}× one inspection ({own:.3f} s), {whole / trip:.0f}× one JSON round trip")

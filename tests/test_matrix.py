@@ -65,7 +65,7 @@ def test_the_longest_history_is_asked_about() -> None:
 
 def test_what_is_no_request_of_a_model_has_no_verdict() -> None:
     looked = Inspector(MemorySession("other", (Exchange("e", HttpRequest(url="https://x/", body=Body(b"{}"))),)))
-    with pytest.raises(LocalProtocolError, match="no request of a model: exchange 1|exchange 1"):
+    with pytest.raises(LocalProtocolError, match="exchange 1"):
         list(matrix.rows(looked, 0))
     with pytest.raises(UsageError, match="no contract named 'nobody'"):
         matrix.labels(["nobody"])

@@ -93,6 +93,8 @@ def _told(done: list[Done], out: Path) -> Iterator[str]:
                 span = f" · bytes {edit.span[0]:,}–{edit.span[1]:,}" if edit.span else ""
                 yield f"      {edit.op} {_output.cut(edit.pointer)}{span}"
         for finding in fixed.remaining:
-            why = "no repair of it holds" if finding.severity is Severity.ERROR else "it goes through: repair it by hand"
+            why = (
+                "no repair of it holds" if finding.severity is Severity.ERROR else "it goes through: repair it by hand"
+            )
             yield f"    left: {finding.severity} {finding.rule} {_output.cut(finding.pointer)} ({why})"
     yield ""
