@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING
 
 from workbench import resources
 from workbench.cli import _hand_over, _output
+from workbench.cli._signals import interrupted_by
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def _arguments(pointed: Pointed) -> Iterator[list[str]]:
 
 def _alone(upstreams: Mapping[str, str], recording: Recording) -> None:
     """Say what to set, and wait for ctrl-c."""
-    with _interrupted_by(signal.SIGTERM, signal.SIGHUP), suppress(KeyboardInterrupt):
+    with interrupted_by(signal.SIGTERM, signal.SIGHUP), suppress(KeyboardInterrupt):
         _output.emit(f"recording to {recording.out} until ctrl-c")
         for name, url in upstreams.items():
             _output.emit(f"  {recording.urls[name]} → {url}")
@@ -161,17 +162,6 @@ def _what_to_set(upstreams: Mapping[str, str], recording: Recording) -> Iterator
         sets = [f"{name}={shlex.quote(value)}" for name, value in pointed.variables.items()]
         words = [*sets, *client.commands, *map(shlex.quote, pointed.arguments)]
         yield f"{client.name}: {client.advice if pointed.file else ' '.join(words)}"
-
-
-@contextmanager
-def _interrupted_by(*numbers: signal.Signals) -> Iterator[None]:
-    """These signals end what goes on as ctrl-c does."""
-    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _is_cut(recording: Recording) -> bool:

@@ -42,6 +42,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from workbench.cli import _output
+from workbench.cli._signals import interrupted_by
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
         server = stack.enter_context(serve(simulator, port=args.port, log=_log))
         _output.emit(_what_to_set(simulator, server))
         sys.stdout.flush()
-        with _ended_by(signal.SIGTERM, signal.SIGHUP), suppress(KeyboardInterrupt):
+        with interrupted_by(signal.SIGTERM, signal.SIGHUP), suppress(KeyboardInterrupt):
             Event().wait()
     return 0
 
@@ -149,14 +150,3 @@ def _kept(out: str | None) -> Iterator[Callable[[Exchange], None] | None]:
     redactor = Redactor()
     with SessionWriter(Path(out)) as writer:
         yield lambda exchange: (writer.append(redactor.exchange(exchange)), None)[1]
-
-
-@contextmanager
-def _ended_by(*numbers: signal.Signals) -> Iterator[None]:
-    """These signals end it as ctrl-c does."""
-    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
