@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 NAME = "matrix"
 HELP = "the verdict of every contract on one history"
 
-SIGNS = {"accepts": "✓", "refuses": "✗", "suspicious": "○", "unknown": "?"}
+SIGNS = {"accepts": "✓", "refuses": "✗", "suspicious": "!", "unknown": "?"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
