@@ -12,6 +12,7 @@ from workbench.ir import Media, Message, Reasoning, Text, ToolCallIR, ToolResult
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._words import enforced_exactly, from_anomalies, quote, unproved
+from workbench.rules.shapes import SHAPE
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
@@ -19,9 +20,8 @@ EMPTY = Rule("content.empty", WARNING, "An empty text, part or turn.")
 ASSISTANT_LAST = Rule("content.assistant-last", WARNING, "The conversation ends with an assistant turn.")
 TRAILING = Rule("content.trailing-whitespace", WARNING, "The final assistant text ends with whitespace.")
 MEDIA = Rule("content.image-in-result", WARNING, "An image where results may hold text only.")
-SHAPE = Rule("content.shape", WARNING, "Content whose structure the provider interprets in an unintended way.")
 
-RULES = (EMPTY, ASSISTANT_LAST, TRAILING, MEDIA, SHAPE)
+RULES = (EMPTY, ASSISTANT_LAST, TRAILING, MEDIA)
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -45,10 +45,9 @@ def _is_odd(message: Message) -> bool:
 
 def _noticed(case: Case) -> Iterator[Finding]:
     """What decoders noticed. A refusal that is known is of one certain shape: it says nothing about any other."""
-    for rule, when in ((SHAPE, ""), (EMPTY, "null")):
-        is_refused = enforced_exactly(case, rule, when) is not None
-        for finding in from_anomalies(case, rule, when):
-            yield finding if is_refused else replace(unproved(finding), source="")
+    is_refused = enforced_exactly(case, EMPTY, "null") is not None
+    for finding in from_anomalies(case, EMPTY, "null"):
+        yield finding if is_refused else replace(unproved(finding), source="")
 
 
 def _texts(case: Case, number: int, message: Message) -> Iterator[Finding]:

@@ -1,0 +1,120 @@
+"""The bare form of a request: a list of messages, each with a role and a content, of roles and parts that are known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from workbench.chain.closure import NodeRef
+from workbench.decode import REQUEST
+from workbench.ir import Anomaly, Message, Opaque
+from workbench.rules._body import values
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Finding, Severity
+from workbench.rules._words import LEGACY_ROLE, by_term, enforced_exactly, from_anomalies, quote, unproved
+from workbench.wire.exchange import Origin
+
+SHAPE = Rule("content.shape", Severity.WARNING, "Content whose structure the provider interprets in an unintended way.")
+
+RULES = (SHAPE,)
+
+_LISTS = ("/messages", "/contents")
+_MAY_BE_EMPTY = ("ollama",)
+"""Protocols in which no messages are a wish of their own: to load the model."""
+
+_FORMS = (
+    (re.compile(r"(?:messages|contents) is (?P<found>\w+), not a list"), "not-a-list"),
+    (re.compile(r"a message without a role"), "no-role"),
+    (re.compile(r"a message without content|the content of a '.*' message is absent"), "no-content"),
+)
+"""What decoders note of messages, and the name of that fault."""
+
+_FIELDS = {"no-role": "role", "no-content": "content"}
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on requests that lack what every conversation has."""
+    yield from _noticed(case)
+    if case.request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
+        return
+    yield from _nobody(case)
+    yield from _roles(case)
+    yield from _types(case)
+
+
+def _noticed(case: Case) -> Iterator[Finding]:
+    """What decoders noticed. A refusal that is known is of one certain shape: it says nothing about any other."""
+    asked = case.request.anomalies if case.request else ()
+    named = {(a.pointer, a.message): _named(a) for a in asked if a.slug == SHAPE.slug}
+    for finding in from_anomalies(case, SHAPE):
+        when, said = named.get((finding.pointer, finding.message), ("", {})) if finding.side == REQUEST else ("", {})
+        if when and enforced_exactly(case, SHAPE, when):
+            yield case.finding(SHAPE, REQUEST, finding.pointer, finding.message, when=when, values=said)
+            continue
+        finding = finding if enforced_exactly(case, SHAPE, "") else replace(unproved(finding), source="")
+        yield replace(finding, severity=Severity.ERROR) if when == "not-a-list" else finding
+
+
+def _named(noticed: Anomaly) -> tuple[str, Mapping[str, str]]:
+    """Which fault an anomaly of a request is, and what a provider may say of it; "" for any other."""
+    for pattern, when in _FORMS:
+        found = pattern.fullmatch(noticed.message)
+        if found:
+            return when, found.groupdict() | ({"field": _FIELDS[when]} if when in _FIELDS else {})
+    return "", {}
+
+
+def _nobody(case: Case) -> Iterator[Finding]:
+    """A list without any message."""
+    if case.decoded.messages(REQUEST):
+        return
+    for key in _LISTS:
+        for pointer, value in values(case.decoded, key):
+            if value != [] or case.decoded.protocol in _MAY_BE_EMPTY:
+                continue
+            finding = case.finding(SHAPE, REQUEST, pointer, "the request holds no message", when="no-messages")
+            yield finding if enforced_exactly(case, SHAPE, "no-messages") else unproved(finding)
+
+
+def _roles(case: Case) -> Iterator[Finding]:
+    """Roles that nobody has here. Those of results in another protocol's form are told of elsewhere."""
+    known = case.contract.term("content.roles")
+    if not isinstance(known, list):
+        return
+    results = case.contract.closure.result_role
+    foreign = () if results in (None, "tool", LEGACY_ROLE) else ("tool", LEGACY_ROLE)
+    for _, message in case.suspects(_is_of_other_role, (*map(str, known), *foreign)):
+        text = f"nobody has the role {quote(message.role)} here; the roles are {', '.join(map(str, known))}"
+        said = {"role": message.role, "found": message.role}
+        yield by_term(case, SHAPE, "content.roles", f"{message.pointer}/role", text, when="role", values=said)
+
+
+def _is_of_other_role(message: Message, known: tuple[str, ...]) -> bool:
+    return bool(message.role) and message.role not in known
+
+
+def _types(case: Case) -> Iterator[Finding]:
+    """Parts of a type that the provider does not know. Calls and results in a form of others are told of elsewhere."""
+    known = case.contract.term("content.block-types")
+    if not isinstance(known, list):
+        return
+    for n, message in case.suspects(_has_other_type, tuple(map(str, known))):
+        for k, part in enumerate(message.parts):
+            if _is_of_other_type(part, tuple(map(str, known))):
+                kind = part.type if isinstance(part, Opaque) else ""
+                text = f"there is no part of the type {quote(kind)} here"
+                said = {"found": kind, "names": ", ".join(f"'{name}'" for name in known)}
+                pointer = case.pointer(NodeRef(REQUEST, n, k))
+                yield by_term(case, SHAPE, "content.block-types", pointer, text, when="block-type", values=said)
+
+
+def _has_other_type(message: Message, known: tuple[str, ...]) -> bool:
+    return any(_is_of_other_type(part, known) for part in message.parts)
+
+
+def _is_of_other_type(part: object, known: tuple[str, ...]) -> bool:
+    """A part with a type of its own that is none of these."""
+    if not isinstance(part, Opaque) or not isinstance(part.value, dict):
+        return False
+    return isinstance(part.value.get("type"), str) and part.type not in known
