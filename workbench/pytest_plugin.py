@@ -5,12 +5,15 @@
         my_agent.run("list the files", base_url=f"{url}/v1", api_key="any")
         assert not url.refusals
 
+Where such a test fails, a section of the report says what was refused: by which rule, where, in whose words, and what
+would mend it.
+
 The plugin is there wherever Workbench is installed; nothing is imported before a fixture is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -31,6 +34,23 @@ class ProviderUrl(str):
 
     simulator: Simulator
 
+    def report(self) -> Iterator[str]:
+        """Lines about each request that was refused: what, the rule and the place, the provider's text, a repair."""
+        from workbench.tui.safetext import visible
+
+        for served in self.refusals:
+            finding = served.finding
+            if finding is None:
+                yield visible(served.line())
+                continue
+            yield visible(f"{served.method} {served.target} {served.status}")
+            yield visible(f"  {finding.rule} at {finding.pointer or '/'}: {finding.message}")
+            if finding.refusal:
+                yield visible(f"  {self.simulator.label} says: {finding.refusal}")
+            repair = self.simulator.best_repair(served)
+            if repair:
+                yield visible(f"  repair: {repair} (re-checked against the contract, not against the provider)")
+
     @property
     def requests(self) -> list[Served]:
         """Every request so far: method, target, status, verdict, finding, body."""
@@ -44,9 +64,22 @@ class ProviderUrl(str):
 
 Provider = Callable[..., ProviderUrl]
 
+_USED = pytest.StashKey[list[ProviderUrl]]()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
+    """Put what the providers of a failed test refused into its report."""
+    outcome = yield
+    report = outcome.get_result()
+    for url in item.stash.get(_USED, ()) if report.failed else ():
+        lines = "\n".join(url.report())
+        if lines:
+            report.sections.append((f"workbench: refused by {url.simulator.label}", lines))
+
 
 @pytest.fixture
-def strict_provider() -> Iterator[Provider]:
+def strict_provider(request: pytest.FixtureRequest) -> Iterator[Provider]:
     """``strict_provider("deepseek")``: the base URL of a provider that refuses what its contract enforces.
 
     Args of the function:
@@ -60,18 +93,19 @@ def strict_provider() -> Iterator[Provider]:
     without ``/v1``: give OpenAI clients ``f"{url}/v1"``, Anthropic's and Google's the URL itself.
     """
     with ExitStack() as stack:
-        yield partial(_provide, stack, permissive=False)
+        yield partial(_provide, stack, request.node.stash.setdefault(_USED, []), permissive=False)
 
 
 @pytest.fixture
-def permissive_provider() -> Iterator[Provider]:
+def permissive_provider(request: pytest.FixtureRequest) -> Iterator[Provider]:
     """The same as ``strict_provider``, but everything well-formed is answered; ``requests`` tell what was wrong."""
     with ExitStack() as stack:
-        yield partial(_provide, stack, permissive=True)
+        yield partial(_provide, stack, request.node.stash.setdefault(_USED, []), permissive=True)
 
 
 def _provide(
     stack: ExitStack,
+    used: list[ProviderUrl],
     label: str = "generic",
     *,
     permissive: bool,
@@ -86,4 +120,5 @@ def _provide(
     simulator = Simulator(label, permissive=permissive, model=model, known=known)
     url = ProviderUrl(stack.enter_context(serve(simulator)).url)
     url.simulator = simulator
+    used.append(url)
     return url

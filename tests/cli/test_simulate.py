@@ -74,9 +74,17 @@ def test_a_script_that_is_none_says_where(run: Run, tmp_path: Path) -> None:
     script.write_text("version: 1\nturns: [{match: {txt: a}}]")
     done = run("simulate", "openai", "--script", script)
     assert done.status == 2 and "turns.yaml#/turns/0/match" in done.err and done.err.count("\n") == 1
-    for option, status in (("--script", 4), ("--known", 2)):
+    for option in ("--script", "--known"):
         missing = run("simulate", "openai", option, tmp_path / "none")
-        assert missing.status == status and missing.err.count("\n") == 1
+        assert missing.status == 2 and missing.err.count("\n") == 1
+
+
+def test_what_is_known_has_to_hold_answers(run: Run, tmp_path: Path) -> None:
+    asked = tmp_path / "request.json"
+    asked.write_text(json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}))
+    done = run("simulate", "openai", "--known", asked)
+    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "request.json holds no answer of a model" in done.err
 
 
 def test_a_port_that_is_taken(run: Run) -> None:

@@ -108,6 +108,35 @@ def test_bodies_that_are_no_requests(label, path, body, message):
     assert status == 400 and message in said["error"]["message"]
 
 
+@pytest.mark.parametrize(
+    ("label", "method", "path", "foreign"),
+    [
+        ("deepseek", "POST", "/v1beta/models/x:generateContent", "gemini"),
+        ("deepseek", "POST", "/v1beta/models/x:countTokens", "gemini"),
+        ("anthropic", "POST", "/v1/chat/completions", "openai-chat"),
+        ("openai", "POST", "/v2/chat", "cohere-v2"),
+        ("gemini", "POST", "/v1beta/interactions", "gemini-interactions"),
+        ("openai", "POST", "/v1/nothing", ""),
+    ],
+)
+def test_a_path_of_a_protocol_that_the_contract_does_not_speak(label, method, path, foreign):
+    reply = Simulator(label).send(method, path, (JSON,), b"{}")
+    assert reply.status == 404 and b"error" in reply.body()
+    said = f"contract '{label}' does not speak {foreign}"
+    assert reply.served.line().endswith(f"{method} {path} 404 {said}" if foreign else f"Invalid URL ({method} {path})")
+
+
+def test_what_was_served_is_printed_as_its_line():
+    simulator = Simulator("anthropic")
+    ask(simulator, "/v1/messages", block(messages=ORPHAN))
+    ask(simulator, "/v1/\u202enothing", block())
+    refused, unknown = simulator.served
+    assert repr(refused) == str(refused) == refused.line()
+    assert "\u202e" not in repr(unknown) and "/v1/\\u202enothing" in repr(unknown)
+    assert simulator.best_repair(refused) == "keep what the result of 'toolu_1' says as plain text"
+    assert simulator.best_repair(unknown) == ""
+
+
 def test_refusals_carry_the_headers_of_the_provider():
     reply = Simulator("anthropic").send("POST", "/v1/messages", (JSON,), b"{")
     assert dict(reply.headers)["request-id"] == json.loads(reply.body())["request_id"]

@@ -49,6 +49,12 @@ TESTS = """
         told = strict_provider("generic", script="version: 1\\nturns: [{answer: {text: hi, calls: []}}]")
         assert post(told, "/v1/chat/completions", ASKED)[1]["choices"][0]["message"]["content"] == "hi"
 
+    def test_that_fails(strict_provider):
+        url = strict_provider("deepseek")
+        post(url, "/v1/chat/completions", {**ASKED, "messages": LOST})
+        post(url, "/v1/messages", [])
+        assert not url.refusals
+
     def test_a_contract_that_does_not_exist(strict_provider):
         strict_provider("nobody")
 """
@@ -65,10 +71,22 @@ def run(pytester: pytest.Pytester, *words: str) -> pytest.RunResult:
 def test_the_fixtures(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(TESTS)
     done = run(pytester)
-    done.assert_outcomes(passed=3, failed=1)
+    done.assert_outcomes(passed=3, failed=2)
     done.stdout.fnmatch_lines(["*no contract named 'nobody'*"])
+    done.stdout.fnmatch_lines(
+        [
+            "E * assert not [[]POST /v1/chat/completions 400 *",
+            "*- workbench: refused by deepseek -*",
+            "POST /v1/chat/completions 400",
+            "  reasoning.missing at /messages/1: *",
+            "  deepseek says: *",
+            "  repair: switch thinking off for this request (re-checked against the contract, not against the provider)",
+            "POST /v1/messages 400 *",
+        ]
+    )
 
 
 def test_the_fixtures_say_what_they_are_for(pytester: pytest.Pytester) -> None:
-    listed = run(pytester, "--fixtures").stdout
-    listed.fnmatch_lines(["strict_provider*", "*the base URL of a provider that refuses*", "permissive_provider*"])
+    listed = run(pytester, "--fixtures").stdout.str()
+    for said in ("strict_provider", "the base URL of a provider that refuses", "permissive_provider"):
+        assert said in listed

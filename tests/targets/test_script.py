@@ -49,6 +49,16 @@ def test_a_turn_that_is_used_up_leaves_the_request_to_the_next():
     assert first["content"] == "Let me look." and len(second["tool_calls"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("answer", "content", "calls"),
+    [("{text: done}", "done", 0), ("{thinking: hm}", None, 1), ("{text: look, calls: [{name: ls}]}", "look", 1)],
+)
+def test_a_text_alone_makes_no_calls(answer, content, calls):
+    simulator = Simulator("generic", model=read_script(f"version: 1\nturns: [{{answer: {answer}}}]", "script"))
+    message = said(simulator, chat())[1]
+    assert (message["content"], len(message.get("tool_calls", ()))) == (content, calls)
+
+
 def test_dials_of_a_turn():
     simulator = Simulator("generic", model=read_script(SCRIPT, "script"))
     tool = {"type": "function", "function": {"name": "other", "parameters": {"type": "object"}}}

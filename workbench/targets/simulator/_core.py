@@ -37,15 +37,16 @@ class Piece(NamedTuple):
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Served:
-    """A request and what became of it.
+    """A request and what became of it. Printed as its ``line()``, with escapes for what does not print.
 
     Attributes:
         verdict: of the contract, None where no model was asked.
         finding: the fault it was refused for; where it went through, the worst that was found.
         note: in one line, why it was answered so; "" where that is all.
         body: of the request, as it came.
+        number: of its exchange in the memory, None where no rule was asked.
     """
 
     method: str
@@ -55,6 +56,7 @@ class Served:
     finding: Finding | None = None
     note: str = ""
     body: bytes = b""
+    number: int | None = None
 
     @property
     def is_refused(self) -> bool:
@@ -69,6 +71,10 @@ class Served:
         where = self.finding.pointer or "/"
         said = self.finding.refusal if self.is_refused and self.finding.refusal else self.finding.message
         return f"{self.method} {self.target} {self.status} {word}{self.finding.rule} {where}: {said}"
+
+    def __repr__(self) -> str:
+        shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in self.line())
+        return "".join(shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +166,13 @@ class Simulator:
         """The models that are listed: some of the provider's, and those that were asked for."""
         return tuple(dict.fromkeys((*NAMES.get(self.contract.name, ()), *self._names))) or ("simulated",)
 
+    def best_repair(self, served: Served) -> str:
+        """What would make a refused request legal, in the imperative; "" where nothing does, or it is forgotten."""
+        with self._lock:
+            if served.number is None or served.finding is None:
+                return ""
+            return self._memory.best_repair(served.number, served.finding)
+
     # What one request needs of it
 
     def url(self, target: str) -> str:
@@ -194,7 +207,7 @@ class _Asked:
     def reply(self) -> Reply:
         match self.way.kind:
             case "":
-                return self.failed(404, self.not_found())
+                return self.failed(404, self.not_found(), note=self.unspoken())
             case "method":
                 allow = ("allow", ", ".join(self.way.methods))
                 return self.failed(405, f"Method {self.method[:40]} is not allowed here", more=(allow,))
@@ -208,9 +221,15 @@ class _Asked:
         return self.plain(200, b"" if self.method == "HEAD" else dumps(body))
 
     def not_found(self) -> str:
+        """In the words of the provider."""
         if self.way.protocol == "anthropic-messages":
             return "Not Found"
         return f"Invalid URL ({self.method[:40]} {self.target.partition('?')[0][:200]})"
+
+    def unspoken(self) -> str:
+        """Why there is nothing at the path, where another protocol has it; "" where none does."""
+        foreign = self.way.foreign
+        return f"contract {self.simulator.contract.name!r} does not speak {foreign}" if foreign else ""
 
     # Requests to a model
 
@@ -284,7 +303,7 @@ class _Asked:
         data = dumps(refused.body)
         response = self.response(refused.status, JSON, data)
         self.end(number, response)
-        return self.made(response, (Piece(0.0, data),), judgement=judgement)
+        return self.made(response, (Piece(0.0, data),), judgement=judgement, number=number)
 
     def answered(
         self, number: int, request: ModelRequest, contract: Contract, turn: Turn, judgement: Judgement
@@ -378,9 +397,10 @@ class _Asked:
         judgement: Judgement | None = None,
         note: str = "",
         is_cut: bool = False,
+        number: int | None = None,
     ) -> Reply:
         verdict, finding = (judgement.verdict, judgement.finding) if judgement else (None, None)
-        served = Served(self.method, self.target, response.status, verdict, finding, note, self.body)
+        served = Served(self.method, self.target, response.status, verdict, finding, note, self.body, number)
         return Reply(response.status, response.headers.items, iter(pieces), served, is_cut)
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from workbench import adapters
+from workbench.adapters import _elsewhere
 from workbench.ir import JsonValue
 
 MODEL, COUNT, STORED = "model", "count", "stored"
@@ -89,6 +90,7 @@ class Route(NamedTuple):
         target: path and query as the protocol has them.
         name: what the path names.
         methods: those that would do, where the method does not.
+        foreign: the protocol that has the path, where the contract does not speak it.
     """
 
     protocol: str
@@ -96,6 +98,7 @@ class Route(NamedTuple):
     target: str
     name: str = ""
     methods: tuple[str, ...] = ()
+    foreign: str = ""
 
 
 def route(method: str, target: str, headers: Mapping[str, str], protocols: Sequence[str]) -> Route:
@@ -124,7 +127,20 @@ def route(method: str, target: str, headers: Mapping[str, str], protocols: Seque
         claimed = next((t for t in _spellings(target) if adapter.claims_url(t)), None)
         if claimed is not None:
             return Route(protocol, MODEL if method == "POST" else "method", claimed, methods=("POST",))
+    foreign = _foreign(method, target, spoken)
+    if foreign:
+        return Route(ordered[0], "", target, foreign=foreign)
     return Route(ordered[0], "method" if wrong else "", target, methods=wrong)
+
+
+def _foreign(method: str, target: str, spoken: Sequence[str]) -> str:
+    """The protocol that would answer this, of those that are not spoken; "" for none."""
+    path = target.partition("?")[0]
+    for name in (n for n in adapters.protocols() if n not in spoken):
+        endpoints = (e for e in ENDPOINTS if e.protocol == name and method in e.methods)
+        if adapters.get(name).claims_url(target) or any(e.path.search(path) for e in endpoints):
+            return name
+    return _elsewhere.name_url(path) or ""
 
 
 def _by_default() -> tuple[str, ...]:

@@ -6,9 +6,11 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from workbench import limits, repairs
 from workbench.decode import Decoded
 from workbench.inspection import Inspected, Inspector
 from workbench.ir import NOTHING, Message, ModelRequest
+from workbench.rules import Finding
 from workbench.wire.exchange import Exchange, State, Summary, summarize
 from workbench.wire.session import MemorySession
 
@@ -104,6 +106,14 @@ class Memory:
         seen = (*self._session.exchanges[-_SEEN_AT_COUNT:], replace(exchange, state=State.OPEN))
         inspector = Inspector(MemorySession(self._label, seen), provider=self._label)
         return inspector.run().rows[-1]
+
+    def best_repair(self, number: int, finding: Finding) -> str:
+        """The title of the best repair of a finding on a request, "" where there is none."""
+        if number < self._first:
+            return ""
+        self._inspector.refresh()
+        offered = repairs.offer(self._inspector, number - self._first, finding, limits.MAX_CHECK_TRIALS)
+        return offered[0].title if offered else ""
 
     def newest_first(self) -> Iterator[Exchange]:
         """The exchanges that are over, or begun."""

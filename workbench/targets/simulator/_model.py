@@ -55,7 +55,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a script wants an answer to say; None is what the model says by itself."""
+    """What a script wants an answer to say; None is what the model says by itself, but a text alone makes no calls."""
 
     text: str | None = None
     thinking: str | None = None
@@ -214,7 +214,9 @@ class _Writer:
     # What it calls
 
     def calls(self) -> Iterator[ToolCallIR]:
-        wanted = self.script.calls if self.script.calls is not None else tuple(self.wanted())
+        wanted = self.script.calls
+        if wanted is None:
+            wanted = tuple(self.wanted()) if self.script.text is None else ()
         for number, call in enumerate(wanted):
             tool = next((t for t in self.tools if t.name == call.name), None)
             yield self.call(call, tool, number)
