@@ -17,7 +17,8 @@ faults of arguments: {arguments}
 faults of streams: {stream}
 
 A script (--script FILE) answers turn by turn; the first turn that fits answers, and what no turn fits is answered as
-above. match, dials, answer and times may each be left out:
+above. match, dials, answer and times may each be left out, and so may parts of an answer: those the model says by
+itself, but a text alone makes no calls:
 
   version: 1
   dials: {{latency: 0.05}}
@@ -48,6 +49,7 @@ from workbench.errors import UsageError
 if TYPE_CHECKING:
     from workbench.targets.simulator import ScriptedModel, Served, Server, Simulator
     from workbench.wire.exchange import Exchange
+    from workbench.wire.session import Session
 
 NAME = "simulate"
 HELP = "serve a provider that refuses like the real one"
@@ -61,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     faults = {"arguments": ", ".join(ARGUMENT_FAULTS), "stream": ", ".join(STREAM_FAULTS)}
     parser.description = (parser.description or "").format(**faults)
-    parser.add_argument("provider", metavar="PROVIDER[:VARIANT]", help="a contract (workbench matrix lists them)")
+    parser.add_argument("provider", metavar="PROVIDER[:VARIANT]", help="a contract (workbench explain lists them)")
     parser.add_argument("--port", type=_port, default=0, metavar="N", help="listen there (default: any free port)")
     parser.add_argument("--permissive", action="store_true", help="answer what the contract refuses too, and say so")
     parser.add_argument("--script", metavar="FILE", help="answers turn by turn, as YAML")
@@ -87,11 +89,10 @@ def _port(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until ctrl-c."""
-    from workbench.importers import open_input
     from workbench.targets.simulator import Simulator, serve
 
     with ExitStack() as stack:
-        known = None if args.known is None else stack.enter_context(closing(open_input(args.known)))
+        known = None if args.known is None else stack.enter_context(closing(_known(args.known)))
         ended = stack.enter_context(_kept(args.out))
         simulator = Simulator(args.provider, permissive=args.permissive, model=_model(args), known=known, ended=ended)
         server = stack.enter_context(serve(simulator, port=args.port, log=_log))
@@ -109,7 +110,26 @@ def _model(args: argparse.Namespace) -> ScriptedModel:
     dials = dials_of(given)
     if args.script is None:
         return ScriptedModel(dials)
-    return read_script(Path(args.script).read_bytes(), args.script, dials)
+    try:
+        text = Path(args.script).read_bytes()
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+        raise UsageError(_output.describe_os_error(error), hint="--script names a YAML file") from error
+    return read_script(text, args.script, dials)
+
+
+def _known(path: str) -> Session:
+    """The session in a file. Raises UsageError where nothing in it was answered, WorkbenchError, OSError."""
+    from workbench.decode import Decoded
+    from workbench.importers import open_input
+    from workbench.wire.session import exchanges_of
+
+    session = open_input(path)
+    for index, exchange in enumerate(exchanges_of(session)):
+        response = Decoded(index, exchange).response
+        if response and response.messages:
+            return session
+    session.close()
+    raise UsageError(f"{path} holds no answer of a model", hint="--known takes a session with the answers in it")
 
 
 def _what_to_set(simulator: Simulator, server: Server) -> str:
