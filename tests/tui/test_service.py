@@ -6,9 +6,9 @@ import pytest
 from textual.message import Message
 
 from tests.tui import samples
-from workbench.errors import UnreadableInput
+from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.inspection import Inspector
-from workbench.tui.service import ExchangeOpened, Inspecting, Listed, NotOpened, RowsCame, Trouble
+from workbench.tui.service import Answer, ExchangeOpened, Inspecting, Listed, NotOpened, RowsCame, Trouble, guarded
 from workbench.wire.session import MemorySession, Session
 
 
@@ -93,3 +93,34 @@ def test_a_session_that_cannot_be_opened_is_said() -> None:
     came: list[Message] = []
     Inspecting(opener, None, None).run(came.append)
     assert [str(m.error) for m in came if isinstance(m, NotOpened)] == ["no importer can read it"]
+
+
+def test_an_opener_that_is_broken_is_said_like_a_session_that_cannot_be_opened() -> None:
+    def opener() -> Session:
+        raise RuntimeError("no such thing")
+
+    came: list[Message] = []
+    Inspecting(opener, None, None).run(came.append)
+    assert [str(m.error) for m in came if isinstance(m, NotOpened)] == ["RuntimeError: no such thing"]
+
+
+def test_a_session_that_fails_while_it_is_looked_at_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refresh(self: Inspector) -> object:
+        raise WorkbenchError("the file is gone")
+
+    monkeypatch.setattr(Inspector, "refresh", refresh)
+    came: list[Message] = []
+    Inspecting(samples.example(samples.LOST_RESULT), None, None).run(came.append)
+    assert [m.text for m in came if isinstance(m, Trouble)] == ["inspection stopped: the file is gone"]
+
+
+def test_whoever_asked_is_told_that_a_question_failed() -> None:
+    told: list[str] = []
+
+    def job(inspector: Inspector) -> Message:
+        raise KeyError("x")
+
+    answer = guarded(job, told.append)(Inspector(samples.example(samples.LOST_RESULT)))
+    assert isinstance(answer, Answer) and not told
+    answer.deliver()
+    assert told == ["KeyError: 'x'"]

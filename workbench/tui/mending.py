@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.tui.models.repairs import Offered
-from workbench.tui.service import Answer
+from workbench.tui.models.repairs import LOOKING, Offered
+from workbench.tui.models.words import REQUEST
+from workbench.tui.service import Answer, guarded
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspector
@@ -24,6 +26,7 @@ class Mending:
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
         self._known: dict[Finding, tuple[Offered, ...]] = {}
+        self._failed: dict[Finding, str] = {}
         self._wanted: Finding | None = None
 
     @property
@@ -31,14 +34,30 @@ class Mending:
         """The repairs of a finding are looked for at this moment."""
         return self._wanted is not None
 
-    def repairs_of(self, finding: Finding) -> tuple[Repair, ...] | None:
-        """The repairs of a finding; None while they are not known."""
+    def repairs_of(self, finding: Finding) -> tuple[Repair, ...] | str:
+        """The repairs of a finding; in words why they are not known."""
         from workbench.repairs import is_repairable
 
         if not is_repairable(finding):
             return ()
         found = self._known.get(finding)
-        return None if found is None else tuple(offered.repair for offered in found)
+        if found is None:
+            return self._failed.get(finding, LOOKING)
+        return tuple(offered.repair for offered in found)
+
+    def why_none(self, finding: Finding | None) -> str:
+        """Why no repair of a finding can be shown."""
+        from workbench.repairs import is_repairable
+
+        if finding is None:
+            return "nothing to repair here: there is no finding"
+        if not is_repairable(finding):
+            why = "the finding is advice" if finding.side == REQUEST else "the finding is in the answer"
+            return f"nothing to repair here: {why}, not a fault of the request"
+        found = self.repairs_of(finding)
+        if isinstance(found, str):
+            return "repairs are being looked for" if found == LOOKING else found
+        return "no repair is known that holds under the contract"
 
     def offered(self, finding: Finding) -> tuple[Offered, ...]:
         """The same, with what they make of the request; () while they are not known."""
@@ -46,9 +65,9 @@ class Mending:
 
     def want(self, finding: Finding) -> None:
         """Look for the repairs of a finding, unless another one is wanted before its turn comes."""
-        if self.repairs_of(finding) is None and finding != self._wanted:
+        if self.repairs_of(finding) == LOOKING and finding != self._wanted:
             self._wanted = finding
-            self.screen.inspecting.do(self._job(finding))
+            self.screen.inspecting.do(guarded(self._job(finding), partial(self._failed_for, finding)))
 
     def _job(self, finding: Finding) -> Job:
         def job(inspector: Inspector) -> Answer:
@@ -63,6 +82,13 @@ class Mending:
         self._known[finding] = found
         while len(self._known) > MOST_KEPT:
             self._known.pop(next(iter(self._known)))
+        self._over(finding)
+
+    def _failed_for(self, finding: Finding, why: str) -> None:
+        self._failed[finding] = f"none could be looked for: {why}"
+        self._over(finding)
+
+    def _over(self, finding: Finding) -> None:
         if self._wanted == finding:
             self._wanted = None
         if self.screen.is_attached:

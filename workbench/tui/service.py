@@ -113,8 +113,23 @@ class Answer(Message):
 Post = Callable[[Message], object]
 Job = Callable[["Inspector"], Message]
 """A question to the inspector; its answer is posted."""
+Failed = Callable[[str], None]
+"""Is told, on the screen's thread, why a question was not answered."""
 Opener = Callable[[], "Session"]
 """Opens a session; raises WorkbenchError or OSError where it cannot. What it opens is closed at the end."""
+
+
+def guarded(job: Job, failed: Failed) -> Job:
+    """The same question; where it fails, whoever asked is told why and does not wait for good."""
+
+    def asked(inspector: Inspector) -> Message:
+        try:
+            return job(inspector)
+        except Exception as error:
+            why = _words(error)
+            return Answer(lambda: failed(why))
+
+    return asked
 
 
 class Inspecting:
@@ -172,12 +187,21 @@ class Inspecting:
         except (WorkbenchError, OSError) as error:
             post(NotOpened(error))
             return
+        except Exception as error:
+            post(NotOpened(WorkbenchError(_words(error))))
+            return
         try:
             self._go_through(session, post)
         finally:
             session.close()
 
     def _go_through(self, session: Session, post: Post) -> None:
+        try:
+            self._serve(session, post)
+        except Exception as error:
+            post(Trouble(f"inspection stopped: {_words(error)}"))
+
+    def _serve(self, session: Session, post: Post) -> None:
         post(Listed(session))
         from workbench.inspection import Inspector  # the list does not wait for the core
 

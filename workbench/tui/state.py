@@ -66,7 +66,7 @@ class SessionState:
     def waiting(self) -> str:
         """Why there is no exchange."""
         if not self.is_listed:
-            return "opening …"
+            return self.trouble or "opening …"
         if not self.is_live:
             return "the session holds no exchange"
         urls = self.about.get("urls", "")

@@ -6,8 +6,9 @@ import pytest
 
 from tests.tui.driving import Driver, showing, until
 from workbench import resources
+from workbench.errors import WorkbenchError
 from workbench.importers import open_input
-from workbench.matrix import labels
+from workbench.matrix import History, Row, labels
 from workbench.tui.screens.matrix import NO_REQUEST, MatrixScreen
 from workbench.tui.screens.page import ContractScreen
 from workbench.wire.exchange import Body, Exchange, HttpRequest
@@ -45,8 +46,47 @@ async def test_a_converted_request_is_shown_as_the_contract_gets_it() -> None:
         await driver.press("k", "j")
         assert "Request · as openai-chat" in driver.text
         assert b'"tool_calls"' in screen.body._body
-        await driver.press("enter")
-        assert "it stands in the request as openai-chat" in driver.text
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40)])
+async def test_enter_goes_to_the_fault_in_a_converted_request(size: tuple[int, int]) -> None:
+    async with showing(broken(), size=size) as driver:
+        screen = await matrix_of(driver)
+        assert screen.subjects
+        screen.contracts.move_to(screen.subjects.index("openai"))
+        await driver.press("k", "j", "enter")
+        assert screen.body.has_focus
+        assert "Request · as openai-chat" in driver.text
+        await until(driver.pilot, lambda: "▌" in driver.text)
+        await driver.press("tab")
+        assert screen.contracts.has_focus
+
+
+async def test_a_contract_that_cannot_be_asked_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = History.row
+
+    def row(self: History, label: str) -> Row:
+        if label == "anthropic":
+            raise RuntimeError("out of order")
+        return honest(self, label)
+
+    monkeypatch.setattr(History, "row", row)
+    async with showing(broken()) as driver:
+        await driver.press("m")
+        screen = driver.app.screen
+        assert isinstance(screen, MatrixScreen)
+        await until(driver.pilot, lambda: "it cannot be judged: RuntimeError: out of order" in driver.text)
+        await until(driver.pilot, lambda: len(screen.told) == len(screen.subjects or ()) - 1)
+
+
+async def test_a_history_that_cannot_be_read_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise WorkbenchError("the contracts are gone")
+
+    monkeypatch.setattr(History, "__init__", fails)
+    async with showing(broken()) as driver:
+        await driver.press("m")
+        await until(driver.pilot, lambda: "the contracts are gone" in driver.text)
 
 
 async def test_enter_goes_to_the_fault_in_the_session() -> None:

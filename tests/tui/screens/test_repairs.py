@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.tui import samples
 from tests.tui.driving import showing, until
-from workbench.tui.models.repairs import Offered
+from workbench.inspection import Inspector
+from workbench.rules import Finding
+from workbench.tui import mending
+from workbench.tui.models.repairs import LOOKING, Offered
 from workbench.tui.screens.repairs import RepairsScreen
 
 CALL = {"type": "tool_use", "id": "toolu_1\x1b[2J", "name": "ls", "input": {}}
@@ -65,3 +70,53 @@ async def test_where_nothing_is_known_that_is_said() -> None:
     async with showing(samples.session(samples.exchange({**BROKEN, "messages": BROKEN["messages"][:1]}, {}))) as driver:
         await driver.press("6", "f")
         await until(driver.pilot, lambda: "no repair is known" in driver.text)
+
+
+def two_broken_calls():
+    """Two calls of one message lack their results."""
+    calls = [{**CALL, "id": f"toolu_{n}"} for n in (1, 2)]
+    user, _, stop = BROKEN["messages"]
+    return samples.session(
+        samples.exchange({**BROKEN, "messages": [user, {"role": "assistant", "content": calls}, stop]}, {}, url=URL),
+        samples.exchange(BROKEN, {}, url=URL, number=2),
+    )
+
+
+@pytest.mark.parametrize("way", [("6", "j"), ("n",), ("1", "j"), ("2", "]"), ("6", "G", "g", "G")])
+async def test_repairs_are_looked_for_however_a_finding_comes_to_be_shown(way: tuple[str, ...]) -> None:
+    async with showing(two_broken_calls(), (120, 40), exchange=0) as driver:
+        await driver.press(*way)
+        pane = driver.screen.findings
+        await until(driver.pilot, lambda: pane.current and not driver.screen.mending.is_looking)
+        await until(driver.pilot, lambda: "f shows it" in driver.text)
+        assert LOOKING not in driver.text
+
+
+async def test_the_first_finding_is_looked_at_without_a_key() -> None:
+    async with showing(two_broken_calls(), (120, 40), exchange=0) as driver:
+        await until(driver.pilot, lambda: "f shows it" in driver.text)
+
+
+async def test_repairs_that_cannot_be_looked_for_are_said_to_be_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(inspector: Inspector, finding: Finding) -> tuple[Offered, ...]:
+        raise RuntimeError("torn \x1b[2J")
+
+    monkeypatch.setattr(mending, "look", fails)
+    async with showing(session(), (120, 40)) as driver:
+        await until(driver.pilot, lambda: "none could be looked for: RuntimeError: torn" in driver.text)
+        await driver.press("f")
+        assert driver.text.count("none could be looked for") == 2
+        assert "\x1b" not in driver.text
+
+
+async def test_where_there_is_nothing_to_repair_that_is_said() -> None:
+    other = samples.session(samples.exchange({}, {}, url="https://example.org/"))
+    async with showing(other) as driver:
+        await driver.press("f")
+        assert "nothing to repair here: there is no finding" in driver.text
+
+
+async def test_advice_is_nothing_to_repair() -> None:
+    async with showing(samples.example("anthropic-prompt-cache-broken")) as driver:
+        await driver.press("f")
+        assert "nothing to repair here: the finding is advice" in driver.text

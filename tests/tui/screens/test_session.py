@@ -7,8 +7,8 @@ from threading import Event
 import pytest
 
 from tests.tui import samples
-from tests.tui.driving import Driver, showing, until
-from workbench.errors import SessionFormatError, UnreadableInput
+from tests.tui.driving import Driver, screen_text, showing, until
+from workbench.errors import ProfileError, SessionFormatError, UnreadableInput
 from workbench.inspection import Inspector
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.lines import plain
@@ -539,3 +539,23 @@ async def test_v_in_the_wire_pane_says_nothing() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await driver.press("2", "v")
         assert "acts in the wire pane" not in driver.text
+
+
+@pytest.mark.parametrize("exchange", [None, 1])
+@pytest.mark.parametrize("method", ["__init__", "steps", "detail"])
+async def test_an_inspection_that_fails_says_so_in_every_pane(
+    method: str, exchange: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise ProfileError("torn")
+
+    monkeypatch.setattr(Inspector, method, fails)
+    app = WorkbenchApp(samples.example(samples.LOST_RESULT), exchange=exchange)
+    async with app.run_test(size=(160, 50)) as pilot:
+        await until(pilot, lambda: screen_text(app).count("torn") > 2)
+        await until(pilot, lambda: app.screen.is_furnished)  # type: ignore[attr-defined]
+        app.screen._say_what_is_awaited()  # type: ignore[attr-defined]
+        await pilot.pause()
+        assert "opening …" not in screen_text(app)
+        assert "decoding" not in screen_text(app)
+        assert "as soon as" not in screen_text(app)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.tui.lines import Line, Span, line, wrap
-from workbench.tui.models.repairs import repair_body
+from workbench.tui.models.repairs import labelled, repair_body
 from workbench.tui.models.words import SEVERITY_GLYPH, byte_range, count, event_range
 
 if TYPE_CHECKING:
@@ -25,24 +25,23 @@ def finding_line(finding: Finding, *, is_open: bool) -> Line:
     )
 
 
-def finding_body(finding: Finding, width: int, repairs: Sequence[Repair] | None = ()) -> list[Line]:
-    """What is wrong, what can be done, what was seen, what the provider answers, and who says so.
+def finding_body(finding: Finding, width: int, repairs: Sequence[Repair] | str = ()) -> list[Line]:
+    """What is wrong, what can be done, where it began, what was seen, what the provider answers, and who says so.
 
     Args:
-        repairs: None while they are looked for.
+        repairs: in words why they are not known, where they are not.
     """
     made = wrap(finding.message, width, "strong", indent=2)
     known = finding.repairs if repairs == () else repairs
-    if known is None or known:
+    if known:
         made += repair_body(known, width)
     for label, text, style in (
-        ("seen", finding.evidence, ""),
         ("began", began(finding), "accent"),
+        ("seen", finding.evidence, ""),
         ("answer", finding.refusal, "error"),
         ("source", finding.source, "muted"),
     ):
-        for number, told in enumerate(wrap(text, width - 10, style)):
-            made.append(line(Span("" if number else f"  {label}", "muted", 10), *told))
+        made += labelled(label, text, width, style)
     return made
 
 

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from workbench.differences import Difference
     from workbench.rules import Repair
 
+LOOKING = "looking for one …"
+"""Stands in place of repairs until they are known."""
+
 LABEL = 10
 """Columns of what stands before the lines of a finding."""
 
@@ -34,18 +37,22 @@ class Offered(NamedTuple):
     headers: tuple[str, ...] = ()
 
 
-def repair_body(repairs: Sequence[Repair] | None, width: int) -> list[Line]:
-    """What can be done about a finding. ``repairs``: at least one; None while they are looked for."""
+def repair_body(repairs: Sequence[Repair] | str, width: int) -> list[Line]:
+    """What can be done about a finding. ``repairs``: at least one, or in words why they are not known."""
     from workbench.repairs import CHECKED
 
-    if repairs is None:
-        return [line(Span("  repair", "muted", LABEL), Span("looking for one …", "muted"))]
-    made: list[Line] = []
+    if isinstance(repairs, str):
+        return labelled("repair", repairs, width, "muted")
     best, more = repairs[0], len(repairs) - 1
-    for row, text in enumerate(wrap(best.title, width - LABEL, "ok" if best.verified else "warning", most=2)):
-        made.append(line(Span("" if row else "  repair", "muted", LABEL), *text))
+    made = labelled("repair", best.title, width, "ok" if best.verified else "warning", most=2)
     others = f"f shows it{f' and {more} more' if more else ''} · {CHECKED}"
     return made + [line(Span("", "", LABEL), *text) for text in wrap(others, width - LABEL, "muted")]
+
+
+def labelled(label: str, text: str, width: int, style: str = "", most: int = 1000) -> list[Line]:
+    """A text with a word in front of it, which stands beside its first line."""
+    told = wrap(text, width - LABEL, style, most=most)
+    return [line(Span("" if n else f"  {label}", "muted", LABEL), *words) for n, words in enumerate(told)]
 
 
 def title(offered: Offered, number: int, of: int, width: int) -> list[Line]:

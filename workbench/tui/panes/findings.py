@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from textual.message import Message
+
 from workbench.tui.lines import Line, wrap
 from workbench.tui.models import findings
 from workbench.tui.panes.pane import Pane
@@ -21,11 +23,19 @@ class FindingsPane(Pane):
 
     is_accordion = True
 
+    class Explained(Message):
+        """A finding is shown in full now, and was not before."""
+
+        def __init__(self, finding: Finding) -> None:
+            super().__init__()
+            self.finding = finding
+
     def __init__(self, state: SessionState, *, id: str) -> None:
         super().__init__(id=id)
         self.state = state
         self._current: Finding | None = None
-        self.repairs_of: Callable[[Finding], Sequence[Repair] | None] = lambda _: ()
+        self._explained: Finding | None = None
+        self.repairs_of: Callable[[Finding], Sequence[Repair] | str] = lambda _: ()
 
     @property
     def current(self) -> Finding | None:
@@ -52,6 +62,12 @@ class FindingsPane(Pane):
         self.cursor = next((n for n, f in enumerate(found) if f is current), min(self.cursor, max(0, len(found) - 1)))
         self.entitle(self.state.tally())
         self.reload()
+
+    def reload(self) -> None:
+        super().reload()
+        if self.current is not None and self.current is not self._explained:
+            self._explained = self.current
+            self.post_message(self.Explained(self.current))
 
     def move_to(self, item: int, *, center: bool = False) -> None:
         super().move_to(item, center=center)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters
@@ -22,7 +23,7 @@ from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.safetext import visible
 from workbench.tui.selection import Spot
-from workbench.tui.service import Answer
+from workbench.tui.service import Answer, guarded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,7 +139,8 @@ class ConversionScreen(Screen["Spot | None"]):
 
     def _ask(self) -> None:
         self._say(line(Span(f" Converting {self.side} {self.index + 1} to {self.target} …", "muted")))
-        self.ask(converting(self, self.index, self.side, self.target))
+        failed = partial(self.answered, self.index, self.side, None)
+        self.ask(guarded(converting(self, self.index, self.side, self.target), failed))
 
     def _say(self, said: Line) -> None:
         self._said = said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters
@@ -17,7 +18,7 @@ from workbench.tui.models import diff
 from workbench.tui.models.diff import Compared, Places
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.service import Answer
+from workbench.tui.service import Answer, guarded
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspector
@@ -136,7 +137,10 @@ class DiffScreen(Screen["tuple[int, int] | None"]):
         self.hunks.title(line(" Bytes "))
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_CHANGE, *keys.DIFF])
         self.changes.focus()
-        self.ask(comparing(self, self.index))
+        self._ask()
+
+    def _ask(self) -> None:
+        self.ask(guarded(comparing(self, self.index), partial(self.answered, None)))
 
     def answered(self, compared: Compared | None, why: str = "") -> None:
         """Show what differs, or why there is nothing to compare with."""
@@ -181,7 +185,7 @@ class DiffScreen(Screen["tuple[int, int] | None"]):
     def action_exchange(self, step: int) -> None:
         """Another request of the session."""
         self.index = max(0, min(self.index + step, self.last))
-        self.ask(comparing(self, self.index))
+        self._ask()
 
     def action_back(self) -> None:
         self.dismiss(None)

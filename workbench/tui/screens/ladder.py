@@ -139,7 +139,7 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
             self._show_call()
 
     def _show_calls(self) -> None:
-        self.calls.show(len(self.subjects or ()), self._call_line, self.why_none)
+        self.calls.show(len(self.subjects or ()), self._call_line, self.trouble or self.why_none)
 
     def _call_line(self, item: int) -> Line:
         return ladder.subject_line(self.subjects[item], self.told.get(item)) if self.subjects else ()
@@ -149,7 +149,8 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
             self.rungs.show(None, (), "")
             return
         subject, told = self.subjects[self.chosen()], self.told.get(self.chosen())
-        why = "climbing …" if told is None else "its input is free text: there is nothing to climb"
+        awaited = self.troubles.get(self.chosen(), "climbing …")
+        why = awaited if told is None else "its input is free text: there is nothing to climb"
         self.rungs.show(subject, told or (), why)
         self.rungs.title(line(f" {subject.name or '(no name)'} {subject.id or ''}".rstrip() + " "))
 

@@ -106,7 +106,7 @@ class MatrixScreen(Worklist[str, Told]):
 
     def _show_list(self) -> None:
         subjects = self.subjects or ()
-        self.contracts.show(len(subjects), self._line, NO_REQUEST)
+        self.contracts.show(len(subjects), self._line, self.trouble or NO_REQUEST)
         rows = [told.row for told in self.told.values()]
         self.query_one("#headline", Bar).show([lines.headline(self.index + 1, len(subjects), rows)])
 
@@ -118,7 +118,7 @@ class MatrixScreen(Worklist[str, Told]):
         """What the contract under the cursor says, and the request as it gets it."""
         told = self.told.get(self.chosen())
         if told is None:
-            self.details.show((), "judging …" if self.subjects else "")
+            self.details.show((), self.troubles.get(self.chosen(), "judging …") if self.subjects else "")
             return
         row = told.row
         self.details.show(told.said, lines.nothing_to_say(row))
@@ -141,13 +141,14 @@ class MatrixScreen(Worklist[str, Told]):
             self.body.mark_range(self._spans())
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
-        """To the bytes of the fault, where the request stands in the session as this contract gets it."""
+        """To the bytes of the fault: in the session, or in the request as this contract alone gets it."""
         told = self.told.get(self.chosen())
         said = self.details.here()
         if told is None or said is None or said.pointer is None:
             self.notify("there is no fault to go to", markup=False)
         elif told.row.is_converted:
-            self.notify(f"it stands in the request as {told.row.protocol}, shown below", markup=False)
+            self._go_to(self.body)
+            self.body.mark_range(said.spans)
         else:
             index, pointer = self.index, said.pointer
 
@@ -163,7 +164,9 @@ class MatrixScreen(Worklist[str, Told]):
         """The next pane; where there is little room it takes the place of another."""
         panes: list[LineView] = [self.contracts, self.details, self.body]
         at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
-        pane = panes[(at + 1) % len(panes)]
+        self._go_to(panes[(at + 1) % len(panes)])
+
+    def _go_to(self, pane: LineView) -> None:
         self.set_class(pane is self.body, "-on-body")
         pane.focus()
 

@@ -62,11 +62,8 @@ class Outward(Follower):
             from workbench.tui.screens.repairs import RepairsScreen
 
             self.app.push_screen(RepairsScreen(finding, offered))
-        elif finding and self.mending.repairs_of(finding) is None:
-            self.mending.want(finding)
-            self.notify("repairs are being looked for", markup=False)
         else:
-            self.notify("no repair is known that holds under the contract", markup=False)
+            self.notify(visible(self.mending.why_none(finding)), markup=False)
 
     def action_convert(self) -> None:
         from workbench.tui.screens.conversion import ConversionScreen

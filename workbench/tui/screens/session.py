@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from workbench.tui.filtering import Filtering
     from workbench.tui.mending import Mending
     from workbench.tui.noting import Noting
+    from workbench.tui.panes.findings import FindingsPane
     from workbench.tui.selection import Selection, Spot
     from workbench.wire.session import Session
 
@@ -63,6 +64,7 @@ class SessionScreen(Outward, Seeker):
         self._wanted_event: int | None = None
         self._wanted_byte: int | None = None
         self._may_jump = exchange is None
+        self._is_hopeless = False
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._begin)
@@ -158,7 +160,10 @@ class SessionScreen(Outward, Seeker):
         if message.index is None:
             self.state.trouble = message.text
             self.refresh_lists()
+            if self.opened is None:
+                self.show_exchange(None, message.text)
         elif message.index == self.wanted:
+            self._is_hopeless = True
             self.show_exchange(None, message.text)
         self.notify(visible(message.text), severity="error", markup=False)
 
@@ -180,6 +185,7 @@ class SessionScreen(Outward, Seeker):
     ) -> None:
         """Show an exchange: at a finding, an event of its answer, a byte of its request, or its beginning."""
         self.wanted, self._wanted_finding, self._wanted_event, self._wanted_byte = index, finding, event, byte
+        self._is_hopeless = False
         self.stay()
         self.inspecting.ask(index)
         self.set_timer(PATIENCE, self._say_what_is_awaited)
@@ -190,7 +196,7 @@ class SessionScreen(Outward, Seeker):
     def _say_what_is_awaited(self) -> None:
         if self.wanted is None or (self.opened and self.opened.index == self.wanted):
             return
-        if not self.is_furnished:
+        if not self.is_furnished or self._is_hopeless or self.state.trouble:
             return
         if self.wanted < len(self.state.rows):
             self.wire.say(f"decoding exchange {self.wanted + 1:,} …")
@@ -201,9 +207,7 @@ class SessionScreen(Outward, Seeker):
     def go_to_finding(self, number: int) -> None:
         """Show a finding of the session and its bytes."""
         finding = self.state.findings[number]
-        self.findings.repairs_of = self.mending.repairs_of
         self.findings.move_to(number)
-        self.mending.want(finding)
         self.bring_bytes_to_front()
         if self.opened and self.opened.index == finding.exchange == self.wanted:
             self.select(self.opened.at_finding(finding), source=self.findings)
@@ -217,6 +221,12 @@ class SessionScreen(Outward, Seeker):
         found = self.opened.lights(selection)
         for pane in self.query(Pane):
             pane.light(selection, found, is_source=pane is source)
+
+    def on_findings_pane_explained(self, message: FindingsPane.Explained) -> None:
+        """However a finding came to be the one that is shown: its repairs are looked for."""
+        self.mending.want(message.finding)
+        self.findings.repairs_of = self.mending.repairs_of
+        self.findings.reload()
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         view = message.view

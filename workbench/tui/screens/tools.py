@@ -159,7 +159,7 @@ class ToolsScreen(Worklist[Declared, Lens]):
 
     def _show_tools(self) -> None:
         subjects = self.subjects or ()
-        self.declared.show(len(subjects), self._tool_line, self.why_none)
+        self.declared.show(len(subjects), self._tool_line, self.trouble or self.why_none)
         head = tools.headline(self.index + 1, len(subjects), len(self.told), self.provider)
         self.query_one("#headline", Bar).show([head])
 
@@ -171,7 +171,7 @@ class ToolsScreen(Worklist[Declared, Lens]):
         lens = self.told.get(self.chosen())
         here = (self.provider or "").partition(":")[0]
         if lens is None:
-            self.dialects.show_none("judging …" if self.subjects else "")
+            self.dialects.show_none(self.troubles.get(self.chosen(), "judging …") if self.subjects else "")
         else:
             said = [tools.dialect_line(j, is_here=bool(here) and j.dialect.name.startswith(here)) for j in lens.judged]
             self.dialects.show(len(said), said.__getitem__, lens.why)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from textual.screen import Screen
@@ -10,7 +11,7 @@ from textual.screen import Screen
 from workbench.tui.lines import Line, wrap
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.selection import Spot
-from workbench.tui.service import Answer
+from workbench.tui.service import Answer, guarded
 
 if TYPE_CHECKING:
     from workbench.decode import Decoded
@@ -57,6 +58,12 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
     Args:
         ask: has a question answered in the inspector's thread.
         index: the exchange.
+
+    Attributes:
+        subjects: what there is to judge, None until that is known.
+        told: what is said of them, by number.
+        troubles: why nothing can be said of one, by number.
+        trouble: why it cannot be known what there is to judge, "" where it can.
     """
 
     def __init__(self, ask: Callable[[Job], None], index: int) -> None:
@@ -65,6 +72,8 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
         self.index = index
         self.subjects: Sequence[Subject] | None = None
         self.told: dict[int, Told] = {}
+        self.troubles: dict[int, str] = {}
+        self.trouble = ""
         self._next = 0
         self._is_asking = False
 
@@ -107,7 +116,11 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
             found = self.subjects_in(inspector)
             return Answer(lambda: self._list(found))
 
-        self.ask(job)
+        self.ask(guarded(job, self._list_none))
+
+    def _list_none(self, why: str) -> None:
+        self.trouble = why
+        self._list(())
 
     def _list(self, found: Sequence[Subject]) -> None:
         if self.is_attached:
@@ -119,10 +132,11 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
         """Ask for one more, the one under the cursor first; nobody asks once the screen is left."""
         if self._is_asking or not self.is_attached or not self.subjects:
             return
-        while self._next in self.told:
+        answered = self.told.keys() | self.troubles.keys()
+        while self._next in answered:
             self._next += 1
         here = self.chosen()
-        number = self._next if here in self.told else here
+        number = self._next if here in answered else here
         if number >= len(self.subjects):
             return
         subject = self.subjects[number]
@@ -132,11 +146,18 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
             return Answer(lambda: self._tell(number, told))
 
         self._is_asking = True
-        self.ask(job)
+        self.ask(guarded(job, partial(self._tell_none, number)))
 
     def _tell(self, number: int, told: Told) -> None:
-        self._is_asking = False
         self.told[number] = told
+        self._answered(number)
+
+    def _tell_none(self, number: int, why: str) -> None:
+        self.troubles[number] = f"it cannot be judged: {why}"
+        self._answered(number)
+
+    def _answered(self, number: int) -> None:
+        self._is_asking = False
         if self.is_attached:
             self.judged(number)
             self._go_on()
