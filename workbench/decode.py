@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -25,6 +26,9 @@ TEXT = "text"
 """The protocol of text that a model wrote, by itself: the answer is the body, and its only leaf."""
 _OF_THE_END = ("stream.truncated", "stream.no-terminator")
 """Anomalies that say how a stream ended; while it still arrives, it has not."""
+
+_LIKELY = 0.2
+"""Claim of a protocol on a body that makes it one of the protocols asked for, however much another one claims it."""
 
 _SHOWN_FAULTS = 3
 _ERROR_TYPE = "x-amzn-errortype"
@@ -62,6 +66,7 @@ class Decoded:
     Args:
         before: the same exchange when less of it was there: its request is decoded already.
         known: messages of other requests of the session, which this one may repeat.
+        among: protocols of which it is one, unless its URL or its body is plainly of another; none: of any.
     """
 
     def __init__(
@@ -71,6 +76,7 @@ class Decoded:
         protocol: str | None = None,
         before: Decoded | None = None,
         known: KnownMessages | None = None,
+        among: Collection[str] = (),
     ) -> None:
         self.index = index
         self.exchange = exchange
@@ -82,7 +88,7 @@ class Decoded:
         self.response_text = self._text(RESPONSE)
         content_type = (exchange.response and exchange.response.headers.get("content-type")) or ""
         self.framing, self.events = self._stream(content_type)
-        self.protocol, self.protocol_from = self._detect(protocol)
+        self.protocol, self.protocol_from = self._detect(protocol, among)
         adapter = _installed(self.protocol)
         if adapter:
             self._decode_request(adapter, before, known)
@@ -122,7 +128,7 @@ class Decoded:
         """More of the exchange may come: how it ends is not known."""
         return self.exchange.state is State.OPEN
 
-    def _detect(self, wanted: str | None) -> tuple[str | None, str]:
+    def _detect(self, wanted: str | None, among: Collection[str]) -> tuple[str | None, str]:
         if wanted:
             return wanted, "as asked"
         if self.exchange.kind is Kind.WEBSOCKET:
@@ -134,23 +140,25 @@ class Decoded:
         for adapter in adapters.every():
             if url and adapter.claims_url(url):
                 return adapter.name, "by its URL"
-        return self._detect_by_body(url)
+        return self._detect_by_body(url, among)
 
-    def _detect_by_body(self, url: str) -> tuple[str | None, str]:
+    def _detect_by_body(self, url: str, among: Collection[str]) -> tuple[str | None, str]:
         request, response = _peek(self.request_text), None if self.events else _peek(self.response_text)
         first = [(e.name, _peek(meant(e.data))) for e in self.events[:8] if e.data is not None]
         named = url and _elsewhere.name_url(url)
         if named:
             return named, "by its URL"
-        best, score, how = None, 0.0, ""
-        for adapter in adapters.every():
+        claims = [
+            (found, adapter.name, f"by its {side}")
+            for adapter in adapters.every()
             for found, side in (
                 (adapter.claims_request(request), "request body"),
                 (adapter.claims_response(response), "response body"),
                 (max((adapter.claims_event(n, v) for n, v in first), default=0.0), "stream"),
-            ):
-                if found > score:
-                    best, score, how = adapter.name, found, f"by its {side}"
+            )
+        ]
+        likely = [claim for claim in claims if claim[1] in among and claim[0] >= _LIKELY]
+        score, best, how = max(likely or claims, key=lambda claim: claim[0], default=(0.0, "", ""))
         for value in (request, response, *(v for _, v in first)):
             other = _elsewhere.name_value(value)
             if other and score < 0.9:

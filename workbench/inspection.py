@@ -189,7 +189,7 @@ class Inspector:
         if not isinstance(exchange, Exchange) or exchange.state is not State.OPEN:
             self._rewind(index)
             return self._step()
-        decoded = self._open[index] = Decoded(index, exchange, self.protocol, self._open[index])
+        decoded = self._open[index] = Decoded(index, exchange, self.protocol, self._open[index], among=self._among())
         self._details.pop(index, None)
         row, conversation = self._row(decoded), self.rows[index].conversation
         if conversation is not None:
@@ -232,7 +232,7 @@ class Inspector:
         row = self.rows[index]
         kept = self._details.pop(index, None)
         if kept is None:
-            decoded = Decoded(index, self.session.exchange(index), self.protocol)
+            decoded = Decoded(index, self.session.exchange(index), self.protocol, among=self._among())
             case = self._case(decoded, self._contract(decoded)[0], row.conversation)
             kept = Detail(row, decoded, case.contract, case.closure, case.ledger)
         self._details[index] = kept = replace(kept, row=row, about=self.session.about)
@@ -271,7 +271,9 @@ class Inspector:
             exchange = Exchange(self.rows[index].summary.id)
         answer = exchange.response if is_answered else None
         tried = replace(exchange, request=request, response=answer, state=State.COMPLETE, damage=())
-        return self.judged(Decoded(index, tried, protocol or self.protocol, known=self.known), provider)
+        among = self._among(provider)
+        decoded = Decoded(index, tried, protocol or self.protocol, known=self.known, among=among)
+        return self.judged(decoded, provider)
 
     def judged(self, decoded: Decoded, provider: str = "", *, is_alone: bool = False) -> Trial:
         """What the rules say of a decoded request in the place of the inspected exchange of its index.
@@ -295,7 +297,7 @@ class Inspector:
         if isinstance(exchange, SessionFormatError):
             summary = self.session.summaries()[index]
             return Inspected(index, summary, None, "unreadable", None, "", None, None, problems=(str(exchange),))
-        decoded = Decoded(index, exchange, self.protocol, known=self.known)
+        decoded = Decoded(index, exchange, self.protocol, known=self.known, among=self._among())
         if exchange.state is State.OPEN:
             self._open[index] = decoded
         self._keep(decoded)
@@ -342,6 +344,10 @@ class Inspector:
             finish_reason=answer.finish_reason if answer else None,
             findings=found,
         )
+
+    def _among(self, provider: str = "") -> tuple[str, ...]:
+        """The protocols that the provider asked for speaks."""
+        return contracts.protocols(provider or self.provider or "")
 
     def _contract(self, decoded: Decoded, provider: str = "") -> tuple[Contract, str]:
         clues, provider = _clues(decoded), provider or self.provider or ""
@@ -392,7 +398,7 @@ class Inspector:
             exchange = self._read(index)
             if isinstance(exchange, SessionFormatError):
                 return None
-            found = Decoded(index, exchange, self.protocol, known=self.known)
+            found = Decoded(index, exchange, self.protocol, known=self.known, among=self._among())
         self._keep(found)
         return found
 

@@ -98,7 +98,8 @@ class AnthropicMessages:
     def claims_request(self, value: JsonValue) -> float:
         """By the shape of the tools, then of the blocks, then by keys; a model's name is no more than a hint."""
         if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
-            return 0.0
+            is_broken = isinstance(value, dict) and isinstance(value.get("messages"), str | dict)
+            return 0.5 if is_broken and str(value.get("model", "")).startswith("claude") else 0.0
         tools = [t for t in _list(value.get("tools")) if isinstance(t, dict)]
         if any("input_schema" in tool for tool in tools) or "anthropic_version" in value:
             return 0.97

@@ -6,6 +6,7 @@ Beside Ollama it is spoken by its cloud and by proxies in front of it. Its strea
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import partial
 
 from workbench.adapters import Capabilities, Param, UrlFacts
@@ -22,6 +23,12 @@ from workbench.wire.stream import Framing
 
 _URL = re.compile(r"[^?#]*/api/(?:chat|generate)/?(?:[?#]|$)")
 _OUR_KEYS = ("options", "keep_alive", "think")
+_TOP_KEYS = ("temperature", "top_p", "seed", "stop", "user", "metadata", "stream_options")
+"""Keys of Chat Completions for which this protocol has others, below ``options``."""
+
+_HOSTED = re.compile(r"(?:gpt-\d|chatgpt-|o\d)[^:]*")
+"""Models that nobody but their maker serves: none of them has a tag."""
+
 _CHAT_KEYS = ("tool_choice", "parallel_tool_calls", "max_tokens", "max_completion_tokens", "response_format", "n")
 _READ = ("model", "tools", "tool_choice", "parallel", "stream", "thinking", "previous_id")
 
@@ -77,6 +84,8 @@ class Ollama:
             return 0.03
         if ours or any(_is_ours(message) for message in value["messages"]):
             return 0.97
+        if any(_has_objects(message) for message in value["messages"]):
+            return 0.5 if _is_broken_chat(value) else 0.97
         return 0.9 if value.get("format") == "json" or isinstance(value.get("format"), dict) else 0.2
 
     def claims_response(self, value: JsonValue) -> float:
@@ -137,10 +146,25 @@ def _is_ours(message: JsonValue) -> bool:
     """The message holds what only this protocol has."""
     if not isinstance(message, dict):
         return False
-    if any(key in message for key in ("images", "tool_name", "thinking")):
+    return any(key in message for key in ("images", "tool_name", "thinking"))
+
+
+def _has_objects(message: JsonValue) -> bool:
+    """It holds calls whose arguments are objects."""
+    calls = message.get("tool_calls") if isinstance(message, dict) else None
+    return isinstance(calls, list) and any(_has_object(call) for call in calls)
+
+
+def _is_broken_chat(value: Mapping[str, JsonValue]) -> bool:
+    """Arguments are objects, and all else is of Chat Completions: results name ids, or the model or a key is its own.
+
+    Newer versions of Ollama have ids too: there a model with a tag (``llama3.2:3b``) tells.
+    """
+    model, messages = str(value.get("model", "")), value["messages"]
+    if _HOSTED.fullmatch(model) or any(key in value for key in _TOP_KEYS):
         return True
-    calls = message.get("tool_calls")
-    return any(_has_object(call) for call in calls) if isinstance(calls, list) else False
+    has_ids = isinstance(messages, list) and any(isinstance(m, dict) and "tool_call_id" in m for m in messages)
+    return has_ids and ":" not in model
 
 
 def _has_object(call: JsonValue) -> bool:

@@ -103,7 +103,8 @@ class OpenAIChat:
         """By the shape of the tools, then of the messages, then by keys; a model's name is no more than a hint."""
         messages = value.get("messages") if isinstance(value, dict) else None
         if not isinstance(messages, list):
-            return 0.0
+            is_broken = isinstance(messages, str | dict) and isinstance(value.get("model"), str)
+            return 0.4 if is_broken else 0.0
         tools = value.get("tools")
         kinds = [isinstance(t, dict) and "function" in t for t in tools] if isinstance(tools, list) else []
         is_foreign = any(key in value for key in _FOREIGN_KEYS)

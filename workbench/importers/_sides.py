@@ -94,6 +94,8 @@ def _is_response(value: dict[str, JsonValue]) -> bool:
 def _is_request(value: dict[str, JsonValue]) -> bool:
     if any(isinstance(value.get(k), list) for k in _REQUEST_LISTS):
         return True
+    if isinstance(value.get("messages"), str | dict) and isinstance(value.get("model"), str):  # refused, and a request
+        return True
     has_prompt = isinstance(value.get("prompt"), str) or isinstance(value.get("input"), str)
     return has_prompt and not _REQUEST_MARKS.isdisjoint(value)
 

@@ -26,6 +26,7 @@ __all__ = [
     "lines",
     "load",
     "names",
+    "protocols",
     "read",
     "variants",
 ]
@@ -58,6 +59,12 @@ def variants(name: str) -> tuple[str, ...]:
     file = read(name)
     labels = tuple(f"{name}:{v.name}" for v in file.variants)
     return labels if file.default else (name, *labels)
+
+
+def protocols(label: str) -> tuple[str, ...]:
+    """The protocols that the provider of a label speaks; none where it may be any, or there is no such contract."""
+    name = label.partition(":")[0]
+    return read(name).protocols if name in names() else ()
 
 
 def get(label: str, *, protocol: str | None = None, clues: Clues = NOTHING_SEEN) -> Contract:
