@@ -71,9 +71,15 @@ def longest(inspector: Inspector) -> int:
 
 
 def labels(wanted: Iterable[str] = ()) -> list[str]:
-    """The contracts to ask: every variant of those named, of every contract where none is. Raises UsageError."""
+    """The contracts to ask: every variant of those named, of every contract where none is.
+
+    Raises UsageError, ProfileError.
+    """
     found: dict[str, None] = {}
-    for name in wanted or contracts.names():
+    asked = tuple(wanted)
+    for name in asked:
+        contracts.demand(name)
+    for name in asked or contracts.names():
         contracts.get(name)
         found |= dict.fromkeys([name] if ":" in name or name not in contracts.names() else contracts.variants(name))
     return list(found)

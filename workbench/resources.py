@@ -25,12 +25,6 @@ def state_folder(name: str) -> Path:
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "workbench" / name
 
 
-def profile(name: str) -> tuple[bytes, str]:
-    """The text of a contract's file, and where it stands. Raises OSError."""
-    path = profiles()[name]
-    return path.read_bytes(), str(path)
-
-
 def pages() -> tuple[str, ...]:
     """Slugs of the rules that have a page, sorted."""
     return tuple(sorted(path.stem for path in _PAGES.glob("*.yaml")))
@@ -41,7 +35,20 @@ def page(slug: str) -> bytes:
     return (_PAGES / f"{slug}.yaml").read_bytes()
 
 
-def profiles() -> dict[str, Path]:
-    """Contract name → its file. A file of the user's own stands in for one of the same name."""
-    files = (f for place in (folder("profiles"), own_folder("profiles")) for f in sorted(place.glob("*.yaml")))
-    return {file.stem: file for file in files}
+def shipped_profiles() -> dict[str, Path]:
+    """Contract name → the file that ships."""
+    return _contracts_in(folder("profiles"))
+
+
+def own_profiles() -> dict[str, Path]:
+    """Contract name → the user's own file."""
+    return _contracts_in(own_folder("profiles"))
+
+
+def profile(path: Path) -> bytes:
+    """The text of a contract's file. Raises OSError."""
+    return path.read_bytes()
+
+
+def _contracts_in(place: Path) -> dict[str, Path]:
+    return {file.stem: file for file in sorted(place.glob("*.yaml"))}

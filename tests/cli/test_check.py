@@ -68,6 +68,21 @@ def test_a_text_is_judged_as_what_a_model_wrote(run: Run) -> None:
     assert (done.status, " · text · " in done.out) == (0, True)
 
 
+ERROR_TEXT = b"""Error code: 400 - {'error': {'message': "An assistant message with 'tool_calls' must be
+followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages:
+call_1", 'type': 'invalid_request_error'}}"""
+
+
+def test_a_pasted_error_text_is_not_what_a_model_wrote(run: Run) -> None:
+    done = run("check", "-", stdin=ERROR_TEXT)
+    assert (done.status, done.err) == (3, "")
+    assert "it looks like an error text" in done.out
+    assert "closure.missing-result) and not like a model's answer: workbench explain 'TEXT'" in done.out
+    assert "no findings in 0 exchanges; 1 not judged" in done.out
+    long = b"I looked into it at length. " * 400 + ERROR_TEXT
+    assert run("check", "-", stdin=long).status == 0
+
+
 def test_every_readable_file_is_answered_and_the_others_are_named(run: Run) -> None:
     done = run("check", "--format", "json", "no-such-file", HEALTHY, BROKEN)
     answer = json.loads(done.out)

@@ -123,3 +123,20 @@ def test_contracts_are_listed_with_the_rules(run: Run) -> None:
     done = run("explain")
     assert "deepseek:v3.2                DeepSeek, V3.2" in done.out
     assert json.loads(run("explain", "--format", "json").out)["contracts"]["generic"] == "Any provider"
+
+
+def test_a_family_lists_its_rules(run: Run) -> None:
+    done = run("explain", "closure")
+    assert (done.status, done.err) == (0, "")
+    assert "closure.missing-result       A call has no result" in done.out
+    answer = json.loads(run("explain", "closure", "--format", "json").out)
+    assert (answer["family"], {slug.partition(".")[0] for slug in answer["rules"]}) == ("closure", {"closure"})
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("deepsek", "deepseek"), ("deepsek:v4", "deepseek:v4"), ("opneai", "openai"), ("clousre", "closure")],
+)
+def test_a_word_that_is_nearly_a_contract_or_a_family(run: Run, word: str, meant: str) -> None:
+    done = run("explain", word)
+    assert (done.status, done.err) == (2, f"workbench: no rule or contract named {word}; did you mean {meant}?\n")

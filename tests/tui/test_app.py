@@ -8,6 +8,7 @@ import pytest
 
 from tests.tui import samples
 from tests.tui.driving import screen_text, showing, until
+from workbench.rules import contracts
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.help import HelpScreen
 
@@ -48,6 +49,21 @@ async def test_what_is_wrong_with_them_is_said_once(own_keys: Path) -> None:
         assert said.message.endswith("did you mean session.zoom? (and 1 more: workbench keys)")
         await pilot.press("question_mark")
         await until(pilot, lambda: "! keys.yaml: session.zoom: '\\x1b[2J' is no key" in screen_text(app))
+
+
+async def test_broken_contracts_of_ones_own_are_said_and_stop_nothing(own_keys: Path) -> None:
+    folder = own_keys.parent / "profiles"
+    folder.mkdir()
+    (folder / "mine.yaml").write_text(": [")
+    contracts.forget()
+    try:
+        async with showing(samples.example(samples.LOST_RESULT)) as driver:
+            await until(driver.pilot, lambda: bool(driver.app._notifications))
+            (said,) = driver.app._notifications
+            assert (said.title, "mine.yaml:1: not YAML" in said.message) == ("profiles", True)
+            assert "closure.missing-result" in driver.text
+    finally:
+        contracts.forget()
 
 
 async def test_every_key_in_force_is_a_command() -> None:

@@ -38,6 +38,7 @@ def validate(args: argparse.Namespace) -> None:
     if args.provider:
         from workbench.rules import contracts
 
+        contracts.demand(args.provider)
         contracts.get(args.provider)
     if args.protocol:
         from workbench import adapters

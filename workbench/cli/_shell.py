@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 
-from workbench import plugins
+from workbench import plugins, resources
 from workbench.cli import INTERRUPTED, _output
 from workbench.errors import WorkbenchError
 
@@ -86,6 +86,7 @@ def run(words: list[str]) -> int:
     _open_streams()
     try:
         status = _run_command(words) if _names_command(words) else _run_app(words)
+        _warn()
         _output.flush()
         return status
     except SystemExit as stop:  # argparse: usage and --help
@@ -98,6 +99,15 @@ def run(words: list[str]) -> int:
         return _output.complain(str(error), 2)
     except OSError as error:
         return _output.complain(_output.describe_os_error(error), 4)
+
+
+def _warn() -> None:
+    """Say once which of the user's own contracts were passed over, where contracts were asked; the app has said it."""
+    if "workbench.rules" in sys.modules and "workbench.tui.app" not in sys.modules and resources.own_profiles():
+        from workbench.rules import contracts
+
+        for line in contracts.warnings():
+            _output.complain(line, 0)
 
 
 def _open_streams() -> None:

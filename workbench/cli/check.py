@@ -32,9 +32,13 @@ from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.filters import Filter
+    from workbench.inspection import Inspector
 
 NAME = "check"
 HELP = "findings in one or more files, for people and for CI"
+MOST_PASTED = 8192
+"""Characters of a pasted error: what is longer is a text that may quote one."""
+
 FORMATS = ("text", "json", "sarif", "junit")
 
 
@@ -88,9 +92,28 @@ def inspect_file(path: str, args: argparse.Namespace, passes: Filter | None) -> 
         inspection = inspector.run()
         if passes:
             inspection = _filters.narrowed(inspection, session, passes)
+        if problem := _pasted_error(inspector):
+            row = replace(inspection.rows[0], conversation=None, problems=(problem,))
+            inspection = replace(inspection, rows=(row,))
         return FileReport(path, replace(inspection, findings=with_repairs(inspector, inspection.findings)))
     finally:
         session.close()
+
+
+def _pasted_error(inspector: Inspector) -> str:
+    """What is wrong with a text without calls that a provider said, and no model; "" for any other file."""
+    from workbench.decode import TEXT
+    from workbench.rules import errortext
+
+    if [(row.protocol, row.calls, row.findings) for row in inspector.rows] != [(TEXT, (), ())]:
+        return ""
+    text = inspector.detail(0).decoded.response_text.decode("utf-8", "replace")
+    matches = errortext.explain(text) if len(text) <= MOST_PASTED else []
+    if not matches:
+        return ""
+    first = matches[0]
+    said = f"{first.provider}, {first.rule}" if first.rule else first.provider
+    return f"it looks like an error text ({said}) and not like a model's answer: workbench explain 'TEXT'"
 
 
 def report(how: str, reports: list[FileReport], errors: list[dict[str, str]]) -> None:

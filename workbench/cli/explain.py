@@ -1,10 +1,11 @@
 """Explain a rule or a contract, or find the rule behind an error text.
 
-RULE is a slug such as closure.missing-result. CONTRACT is a provider (deepseek, deepseek:v4): what it asks for and what
-it refuses, in the order in which it checks, each with source and date; --protocol NAME narrows it. Anything else is
-taken as an error text, as pasted from a log: which rule of which provider it is, what to look for, how to record it.
+RULE is a slug such as closure.missing-result; a family (closure) lists its rules. CONTRACT is a provider (deepseek,
+deepseek:v4): what it asks for and what it refuses, in the order in which it checks, each with source and date;
+--protocol NAME narrows it. Anything else is taken as an error text, as pasted from a log: which rule of which provider
+it is, what to look for, how to record it.
 
-JSON output is one object: {"rule": PAGE}, {"rules": …} for several or none,
+JSON output is one object: {"rule": PAGE}, {"rules": …} for several or none, {"family", "rules"} for a family,
 {"contract": {"name", "title", "variants", "facts": [{"term", "for", "value", "source", "date", "note"}],
               "enforces": [{"rule", "when", "for", "status", "message", "source", "date", "note"}], …}}, or
 {"text", "matches": [{"rule", "when", "provider", "status", "template", "captured", "look_for", "record", "source"}]}.
@@ -21,6 +22,7 @@ from workbench.cli import _output
 
 NAME = "explain"
 SLUG = re.compile(r"[a-z]+\.[a-z-]+")
+WORD = re.compile(r"[A-Za-z][A-Za-z0-9.-]*(:[A-Za-z0-9.-]*)?")
 HELP = "a rule, a contract, or the rule behind a pasted error text"
 
 
@@ -52,10 +54,14 @@ def run(args: argparse.Namespace) -> int:
         subject = sys.stdin.buffer.read().decode("utf-8", "replace")
     if not subject.strip():
         return _output.complain("nothing to explain: give a rule or paste an error text", 2)
+    if rules := [slug for slug in known if slug.startswith(f"{subject}.")]:
+        return _family(subject, rules, args.format)
     if SLUG.fullmatch(subject):
         near = get_close_matches(subject, known, 3)
         hint = f"did you mean {' or '.join(near)}?" if near else "workbench explain lists them"
         return _output.complain(f"no rule named {subject}; {hint}", 2)
+    if near := _meant(subject):
+        return _output.complain(f"no rule or contract named {subject}; did you mean {' or '.join(near)}?", 2)
     from workbench.cli import _explain_text
 
     return _explain_text.run(subject, args.format)
@@ -77,6 +83,38 @@ def _list(how: str) -> int:
     return 0
 
 
+def _family(name: str, slugs: list[str], how: str) -> int:
+    """The rules of a family, each with its summary."""
+    from workbench.rules import pages
+
+    rules = {slug: pages.page(slug).summary for slug in slugs}
+    if how == "json":
+        _output.emit_json({"family": name, "rules": rules})
+        return 0
+    _output.emit(f"{name}: {_output.number(len(rules), 'rule')}; workbench explain RULE says more")
+    for slug, summary in rules.items():
+        _output.emit(f"{slug:<28} {summary}")
+    return 0
+
+
+def _meant(subject: str) -> list[str]:
+    """Contracts and families that a single word is close to."""
+    from workbench.rules import contracts, pages
+
+    name, colon, variant = subject.partition(":")
+    if not WORD.fullmatch(subject):
+        return []
+    families = () if colon else {slug.partition(".")[0] for slug in pages.slugs()}
+    near = get_close_matches(name, sorted({*contracts.names(), *families}), 3, 0.7)
+    return [f"{n}:{variant}" if variant in _variants(n) else n for n in near]
+
+
+def _variants(name: str) -> list[str]:
+    from workbench.rules import contracts
+
+    return [v.name for v in contracts.read(name).variants] if name in contracts.names() else []
+
+
 def _title(label: str) -> str:
     """A contract's title, with that of its variant."""
     from workbench.rules import contracts
@@ -89,13 +127,15 @@ def _title(label: str) -> str:
 def _is_contract(subject: str) -> bool:
     from workbench.rules import contracts
 
-    return subject.partition(":")[0] in contracts.names()
+    name = subject.partition(":")[0]
+    return name in contracts.names() or name in contracts.broken()
 
 
 def _contract(label: str, protocol: str, how: str) -> int:
     """What a contract asks for and refuses. Raises UsageError for a variant that it does not have."""
     from workbench.rules import contracts
 
+    contracts.demand(label)
     contracts.get(label)
     name, _, variant = label.partition(":")
     file = contracts.read(name)

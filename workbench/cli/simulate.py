@@ -89,8 +89,10 @@ def _port(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until ctrl-c."""
+    from workbench.rules import contracts
     from workbench.targets.simulator import Simulator, serve
 
+    contracts.demand(args.provider)
     with ExitStack() as stack:
         known = None if args.known is None else stack.enter_context(closing(_known(args.known)))
         ended = stack.enter_context(_kept(args.out))

@@ -165,12 +165,13 @@ class ContractFile:
         )
 
 
-def load(text: bytes | str, name: str) -> ContractFile:
+def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None) -> ContractFile:
     """Read a contract.
 
     Args:
         text: the YAML text.
         name: what to call it in errors.
+        vet: looks at the whole once its form is right, and raises ProfileError.
 
     Raises:
         ProfileError: not YAML, or not a contract; with file and pointer.
@@ -184,7 +185,7 @@ def load(text: bytes | str, name: str) -> ContractFile:
     root.only(*_ROOT)
     surveyed = _date(root.get("surveyed"))
     sources = {key: _source(node, surveyed) for key, node in root.get("sources").members()}
-    return ContractFile(
+    file = ContractFile(
         name=root.get("name").text(),
         title=root.get("title").text(),
         hosts=root.get("hosts").texts(),
@@ -197,6 +198,9 @@ def load(text: bytes | str, name: str) -> ContractFile:
         facts=tuple(_block(node, sources) for node in root.get("facts").items()),
         checks=tuple(_check(node, sources) for node in root.get("enforces").items()),
     )
+    if vet:
+        vet(root)
+    return file
 
 
 _ROOT = (

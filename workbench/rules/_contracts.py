@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
+from pathlib import Path
 
 from workbench import resources
 from workbench.errors import ProfileError, UsageError
 from workbench.rules._contract import Contract
 from workbench.rules._contract_file import Clues, ContractFile, load
 from workbench.rules._contract_text import Part, as_json, lines
+from workbench.rules._contract_words import vet
+from workbench.rules._reader import Node
 
 GENERIC = "generic"
 NOTHING_SEEN = Clues()
@@ -20,7 +23,9 @@ __all__ = [
     "Clues",
     "Part",
     "as_json",
+    "broken",
     "choose",
+    "demand",
     "forget",
     "get",
     "lines",
@@ -29,28 +34,64 @@ __all__ = [
     "protocols",
     "read",
     "variants",
+    "warnings",
 ]
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """The contracts that exist: those that ship and the user's own, ``generic`` last."""
-    return tuple(sorted(resources.profiles(), key=lambda name: (name == GENERIC, name)))
+    """The contracts that can be read: those that ship and the user's own, ``generic`` last."""
+    readable = {*resources.shipped_profiles(), *(resources.own_profiles().keys() - broken().keys())}
+    return tuple(sorted(readable, key=lambda name: (name == GENERIC, name)))
+
+
+@cache
+def broken() -> Mapping[str, ProfileError]:
+    """The user's own contracts that cannot be read, by name, and why: nothing but asking for one by name fails."""
+    found = {}
+    for name, path in resources.own_profiles().items():
+        try:
+            _load(name, path, vet)
+        except ProfileError as error:
+            found[name] = error
+        except OSError as error:
+            found[name] = ProfileError(error.strerror or str(error), where=str(path))
+    return found
+
+
+def warnings() -> tuple[str, ...]:
+    """A line for each broken contract: file, place, problem, and what counts in its place."""
+    shipped = resources.shipped_profiles()
+    instead = {True: "the one that ships counts", False: "this contract is passed over"}
+    return tuple(f"{error}; {instead[name in shipped]}" for name, error in broken().items())
+
+
+def demand(name: str) -> None:
+    """For who asks by name: nothing stands in for a broken contract of the user's own. Raises ProfileError."""
+    if error := broken().get(name.partition(":")[0]):
+        raise ProfileError(error.what, where=error.where, hint=error.hint)
 
 
 @cache
 def read(name: str) -> ContractFile:
-    """The contract file of a name that exists. Raises ProfileError, OSError."""
-    text, where = resources.profile(name)
-    file = load(text, where)
+    """The contract file of a name that exists. Raises ProfileError."""
+    shipped = resources.shipped_profiles()
+    if name not in shipped:
+        demand(name)
+    own = {} if name in broken() else resources.own_profiles()
+    return _load(name, own.get(name) or shipped[name])
+
+
+def _load(name: str, path: Path, vet: Callable[[Node], None] | None = None) -> ContractFile:
+    file = load(resources.profile(path), str(path), vet)
     if file.name != name:
-        raise ProfileError(f"the contract is named {file.name!r}", where=where, hint="name the file after it")
+        raise ProfileError(f"the contract is named {file.name!r}", where=str(path), hint="name the file after it")
     return file
 
 
 def forget() -> None:
     """Read every contract again when it is next asked for: for who has changed a file."""
-    for cached in (names, read, _resolved, _choose):
+    for cached in (names, broken, read, _resolved, _choose):
         cached.cache_clear()
 
 
@@ -81,6 +122,7 @@ def get(label: str, *, protocol: str | None = None, clues: Clues = NOTHING_SEEN)
     """
     name, _, variant = label.partition(":")
     if name not in names():
+        demand(name)
         raise UsageError(f"no contract named {name!r}", hint=f"known: {', '.join(names())}")
     file = read(name)
     known = [v.name for v in file.variants]

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from textual import constants
+from textual import constants, work
 from textual.app import App, SystemCommand
 from textual.filter import NoColor
 from textual.screen import Screen
 
+from workbench import resources
 from workbench.errors import UsageError, WorkbenchError
 from workbench.tui import keymap, keys, paint, safetext, themes
 from workbench.tui.running import RecorderTrouble, Recordings
@@ -109,7 +110,20 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         sys.setswitchinterval(SWITCH_SECONDS)
         if problems := self.keymap.problems:
             more = f" (and {len(problems) - 1} more: workbench keys)" if len(problems) > 1 else ""
-            self.notify(safetext.visible(f"{problems[0]}{more}"), title="keys.yaml", severity="warning", markup=False)
+            self._warn(f"{problems[0]}{more}", "keys.yaml")
+        if resources.own_profiles():
+            self._look_at_contracts()
+
+    @work(thread=True, group="contracts", exit_on_error=False)
+    def _look_at_contracts(self) -> None:
+        """Say which of the user's own contracts are passed over."""
+        from workbench.rules import contracts
+
+        for line in contracts.warnings():
+            self.call_from_thread(self._warn, line, "profiles")
+
+    def _warn(self, text: str, about: str) -> None:
+        self.notify(safetext.visible(text), title=about, severity="warning", markup=False)
 
     def get_default_screen(self) -> HomeScreen | SessionScreen:
         if self.source is None:

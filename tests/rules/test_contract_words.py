@@ -1,0 +1,141 @@
+"""Contracts of the user's own: words that nobody knows, and files that cannot be read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from workbench import adapters, matrix, resources, rules, safeyaml
+from workbench.errors import ProfileError
+from workbench.rules import _contract_words as words
+from workbench.rules import contracts
+from workbench.rules._contract_file import Clues
+from workbench.rules._reader import Node
+
+README = (resources.folder("profiles") / "README.md").read_text(encoding="utf-8")
+MINIMAL = re.findall(r"^```yaml\n(.*?)^```", README, re.M | re.S)[0]
+URL = "https://gateway.example/v1/chat/completions"
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A folder of the user's own contracts, empty."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    folder = tmp_path / "workbench" / "profiles"
+    folder.mkdir(parents=True)
+    contracts.forget()
+    yield folder
+    contracts.forget()
+
+
+def vet(text: str) -> None:
+    words.vet(Node(safeyaml.load(text, name="mine.yaml"), "mine.yaml"))
+
+
+def test_the_terms_are_those_that_the_readme_documents():
+    assert set(re.findall(r"`([a-z]+\.[a-z-]+)`", README)) - {"contract.schema"} == words.TERMS
+
+
+@pytest.mark.parametrize("path", resources.shipped_profiles().values(), ids=lambda p: p.stem)
+def test_shipped_contracts_use_known_words(path: Path):
+    vet(path.read_text(encoding="utf-8"))
+
+
+def test_every_rule_that_ships_has_a_page():
+    assert set(rules.every_rule()) - set(resources.pages()) <= {rules.FAILED}
+
+
+def test_the_minimal_contract_of_the_readme_is_read_and_chosen(own: Path):
+    (own / "mine.yaml").write_text(MINIMAL, encoding="utf-8")
+    assert contracts.warnings() == ()
+    chosen, how = contracts.choose(Clues(URL), "openai-chat")
+    assert (chosen.label, how) == ("mine", "by its host gateway.example")
+    assert (chosen.term("x.team"), chosen.enforced("closure.missing-result").status) == ("platform", 400)
+
+
+REQUIRED = [
+    "version: 1",
+    "name: mine",
+    "title: My gateway",
+    "surveyed: 2026-11-20",
+    "value: platform, ",
+    "status: 400, ",
+]
+
+
+@pytest.mark.parametrize("line", REQUIRED)
+def test_what_the_readme_calls_required_is(own: Path, line: str):
+    (own / "mine.yaml").write_text(MINIMAL.replace(line, ""), encoding="utf-8")
+    assert list(contracts.broken()) == ["mine"]
+
+
+SLIPS = [
+    ("closure.placement", "closure.placment", "/facts/0/terms/closure.placment: no term", "closure.placement"),
+    ("x.team", "schema.strict.max-dept", "/facts/0/terms/schema.strict.max-dept: no term", "schema.max-depth"),
+    ("closure.missing-result", "closure.mising-result", "/enforces/0/rule: no rule", "closure.missing-result"),
+    ("[openai-chat]", "[openai-chats]", "/protocols/0: no protocol", "openai-chat"),
+    ("hosts:", "native: [antropic-messages]\nhosts:", "/native/0: no protocol", "anthropic-messages"),
+    ("status: 400", "status: 400, for: {protocols: [gemni]}", "/enforces/0/for/protocols/0: no protocol", "gemini"),
+    ("- terms:", "- for: {variants: [v1]}\n  terms:", "/facts/0/for/variants/0: no variant", ""),
+    ("x.team", "y.team", "/facts/0/terms/y.team: no term", ""),
+]
+
+
+@pytest.mark.parametrize(("good", "bad", "place", "meant"), SLIPS)
+def test_a_slip_is_refused_at_its_place(own: Path, good: str, bad: str, place: str, meant: str):
+    (own / "mine.yaml").write_text(MINIMAL.replace(good, bad, 1), encoding="utf-8")
+    (line,) = contracts.warnings()
+    assert line.startswith(f"{own / 'mine.yaml'}#{place} is called ")
+    assert ("did you mean" in line, f"did you mean {meant}?" in line) == (bool(meant), bool(meant))
+
+
+@pytest.mark.parametrize("term", ["schema.strict.max-depth", "schema.json-schema.refs", "x.any", "note.why"])
+def test_terms_of_modes_and_of_ones_own_are_taken(term: str):
+    vet(MINIMAL.replace("x.team", term))
+
+
+def test_rules_and_protocols_of_packages_are_known(monkeypatch):
+    monkeypatch.setattr(rules, "every_rule", lambda: {"house.style": SimpleNamespace(slug="house.style")})
+    monkeypatch.setattr(adapters, "protocols", lambda: ("house-chat",))
+    for cached in (words._protocols, words._third_party_rules):
+        cached.cache_clear()
+    try:
+        vet(MINIMAL.replace("closure.missing-result", "house.style").replace("openai-chat", "house-chat"))
+        with pytest.raises(ProfileError, match=r"no protocol is called 'openai-chat'"):
+            vet(MINIMAL)
+    finally:
+        for cached in (words._protocols, words._third_party_rules):
+            cached.cache_clear()
+
+
+BROKEN = {"mine": b": [", "openai": b"a: 1", "half": b"\xff\xfe\x00", "other": MINIMAL.encode()}
+
+
+def test_broken_contracts_are_skipped_where_contracts_are_listed_or_chosen(own: Path):
+    shipped = set(contracts.names())
+    for name, data in BROKEN.items():
+        (own / f"{name}.yaml").write_bytes(data)
+    (own / "folder.yaml").mkdir()
+    contracts.forget()
+    assert set(contracts.names()) == shipped
+    assert set(contracts.broken()) == {*BROKEN, "folder"}
+    assert contracts.choose(Clues(URL), "openai-chat")[0].label == "generic"
+    assert contracts.choose(Clues(model="gpt-4.1"), "openai-chat")[0].label == "openai"
+    assert contracts.get("openai").title == "OpenAI"
+    assert "mine" not in matrix.labels()
+    instead = {line.partition(":")[0].rpartition("/")[2].partition(".")[0]: line for line in contracts.warnings()}
+    assert instead["openai"].endswith("; the one that ships counts")
+    assert instead["mine"].endswith("; this contract is passed over")
+
+
+@pytest.mark.parametrize("name", ["mine", "openai", "mine:v1"])
+def test_asking_for_a_broken_contract_by_name_says_why(own: Path, name: str):
+    for broken in ("mine", "openai"):
+        (own / f"{broken}.yaml").write_bytes(BROKEN[broken])
+    with pytest.raises(ProfileError, match=rf"{name.partition(':')[0]}\.yaml"):
+        contracts.demand(name)
+    with pytest.raises(ProfileError):
+        matrix.labels([name])

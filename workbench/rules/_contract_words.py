@@ -1,0 +1,114 @@
+"""The words of a contract that have to be known: its terms, the rules it enforces, protocols and variants.
+
+A word that nobody reads would be a fact without effect, so that a slip is refused where it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from functools import cache
+
+from workbench import resources
+from workbench.rules._reader import Node
+from workbench.schemas.dialect import SUBTREES
+
+__all__ = ["FREE", "TERMS", "vet"]
+
+FREE = ("note.", "x.")
+"""Terms of one's own, for readers and for rules of third parties: nothing here reads them."""
+
+_NAMES = {
+    "answers": "format unknown-tools without-parser",
+    "args": "checked-on-replay container",
+    "choice": "forced-with-thinking needs-tools parallel-switch values",
+    "closure": (
+        "call-role calls-last client-ids id-max-length id-pattern id-safe-length id-shapes item-prefixes "
+        "open-at-end placement result-role results-alone results-first server-id-pattern unique-ids"
+    ),
+    "content": (
+        "block-types dropped empty-message empty-text merges-same-role message-fields null role-order roles "
+        "system-position system-role tool-result-types trailing-whitespace user-required"
+    ),
+    "cost": "cache-minimum",
+    "errors": "body codes frame index other",
+    "gateway": "betas max-cache-marks own-betas refused-betas",
+    "limits": "body-bytes messages",
+    "models": "aliases retired",
+    "params": "beta-fields body-version fields ignored ignored-while-thinking refused required unknown-fields",
+    "reasoning": (
+        "bound-to bypass carriers display-default eras exact leading paired placeholders refused-carriers "
+        "required-when restored-from-ids scope shared-with signature stripped-models switch thinking-default "
+        "unbound-dropped without-calls"
+    ),
+    "record": "how",
+    "routing": "hazard",
+    "schema": (
+        "accepted-keywords all-required all-tools closed-objects description-required dialect enum-strings "
+        "ignored-keywords items-required max-depth max-enum-values max-optional max-properties max-text max-tools "
+        "name-pattern no-empty-properties nullable parameters-required refs refused-keywords root root-object "
+        "root-refused tool-types tools-with-history type-lists typed unique-names"
+    ),
+    "state": "held",
+    "stream": "arguments-unchecked call-shape comments error finish-with-named-tool",
+    "usage": "tool-overhead",
+}
+
+TERMS = frozenset(f"{family}.{name}" for family, names in _NAMES.items() for name in names.split())
+"""Every term that ``profiles/README.md`` documents."""
+
+_MODE = re.compile(rf"schema\.({'|'.join(SUBTREES)})\.")
+
+
+def vet(root: Node) -> None:
+    """Refuse words of a well-formed contract that nobody knows. Raises ProfileError, with file and pointer."""
+    variants = tuple(name for name, _ in root.get("variants").members())
+    for key in ("protocols", "native"):
+        _all_known(root.get(key), "protocol", _protocols)
+    for block in root.get("facts").items():
+        _holds(block.get("for"), variants)
+        for term, fact in block.get("terms").members():
+            if not term.startswith(FREE):
+                _known(fact, _MODE.sub("schema.", term), "term", lambda: TERMS, shown=term)
+    for check in root.get("enforces").items():
+        _holds(check.get("for"), variants)
+        _known(check.get("rule"), check.get("rule").text(), "rule", _rules)
+
+
+def _holds(node: Node, variants: tuple[str, ...]) -> None:
+    _all_known(node.get("protocols"), "protocol", _protocols)
+    _all_known(node.get("variants"), "variant", lambda: variants)
+
+
+def _all_known(names: Node, kind: str, known: Callable[[], Iterable[str]]) -> None:
+    for name in names.items():
+        _known(name, name.text(), kind, known)
+
+
+def _known(node: Node, name: str, kind: str, known: Callable[[], Iterable[str]], *, shown: str = "") -> None:
+    if name in known() or (kind == "rule" and name in _third_party_rules()):
+        return
+    near = get_close_matches(name, [*known()], 1)
+    raise node.fail(f"no {kind} is called {shown or name!r}" + (f"; did you mean {near[0]}?" if near else ""))
+
+
+@cache
+def _protocols() -> tuple[str, ...]:
+    from workbench import adapters
+
+    return (*adapters.protocols(), *adapters.elsewhere())
+
+
+@cache
+def _rules() -> tuple[str, ...]:
+    """The rules that ship: each has a page, and no family is imported to list them."""
+    return resources.pages()
+
+
+@cache
+def _third_party_rules() -> frozenset[str]:
+    """All rules that are registered, asked for only where one does not ship."""
+    from workbench.rules import every_rule
+
+    return frozenset(every_rule())
