@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from workbench import __version__
 from workbench.cli._output import about_lines, cut, emit, emit_json, number, write
 from workbench.cli._report import FileReport, repair_json
 from workbench.repairs import CHECKED
-from workbench.rules import Finding, Origin, Repair, Severity
+from workbench.rules import Finding, Origin, Repair, Severity, Verdict, contracts, judge
 from workbench.tui.safetext import visible
 
 Errors = Sequence[dict[str, str]]
@@ -55,14 +55,27 @@ def _file_lines(report: FileReport) -> Iterator[str]:
             yield f"  ! exchange {row.index + 1}: {cut(problem)}"
         if row.protocol is None and not row.problems:
             yield f"  · exchange {row.index + 1}: {cut(row.protocol_from)}"
-    yield from _folded(sorted(report.inspection.findings, key=lambda f: f.severity.rank))
+    yield from _folded(sorted(report.inspection.findings, key=lambda f: f.severity.rank), _answered(report))
     if not report.inspection.findings:
         judged = sum(r.conversation is not None for r in report.inspection.rows)
         undecided = len(report.undecided)
         yield f"  no findings in {number(judged, 'exchange')}" + (f"; {undecided:,} not judged" if undecided else "")
 
 
-def _folded(findings: Sequence[Finding]) -> Iterator[str]:
+def _answered(report: FileReport) -> Mapping[int, Finding]:
+    """Exchange → the finding that its provider refuses it for: of several it names one."""
+    told: dict[int, Finding] = {}
+    for row in report.inspection.rows:
+        own = [f for f in report.inspection.findings if f.exchange == row.index] if row.findings else []
+        if row.provider and any(f.check for f in own):
+            clues = contracts.Clues(model=row.model)
+            judged = judge(own, contracts.get(row.provider, protocol=row.protocol, clues=clues))
+            if judged.verdict is Verdict.REFUSES and judged.finding:
+                told[row.index] = judged.finding
+    return told
+
+
+def _folded(findings: Sequence[Finding], answered: Mapping[int, Finding]) -> Iterator[str]:
     """The worst first; of many that say the same, the first three and how many more there are."""
     alike = Counter((f.rule, f.severity, f.message) for f in findings)
     shown: Counter[tuple[str, Severity, str]] = Counter()
@@ -70,13 +83,13 @@ def _folded(findings: Sequence[Finding]) -> Iterator[str]:
         key = (finding.rule, finding.severity, finding.message)
         shown[key] += 1
         if shown[key] <= ALIKE:
-            yield from finding_lines(finding)
+            yield from finding_lines(finding, answered.get(finding.exchange))
         if shown[key] == ALIKE and alike[key] > ALIKE:
             yield f"      … and {alike[key] - ALIKE:,} more like it (--format json has them all)"
 
 
-def finding_lines(finding: Finding) -> Iterator[str]:
-    """One finding, three to seven lines."""
+def finding_lines(finding: Finding, answered: Finding | None = None) -> Iterator[str]:
+    """One finding, three to seven lines; ``answered`` is the one that the provider refuses the exchange for."""
     yield f"  {GLYPH[finding.severity]} {finding.severity:<7} {finding.rule}"
     yield f"      {place(finding)}"
     yield f"      {finding.message}"
@@ -85,7 +98,9 @@ def finding_lines(finding: Finding) -> Iterator[str]:
     if finding.origin:
         yield f"      {began(finding.origin, finding)}"
     if finding.refusal:
-        yield f"      the provider answers: {cut(finding.refusal, LONG)}"
+        is_second = answered not in (None, finding) and finding.check and finding.severity is Severity.ERROR
+        verb = "would be refused too" if is_second else "the provider answers"
+        yield f"      {verb}: {cut(finding.refusal, LONG)}"
     if finding.repairs:
         others = f"; {number(len(finding.repairs) - 1, 'other way')}" if len(finding.repairs) > 1 else ""
         yield f"      repair: {cut(finding.repairs[0].title)} ({_proved(finding.repairs[0])}{others})"
@@ -186,7 +201,7 @@ def junit(reports: Sequence[FileReport], errors: Errors) -> None:
 
 def _junit_suite(root: ET.Element, report: FileReport) -> None:
     failing = {f.exchange for f in report.inspection.findings if f.severity is Severity.ERROR}
-    rows = report.inspection.rows
+    rows, answered = report.inspection.rows, _answered(report)
     name = _xml(report.path)
     suite = ET.SubElement(root, "testsuite", name=name, tests=str(len(rows)), failures=str(len(failing)))
     for row in rows:
@@ -197,7 +212,7 @@ def _junit_suite(root: ET.Element, report: FileReport) -> None:
             ET.SubElement(case, "skipped", message=_xml("; ".join(row.problems)))
         if broken:
             failure = ET.SubElement(case, "failure", message=_xml(broken[0].message), type=broken[0].rule)
-            failure.text = _xml(*(line for f in broken for line in finding_lines(f)))
+            failure.text = _xml(*(line for f in broken for line in finding_lines(f, answered.get(row.index))))
         rest = [line for f in own if f.severity is not Severity.ERROR for line in finding_lines(f)]
         if rest:
             ET.SubElement(case, "system-out").text = _xml(*rest)

@@ -11,7 +11,8 @@ from workbench.decode import REQUEST, RESPONSE
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
-from workbench.rules._words import LEGACY_ROLE, enforced_exactly, quote, weaker
+from workbench.rules._words import LEGACY_ROLE, enforced_exactly, quote, unproved, weaker, with_related
+from workbench.rules.closure import MISMATCH
 
 ID_FORMAT = Rule(
     "closure.id-format", Severity.ERROR, "An id is empty, missing, too long or uses a form the provider refuses."
@@ -32,6 +33,7 @@ def check(case: Case) -> Iterator[Finding]:
                 yield from _id_form(case, NodeRef(side, n, k), name, value)
     if enforced_exactly(case, ID_FORMAT, "name-missing"):
         yield from _nameless(case)
+    yield from _misnamed(case)
 
 
 def _nameless(case: Case) -> Iterator[Finding]:
@@ -41,6 +43,23 @@ def _nameless(case: Case) -> Iterator[Finding]:
             if not result.name and not result.is_server:
                 text = "the result does not name the function that it answers for"
                 yield case.at(ID_FORMAT, NodeRef(REQUEST, n, k), text, when="name-missing")
+
+
+def _misnamed(case: Case) -> Iterator[Finding]:
+    """Results that name another function than the call which they answer, where names pair them too."""
+    able = adapters.get(case.request.protocol).capabilities if case.request else None
+    if able is None or (able.call_ids and not able.ids_optional):
+        return
+    for line in case.closure.lines:
+        for ref in line.results if line.call and line.name and not line.is_server else ():
+            result = case.part(ref)
+            name = result.name if isinstance(result, ToolResultIR) else None
+            if name and name != line.name and ref.side == REQUEST:
+                text = f"the result names {quote(name)}, the call that it answers is one of {quote(line.name)}"
+                said = {"name": line.name or "", "found": name}
+                finding = case.at(MISMATCH, ref, text, name="name", when="name", values=said)
+                finding = finding if enforced_exactly(case, MISMATCH, "name") else unproved(finding)
+                yield with_related(finding, [case.pointer(line.call, "name")] if line.call else [])
 
 
 def _has_nameless(message: Message) -> bool:
