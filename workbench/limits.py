@@ -105,6 +105,12 @@ LEAST_REPAIR_TRIALS = 8
 MAX_REPAIR_STEPS = 32
 """Repairs made one after the other on one request. What takes more is no history that somebody meant."""
 
+MAX_REPAIR_PAIRS = 12
+"""Pairs of proposals tried for a finding that no proposal alone repairs."""
+
+MAX_REPAIR_ENDS = 8
+"""Earlier ends of a conversation tried for a finding that nothing else repairs."""
+
 MAX_CHECK_TRIALS = 120
 """Proposals tried for the findings of one file by a check, the first findings first."""
 

@@ -147,6 +147,16 @@ def test_one_fault_is_repaired(protocol, request, fault, turn, indent) -> None:
     assert_touched_little(text, made, indent)
 
 
+@pytest.mark.parametrize("protocol", PROVIDERS)
+@settings(max_examples=4)
+@given(conversations(), st.sampled_from((misnamed, twice)), st.sampled_from((interrupted, lost)), st.integers(0, 2))
+def test_two_faults_at_one_place_are_repaired(protocol, request, first, second, turn) -> None:
+    """Whatever else fails, the conversation can end before the damage."""
+    broken = inspector(protocol, body(protocol, second(first(request, turn), turn), None))
+    broken.run()
+    assert repairs.fix(broken, 0).after in (Verdict.ACCEPTS, Verdict.UNKNOWN)
+
+
 def assert_touched_little(text: bytes, made: bytes, indent: int | None) -> None:
     """Messages far from the fault are the same bytes, and the layout is that of the writer."""
     import json

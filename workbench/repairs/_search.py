@@ -6,11 +6,13 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 
 from workbench import limits
 from workbench.decode import REQUEST
 from workbench.errors import WorkbenchError
 from workbench.inspection import Inspector, Trial
+from workbench.repairs import _resorts
 from workbench.repairs._fault import Fault
 from workbench.repairs._proposal import HEADERS, Loss, Proposal, edited, edits, read_at
 from workbench.rules import Finding, Repair, Severity, Verdict, every_rule
@@ -100,6 +102,7 @@ class Search:
         self.trial = self._judge(self.request)
         self.broken = _broken(self.trial.findings, self.refused)
         self.told = list(self._told(detail.row.findings) if told is None else told)
+        self._near: dict[tuple[str, str], list[Proposal]] = {}
 
     def _judge(self, request: HttpRequest, *, is_answered: bool = False) -> Trial:
         how = {"provider": self.provider, "protocol": self.protocol}
@@ -128,10 +131,55 @@ class Search:
         return [first, *rest] if first else rest
 
     def offers(self, finding: Finding, most: Loss = Loss.CUT) -> Iterator[Tried]:
-        """The proposals for a finding that hold and lose no more than that, in the order they were made."""
-        fault = Fault(finding, self.trial.case, self.refused)
+        """The proposals for a finding that hold and lose no more than that, in the order they were made.
+
+        Where none holds alone, or only the end of the conversation, two of them together; then an earlier end.
+        """
+        found = list[Loss]()
+        for of in (self.alone, self.together, self.cut):
+            if min(found, default=Loss.CUT) < Loss.CUT or (found and of == self.cut):
+                return
+            for tried in of(finding, most):
+                found.append(tried.proposal.loss)
+                yield tried
+
+    def alone(self, finding: Finding, most: Loss = Loss.CUT) -> Iterator[Tried]:
+        """The proposals of the families that hold."""
+        return self._holding(finding, self.proposals(finding) if self.budget > 0 else (), most)
+
+    def together(self, finding: Finding, most: Loss = Loss.CUT) -> Iterator[Tried]:
+        """Two proposals that hold together: asked after ``alone``, which finds the first ones."""
+        near = self._near.get((finding.rule, finding.pointer), ()) if self.budget > 0 else ()
+        pairs = (pair for first in near for pair in _resorts.pairs(self, first, finding))
+        return self._holding(finding, islice(pairs, limits.MAX_REPAIR_PAIRS), min(most, Loss.MODE))
+
+    def cut(self, finding: Finding, most: Loss = Loss.CUT) -> Iterator[Tried]:
+        """The longest conversation that ends before the damage."""
+        ends = _resorts.earlier_ends(self._fault(finding)) if self.budget > 0 else ()
+        return islice(self._holding(finding, ends, most), 1)
+
+    def proposals(self, finding: Finding) -> Iterator[Proposal]:
+        """What the families propose for a finding, not tried yet."""
+        return _proposed(self.families, self._fault(finding))
+
+    def after(self, proposal: Proposal) -> Search | None:
+        """The search that goes on from a proposal, None where it does not fit or nothing more may be tried."""
+        if self.budget <= 0:
+            return None
+        self.budget -= 1
+        try:
+            request = edited(self.request, self.text, proposal.changes)
+        except WorkbenchError:
+            return None
+        return Search(self.families, self.inspector, self.index, request, self.budget, ())
+
+    def _fault(self, finding: Finding) -> Fault:
+        return Fault(finding, self.trial.case, self.refused)
+
+    def _holding(self, finding: Finding, proposals: Iterable[Proposal], most: Loss) -> Iterator[Tried]:
+        """Those that hold and lose no more than that."""
         seen = set[HttpRequest]()
-        for proposal in _proposed(self.families, fault) if self.budget > 0 else ():
+        for proposal in proposals:
             if proposal.loss > most:
                 continue
             if self.budget <= 0:
@@ -158,7 +206,10 @@ class Search:
         before, after = Counter(f.rule for f in self.broken), Counter(f.rule for f in left)
         told = self._still_told(request)
         is_gone = finding not in told if finding in self.told else after[finding.rule] < before[finding.rule]
-        if not is_gone or any(after[rule] > before[rule] for rule in after):
+        if is_gone and any(after[rule] > before[rule] for rule in after):
+            self._near.setdefault((finding.rule, finding.pointer), []).append(proposal)
+            return None
+        if not is_gone:
             return None
         verified = not left and not told and trial.judgement.verdict is not Verdict.REFUSES
         made = edits(self.request, self.text, proposal.changes)
@@ -201,9 +252,14 @@ def _broken(findings: Iterable[Finding], refused: bool) -> list[Finding]:
 
 
 def best(tried: Iterable[Tried]) -> list[Tried]:
-    """The best first: the least is lost, the fewest bytes are touched. Those that leave something broken only alone."""
+    """The best first: the least is lost, the fewest bytes are touched.
+
+    Those that leave something broken only where nothing else holds, but for an earlier end of the conversation: that
+    mends what stands behind it too.
+    """
     found = sorted(tried, key=lambda t: (t.proposal.loss, _size(t)))
-    return [t for t in found if t.repair.verified] or found
+    whole = [t for t in found if t.repair.verified]
+    return whole if whole and whole[0].proposal.loss < Loss.CUT else found
 
 
 def _size(tried: Tried) -> int:
@@ -220,14 +276,26 @@ def _most(finding: Finding) -> Loss:
 def fix(search: Search, again: Again, steps: int = limits.MAX_REPAIR_STEPS) -> Fixed:
     """Repair until the contract accepts: the best repair of the first finding that has one, and so on.
 
-    What goes through all the same, as a warning, is repaired only where that loses nothing.
+    The conversation ends earlier only where nothing else holds for any finding. What goes through all the same, as a
+    warning, is repaired only where that loses nothing.
     """
     first, done = search, list[Repair]()
     while search.all_broken and len(done) < steps:
-        offered = (best(search.offers(f, _most(f))) for f in search.findings())
-        chosen = next((found[0] for found in offered if found), None)
+        chosen = _chosen(search)
         if chosen is None:
             break
         done.append(chosen.repair)
         search = again(chosen, search.budget)
     return Fixed(search.request, tuple(done), first.verdict, search.verdict, tuple(search.findings()))
+
+
+def _chosen(search: Search) -> Tried | None:
+    """The repair that is made next."""
+    findings, ends = search.findings(), list[Tried]()
+    for of in (search.alone, search.together):
+        for finding in findings:
+            found = best(of(finding, _most(finding)))
+            if found and found[0].proposal.loss < Loss.CUT:
+                return found[0]
+            ends += found
+    return next(chain(ends, (t for f in findings for t in search.cut(f, _most(f)))), None)
