@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from workbench.tui import keys, looks, paint
 from workbench.tui.keymap import Keymap
-from workbench.tui.lines import Line
+from workbench.tui.lines import Line, Span, line
 from workbench.tui.models import tabs
 
 if TYPE_CHECKING:
@@ -90,6 +90,28 @@ class KeyBar(Bar):
         key = tabs.key_at(event.x, self._hints, self.size.width, self._before)
         if key:
             self.app.simulate_key(keys.first_name(key))
+
+
+class Ways(Bar):
+    """The footer of what lies over a screen, in the place of that of the screen.
+
+    Args:
+        ways: ids of rows of ``keys``, or keys as people read them, each with a word.
+    """
+
+    def __init__(self, *ways: tuple[str, str]) -> None:
+        super().__init__()
+        self._ways = ways
+
+    def on_mount(self) -> None:
+        self.name_ways(*self._ways)
+
+    def name_ways(self, *ways: tuple[str, str]) -> None:
+        """Name other ways."""
+        keymap: Keymap = getattr(self.app, "keymap", Keymap())
+        table = keys.table()
+        named = [(keymap.row(table[key]).show if key in table else key, word) for key, word in ways]
+        self.show([line(" ", *(span for key, word in named for span in (Span(key, "accent strong"), f" {word}  ")))])
 
 
 class TabBar(Bar):

@@ -126,7 +126,7 @@ def guarded(job: Job, failed: Failed) -> Job:
         try:
             return job(inspector)
         except Exception as error:
-            why = _words(error)
+            why = in_words(error)
             return Answer(lambda: failed(why))
 
     return asked
@@ -188,7 +188,7 @@ class Inspecting:
             post(NotOpened(error))
             return
         except Exception as error:
-            post(NotOpened(WorkbenchError(_words(error))))
+            post(NotOpened(WorkbenchError(in_words(error))))
             return
         try:
             self._go_through(session, post)
@@ -199,7 +199,7 @@ class Inspecting:
         try:
             self._serve(session, post)
         except Exception as error:
-            post(Trouble(f"inspection stopped: {_words(error)}"))
+            post(Trouble(f"inspection stopped: {in_words(error)}"))
 
     def _serve(self, session: Session, post: Post) -> None:
         post(Listed(session))
@@ -241,7 +241,7 @@ class Inspecting:
                 if is_wanted or self.is_paused or self._is_stopped or time.monotonic() > until:
                     break
         except Exception as error:
-            post(Trouble(f"inspection stopped at exchange {len(inspector.rows) + 1}: {_words(error)}"))
+            post(Trouble(f"inspection stopped at exchange {len(inspector.rows) + 1}: {in_words(error)}"))
             self._is_broken = True
         finally:
             post(RowsCame(tuple(inspector.rows)))
@@ -253,7 +253,7 @@ class Inspecting:
         try:
             message: Message = how(Opened(inspector.detail(index)))
         except Exception as error:
-            message = Trouble(f"exchange {index + 1} cannot be shown: {_words(error)}", index)
+            message = Trouble(f"exchange {index + 1} cannot be shown: {in_words(error)}", index)
         with self._changed:
             if self._wanted == index and how is ExchangeOpened:
                 self._wanted = None
@@ -263,7 +263,7 @@ class Inspecting:
         try:
             message = job(inspector)
         except Exception as error:
-            message = Trouble(_words(error), NOT_ONE)
+            message = Trouble(in_words(error), NOT_ONE)
         post(message)
 
     def _wait(self) -> None:
@@ -278,6 +278,6 @@ class Inspecting:
                 self._changed.wait(self._next_look - now)
 
 
-def _words(error: Exception) -> str:
+def in_words(error: Exception) -> str:
     """Our own errors in their words; a fault of ours by its name: the session stays open."""
     return str(error) if isinstance(error, WorkbenchError | OSError) else f"{type(error).__name__}: {error}"

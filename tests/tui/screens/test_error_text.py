@@ -6,6 +6,8 @@ from textual import events
 from tests.tui.driving import until
 from tests.tui.screens.test_home import Home, at_home
 from tests.tui.test_hostile import EVIL, assert_clean
+from workbench.errors import ProfileError
+from workbench.rules import errortext
 from workbench.tui.screens.error_text import ErrorTextScreen, KnownPane
 from workbench.tui.screens.page import PageScreen
 
@@ -69,3 +71,23 @@ async def test_hostile_text_is_visible(size: tuple[int, int]) -> None:
         assert_clean(home)  # type: ignore[arg-type]
         await home.press("tab", "j", "enter")
         assert_clean(home)  # type: ignore[arg-type]
+
+
+async def test_the_footer_names_what_enter_does_where_one_stands() -> None:
+    async with at_home((80, 24)) as home:
+        await home.press("e")
+        await home.until("args.double-encoded")
+        assert "the page of the rule" not in home.text and "tab to the rules" in home.text.split("\n")[-1]
+        await home.press("tab")
+        assert "enter the page of the rule" in home.text.split("\n")[-1]
+
+
+async def test_what_cannot_be_looked_up_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ProfileError("anthropic.yaml:1: not YAML")
+
+    monkeypatch.setattr(errortext, "explain", fails)
+    async with at_home((80, 24)) as home:
+        await home.press("e", "x")
+        await home.until("the rules cannot be read: anthropic.yaml:1: not YAML")
+        assert "looking …" not in home.text

@@ -46,3 +46,13 @@ async def test_no_line_is_cut_at_eighty_columns() -> None:
             pane.scroll_to(y=y, animate=False, force=True, immediate=True)
             for row in range(pane.content_region.height):
                 assert not pane.render_line(row).text.rstrip().endswith("…"), pane.render_line(row).text
+
+
+async def test_no_toast_lies_over_it_and_its_footer_is_its_own() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
+        await driver.press("6", "v")
+        await until(driver.pilot, lambda: "acts in the wire pane" in driver.text)
+        await driver.press("question_mark")
+        await until(driver.pilot, lambda: "acts in the wire pane" not in driver.text)
+        footer = driver.text.split("\n")[-1]
+        assert "/ search" in footer and "esc closes" in footer and "next break" not in footer

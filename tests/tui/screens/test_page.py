@@ -4,6 +4,8 @@ import pytest
 
 from tests.tui.screens.test_home import at_home
 from tests.tui.test_hostile import EVIL, assert_clean
+from workbench.errors import ProfileError
+from workbench.rules import pages
 from workbench.tui.panes.text import TextPane
 from workbench.tui.screens.page import PageScreen
 
@@ -34,3 +36,25 @@ async def test_a_text_is_wrapped_and_its_headings_stand_out() -> None:
         assert pane.head(0, 80)[0].style == "role"
         assert pane.count() > 7
         assert pane.head(1, 80)[0].text == "  "
+
+
+async def test_the_footer_is_that_of_the_page() -> None:
+    async with at_home((80, 24)) as home:
+        below = home.text.split("\n")[-1]
+        home.app.push_screen(PageScreen("closure.missing-result"))
+        await home.until("What is wrong")
+        footer = home.text.split("\n")[-1]
+        assert "j down" in footer and "esc closes" in footer
+        assert "quit" in below and "quit" not in footer
+        await home.press("escape")
+        assert home.text.split("\n")[-1] == below
+
+
+async def test_a_page_that_cannot_be_read_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(rule: str) -> None:
+        raise ProfileError("no such contract")
+
+    monkeypatch.setattr(pages, "page", fails)
+    async with at_home() as home:
+        home.app.push_screen(PageScreen("closure.missing-result"))
+        await home.until("it cannot be read: no such contract")

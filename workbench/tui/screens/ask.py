@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
+from workbench.tui.bars import Ways
 from workbench.tui.lines import Span, line
 from workbench.tui.paint import content
 from workbench.tui.safetext import SHOWABLE
@@ -30,6 +31,7 @@ class AskScreen(ModalScreen[str | None]):
         asked.border_title = content(line(Span(f" {self.question} ")))
         asked.border_subtitle = content(line(Span(f" {self.hint} · enter · esc ")))
         yield asked
+        yield Ways(("enter", "takes it"), ("esc", "cancels"))
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         self.dismiss(message.value)

@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
-from workbench.tui.bars import Bar
+from workbench.tui.bars import Bar, Ways
 from workbench.tui.lines import Span, line, wrap
 
 WIDTH = 64
@@ -21,11 +21,12 @@ class ConfirmScreen(ModalScreen[bool]):
 
     def __init__(self, question: str, yes: str, no: str) -> None:
         super().__init__()
-        self.question = question
+        self.question, self.yes, self.no = question, yes, no
         self.answers = line(Span("  y", "accent strong"), f" {yes}   ", Span("n", "accent strong"), f" {no}")
 
     def compose(self) -> ComposeResult:
         yield Bar(id="question")
+        yield Ways(("y", self.yes), ("n", self.no))
 
     def on_mount(self) -> None:
         lines = [line(), *wrap(self.question, WIDTH - 4, "strong", indent=2), line(), self.answers, line()]

@@ -10,6 +10,7 @@ from textual.screen import ModalScreen
 
 from workbench.errors import LocalProtocolError
 from workbench.tui import clipboard, keys
+from workbench.tui.bars import Ways
 from workbench.tui.keymap import Keymap
 from workbench.tui.lines import Line, line
 from workbench.tui.models.copying import Choice, choice_line, choices
@@ -66,6 +67,7 @@ class CopyScreen(ModalScreen[Choice | None]):
 
     def compose(self) -> ComposeResult:
         yield CopyPane(self.found)
+        yield Ways(("enter", "copies"), ("pane.down", "down"), ("pane.up", "up"), ("esc", "cancels"))
 
     def action_choose(self, name: str) -> None:
         choice = next((c for c in self.found if c.name == name), None)

@@ -12,11 +12,12 @@ from textual.screen import ModalScreen
 from textual.widgets import TextArea
 from textual.worker import get_current_worker
 
-from workbench.tui.bars import Bar
-from workbench.tui.lines import Line, Span, line
+from workbench.tui.bars import Bar, Ways
+from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import matches
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.pasted import PastedText
+from workbench.tui.service import in_words
 
 PAUSE = 0.15
 """Seconds without a key after which the text is looked up."""
@@ -32,6 +33,7 @@ class KnownPane(LineView):
         self.known: list[matches.Known] = []
         self.is_answered = False
         self.has_text = False
+        self.trouble = ""
 
     def count(self) -> int:
         return len(self.known)
@@ -43,16 +45,19 @@ class KnownPane(LineView):
         return matches.known_body(self.known[item], width)
 
     def nothing(self, width: int) -> list[Line]:
+        if self.trouble:
+            return wrap(self.trouble, width, "error")
         return matches.nothing(self.has_text, self.is_answered, width)
 
 
 class Answered(Message):
     """A text was looked up."""
 
-    def __init__(self, text: str, known: list[matches.Known]) -> None:
+    def __init__(self, text: str, known: list[matches.Known], trouble: str = "") -> None:
         super().__init__()
         self.text = text
         self.known = known
+        self.trouble = trouble
 
 
 class ErrorTextScreen(ModalScreen[None]):
@@ -69,20 +74,22 @@ class ErrorTextScreen(ModalScreen[None]):
             yield PastedText(soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
             yield Bar(id="verdict")
             yield KnownPane()
-            yield Bar(id="ways")
+        yield Ways()
 
     def on_mount(self) -> None:
         asking = line(
             Span(" Which rule is it?", "strong"), Span("  paste an error text; nothing is sent anywhere", "muted")
         )
-        ways = [("tab", "to the rules and back"), ("enter", "the page of a rule"), ("esc", "closes")]
         self.query_one("#asking", Bar).show([asking])
-        self.query_one("#ways", Bar).show(
-            [line(" ", *(s for key, text in ways for s in (Span(key, "accent strong"), f" {text}  ")))]
-        )
         self.asked.cursor_blink = False
         self._pause = self.set_timer(PAUSE, self._look_up)
         self.asked.focus()
+
+    def on_descendant_focus(self) -> None:
+        ways = (
+            (("tab", "to the rules"),) if self.asked.has_focus else (("enter", "the page of the rule"), ("tab", "back"))
+        )
+        self.query_one(Ways).name_ways(*ways, ("esc", "closes"))
 
     def on_text_area_changed(self, message: TextArea.Changed) -> None:
         self.pane.is_answered = False
@@ -96,18 +103,24 @@ class ErrorTextScreen(ModalScreen[None]):
     def _explain(self, text: str) -> None:
         from workbench.rules import errortext, pages
 
-        if text.strip():
-            known = matches.of_matches(errortext.explain(text))
-        else:
-            known = matches.of_rules({slug: pages.page(slug).summary for slug in pages.slugs()})
+        known: list[matches.Known] = []
+        trouble = ""
+        try:
+            if text.strip():
+                known = matches.of_matches(errortext.explain(text))
+            else:
+                known = matches.of_rules({slug: pages.page(slug).summary for slug in pages.slugs()})
+        except Exception as error:
+            trouble = f"the rules cannot be read: {in_words(error)}"
         if not get_current_worker().is_cancelled:
-            self.post_message(Answered(text, known))
+            self.post_message(Answered(text, known, trouble))
 
     def on_answered(self, message: Answered) -> None:
         if message.text != self.asked.text:
             return
         pane = self.pane
         pane.known, pane.has_text, pane.is_answered = message.known, bool(message.text.strip()), True
+        pane.trouble = message.trouble
         pane.cursor = 0
         pane.reload()
         pane.show_item(0)
@@ -115,6 +128,8 @@ class ErrorTextScreen(ModalScreen[None]):
 
     def _verdict(self) -> Line:
         pane = self.pane
+        if pane.trouble:
+            return line(Span(" ✗ nothing can be looked up", "error strong"))
         if not pane.has_text:
             return line(Span(f" {matches.EMPTY}", "muted"))
         if not pane.known:

@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 from textual.worker import get_current_worker
 
-from workbench.tui.bars import Bar
+from workbench.tui.bars import Bar, Ways
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.paint import content
 from workbench.tui.panes.lineview import LineView
@@ -125,6 +125,7 @@ class Form(ModalScreen[Result], Generic[Result]):
                 yield asked
             yield SuggestionPane()
             yield Bar(id="said")
+        yield Ways(("tab", "completes"), ("enter", "takes it"), ("esc", "cancels"))
 
     # What a dialog supplies.
 

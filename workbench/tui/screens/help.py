@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
 from workbench.tui import keys
+from workbench.tui.bars import Ways
 from workbench.tui.lines import Line, line, plain, wrap
 from workbench.tui.models.guide import Guide, Tables, help_lines
 from workbench.tui.panes.lineview import LineView
@@ -59,6 +60,16 @@ class HelpScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         yield self.pane
+        yield Ways(
+            ("help.search", "search"),
+            ("pane.down", "down"),
+            ("pane.up", "up"),
+            ("pane.page-down", "page down"),
+            ("esc", "closes"),
+        )
+
+    def on_mount(self) -> None:
+        self.app.clear_notifications()
 
     def action_close(self) -> None:
         self.dismiss(None)

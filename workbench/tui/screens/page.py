@@ -9,7 +9,9 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.screen import ModalScreen
 
+from workbench.tui.bars import Ways
 from workbench.tui.panes.text import TextPane
+from workbench.tui.service import in_words
 
 
 class PageRead(Message):
@@ -32,13 +34,18 @@ class PageScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         yield TextPane(f" {self.rule} · esc closes ")
+        yield Ways(("pane.down", "down"), ("pane.up", "up"), ("pane.page-down", "page down"), ("esc", "closes"))
 
     def on_mount(self) -> None:
         self.call_after_refresh(lambda: self._read(self.query_one(TextPane).text_width))
 
     @work(thread=True, group="page", exit_on_error=False)
     def _read(self, width: int) -> None:
-        self.post_message(PageRead(self.lines(width)))
+        try:
+            text = self.lines(width)
+        except Exception as error:
+            text = [f"it cannot be read: {in_words(error)}"]
+        self.post_message(PageRead(text))
 
     def lines(self, width: int) -> list[str]:
         """The text; in a thread."""

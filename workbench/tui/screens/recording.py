@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
+from workbench.tui.bars import Ways
 from workbench.tui.models.recording import settings, told
 from workbench.tui.panes.text import TextPane
 
@@ -31,6 +32,7 @@ class RecordingScreen(ModalScreen[Path]):
 
     def compose(self) -> ComposeResult:
         yield TextPane(" recording · enter opens it · y copies the variables · esc closes ")
+        yield Ways(("enter", "opens it"), ("y", "copies the variables"), ("esc", "closes"))
 
     def on_mount(self) -> None:
         self.query_one(TextPane).show(
