@@ -50,5 +50,10 @@ def profile(path: Path) -> bytes:
     return path.read_bytes()
 
 
+def contract_schema() -> bytes:
+    """The JSON Schema of contracts. Raises OSError."""
+    return (folder("profiles") / "contract.schema.json").read_bytes()
+
+
 def _contracts_in(place: Path) -> dict[str, Path]:
     return {file.stem: file for file in sorted(place.glob("*.yaml"))}

@@ -92,9 +92,32 @@ def test_a_slip_is_refused_at_its_place(own: Path, good: str, bad: str, place: s
     assert ("did you mean" in line, f"did you mean {meant}?" in line) == (bool(meant), bool(meant))
 
 
-@pytest.mark.parametrize("term", ["schema.strict.max-depth", "schema.json-schema.refs", "x.any", "note.why"])
-def test_terms_of_modes_and_of_ones_own_are_taken(term: str):
-    vet(MINIMAL.replace("x.team", term))
+TAKEN = [
+    "schema.strict.max-depth: {value: 5",
+    "schema.json-schema.refs: {value: none",
+    "x.any: {value: 1",
+    "note.y: {value: z",
+]
+
+
+@pytest.mark.parametrize("fact", TAKEN)
+def test_terms_of_modes_and_of_ones_own_are_taken(fact: str):
+    vet(MINIMAL.replace("x.team: {value: platform", fact))
+
+
+VALUES = [
+    ("closure.id-pattern: {value: '('", "closure.id-pattern/value: not a regular expression: missing )"),
+    ("schema.strict.max-depth: {value: deep", "schema.strict.max-depth/value: not a value of schema.max-depth: 'deep'"),
+    ("errors.other: {value: [{text: no}]", "errors.other/value/0: not a value of errors.other: 'when' is a required"),
+    ("params.refused: {value: [{at: /n, with: 3}]", "params.refused/value/0/with: not a value of params.refused: 3"),
+]
+
+
+@pytest.mark.parametrize(("fact", "line"), VALUES)
+def test_a_value_that_a_term_cannot_have_is_refused(fact: str, line: str):
+    with pytest.raises(ProfileError) as caught:
+        vet(MINIMAL.replace("x.team: {value: platform", fact))
+    assert str(caught.value).startswith(f"mine.yaml#/facts/0/terms/{line}")
 
 
 def test_rules_and_protocols_of_packages_are_known(monkeypatch):

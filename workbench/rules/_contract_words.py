@@ -1,18 +1,26 @@
 """The words of a contract that have to be known: its terms, the rules it enforces, protocols and variants.
 
-A word that nobody reads would be a fact without effect, so that a slip is refused where it stands.
+A word that nobody reads would be a fact without effect, so that a slip is refused where it stands. So is a value that
+its reader could not work with.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
+from typing import TYPE_CHECKING
 
-from workbench import resources
+from workbench import limits, resources
+from workbench.leaves import escape
 from workbench.rules._reader import Node
 from workbench.schemas.dialect import SUBTREES
+from workbench.wire.jsontext import loads
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
 
 __all__ = ["FREE", "TERMS", "vet"]
 
@@ -70,7 +78,9 @@ def vet(root: Node) -> None:
         _holds(block.get("for"), variants)
         for term, fact in block.get("terms").members():
             if not term.startswith(FREE):
-                _known(fact, _MODE.sub("schema.", term), "term", lambda: TERMS, shown=term)
+                plain = _MODE.sub("schema.", term)
+                _known(fact, plain, "term", lambda: TERMS, shown=term)
+                _fits(plain, fact.get("value"))
     for check in root.get("enforces").items():
         _holds(check.get("for"), variants)
         _known(check.get("rule"), check.get("rule").text(), "rule", _rules)
@@ -91,6 +101,34 @@ def _known(node: Node, name: str, kind: str, known: Callable[[], Iterable[str]],
         return
     near = get_close_matches(name, [*known()], 1)
     raise node.fail(f"no {kind} is called {shown or name!r}" + (f"; did you mean {near[0]}?" if near else ""))
+
+
+def _fits(term: str, node: Node) -> None:
+    """Refuse a value that is none of this term by the schema of contracts; patterns have to be regular expressions."""
+    from jsonschema.exceptions import best_match
+
+    if error := best_match(_values(term).iter_errors(node.value)):
+        place = "".join(f"/{escape(str(step))}" for step in error.absolute_path)
+        raise replace(node, pointer=node.pointer + place).fail(
+            f"not a value of {term}: {error.message[: limits.SNIPPET]}"
+        )
+    if term.endswith("-pattern"):
+        try:
+            re.compile(str(node.value))
+        except re.error as error:
+            raise node.fail(f"not a regular expression: {error}") from error
+
+
+@cache
+def _values(term: str) -> Draft202012Validator:
+    """What the schema of contracts says of the value of a term."""
+    from jsonschema import Draft202012Validator
+
+    schema = loads(resources.contract_schema())
+    said = schema["$defs"]["terms"]["properties"].get(term, {})
+    referred = schema["$defs"].get(said.get("$ref", "").rpartition("/")[2], {})
+    value = {"allOf": [part.get("properties", {}).get("value", True) for part in (said, referred)]}
+    return Draft202012Validator({"$defs": schema["$defs"], **value})
 
 
 @cache
