@@ -74,3 +74,35 @@ def test_a_call_without_an_id_in_an_answer_is_a_warning(chat):
     answer = {"choices": [{"message": {"role": "assistant", "tool_calls": [call]}, "finish_reason": "tool_calls"}]}
     found = [(f.rule, f.severity) for f in chat(None, answer) if f.rule == "closure.id-format"]
     assert found == [("closure.id-format", "warning")]
+
+
+def gemini_turns(*names, **ids):
+    calls = [{"functionCall": {"name": name, "args": {}, **ids}} for name in ("ls", "cat")[: len(names)]]
+    results = [{"functionResponse": {"name": name, "response": {"ok": 1}, **ids}} for name in names]
+    turns = (("user", [{"text": "go"}]), ("model", calls), ("user", results))
+    return [{"role": role, "parts": parts} for role, parts in turns]
+
+
+NAME = "/contents/2/parts/{}/functionResponse/name"
+
+NAMED = [
+    ("its name", "gemini-2.5-pro", ["ls"], {}, []),
+    ("another name", "gemini-2.5-pro", ["lx"], {}, [("warning", NAME.format(0), "")]),
+    ("one of two", "gemini-2.5-pro", ["ls", "dog"], {}, [("warning", NAME.format(1), "")]),
+    ("another name beside the id", "gemini-2.5-pro", ["lx"], {"id": "a"}, [("warning", NAME.format(0), "")]),
+    (
+        "where names are matched",
+        "gemini-3.7-pro",
+        ["lx"],
+        {},
+        [("error", NAME.format(0), 'functionResponse.name "lx" does not match functionCall.name "ls".')],
+    ),
+]
+
+
+@pytest.mark.parametrize(("model", "names", "ids", "expected"), [r[1:] for r in NAMED], ids=[r[0] for r in NAMED])
+def test_names_pair_too_where_ids_are_optional(inspect, model, names, ids, expected):
+    body = {"model": model, "contents": gemini_turns(*names, **ids)}
+    found = [f for f in inspect(body, protocol="gemini", provider="gemini") if f.rule == "closure.id-mismatch"]
+    assert [(f.severity, f.pointer, f.refusal) for f in found] == expected
+    assert all(f.related for f in found)

@@ -208,7 +208,7 @@ def _tool(case: Case, tool: ToolDef, known: Mapping[str, Dialect]) -> Iterator[F
         message, term = f"the tool {quote(tool.name)} has no description", "schema.description-required"
         yield by_term(case, MALFORMED, term, _holder(case, tool), message, when="no-description", values=_named(tool))
     if tool.schema is None:
-        if case.contract.term("schema.parameters-required"):
+        if case.contract.term("schema.parameters-required") and not _is_defined_there(case, tool):
             message = f"the tool {quote(tool.name)} has no parameters"
             holder, said = _holder(case, tool), _named(tool)
             yield _from(case, "schema.parameters-required", NO_PARAMETERS, holder, message, values=said)
@@ -225,6 +225,11 @@ def _tool(case: Case, tool: ToolDef, known: Mapping[str, Dialect]) -> Iterator[F
     for issue in issues[:MOST_OF_A_TOOL]:
         said = {**_named(tool), **_words_of(issue, schema)}
         yield _finding(case, tool, issue, f"{pointer}{issue.pointer}", said)
+
+
+def _is_defined_there(case: Case, tool: ToolDef) -> bool:
+    """The provider knows the schema by the type: ``computer_20251124``."""
+    return any(kind not in ("custom", "function") for _, kind in values(case.decoded, f"{tool.pointer}/type"))
 
 
 @lru_cache(maxsize=4096)
