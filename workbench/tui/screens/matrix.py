@@ -144,11 +144,11 @@ class MatrixScreen(Worklist[str, Told]):
         """To the bytes of the fault: in the session, or in the request as this contract alone gets it."""
         told = self.told.get(self.chosen())
         said = self.details.here()
-        if told is None or said is None or said.pointer is None:
-            self.notify("there is no fault to go to", markup=False)
-        elif told.row.is_converted:
+        if told and told.row.is_converted:
             self._go_to(self.body)
-            self.body.mark_range(said.spans)
+            self.body.mark_range(self._spans())
+        elif said is None or said.pointer is None:
+            self.notify("there is no fault to go to", markup=False)
         else:
             index, pointer = self.index, said.pointer
 
