@@ -96,3 +96,13 @@ def test_hostile_text_is_shown_harmlessly(run: Run) -> None:
     body = b'{"model":"\\u001b[2J","max_tokens":1,"messages":[{"role":"user","content":"\\u202e\\u001b]0;x"}]}'
     done = run("convert", "-", "--to", "openai-chat", stdin=body)
     assert done.status == 0 and "\x1b" not in done.out and "\u202e" not in done.out
+
+
+def test_no_file_is_replaced_unasked(run: Run, tmp_path: Path) -> None:
+    source, out = tmp_path / "request.json", tmp_path / "out.json"
+    source.write_bytes(BODY)
+    out.write_text("mine")
+    words = ("convert", source, "--to", "anthropic-messages", "-o")
+    assert "out.json exists" in run(*words, out).err and out.read_text() == "mine"
+    assert run(*words, out, "--force").status == 0 and out.read_text() != "mine"
+    assert "is the file that is read" in run(*words, source, "--force").err and source.read_bytes() == BODY

@@ -23,7 +23,12 @@ def test_one_request_as_curl(run: Run) -> None:
 def test_every_request_into_a_file(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "requests.sh"
     assert run("export", EXAMPLE, "--as", "curl", "-o", out).status == 0
-    assert out.read_text(encoding="utf-8").count("curl --globoff") == 2
+    written = out.read_text(encoding="utf-8")
+    assert written.count("curl --globoff") == 2
+    again = run("export", EXAMPLE, "--as", "curl", "-o", out, "--exchange", 1)
+    assert again.status == 2 and "requests.sh exists" in again.err and out.read_text(encoding="utf-8") == written
+    assert run("export", EXAMPLE, "--as", "curl", "-o", out, "--exchange", 1, "--force").status == 0
+    assert out.read_text(encoding="utf-8").count("curl --globoff") == 1
 
 
 def test_what_cannot_be_written_is_named(run: Run, tmp_path: Path) -> None:

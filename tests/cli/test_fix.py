@@ -80,7 +80,9 @@ def test_a_session_stays_a_session_of_its_form(run: Run, tmp_path: Path) -> None
 
 WRONG = [
     (("--fix",), "-o OUT"),
-    (("-o", "x.json"), "--fix"),
+    (("-o", "x.json"), "-o goes with --fix"),
+    (("--force",), "--force goes with --fix"),
+    (("--fix", "--force", "-o", "{itself}"), "stays as it is"),
     (("--fix", "-o", "{itself}"), "stays as it is"),
     (("--fix", "-o", "{folder}"), "no regular file"),
     (("{itself}", "--fix", "-o", "x.json"), "one FILE"),
@@ -99,11 +101,30 @@ def test_what_cannot_be_done_is_said_in_one_line(
     assert broken.read_bytes() == OPEN_CALL
 
 
+def test_a_file_that_is_there_stays_unless_it_may_go(run: Run, broken: Path) -> None:
+    out = broken.with_name("out.json")
+    out.write_text("mine")
+    refused = run("check", broken, "--fix", "-o", out)
+    assert (refused.status, refused.out, refused.err.count("\n")) == (2, "", 1)
+    assert "out.json exists; choose another name or say --force" in refused.err and out.read_text() == "mine"
+    assert run("check", broken, "--fix", "-o", out, "--force").status == 0
+    assert b"is_error" in out.read_bytes()
+
+
+def test_what_needs_no_repair_is_copied_and_said(run: Run, broken: Path) -> None:
+    first, second = broken.with_name("first.json"), broken.with_name("second.json")
+    run("check", broken, "--fix", "-o", first)
+    done = run("check", first, "--fix", "-o", second)
+    assert done.status == 0 and f"written: {second}, a plain copy: there was nothing to repair" in done.out
+    assert second.read_bytes() == first.read_bytes()
+
+
 def test_what_cannot_be_repaired_is_said_and_fails(run: Run, tmp_path: Path) -> None:
     path, out = tmp_path / "bad.json", tmp_path / "out.json"
     path.write_text('{"model": "claude-sonnet-4-5", "max_tokens": 5, "messages": []}')
     done = run("check", path, "--fix", "-o", out)
     assert done.status == run("check", path).status
+    assert f"written: {out}, a plain copy: nothing could be repaired" in done.out
     assert out.read_bytes() == path.read_bytes()
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.errors import UsageError, WorkbenchError
@@ -64,6 +66,20 @@ def chosen(session: Session, number: int | None, *, default: int = 0) -> int:
     if not 1 <= number <= len(session):
         raise UsageError(f"no exchange {number} in {session.name}", hint=f"it has 1 to {len(session)}")
     return number - 1
+
+
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """``--force``, beside ``-o OUT``."""
+    parser.add_argument("--force", action="store_true", help="replace OUT when it exists")
+
+
+def refuse_to_replace(out: Path, source: str, *, is_forced: bool) -> None:
+    """Raises UsageError where OUT is what is read, or a file that is there and nobody said may go."""
+    with suppress(OSError):
+        if source != "-" and out.samefile(source):
+            raise UsageError(f"{out} is the file that is read", hint="it stays as it is: choose another name")
+    if out.is_file() and not is_forced:
+        raise UsageError(f"{out} exists", hint="choose another name or say --force")
 
 
 def failure_status(error: Exception) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +42,10 @@ def run(args: argparse.Namespace) -> int:
 def _checked(args: argparse.Namespace) -> Path:
     """Where to write. Raises UsageError for what --fix cannot do."""
     if not args.fix:
-        raise UsageError("-o goes with --fix", hint="workbench check FILE --fix -o OUT")
+        raise UsageError(
+            f"{'-o' if args.output is not None else '--force'} goes with --fix",
+            hint="workbench check FILE --fix -o OUT",
+        )
     if args.output is None:
         raise UsageError("--fix writes a new file", hint="say where: -o OUT")
     if len(args.files) != 1:
@@ -53,9 +55,7 @@ def _checked(args: argparse.Namespace) -> Path:
     out = Path(args.output)
     if str(out) == "-" or (out.exists() and not out.is_file()):
         raise UsageError(f"{out} is no regular file", hint="name a file to write")
-    with suppress(OSError):
-        if args.files[0] != "-" and out.samefile(args.files[0]):
-            raise UsageError(f"{out} is the file that is repaired", hint="it stays as it is: choose another name")
+    _files.refuse_to_replace(out, args.files[0], is_forced=args.force)
     return out
 
 
@@ -82,8 +82,12 @@ def _told(done: list[Done], out: Path) -> Iterator[str]:
     from workbench.rules import Severity
 
     changed = [d for d in done if d.fixed.repairs]
-    count = _output.number(sum(len(d.fixed.repairs) for d in changed), "repair")
-    yield f"written: {out} ({count}{', ' + CHECKED if changed else ''})"
+    if changed:
+        count = _output.number(sum(len(d.fixed.repairs) for d in changed), "repair")
+        yield f"written: {out} ({count}, {CHECKED})"
+    else:
+        why = "nothing could be repaired" if done else "there was nothing to repair"
+        yield f"written: {out}, a plain copy: {why}"
     for one in done:
         fixed = one.fixed
         yield f"  exchange {one.index + 1}: {fixed.before.value} -> {fixed.after.value}"

@@ -14,8 +14,9 @@ remove, by pointers and bytes of the body as it was, the last place first: done 
 nothing new is broken; "verified" says that nothing else is broken either.
 With --filter the findings, and the exit status, are those of exchanges that match; the exchanges are all listed.
 With --fix -o OUT the requests of one FILE are repaired as far as that goes, and written to OUT: a request body as a
-body, in which every other byte is as it was, a session as a session. FILE stays as it is. What is printed then, and
-the exit status, are those of OUT; JSON output says what was done in "fixed":
+body, in which every other byte is as it was, a session as a session. FILE stays as it is, and so does an OUT that
+exists, unless --force is said; where nothing can be repaired OUT is a plain copy, and that is said. What is printed
+then, and the exit status, are those of OUT; JSON output says what was done in "fixed":
   [{"exchange", "before", "after", "repairs", "remaining"}], before and after being verdicts of the contract.
 "errors" names the files that could not be read; every other file is still answered.
 """
@@ -50,6 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--fix", action="store_true", help="write a repaired copy of one FILE, with -o OUT")
     parser.add_argument("-o", "--output", metavar="OUT", help="where --fix writes; never FILE itself")
+    _files.add_force(parser)
     parser.add_argument("--filter", metavar="EXPR", help="only findings of exchanges that match, e.g. 'status:4xx'")
 
 
@@ -57,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     """Inspect each file; print all answers; exit with the worst status."""
     from workbench.cli._shell import worst
 
-    if args.fix or args.output is not None:
+    if args.fix or args.force or args.output is not None:
         from workbench.cli import _fix
 
         return _fix.run(args)

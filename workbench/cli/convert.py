@@ -2,7 +2,8 @@
 
 Takes one exchange of the file: --exchange N, or else the first that can be converted. --side picks the request (what is
 taken where nothing is said) or the response; of a file that holds only an answer, the answer. A stream becomes the
-target's stream. Of the same protocol the body stays as it is, byte for byte.
+target's stream. Of the same protocol the body stays as it is, byte for byte. An OUT that exists is not overwritten
+without --force, FILE itself never.
 
 JSON output is one object:
   {"path", "exchange", "side", "from", "protocol", "url_path", "content_type", "body", "body_base64",
@@ -40,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     parser.add_argument("--to", metavar="PROTOCOL", required=True, help="the protocol to convert to")
     parser.add_argument("-o", "--output", metavar="OUT", help="file to write the new body to, byte for byte")
+    _files.add_force(parser)
     _files.add_exchange(parser)
     parser.add_argument("--side", choices=SIDES, help="which side (default: the request, if there is one)")
     parser.add_argument("--protocol", metavar="NAME", help="what it is now (default: guessed, and said)")
@@ -54,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
 
     adapters.get(args.to)
     _files.validate(args)
+    if args.output is not None:
+        _files.refuse_to_replace(Path(args.output), args.file, is_forced=args.force)
     session = _files.open_file(args.file)
     try:
         decoded, side = _chosen(session, args)

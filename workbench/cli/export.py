@@ -3,7 +3,7 @@
   curl   the request as a command for a POSIX shell; secrets are variables, which you set
 
 Without --exchange every request is written, in order, one command after the other; what cannot be written so is
-named on stderr, and the exit status is then 1.
+named on stderr, and the exit status is then 1. An OUT that exists is not overwritten without --force, FILE never.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     parser.add_argument("--as", dest="form", choices=FORMS, required=True)
     parser.add_argument("-o", "--output", metavar="OUT", default="-", help="file to write (default: standard output)")
+    _files.add_force(parser)
     _files.add_exchange(parser)
 
 
@@ -31,6 +32,8 @@ def run(args: argparse.Namespace) -> int:
     """Write one exchange, or all."""
     from workbench.exporters.curl import curl
 
+    if args.output != "-":
+        _files.refuse_to_replace(Path(args.output), args.file, is_forced=args.force)
     session = _files.open_file(args.file)
     made, status = list[str](), 0
     try:

@@ -71,7 +71,8 @@ def _print(args: argparse.Namespace) -> int:
 
     if args.exchange is not None and args.file != "-":
         _opened(args).close()
-    asked = {"files": [args.file], "fail_on": "error", "format": "text", "filter": None, "fix": False, "output": None}
+    fixing = {"fix": False, "force": False, "output": None}
+    asked = {"files": [args.file], "fail_on": "error", "format": "text", "filter": None, **fixing}
     return check.run(argparse.Namespace(**vars(args), **asked))
 
 
