@@ -114,7 +114,8 @@ def _pasted_error(inspector: Inspector) -> str:
     if not matches:
         return ""
     first = matches[0]
-    said = f"{first.provider}, {first.rule}" if first.rule else first.provider
+    who = f"{first.provider} and others" if len(matches) > 1 else first.provider
+    said = f"{who}: {first.rule}" if first.rule else who
     return f"it looks like an error text ({said}) and not like a model's answer: workbench explain 'TEXT'"
 
 
