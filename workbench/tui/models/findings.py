@@ -46,13 +46,15 @@ def finding_body(finding: Finding, width: int, repairs: Sequence[Repair] | str =
 
 
 def began(finding: Finding) -> str:
-    """``in exchange 3 · hop gateway · request · /messages/1: …``; "" where no other place is known."""
+    """``in exchange 3 · hop gateway · request · /messages/1: …``, ``here: …``; "" where no origin is known."""
     origin = finding.origin
     if origin is None:
         return ""
     place = "here" if origin.exchange == finding.exchange else f"in exchange {origin.exchange + 1}"
     hop = f"hop {origin.hop}" if origin.hop else ""
-    return " · ".join(s for s in (place, hop, origin.side, origin.pointer) if s) + f": {origin.words}"
+    is_same = (origin.exchange, origin.side, origin.pointer) == (finding.exchange, finding.side, finding.pointer)
+    there = () if is_same else (origin.side, origin.pointer)
+    return " · ".join(s for s in (place, hop, *there) if s) + f": {origin.words}"
 
 
 def origin_of(finding: Finding, found: Sequence[Finding]) -> int | None:

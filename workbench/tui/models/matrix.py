@@ -105,11 +105,8 @@ def _loss(loss: Loss) -> Said:
 
 def body_title(row: Row) -> Line:
     """The border over the request as this contract gets it."""
-    how = (
-        f"as {row.protocol}, {count(len(row.losses), 'thing')} lost"
-        if row.is_converted
-        else f"{row.protocol}, as it is"
-    )
+    lost = count(len(row.losses), "thing") if row.losses else "nothing"
+    how = f"as {row.protocol}, {lost} lost" if row.is_converted else f"{row.protocol}, as it is"
     return line(f" Request · {how} · {size(len(row.body))} ")
 
 
