@@ -181,3 +181,28 @@ def test_model_and_stream(url, body, model, stream):
     assert again.request == decoded.request
     adapter = adapters.get(decoded.protocol or "")
     assert adapter.encode_request(decoded.request, data) == data
+
+
+OBJECT = {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}
+BLOCKS = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {}}]}
+
+
+@pytest.mark.parametrize(
+    ("messages", "among", "protocol"),
+    [
+        ([OBJECT], (), "ollama"),
+        ([OBJECT], ("openai-chat", "openai-responses"), "openai-chat"),
+        ([OBJECT], ("gemini",), "ollama"),
+        ([BLOCKS], ("openai-chat",), "anthropic-messages"),
+    ],
+    ids=["by its body", "one of those asked for", "none of them is likely", "plainly another"],
+)
+def test_the_protocols_asked_for_come_first(messages, among, protocol):
+    body = Body(dumps({"model": "m", "messages": messages}))
+    assert Decoded(0, Exchange("1", HttpRequest(body=body)), among=among).protocol == protocol
+
+
+@pytest.mark.parametrize(("model", "protocol"), [("gpt-x", "openai-chat"), ("claude-x", "anthropic-messages")])
+def test_messages_that_are_no_list_are_a_broken_request(model, protocol):
+    decoded = Decoded(0, Exchange("1", HttpRequest(body=Body(dumps({"model": model, "messages": "go"})))))
+    assert decoded.protocol == protocol and decoded.request and not decoded.problems

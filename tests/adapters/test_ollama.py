@@ -324,6 +324,8 @@ def test_no_answer() -> None:
 # -- claims
 
 
+RESULT: Json = {"role": "tool", "tool_call_id": "c", "content": "a"}
+
 CLAIMED: list[Json] = [
     {"messages": [], "options": {}},
     {"messages": [], "think": True, "tools": [{"type": "function", "function": {"name": "f"}}]},
@@ -333,8 +335,13 @@ CLAIMED: list[Json] = [
     {"messages": [{"role": "user", "content": "", "images": ["AA=="]}], "model": "llava"},
     {"messages": [], "format": "json"},
     {"prompt": "a", "options": {}},
+    {"model": "llama3.2:3b", "messages": [{"role": "assistant", "tool_calls": [{"id": "c", **call("f", {})}]}, RESULT]},
+    {"messages": [{"role": "assistant", "tool_calls": [call("f", {})]}, RESULT], "options": {}},
 ]
 LEFT: list[Json] = [
+    {"messages": [{"role": "assistant", "tool_calls": [{"id": "c", **call("f", {})}]}, RESULT]},
+    {"model": "gpt-4.1", "messages": [{"role": "assistant", "tool_calls": [call("f", {})]}]},
+    {"temperature": 0, "messages": [{"role": "assistant", "tool_calls": [call("f", {})]}]},
     {"model": "llama3", "messages": [{"role": "user", "content": "a"}]},
     {"messages": [], "parallel_tool_calls": True, "options": {}},
     {"messages": [{"role": "assistant", "tool_calls": [{"id": "c", "type": "function", **call("f", "{}")}]}]},

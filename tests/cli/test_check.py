@@ -158,6 +158,25 @@ def test_text_says_what_where_and_what_the_provider_answers(run: Run) -> None:
     assert "contract deepseek:v4 (" in out
 
 
+def test_of_several_faults_the_provider_names_one(run: Run) -> None:
+    body = {"model": "claude-sonnet-4-5", "messages": [{"role": "usr", "content": "go"}, {"content": "go"}]}
+    for form in ("text", "junit"):
+        out = run("check", "--provider", "anthropic", "--format", form, "-", stdin=json.dumps(body).encode()).out
+        assert out.count("the provider answers: ") == 1 and "the provider answers: max_tokens: Field required" in out
+        assert out.count("would be refused too: ") == 2
+
+
+def test_an_asked_for_provider_reads_its_own_protocols(run: Run) -> None:
+    """Arguments as an object are Ollama's, and what names ids beside them is a broken body of another."""
+    call = {"id": "call_1", "function": {"name": "x", "arguments": {"a": 1}}}
+    result = {"role": "tool", "tool_call_id": "call_1", "content": "1"}
+    messages = [{"role": "user", "content": "go"}, {"role": "assistant", "tool_calls": [call]}, result]
+    body = json.dumps({"model": "gpt-4.1", "messages": messages}).encode()
+    for asked in ((), ("--provider", "openai")):
+        out = run("check", *asked, "-", stdin=body).out
+        assert "openai-chat · contract openai" in out and "args.not-object" in out
+
+
 def test_where_it_began_is_in_every_form(run: Run) -> None:
     path = SESSIONS / "anthropic-compaction-orphan.jsonl"
     (finding, *_) = json.loads(run("check", "--format", "json", path).out)["files"][0]["findings"]

@@ -65,9 +65,13 @@ def _file_lines(report: FileReport) -> Iterator[str]:
 def _answered(report: FileReport) -> Mapping[int, Finding]:
     """Exchange → the finding that its provider refuses it for: of several it names one."""
     told: dict[int, Finding] = {}
+    refused: dict[int, list[Finding]] = {}
+    for finding in report.inspection.findings:
+        if finding.check:
+            refused.setdefault(finding.exchange, []).append(finding)
     for row in report.inspection.rows:
-        own = [f for f in report.inspection.findings if f.exchange == row.index] if row.findings else []
-        if row.provider and any(f.check for f in own):
+        own = refused.get(row.index)
+        if row.provider and own:
             clues = contracts.Clues(model=row.model)
             judged = judge(own, contracts.get(row.provider, protocol=row.protocol, clues=clues))
             if judged.verdict is Verdict.REFUSES and judged.finding:

@@ -35,21 +35,22 @@ _FIELDS = {"no-role": "role", "no-content": "content"}
 
 def check(case: Case) -> Iterator[Finding]:
     """Findings on requests that lack what every conversation has."""
-    yield from _noticed(case)
-    if case.request is None or case.decoded.exchange.origin is Origin.RECONSTRUCTED:
+    was_sent = case.decoded.exchange.origin is not Origin.RECONSTRUCTED
+    yield from _noticed(case, was_sent)
+    if case.request is None or not was_sent:
         return
     yield from _nobody(case)
     yield from _roles(case)
     yield from _types(case)
 
 
-def _noticed(case: Case) -> Iterator[Finding]:
+def _noticed(case: Case, was_sent: bool) -> Iterator[Finding]:
     """What decoders noticed. A refusal that is known is of one certain shape: it says nothing about any other."""
     asked = case.request.anomalies if case.request else ()
     named = {(a.pointer, a.message): _named(a) for a in asked if a.slug == SHAPE.slug}
     for finding in from_anomalies(case, SHAPE):
         when, said = named.get((finding.pointer, finding.message), ("", {})) if finding.side == REQUEST else ("", {})
-        if when and enforced_exactly(case, SHAPE, when):
+        if when and was_sent and enforced_exactly(case, SHAPE, when):
             yield case.finding(SHAPE, REQUEST, finding.pointer, finding.message, when=when, values=said)
             continue
         finding = finding if enforced_exactly(case, SHAPE, "") else replace(unproved(finding), source="")
