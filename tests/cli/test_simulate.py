@@ -80,11 +80,12 @@ def test_a_script_that_is_none_says_where(run: Run, tmp_path: Path) -> None:
 
 
 def test_what_is_known_has_to_hold_answers(run: Run, tmp_path: Path) -> None:
-    asked = tmp_path / "request.json"
-    asked.write_text(json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}))
-    done = run("simulate", "openai", "--known", asked)
-    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
-    assert "request.json holds no answer of a model" in done.err
+    asked = tmp_path / "known"
+    for text in (json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}), "some notes"):
+        asked.write_text(text)
+        done = run("simulate", "openai", "--known", asked)
+        assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+        assert "known holds no answer of a model" in done.err
 
 
 def test_a_port_that_is_taken(run: Run) -> None:

@@ -121,14 +121,14 @@ def _model(args: argparse.Namespace) -> ScriptedModel:
 
 def _known(path: str) -> Session:
     """The session in a file. Raises UsageError where nothing in it was answered, WorkbenchError, OSError."""
-    from workbench.decode import Decoded
+    from workbench.decode import TEXT, Decoded
     from workbench.importers import open_input
     from workbench.wire.session import exchanges_of
 
     session = open_input(path)
     for index, exchange in enumerate(exchanges_of(session)):
-        response = Decoded(index, exchange).response
-        if response and response.messages:
+        decoded = Decoded(index, exchange)
+        if decoded.protocol != TEXT and decoded.response and decoded.response.messages:
             return session
     session.close()
     raise UsageError(f"{path} holds no answer of a model", hint="--known takes a session with the answers in it")
