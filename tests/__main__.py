@@ -13,7 +13,7 @@ STEPS = {
     "lint": ["ruff", "check", "."],
     "format": ["ruff", "format", "--check", "-q", "."],
     "types": ["mypy"],
-    "tests": ["pytest", "-n", "3"],  # two cores: a worker waits for processes and screens a third of its time
+    "tests": ["pytest", "-n", "4"],  # two cores: a worker waits for processes and screens half its time
 }
 
 

@@ -550,6 +550,8 @@ async def test_an_inspection_that_fails_says_so_in_every_pane(
         raise ProfileError("torn")
 
     monkeypatch.setattr(Inspector, method, fails)
+    if method == "steps":  # else the one exchange that is asked for can be shown all the same
+        monkeypatch.setattr(Inspector, "detail", fails)
     app = WorkbenchApp(samples.example(samples.LOST_RESULT), exchange=exchange)
     async with app.run_test(size=(160, 50)) as pilot:
         await until(pilot, lambda: screen_text(app).count("torn") > 2)
