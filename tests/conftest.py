@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,20 @@ def shared() -> Path:
 def recordings(shared: Path) -> Path:
     """Real traffic recorded by others; read where it is, never copied."""
     return shared / "recordings"
+
+
+README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def stated(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Say a score in the summary of the run, and hold the README to it."""
+
+    def state(score: str) -> None:
+        record_property("score", score)
+        assert f"    {score}\n" in README
+
+    return state
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

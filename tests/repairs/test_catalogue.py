@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.targets.catalogue import label_of, target_of
 from workbench import repairs
 from workbench.importers import open_input
 from workbench.inspection import Inspector
 from workbench.ir import Reasoning
 from workbench.repairs import Fixed
 from workbench.rules import Severity, Verdict
+from workbench.targets.simulator import Simulator
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession
@@ -55,10 +57,10 @@ def scored(shared, tmp_path_factory) -> dict[str, tuple[dict[str, Any], Fixed, l
     return made
 
 
-def test_a_repair_is_offered_wherever_there_is_a_fix(scored, record_property) -> None:
+def test_a_repair_is_offered_wherever_there_is_a_fix(scored, stated) -> None:
     good = {name for name, (_, _, offered) in scored.items() if any(tried.repair.verified for tried in offered)}
     missed = sorted(set(scored) - good)
-    record_property("score", f"repairs: {len(good)} of {len(scored)} fixable breakages; missed: {missed or 'none'}")
+    stated(f"repairs: {len(good)} of {len(scored)} fixable breakages; missed: {missed or 'none'}")
     assert missed == sorted(MISSED)
 
 
@@ -122,3 +124,12 @@ def test_where_there_is_one_right_answer_it_is_found(scored, name: str) -> None:
     if name == "B002":  # what a stand-in says is its own affair
         made["messages"][3]["content"] = wanted["messages"][3]["content"]
     assert made == wanted
+
+
+def test_what_fix_made_is_answered_by_the_simulator(shared, scored) -> None:
+    """Posted as its client would post it, to the provider that it was meant for."""
+    tool = scorer(str(shared / "tools" / "score_breakages.py"))
+    for name, (entry, fixed, _) in scored.items():
+        headers = tuple(fixed.request.headers) or (("content-type", "application/json"),)
+        reply = Simulator(label_of(entry, tool)).send("POST", target_of(entry), headers, fixed.request.body.raw)
+        assert reply.status == 200, (name, reply.served)

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.cli.conftest import Run, run  # noqa: F401 (a fixture)
+from tests.conftest import README
 from workbench import rules, selftest
 from workbench.selftest.answers import ANSWER_FAULTS
 from workbench.selftest.control import rewritten
@@ -37,6 +38,10 @@ def test_every_fault_is_named_and_nothing_else_is(report: selftest.Report) -> No
     assert report.is_clean
     assert report.named == report.planted > 200
     assert report.healthy > 20
+
+
+def test_the_readme_counts_the_kinds() -> None:
+    assert f"`workbench selftest` plants {len(FAULTS) + len(ANSWER_FAULTS)} kinds of faults" in README
 
 
 def test_every_rule_of_a_fault_exists() -> None:

@@ -30,12 +30,12 @@ def entries(shared):
     return refused_entries(shared)
 
 
-def test_every_breakage_is_refused_as_it_was(entries, tool, record_property):
+def test_every_breakage_is_refused_as_it_was(entries, tool, stated):
     posted = [post(entry, tool) for entry in entries]
     same = [p for p in posted if p.is_same]
     mended = [p for p in posted if p.is_fixed]
     score = f"{len(same)} of {len(posted)} with status and text, {len(mended)} of {len(posted)} corrected ones accepted"
-    record_property("score", f"breakages, posted to simulators: {score}")
+    stated(f"breakages, posted to simulators: {score}")
     assert [p.line() for p in posted if not p.is_fixed] == []
     assert [p.line() for p in posted if not p.is_same and p.entry["id"] not in MISSES] == []
     assert [p.entry["id"] for p in same if p.entry["id"] in MISSES] == [], "no longer missed: take them off the list"

@@ -27,13 +27,13 @@ def requests(recordings):
     return list(sent(recordings, {}))
 
 
-def test_what_went_through_is_answered(requests, record_property):
+def test_what_went_through_is_answered(requests, stated):
     healthy = [r for r in requests if 200 <= r.status < 300]
     answered = [r for r in healthy if not r.served.is_refused]
     refused = [r for r in requests if r.status in (400, 422)]
     told = [r for r in refused if r.served.status == r.status]
     score = f"{len(answered)} of {len(healthy)} that went through answered, {len(told)} of {len(refused)} refused"
-    record_property("score", f"recorded requests, sent to simulators: {score}")
+    stated(f"recorded requests, sent to simulators: {score}")
     assert [r.line() for r in healthy if r.served.is_refused] == []
     assert len(healthy) > 200
 

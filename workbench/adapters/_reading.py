@@ -129,6 +129,16 @@ class Block:
         self.notes.shape(f"{key!r} is {kind_of(value)}, not a boolean", f"{self.at}/{key}")
         return None
 
+    def elements(self, key: str) -> list[JsonValue]:
+        """A list that parts are made of, [] for none; a value of another type is left in ``extra`` and noted."""
+        value = self.value.get(key)
+        if isinstance(value, list) and value:
+            self.taken.add(key)
+            return value
+        if value is not None and value != []:
+            self.notes.shape(f"{key!r} is {kind_of(value)}, not a list", f"{self.at}/{key}")
+        return []
+
     def extra(self, *, typed: bool = False, **more: JsonValue) -> Mapping[str, JsonValue]:
         """Every key nobody took, and the type where the part does not imply it (``typed``)."""
         rest = {k: v for k, v in self.value.items() if k not in self.taken or (typed and k == "type")}

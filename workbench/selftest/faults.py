@@ -214,11 +214,17 @@ def _tools(asked: Asked) -> list[Any]:
 def _misname_a_tool(asked: Asked) -> Iterator[Planted]:
     for tool in _tools(asked)[-1:]:
         body, bad = asked.fresh(), "read the file!"
-        holder = get(body, tool.pointer)
-        inner = holder.get("function", holder.get("toolSpec", holder)) if isinstance(holder, dict) else None
-        if isinstance(inner, dict) and inner.get("name") == tool.name:
-            inner["name"] = bad
+        holder = _named(get(body, tool.pointer), tool.name)
+        if holder is not None:
+            holder["name"] = bad
             yield Planted(body, _at_tool(bad))
+
+
+def _named(value: Any, name: str | None) -> dict[str, Any] | None:
+    """The object of this name: a declaration, or what it wraps."""
+    if not isinstance(value, dict):
+        return None
+    return value if value.get("name") == name else next(filter(None, (_named(v, name) for v in value.values())), None)
 
 
 def _empty_a_text(asked: Asked) -> Iterator[Planted]:

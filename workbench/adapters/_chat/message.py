@@ -55,12 +55,8 @@ def _reasoning(block: Block) -> Iterator[Part]:
             yield Reasoning(carrier, value, source=Source(f"/{key}", ITSELF))
         elif value is not None:
             block.notes.shape(f"{key!r} is {kind_of(value)}, not a string", f"/{key}")
-    details = block.value.get("reasoning_details")
-    if isinstance(details, list) and details:
-        block.taken.add("reasoning_details")
-        yield from (_detail(d, f"/reasoning_details/{n}", block.notes) for n, d in enumerate(details))
-    elif details is not None and details != []:
-        block.notes.shape(f"'reasoning_details' is {kind_of(details)}, not a list", "/reasoning_details")
+    details = block.elements("reasoning_details")
+    yield from (_detail(d, f"/reasoning_details/{n}", block.notes) for n, d in enumerate(details))
 
 
 def _detail(value: JsonValue, at: str, notes: Notes) -> Part:
@@ -134,12 +130,9 @@ def _result(block: Block) -> Part:
 
 
 def _calls(block: Block) -> Iterator[Part]:
-    calls, legacy = block.value.get("tool_calls"), block.value.get("function_call")
-    if isinstance(calls, list) and calls:
-        block.taken.add("tool_calls")
-        yield from (read_call(call, f"/tool_calls/{n}", block.notes) for n, call in enumerate(calls))
-    elif calls is not None and calls != []:
-        block.notes.shape(f"'tool_calls' is {kind_of(calls)}, not a list", "/tool_calls")
+    for n, call in enumerate(block.elements("tool_calls")):
+        yield read_call(call, f"/tool_calls/{n}", block.notes)
+    legacy = block.value.get("function_call")
     if isinstance(legacy, dict):
         block.taken.add("function_call")
         yield read_function_call(Block(legacy, "/function_call", block.notes))

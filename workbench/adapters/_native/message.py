@@ -81,18 +81,13 @@ def read_content(block: Block, key: str, *, is_said: bool) -> Iterator[Part]:
 
 def read_images(block: Block) -> Iterator[Part]:
     """The pictures beside the content, base64 each."""
-    images = block.value.get("images")
-    if isinstance(images, list) and images:
-        block.taken.add("images")
-        for n, image in enumerate(images):
-            at = f"/images/{n}"
-            if isinstance(image, str):
-                yield Media("image", _media_type(image), image, source=Source(at, _DATA))
-            else:
-                block.notes.shape(f"a picture that is {kind_of(image)}, not a string", at)
-                yield Opaque(kind_of(image), image, Source(at, VERBATIM))
-    elif images is not None and images != []:
-        block.notes.shape(f"'images' is {kind_of(images)}, not a list", "/images")
+    for n, image in enumerate(block.elements("images")):
+        at = f"/images/{n}"
+        if isinstance(image, str):
+            yield Media("image", _media_type(image), image, source=Source(at, _DATA))
+        else:
+            block.notes.shape(f"a picture that is {kind_of(image)}, not a string", at)
+            yield Opaque(kind_of(image), image, Source(at, VERBATIM))
 
 
 _DATA: Mapping[str, str] = {"data": ""}
@@ -119,12 +114,7 @@ def _result(block: Block, said: tuple[Part, ...]) -> Part:
 
 
 def _calls(block: Block) -> Iterator[Part]:
-    calls = block.value.get("tool_calls")
-    if isinstance(calls, list) and calls:
-        block.taken.add("tool_calls")
-        yield from (_call(call, f"/tool_calls/{n}", block.notes) for n, call in enumerate(calls))
-    elif calls is not None and calls != []:
-        block.notes.shape(f"'tool_calls' is {kind_of(calls)}, not a list", "/tool_calls")
+    yield from (_call(call, f"/tool_calls/{n}", block.notes) for n, call in enumerate(block.elements("tool_calls")))
 
 
 def _call(value: JsonValue, at: str, notes: Notes) -> Part:

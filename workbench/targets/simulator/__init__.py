@@ -8,9 +8,10 @@ That rules and simulators agree proves nothing: both read the same contracts.
 from __future__ import annotations
 
 from workbench.targets.faults import ARGUMENT_FAULTS, STREAM_FAULTS
-from workbench.targets.simulator._core import Piece, Reply, Served, Simulator
+from workbench.targets.simulator._core import Simulator
 from workbench.targets.simulator._dials import Dials, HttpFault, dials_of
 from workbench.targets.simulator._model import Answer, Call, Match, ScriptedModel, Turn
+from workbench.targets.simulator._reply import Piece, Reply, Served
 from workbench.targets.simulator._script import read_script
 from workbench.targets.simulator._server import Server, serve
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from threading import RLock
-from typing import NamedTuple
 
 from workbench import adapters
 from workbench.decode import Decoded
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ModelRequest
 from workbench.known import KnownMessages
-from workbench.rules import Contract, Finding, Judgement, Refusal, Verdict, contracts, judge
+from workbench.rules import Contract, Judgement, Refusal, Verdict, contracts, judge
 from workbench.targets.simulator import _endpoints, _errors
 from workbench.targets.simulator._endpoints import COUNT, COUNTED, MODEL, NAMES, STORED, Route, route
 from workbench.targets.simulator._ids import Ids
 from workbench.targets.simulator._memory import Memory
 from workbench.targets.simulator._model import ScriptedModel, Turn, answer, input_tokens
 from workbench.targets.simulator._proofs import proofs_of, provable
+from workbench.targets.simulator._reply import Piece, Reply, Served
 from workbench.targets.simulator._wire import JSON, Written, written
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.jsontext import dumps, loads
@@ -28,68 +28,6 @@ from workbench.wire.session import Session, exchanges_of
 
 MOST_SERVED = 4096
 """Requests whose line is kept; their bodies are in the memory, as far as that reaches."""
-
-
-class Piece(NamedTuple):
-    """Bytes of an answer, and the seconds to wait before them."""
-
-    delay: float
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Served:
-    """A request and what became of it. Printed as its ``line()``, with escapes for what does not print.
-
-    Attributes:
-        verdict: of the contract, None where no model was asked.
-        finding: the fault it was refused for; where it went through, the worst that was found.
-        note: in one line, why it was answered so; "" where that is all.
-        body: of the request, as it came.
-        number: of its exchange in the memory, None where no rule was asked.
-    """
-
-    method: str
-    target: str
-    status: int
-    verdict: Verdict | None = None
-    finding: Finding | None = None
-    note: str = ""
-    body: bytes = b""
-    number: int | None = None
-
-    @property
-    def is_refused(self) -> bool:
-        """It was not answered."""
-        return self.status >= 400
-
-    def line(self) -> str:
-        """``POST /v1/messages 400 closure.missing-result /messages/1: …``."""
-        if self.finding is None:
-            return " ".join(filter(None, (self.method, self.target, str(self.status), self.note)))
-        word = "" if self.is_refused else f"({self.note or self.verdict}) "
-        where = self.finding.pointer or "/"
-        said = self.finding.refusal if self.is_refused and self.finding.refusal else self.finding.message
-        return f"{self.method} {self.target} {self.status} {word}{self.finding.rule} {where}: {said}"
-
-    def __repr__(self) -> str:
-        shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in self.line())
-        return "".join(shown)
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """An answer. ``pieces`` goes once; ``is_cut``: the connection breaks behind them."""
-
-    status: int
-    headers: tuple[tuple[str, str], ...]
-    pieces: Iterator[Piece]
-    served: Served
-    is_cut: bool = False
-
-    def body(self) -> bytes:
-        """All of it, without waiting."""
-        return b"".join(piece.data for piece in self.pieces)
 
 
 class Simulator:
@@ -236,14 +174,14 @@ class _Asked:
     def asked(self) -> Reply:
         decoded = self.decoded()
         if decoded.request is None:
-            return self.failed(400, self.unreadable(decoded))
+            return self.failed(400, _errors.unreadable(decoded.request_text, self.way.protocol))
         request, simulator = decoded.request, self.simulator
         if request.model:
             simulator._names[request.model] = None
             while len(simulator._names) > 64:
                 del simulator._names[next(iter(simulator._names))]
         elif decoded.protocol != "gemini" and not simulator.is_permissive:
-            return self.failed(400, _WITHOUT_MODEL.get(self.way.protocol, "model is required"))
+            return self.failed(400, _errors.without_model(self.way.protocol))
         if self.way.kind == COUNT:
             return self.counted(decoded)
         request = simulator._memory.with_history(request)
@@ -281,18 +219,6 @@ class _Asked:
                 inner = {"max_tokens": 1, **inner} if isinstance(inner, dict) else inner
             body = dumps(inner)
         return replace(asked, url=self.simulator.url(path), body=replace(asked.body, raw=body))
-
-    def unreadable(self, decoded: Decoded) -> str:
-        """Why a body is no request."""
-        text = decoded.request_text
-        try:
-            value = loads(text)
-        except WireError as error:
-            return _NOT_JSON.get(self.way.protocol, _UNPARSED).replace("{why}", error.what)
-        if isinstance(value, dict):
-            missing = _LISTS.get(self.way.protocol, "messages")
-            return _MISSING.get(self.way.protocol, "Missing required parameter: '{name}'.").replace("{name}", missing)
-        return "The request body is not a JSON object"
 
     def refusal(self, judgement: Judgement, contract: Contract) -> Refusal | None:
         if self.simulator.is_permissive or judgement.verdict is not Verdict.REFUSES or judgement.finding is None:
@@ -402,25 +328,6 @@ class _Asked:
         verdict, finding = (judgement.verdict, judgement.finding) if judgement else (None, None)
         served = Served(self.method, self.target, response.status, verdict, finding, note, self.body, number)
         return Reply(response.status, response.headers.items, iter(pieces), served, is_cut)
-
-
-_WITHOUT_MODEL: Mapping[str, str] = {
-    "anthropic-messages": "model: Field required",
-    "openai-chat": "you must provide a model parameter",
-    "openai-responses": "Missing required parameter: 'model'.",
-    "ollama": "model is required",
-}
-_UNPARSED = "We could not parse the JSON body of your request. ({why})"
-_NOT_JSON: Mapping[str, str] = {
-    "anthropic-messages": "The request body is not valid JSON: {why}",
-    "gemini": "Invalid JSON payload received. {why}",
-    "ollama": "{why}",
-}
-_LISTS: Mapping[str, str] = {"gemini": "contents", "openai-responses": "input"}
-_MISSING: Mapping[str, str] = {
-    "anthropic-messages": "{name}: Field required",
-    "gemini": "* GenerateContentRequest.{name}: {name} is not specified",
-}
 
 
 def _answer_in(body: bytes, name: str) -> JsonValue:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.rules import Contract, Enforced, Fact, Finding, Refusal, Severity, refusal
+from workbench.wire.jsontext import loads
 
 _OPENAI: JsonValue = {"error": {"message": "{message}", "type": "{type}", "param": "{param}", "code": "{code}"}}
 _ANTHROPIC: JsonValue = {"type": "error", "error": {"type": "{type}", "message": "{message}"}}
@@ -123,3 +125,39 @@ def _shaped(contract: Contract, protocol: str) -> Contract:
     if contract.term("errors.body") is not None or protocol not in SHAPES:
         return contract
     return replace(contract, terms={**contract.terms, "errors.body": Fact(SHAPES[protocol], "", "")})
+
+
+def without_model(protocol: str) -> str:
+    """The words for a request that names no model."""
+    return _WITHOUT_MODEL.get(protocol, "model is required")
+
+
+def unreadable(text: bytes, protocol: str) -> str:
+    """Why a body is no request of the protocol."""
+    try:
+        value = loads(text)
+    except WireError as error:
+        return _NOT_JSON.get(protocol, _UNPARSED).replace("{why}", error.what)
+    if isinstance(value, dict):
+        missing = _LISTS.get(protocol, "messages")
+        return _MISSING.get(protocol, "Missing required parameter: '{name}'.").replace("{name}", missing)
+    return "The request body is not a JSON object"
+
+
+_WITHOUT_MODEL: Mapping[str, str] = {
+    "anthropic-messages": "model: Field required",
+    "openai-chat": "you must provide a model parameter",
+    "openai-responses": "Missing required parameter: 'model'.",
+    "ollama": "model is required",
+}
+_UNPARSED = "We could not parse the JSON body of your request. ({why})"
+_NOT_JSON: Mapping[str, str] = {
+    "anthropic-messages": "The request body is not valid JSON: {why}",
+    "gemini": "Invalid JSON payload received. {why}",
+    "ollama": "{why}",
+}
+_LISTS: Mapping[str, str] = {"gemini": "contents", "openai-responses": "input"}
+_MISSING: Mapping[str, str] = {
+    "anthropic-messages": "{name}: Field required",
+    "gemini": "* GenerateContentRequest.{name}: {name} is not specified",
+}

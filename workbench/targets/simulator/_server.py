@@ -16,7 +16,8 @@ from workbench.limits import LINGER_SECONDS
 from workbench.recorder.admission import Admission
 from workbench.recorder.http1.body import request_body
 from workbench.recorder.http1.head import BadMessage, HeadBuffer, Request, read_request, render
-from workbench.targets.simulator._core import Reply, Served, Simulator
+from workbench.targets.simulator._core import Simulator
+from workbench.targets.simulator._reply import Reply, Served
 
 HOST = "127.0.0.1"
 MAX_BODY = 64 * 1024 * 1024
