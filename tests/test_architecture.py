@@ -21,8 +21,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("chain", "accumulation", "testing"),
     ("rules",),
     ("inspection",),
-    ("repairs", "targets", "loop", "filters", "matrix", "recorder"),
-    ("probes", "importers", "exporters", "notes", "selftest"),
+    ("editing", "repairs", "targets", "loop", "filters", "matrix", "recorder"),
+    ("whatif", "minimize", "probes", "importers", "exporters", "notes", "workspace", "selftest"),
     ("shelf",),
     ("tui", "cli", "pytest_plugin", "__main__"),
 )
@@ -109,7 +109,9 @@ CORE = (
     "rules",
     "decode",
     "inspection",
+    "editing",
     "repairs",
+    "loop",
     "filters",
 )
 FORBIDDEN = ("socket", "subprocess", "asyncio", "threading", "time", "datetime", "random", "urllib", "http", "httpx")

@@ -22,7 +22,7 @@ from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, ToolDef
 from workbench.known import KnownMessages
 from workbench.rules import Case, Contract, Finding, Judgement, Origins, check, contracts, judge
-from workbench.wire.exchange import Exchange, HttpRequest, State, Summary, summarize
+from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, State, Summary, summarize
 from workbench.wire.session import Session
 
 PENDING = "closure.pending"
@@ -80,7 +80,7 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A request that was not sent, judged in the place of one that was."""
+    """Another request, with its answer where there is one, judged in the place of one that was sent."""
 
     decoded: Decoded
     contract: Contract
@@ -248,6 +248,7 @@ class Inspector:
         provider: str = "",
         protocol: str | None = None,
         is_answered: bool = False,
+        response: HttpResponse | None = None,
     ) -> Trial:
         """What the rules say of another request in the place of one, after everything that came before it.
 
@@ -259,6 +260,7 @@ class Inspector:
             provider: contract to judge it by, ``""`` for the one of this inspection.
             protocol: of the request; None to find it.
             is_answered: as if it had got the recorded answer.
+            response: what it got in truth, where it was sent.
 
         Raises:
             IndexError: the session has no such exchange.
@@ -269,7 +271,7 @@ class Inspector:
         exchange = self._read(index)
         if not isinstance(exchange, Exchange):
             exchange = Exchange(self.rows[index].summary.id)
-        answer = exchange.response if is_answered else None
+        answer = exchange.response if is_answered else response
         tried = replace(exchange, request=request, response=answer, state=State.COMPLETE, damage=())
         among = self._among(provider)
         decoded = Decoded(index, tried, protocol or self.protocol, known=self.known, among=among)

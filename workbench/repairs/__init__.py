@@ -16,10 +16,11 @@ from collections.abc import Sequence
 from functools import cache
 
 from workbench import limits, plugins
+from workbench.editing import SetHeader
 from workbench.inspection import Inspector
 from workbench.repairs import _search, _session
 from workbench.repairs._fault import Fault
-from workbench.repairs._proposal import Loss, Proposal, SetHeader
+from workbench.repairs._proposal import Loss, Proposal
 from workbench.repairs._search import Families, Fixed, Propose, Search, Tried, is_repairable
 from workbench.repairs._session import Done
 from workbench.rules import Finding, Repair

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import TypeAlias
 
+from workbench.editing import HEADERS, Change, SetHeader
 from workbench.ir import JsonValue
 from workbench.leaves import escape
 from workbench.rules import Edit
 from workbench.wire import patch
 from workbench.wire._index import split
-from workbench.wire.exchange import Body, Headers, HttpRequest
+from workbench.wire.exchange import HttpRequest
 from workbench.wire.jsontext import JsonIndex, loads
-
-HEADERS = "/headers/"
 
 
 class Loss(IntEnum):
@@ -29,60 +27,12 @@ class Loss(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SetHeader:
-    """Another value of a request header; None takes it away."""
-
-    name: str
-    value: str | None
-
-
-Change: TypeAlias = patch.Change | SetHeader
-
-
-@dataclass(frozen=True, slots=True)
 class Proposal:
     """Changes that may repair a finding. ``title`` says what is done, in the imperative."""
 
     title: str
     changes: tuple[Change, ...]
     loss: Loss = Loss.NONE
-
-
-def edited(http: HttpRequest, text: bytes, changes: tuple[Change, ...]) -> HttpRequest:
-    """The request after the changes; its body is no longer content-encoded.
-
-    Args:
-        text: its content-decoded body.
-
-    Raises:
-        LocalProtocolError: the changes do not fit the body.
-    """
-    headers = [c for c in changes if isinstance(c, SetHeader)]
-    inside = [c for c in changes if not isinstance(c, SetHeader)]
-    made = patch.apply(text, inside) if inside else text
-    items = http.headers.items
-    for change in headers:
-        items = tuple(_set(items, change))
-    if made != text:
-        items = tuple(_fitted(items, len(made)))
-    body = http.body if made == text else Body(raw=made)
-    kept = http.redactions if made == text else tuple(r for r in http.redactions if r.where != "body")
-    return replace(http, headers=Headers(items), body=body, redactions=kept)
-
-
-def _set(items: tuple[tuple[str, str], ...], change: SetHeader) -> list[tuple[str, str]]:
-    named = [n for n, _ in items if n.lower() == change.name.lower()]
-    rest = [(n, v) for n, v in items if n not in named]
-    if change.value is None or not named:
-        return rest
-    at = next(k for k, (n, _) in enumerate(items) if n in named)
-    return [*rest[:at], (named[0], change.value), *rest[at:]]
-
-
-def _fitted(items: tuple[tuple[str, str], ...], length: int) -> list[tuple[str, str]]:
-    """Headers that fit a body of this length, in no encoding."""
-    kept = [(n, v) for n, v in items if n.lower() != "content-encoding"]
-    return [(n, str(length) if n.lower() == "content-length" else v) for n, v in kept]
 
 
 def edits(http: HttpRequest, text: bytes, changes: tuple[Change, ...]) -> tuple[Edit, ...]:

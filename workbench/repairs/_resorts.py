@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from workbench import limits
+from workbench.editing import Change, SetHeader, edited
 from workbench.errors import WorkbenchError
 from workbench.repairs._between import between
 from workbench.repairs._fault import Fault
 from workbench.repairs._history import cut_back
-from workbench.repairs._proposal import Change, Proposal, SetHeader, edited
+from workbench.repairs._proposal import Proposal
 from workbench.rules import Finding, Severity
 from workbench.wire.jsontext import loads
 

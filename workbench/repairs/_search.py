@@ -10,11 +10,12 @@ from itertools import chain, islice
 
 from workbench import limits
 from workbench.decode import REQUEST
+from workbench.editing import HEADERS, edited
 from workbench.errors import WorkbenchError
 from workbench.inspection import Inspector, Trial
 from workbench.repairs import _resorts
 from workbench.repairs._fault import Fault
-from workbench.repairs._proposal import HEADERS, Loss, Proposal, edited, edits, read_at
+from workbench.repairs._proposal import Loss, Proposal, edits, read_at
 from workbench.rules import Finding, Repair, Severity, Verdict, every_rule
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import HttpRequest

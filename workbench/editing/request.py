@@ -1,0 +1,104 @@
+"""Edits of a request: by structure, by ranges of bytes, or as a whole; headers follow the body.
+
+Only what is edited changes. An edited body is no longer content-encoded; Content-Length follows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
+
+from workbench.errors import LocalProtocolError
+from workbench.wire import patch
+from workbench.wire.encoding import decode_partial
+from workbench.wire.exchange import Body, Headers, HttpRequest
+
+HEADERS = "/headers/"
+"""What a pointer to a header begins with: ``/headers/NAME``."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetHeader:
+    """Another value of a request header; None takes it away."""
+
+    name: str
+    value: str | None
+
+
+Change: TypeAlias = patch.Change | SetHeader
+
+
+class Splice(NamedTuple):
+    """Bytes in the place of others: ``new`` for the range from ``start`` to ``end`` of the text before."""
+
+    start: int
+    end: int
+    new: bytes
+
+
+def text_of(http: HttpRequest) -> bytes:
+    """The content-decoded body, as far as it can be decoded."""
+    return decode_partial(http.body)[0]
+
+
+def edited(http: HttpRequest, text: bytes, changes: Sequence[Change]) -> HttpRequest:
+    """The request after the changes.
+
+    Args:
+        text: its content-decoded body.
+
+    Raises:
+        LocalProtocolError: the changes do not fit the body.
+    """
+    headers = [c for c in changes if isinstance(c, SetHeader)]
+    inside = [c for c in changes if not isinstance(c, SetHeader)]
+    made = with_body(http, patch.apply(text, inside) if inside else text, text)
+    items = made.headers.items
+    for change in headers:
+        items = tuple(_set(items, change))
+    return replace(made, headers=Headers(items))
+
+
+def with_body(http: HttpRequest, made: bytes, text: bytes | None = None) -> HttpRequest:
+    """The request with another body; the same request where the body is the same.
+
+    Args:
+        made: any bytes; they need be no JSON.
+        text: its content-decoded body now, None to decode it.
+    """
+    if made == (text_of(http) if text is None else text):
+        return http
+    kept = tuple(r for r in http.redactions if r.where != "body")
+    items = tuple(_fitted(http.headers.items, len(made)))
+    return replace(http, headers=Headers(items), body=Body(raw=made), redactions=kept)
+
+
+def spliced(text: bytes, splices: Sequence[Splice]) -> bytes:
+    """The text with every range replaced; ranges are those of the text before, and lie apart.
+
+    Raises:
+        LocalProtocolError: a range is not in the text, or two overlap.
+    """
+    pieces, at = list[bytes](), 0
+    for start, end, new in sorted(splices, key=lambda s: s[:2]):
+        if not at <= start <= end <= len(text):
+            raise LocalProtocolError("no such range, or one twice", where=f"bytes {start}–{end} of {len(text)}")
+        pieces += [text[at:start], new]
+        at = end
+    return b"".join((*pieces, text[at:]))
+
+
+def _set(items: tuple[tuple[str, str], ...], change: SetHeader) -> list[tuple[str, str]]:
+    named = [n for n, _ in items if n.lower() == change.name.lower()]
+    rest = [(n, v) for n, v in items if n not in named]
+    if change.value is None or not named:
+        return rest
+    at = next(k for k, (n, _) in enumerate(items) if n in named)
+    return [*rest[:at], (named[0], change.value), *rest[at:]]
+
+
+def _fitted(items: tuple[tuple[str, str], ...], length: int) -> list[tuple[str, str]]:
+    """Headers that fit a body of this length, in no encoding."""
+    kept = [(n, v) for n, v in items if n.lower() != "content-encoding"]
+    return [(n, str(length) if n.lower() == "content-length" else v) for n, v in kept]

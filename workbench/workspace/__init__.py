@@ -1,0 +1,7 @@
+"""Working sessions: what people made of a recorded one."""
+
+from __future__ import annotations
+
+from workbench.workspace.tree import Node, Workspace
+
+__all__ = ["Node", "Workspace"]
