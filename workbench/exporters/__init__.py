@@ -1,1 +1,111 @@
-"""Exporters: an exchange as something that other programs read. One to a file; pure functions."""
+"""Exporters: exchanges in a form that other programs take. One module per form; modules with an underscore are shared.
+
+A module holds ``TITLE`` ("HAR archive"), ``SUFFIX`` of a file in that form (".har", "" for a folder) and
+``write(selection) -> Exported``. What ``--as`` takes is its name, without the ``as_`` that keeps a name from hiding a
+library's, and with ``-`` for ``_``. A form that can show that what it wrote works holds ``prove(folders)`` beside it.
+A third party adds one by an entry point in ``workbench.exporters``.
+
+No form writes a secret: headers, keys and cookies become variables or stand-ins, whatever the session held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from workbench import plugins
+from workbench.errors import UsageError
+from workbench.inspection import Inspector
+from workbench.ir import NOTHING
+from workbench.wire.exchange import Exchange
+from workbench.wire.redaction import Redactor
+from workbench.wire.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Exchanges of one session that are exported together.
+
+    Attributes:
+        inspector: of the whole session; what a form needs of it is inspected when it asks.
+        indices: of the exchanges, ascending, at least one.
+        broken: the same before it was mended, for forms that show a difference; None where there is no such thing.
+    """
+
+    inspector: Inspector
+    indices: tuple[int, ...]
+    broken: Selection | None = None
+
+    @property
+    def session(self) -> Session:
+        """As it was opened: it may hold secrets."""
+        return self.inspector.session
+
+    def exchanges(self) -> Iterator[tuple[int, Exchange]]:
+        """(index, exchange) as they were opened. Raises SessionFormatError."""
+        return ((index, self.session.exchange(index)) for index in self.indices)
+
+    def safe(self) -> Iterator[tuple[int, Exchange]]:
+        """The same with every secret replaced and marked: the same secret by the same stand-in."""
+        redactor = Redactor()
+        return ((index, redactor.exchange(exchange)) for index, exchange in self.exchanges())
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What a form made.
+
+    Attributes:
+        files: path inside OUT → bytes; of a form with a suffix the one file, by the name "".
+        notes: what is not in it as it was sent, one line each ("exchange 2: …").
+        left_out: what could not be written in this form at all and why, one line each: not all was exported.
+    """
+
+    files: Mapping[str, bytes] = NOTHING
+    notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def data(self) -> bytes:
+        """The one file. Raises KeyError where there is a folder."""
+        return self.files[""]
+
+
+def one_file(data: bytes, notes: tuple[str, ...] = (), left_out: tuple[str, ...] = ()) -> Exported:
+    """What a form with a suffix returns."""
+    return Exported({"": data}, notes, left_out)
+
+
+class Form(Protocol):
+    """One form."""
+
+    TITLE: str
+    SUFFIX: str
+
+    def write(self, selection: Selection) -> Exported:
+        """The exchanges in this form. What one exchange lacks is told in ``left_out`` and is no reason to stop.
+
+        Raises:
+            LocalProtocolError: nothing of the selection can be written so.
+            SessionFormatError: an exchange cannot be read.
+        """
+        ...
+
+
+def names() -> tuple[str, ...]:
+    """Every form, as ``--as`` takes it, sorted."""
+    return tuple(sorted(map(_shown, plugins.names(__name__))))
+
+
+def load(name: str) -> Form:
+    """The form of that name. Raises UsageError."""
+    for module in plugins.names(__name__):
+        if _shown(module) == name:
+            form: Form = plugins.load(__name__, module)
+            return form
+    raise UsageError(f"no form named {name!r}", hint=f"known: {', '.join(names())}")
+
+
+def _shown(module: str) -> str:
+    return module.removeprefix("as_").replace("_", "-")

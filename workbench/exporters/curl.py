@@ -14,11 +14,15 @@ from typing import AnyStr, Final, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from workbench.errors import LocalProtocolError
+from workbench.exporters import Exported, Selection, one_file
 from workbench.exporters._words import Piece, Variable, is_pasteable, printed, quoted, word
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.redaction import COOKIE_HEADER, SECRET_HEADER, Redactor
 from workbench.wire.stream import framing_of
+
+TITLE = "cURL command"
+SUFFIX = ".sh"
 
 MOST_ON_THE_LINE: Final = 100_000
 """Bytes of a body given as an argument; Linux takes 131,072 for one, and what is larger is piped in."""
@@ -58,6 +62,20 @@ class Command(NamedTuple):
 
     text: str
     notes: tuple[str, ...] = ()
+
+
+def write(selection: Selection) -> Exported:
+    """Every request, in order, one command after the other."""
+    made, notes, left_out = list[str](), list[str](), list[str]()
+    for index, exchange in selection.exchanges():
+        try:
+            command = curl(exchange)
+        except LocalProtocolError as error:
+            left_out.append(f"exchange {index + 1}: {error}")
+            continue
+        made.append(command.text + "\n")
+        notes += (f"exchange {index + 1}: {note}" for note in command.notes)
+    return one_file("\n".join(made).encode(), tuple(notes), tuple(left_out))
 
 
 def curl(exchange: Exchange) -> Command:
