@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from workbench.tui.noting import Noting
     from workbench.tui.panes.findings import FindingsPane
     from workbench.tui.selection import Selection, Spot
+    from workbench.tui.working import Working
     from workbench.wire.session import Session
 
 PATIENCE = 0.2
@@ -102,6 +103,12 @@ class SessionScreen(Outward, Seeker):
         from workbench.tui.mending import Mending
 
         return Mending(self)
+
+    @cached_property
+    def working(self) -> Working:
+        from workbench.tui.working import Working
+
+        return Working(self)
 
     @work(thread=True, group="inspect", exit_on_error=False)
     def _inspect(self) -> None:
