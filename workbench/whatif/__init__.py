@@ -1,0 +1,63 @@
+"""What if: one request sent again with one thing different, to several targets at once.
+
+One file per family of variants. A family module has ``VARIANTS``: functions from a ``Subject`` to ``Variant`` values.
+A variant that cannot be tried says why; whether the target takes it is what sending it tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from workbench import plugins
+from workbench.errors import UsageError
+from workbench.inspection import Inspector
+from workbench.whatif._outcome import Outcome, run
+from workbench.whatif._subject import Subject, Variant
+from workbench.wire.exchange import HttpRequest
+
+__all__ = ["UNCHANGED", "Outcome", "Variant", "chosen", "run", "variants"]
+
+UNCHANGED = "unchanged"
+"""The name of the variant that is the request as it stands."""
+
+Family = Callable[[Subject], Iterable[Variant]]
+
+ORDER = ("reasoning", "results", "tools", "protocols")
+"""The families that come first, in this order."""
+
+
+def variants(inspector: Inspector, index: int, request: HttpRequest | None = None) -> tuple[Variant, ...]:
+    """Every variant of a request, the request as it stands first.
+
+    Args:
+        inspector: of the session; exchanges up to ``index`` are inspected first.
+        request: in the place of the one that was sent; None for that one.
+
+    Raises:
+        IndexError: the session has no such exchange.
+        SessionFormatError: it cannot be read.
+        LocalProtocolError: there is no request of a model.
+    """
+    subject = Subject.of(inspector, index, request)
+    unchanged = Variant(UNCHANGED, "the request as it stands", subject.http)
+    return (unchanged, *(variant for make in _families() for variant in make(subject)))
+
+
+def chosen(made: Iterable[Variant], names: Iterable[str]) -> tuple[Variant, ...]:
+    """The variants of these names, or of a family ("reasoning"); all where none is named. Raises UsageError."""
+    every, asked = tuple(made), tuple(names)
+    for name in asked:
+        if not any(_is_named(variant, name) for variant in every):
+            known = ", ".join(variant.name for variant in every)
+            raise UsageError(f"no variant named {name!r}", hint=f"known: {known}")
+    return tuple(v for v in every if not asked or any(_is_named(v, name) for name in asked))
+
+
+def _is_named(variant: Variant, name: str) -> bool:
+    return name == "all" or variant.name == name or variant.name.partition("=")[0] == name
+
+
+def _families() -> Iterator[Family]:
+    names = plugins.names(__name__)
+    for name in sorted(names, key=lambda n: (ORDER.index(n) if n in ORDER else len(ORDER), n)):
+        yield from getattr(plugins.load(__name__, name), "VARIANTS", ())

@@ -1,0 +1,146 @@
+"""Sending variants to targets, and what came of each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from workbench.decode import RESPONSE
+from workbench.errors import WorkbenchError
+from workbench.inspection import Inspector, Trial
+from workbench.rules import Finding, Severity, Verdict
+from workbench.whatif._subject import Variant
+from workbench.wire.exchange import Exchange
+
+if TYPE_CHECKING:
+    from workbench.targets.outgoing import Outgoing
+    from workbench.targets.sending import Sender
+    from workbench.targets.target import Target
+
+Done = TypeVar("Done")
+
+NOT_ABOUT_THE_REQUEST = (401, 402, 403, 407, 408, 425, 429)
+"""Refusals that say nothing about the request: who asks, how often, and when."""
+
+AT_ONCE = 4
+"""Requests on their way at the same time: providers limit more, and one machine gains nothing by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one variant at one target.
+
+    Attributes:
+        verdict: refuses where the target did; suspicious where it answered and the rules find a break in the request
+            or in the answer; unknown where it was not sent, or not answered.
+        exchange: what was sent and answered; None where nothing was sent.
+        text: the target's error text; of an answer how it ended; else why there is none.
+        finding: what the contract of the target says of the request, or of the answer: the worst of it.
+        calls: names of the calls in the answer.
+        losses: how much was lost on the way to another protocol.
+    """
+
+    variant: Variant
+    target: Target
+    verdict: Verdict
+    text: str = ""
+    exchange: Exchange | None = None
+    finding: Finding | None = None
+    calls: tuple[str, ...] = ()
+    losses: int = 0
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status, None for no answer."""
+        response = self.exchange.response if self.exchange else None
+        return response.status or None if response else None
+
+
+class Ask(Protocol):
+    """Has something done by whoever owns the inspector: at once, or in its own thread."""
+
+    async def __call__(self, job: Callable[[Inspector], Done]) -> Done: ...
+
+
+async def run(
+    ask: Ask,
+    index: int,
+    variants: Sequence[Variant],
+    targets: Sequence[Target],
+    sender: Sender,
+    parent: str | None = None,
+) -> AsyncIterator[Outcome]:
+    """Send every variant to every target; outcomes in the order in which they come.
+
+    Args:
+        ask: reaches the inspector of the session.
+        index: whose place the variants take.
+        parent: id of the exchange that is sent again.
+
+    Whoever stops listening cancels what is on its way.
+    """
+    gate = asyncio.Semaphore(AT_ONCE)
+    tasks = [asyncio.ensure_future(_one(ask, index, v, t, sender, parent, gate)) for v in variants for t in targets]
+    try:
+        for done in asyncio.as_completed(tasks):
+            yield await done
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _one(
+    ask: Ask, index: int, variant: Variant, target: Target, sender: Sender, parent: str | None, gate: asyncio.Semaphore
+) -> Outcome:
+    from workbench.targets.outgoing import prepare
+
+    request = variant.request
+    if request is None:
+        return Outcome(variant, target, Verdict.UNKNOWN, variant.why_not)
+
+    def outgoing_of(inspector: Inspector) -> Outgoing:
+        decoded = inspector.trial(index, request).decoded
+        return prepare(decoded, target, protocol=variant.protocol, stream=variant.stream)
+
+    async with gate:
+        try:
+            outgoing = await ask(outgoing_of)
+            exchange = await sender.send(outgoing, parent=parent)
+            return await ask(partial(_told, variant, outgoing, exchange, index))
+        except (WorkbenchError, OSError) as error:
+            return Outcome(variant, target, Verdict.UNKNOWN, str(error))
+
+
+def _told(variant: Variant, outgoing: Outgoing, exchange: Exchange, index: int, inspector: Inspector) -> Outcome:
+    """What an exchange comes to, once it is over."""
+    asked, answered = exchange.request, exchange.response
+    assert asked
+    label, protocol = outgoing.target.contract, outgoing.protocol or None
+    trial = inspector.trial(index, asked, provider=label, protocol=protocol, response=answered)
+    answer, losses = trial.decoded.response, len(outgoing.losses)
+    calls = tuple(call.name or "" for m in (answer.messages if answer else ()) for _, call in m.tool_calls())
+    verdict, finding = _verdict(trial, answered.status if answered else 0)
+    return Outcome(variant, outgoing.target, verdict, _text(trial, exchange), exchange, finding, calls, losses)
+
+
+def _verdict(trial: Trial, status: int) -> tuple[Verdict, Finding | None]:
+    """Of the target first: what the rules find counts where it did not refuse."""
+    judged = trial.judgement
+    if not 200 <= status < 300:
+        is_refused = 400 <= status < 500 and status not in NOT_ABOUT_THE_REQUEST
+        return (Verdict.REFUSES if is_refused else Verdict.UNKNOWN), judged.finding
+    wrong = [f for f in trial.findings if f.severity is Severity.ERROR and f.side == RESPONSE]
+    finding = judged.finding or next(iter(wrong), None)
+    is_broken = wrong or judged.verdict in (Verdict.REFUSES, Verdict.SUSPICIOUS)
+    return (Verdict.SUSPICIOUS if is_broken else Verdict.ACCEPTS), finding
+
+
+def _text(trial: Trial, exchange: Exchange) -> str:
+    answer = trial.decoded.response
+    if answer and answer.error:
+        return answer.error.message
+    return (answer.finish_reason if answer else None) or exchange.note
