@@ -94,6 +94,8 @@ class Capabilities:
         results_text_first: the texts of a result come before its media.
         budget_switches: the parameter ``thinking_budget`` is said with the switch, and needs it to be on.
         effort_or_budget: the parameters ``effort`` and ``thinking_budget`` exclude each other, and thinking "off".
+        key_header: the request header that carries a key, in ``authorization`` as ``Bearer KEY``.
+        headers: further ones without which a request is refused → what is written where they are not there.
     """
 
     reasoning: frozenset[str] = frozenset()
@@ -151,6 +153,8 @@ class Capabilities:
     results_text_first: bool = False
     budget_switches: bool = False
     effort_or_budget: bool = False
+    key_header: str = "authorization"
+    headers: Mapping[str, str] = NOTHING
 
 
 class UrlFacts(NamedTuple):

@@ -62,6 +62,8 @@ class AnthropicMessages:
 
     name = PROTOCOL
     capabilities = Capabilities(
+        key_header="x-api-key",
+        headers={"anthropic-version": "2023-06-01"},
         reasoning=frozenset((Carrier.THINKING.value, Carrier.REDACTED_THINKING.value)),
         error_flag=True,
         media=frozenset(("image", "document")),

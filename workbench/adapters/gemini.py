@@ -47,6 +47,7 @@ class Gemini:
 
     name = PROTOCOL
     capabilities = Capabilities(
+        key_header="x-goog-api-key",
         reasoning=frozenset((Carrier.THOUGHT_SIGNATURE.value,)),
         plain_reasoning=Carrier.THOUGHT_SIGNATURE.value,  # a thought needs no signature
         error_flag=True,  # by convention: the key ``error`` of the response

@@ -20,6 +20,8 @@ VERSION = 1
 
 _KEY = re.compile(r"[a-z]+(\.[a-z0-9]+(-[a-z0-9]+)*)+")
 _DATE = re.compile(r"\d{4}-\d\d(-\d\d)?")
+_HTTPS = re.compile(r"https://[a-z0-9.-]+(/[A-Za-z0-9._~/-]*)?")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def plain_model(name: str) -> str:
@@ -88,6 +90,21 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a provider is reached.
+
+    Attributes:
+        url: the base URL, in front of the adapters' paths.
+        key: the environment variable that its SDK or documentation reads the key from.
+        protocols: those it speaks there.
+    """
+
+    url: str
+    key: str
+    protocols: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ContractFile:
     """One ``profiles/NAME.yaml``, read and checked, not yet resolved.
 
@@ -96,6 +113,7 @@ class ContractFile:
         unlike: globs (on the full name) of names that look like them and are not.
         protocols: the ones it covers, its own first.
         native: protocols that are this provider's where neither host nor model tells.
+        endpoints: where it is reached, and with which key; () where nobody's key would do.
     """
 
     name: str
@@ -109,6 +127,7 @@ class ContractFile:
     variants: tuple[Variant, ...] = ()
     facts: tuple[tuple[Holds, Mapping[str, Fact]], ...] = ()
     checks: tuple[tuple[Holds, Enforced], ...] = ()
+    endpoints: tuple[Endpoint, ...] = ()
 
     def claims_model(self, model: str | None) -> bool:
         """The model is one of this provider's."""
@@ -197,6 +216,7 @@ def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None
         variants=tuple(_variant(key, node) for key, node in root.get("variants").members()),
         facts=tuple(_block(node, sources) for node in root.get("facts").items()),
         checks=tuple(_check(node, sources) for node in root.get("enforces").items()),
+        endpoints=tuple(_endpoint(node) for node in root.get("endpoints").items()),
     )
     if vet:
         vet(root)
@@ -204,7 +224,7 @@ def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None
 
 
 _ROOT = (
-    *("version", "name", "title", "hosts", "models", "unlike", "protocols", "native", "note", "surveyed"),
+    *("version", "name", "title", "hosts", "endpoints", "models", "unlike", "protocols", "native", "note", "surveyed"),
     *("variants", "sources", "facts", "enforces"),
 )
 
@@ -233,6 +253,18 @@ def _variant(name: str, node: Node) -> Variant:
         urls=node.get("urls").texts(),
         params={key: value.value for key, value in node.get("params").members()},
     )
+
+
+def _endpoint(node: Node) -> Endpoint:
+    node.only("url", "key", "protocols")
+    url, key, spoken = node.get("url"), node.get("key"), node.get("protocols").texts()
+    if not _HTTPS.fullmatch(url.text()):
+        raise url.fail("not the base URL of an endpoint (https://HOST/PATH): keys go over TLS, to one host")
+    if not _VARIABLE.fullmatch(key.text()):
+        raise key.fail("not the name of an environment variable")
+    if not spoken:
+        raise node.get("protocols").fail("missing")
+    return Endpoint(url.text().rstrip("/"), key.text(), spoken)
 
 
 def _holds(node: Node) -> Holds:

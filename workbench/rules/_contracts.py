@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from workbench import resources
 from workbench.errors import ProfileError, UsageError
 from workbench.rules._contract import Contract
-from workbench.rules._contract_file import Clues, ContractFile, load
+from workbench.rules._contract_file import Clues, ContractFile, Endpoint, load
 from workbench.rules._contract_text import Part, as_json, lines
 from workbench.rules._contract_words import vet
 from workbench.rules._reader import Node
@@ -21,13 +22,17 @@ NOTHING_SEEN = Clues()
 
 __all__ = [
     "Clues",
+    "Endpoint",
     "Part",
     "as_json",
     "broken",
     "choose",
     "demand",
+    "endpoint",
+    "endpoints",
     "forget",
     "get",
+    "key_variable",
     "lines",
     "load",
     "names",
@@ -91,7 +96,7 @@ def _load(name: str, path: Path, vet: Callable[[Node], None] | None = None) -> C
 
 def forget() -> None:
     """Read every contract again when it is next asked for: for who has changed a file."""
-    for cached in (names, broken, read, _resolved, _choose):
+    for cached in (names, broken, read, endpoints, _resolved, _choose):
         cached.cache_clear()
 
 
@@ -137,6 +142,44 @@ def get(label: str, *, protocol: str | None = None, clues: Clues = NOTHING_SEEN)
 @lru_cache(maxsize=512)
 def _resolved(name: str, protocol: str | None, variant: str, model: str | None) -> Contract:
     return read(name).resolve(protocol, variant, model)
+
+
+@cache
+def endpoints() -> Mapping[str, tuple[Endpoint, ...]]:
+    """Where providers are reached, by the names of their contracts; only those whose keys have a known variable."""
+    return {file.name: file.endpoints for file in _files() if file.endpoints}
+
+
+def endpoint(url: str) -> tuple[str, Endpoint] | None:
+    """(contract, endpoint) that an https URL belongs to: of those on exactly its host the one with the most of its path.
+
+    Plain http, another port or a part of the name in front of the host is somebody else's.
+    """
+    host, path = _secure_place(url)
+    found = [
+        (name, known)
+        for name, known_ones in endpoints().items()
+        for known in known_ones
+        if host and _secure_place(known.url)[0] == host
+    ]
+    fitting = [each for each in found if f"{path}/".startswith(f"{_secure_place(each[1].url)[1].rstrip('/')}/")]
+    return max(fitting or found[:1], key=lambda each: len(each[1].url), default=None)
+
+
+def key_variable(url: str) -> str:
+    """The environment variable that holds the key for exactly the host of an https URL, "" where none is known."""
+    found = endpoint(url)
+    return found[1].key if found else ""
+
+
+def _secure_place(url: str) -> tuple[str, str]:
+    """(host, path) of an https URL at the usual port; ("", "") of any other."""
+    try:
+        parts = urlsplit(url)
+        is_secure = parts.scheme == "https" and parts.port in (None, 443) and parts.username is None
+    except ValueError:
+        return "", ""
+    return ((parts.hostname or ""), parts.path.rstrip("/")) if is_secure else ("", "")
 
 
 def choose(clues: Clues, protocol: str | None) -> tuple[Contract, str]:
