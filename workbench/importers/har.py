@@ -1,7 +1,8 @@
 """HAR 1.2: exports of browsers and proxies, and the recordings of Polly.JS.
 
 Format: http://www.softwareishard.com/blog/har-12-spec/. Chrome adds ``_webSocketMessages`` and ``_error``; an export
-without content leaves ``content.text`` out, which is common for event streams.
+without content leaves ``content.text`` out, which is common for event streams. Our own archives say in ``_workbench``
+what HAR has no field for.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import NamedTuple
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
 
 from workbench.errors import UnreadableInput
 from workbench.importers._http import base64_body, body_of, epoch, header_text, headers_of, seconds, text_bytes, whole
 from workbench.importers._lines import Damage
 from workbench.ir import JsonValue
-from workbench.wire.exchange import Body, Exchange, Frame, HttpRequest, HttpResponse, Kind, State
+from workbench.wire.exchange import Body, Chunk, Exchange, Frame, HttpRequest, HttpResponse, Kind, Origin, State
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession
 
@@ -62,7 +64,7 @@ def _exchange(number: str, entry: dict[str, JsonValue], request: dict[str, JsonV
     started = epoch(entry.get("startedDateTime"))
     frames = _frames(entry.get("_webSocketMessages"), started)
     answer = _answer(entry.get("response"))
-    return Exchange(
+    exchange = Exchange(
         number,
         request=_request(request),
         response=answer.response,
@@ -73,6 +75,48 @@ def _exchange(number: str, entry: dict[str, JsonValue], request: dict[str, JsonV
         note=answer.note,
         frames=frames,
     )
+    own = entry.get("_workbench")
+    return _restored(exchange, own, entry.get("response")) if isinstance(own, dict) else exchange
+
+
+def _restored(exchange: Exchange, own: dict[str, JsonValue], answer: JsonValue) -> Exchange:
+    """An exchange of an archive of ours, as it was."""
+    sides = own.get("sides")
+    has = sides if isinstance(sides, list) else []
+    response = _response(answer) if isinstance(answer, dict) and "response" in has else None
+    if response:
+        response = replace(response, body=replace(response.body, chunks=_chunks(own.get("chunks"))))
+    parent, duration = own.get("parent"), own.get("duration")
+    return replace(
+        exchange,
+        hop=_said(own, "hop"),
+        branch=_said(own, "branch"),
+        client=_said(own, "client"),
+        note=_said(own, "note"),
+        request=exchange.request if "request" in has else None,
+        response=response,
+        state=_member(State, own.get("state"), exchange.state),
+        origin=_member(Origin, own.get("origin"), exchange.origin),
+        parent=parent if isinstance(parent, str) else None,
+        duration=float(duration) if isinstance(duration, int | float) else None,
+    )
+
+
+def _said(own: dict[str, JsonValue], name: str) -> str:
+    value = own.get(name)
+    return value if isinstance(value, str) else ""
+
+
+_Known = TypeVar("_Known", State, Origin)
+
+
+def _member(kind: type[_Known], name: JsonValue, otherwise: _Known) -> _Known:
+    return next((member for member in kind if member.value == name), otherwise)
+
+
+def _chunks(value: JsonValue) -> tuple[Chunk, ...]:
+    pairs = value if isinstance(value, list) else []
+    return tuple(Chunk(whole(p[0]), float(p[1])) for p in pairs if isinstance(p, list) and len(p) == 2)
 
 
 def _request(plain: dict[str, JsonValue]) -> HttpRequest:
@@ -93,18 +137,21 @@ def _answer(plain: JsonValue) -> _Answer:
     status, fault = whole(plain.get("status")), plain.get("_error") or plain.get("_errorMessage")
     if not status:  # what browsers write for a request that was blocked or aborted
         return _Answer(None, State.ABORTED, f"no answer: {fault}" if isinstance(fault, str) else "no answer came")
-    content = plain.get("content")
-    response = HttpResponse(
-        status=status,
-        headers=headers_of(plain.get("headers")),
-        body=_content(content, plain),
-        reason=header_text(plain.get("statusText", "")),
-        http_version=_version(plain),
-    )
+    content, response = plain.get("content"), _response(plain)
     size = whole(content.get("size")) if isinstance(content, dict) else 0
     if size > 0 and not response.body.raw:
         return _Answer(response, State.INCOMPLETE, f"the export left out the response body ({size:,} bytes)")
     return _Answer(response, State.COMPLETE, f"the browser reported: {fault}" if isinstance(fault, str) else "")
+
+
+def _response(plain: dict[str, JsonValue]) -> HttpResponse:
+    return HttpResponse(
+        status=whole(plain.get("status")),
+        headers=headers_of(plain.get("headers")),
+        body=_content(plain.get("content"), plain),
+        reason=header_text(plain.get("statusText", "")),
+        http_version=_version(plain),
+    )
 
 
 def _content(content: JsonValue, message: dict[str, JsonValue]) -> Body:
@@ -112,7 +159,7 @@ def _content(content: JsonValue, message: dict[str, JsonValue]) -> Body:
     if not isinstance(content, dict):
         return Body()
     headers = headers_of(message.get("headers"))
-    if content.get("encoding") == "base64":
+    if "base64" in (content.get("encoding"), content.get("_encoding")):
         return base64_body(content.get("text"), headers)
     if not content.get("text") and content.get("params"):
         return Body(is_raw=False, note="a form: the export kept its fields and not its bytes")

@@ -1,0 +1,50 @@
+"""The exchanges of a selection without secrets, wherever in it, and however written, a secret stands again."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import replace
+from urllib.parse import quote
+
+from workbench.exporters import Selection
+from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
+from workbench.wire.redaction import Redactor
+
+
+def safe(selection: Selection) -> Iterator[tuple[int, Exchange]]:
+    """(index, exchange), every secret replaced and marked; bodies that held one are in no content coding.
+
+    Raises SessionFormatError.
+    """
+    redactor = knowing(selection)
+    return ((index, redactor.exchange(exchange)) for index, exchange in selection.exchanges())
+
+
+def header_text(value: str) -> str:
+    """A header's value as the text it was meant as: UTF-8 where its bytes are."""
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeError:
+        return value
+
+
+def knowing(selection: Selection, salt: bytes | None = None) -> Redactor:
+    """What replaces secrets, knowing those of every header and URL, as they are and as other texts would hold them."""
+    redactor = Redactor(salt) if salt is not None else Redactor()
+    for _, exchange in selection.exchanges():
+        redactor.exchange(_heads(exchange))
+    for secret in list(redactor.seen):
+        text = secret.decode("latin-1")
+        for written in (quote(text, safe=""), json.dumps(text)[1:-1], text.replace("/", "\\/")):
+            redactor.seen.add(written.encode("latin-1", "replace"))
+        redactor.seen.add(b64encode(secret).rstrip(b"="))
+    return redactor
+
+
+def _heads(exchange: Exchange) -> Exchange:
+    """The exchange without bodies: its heads name the secrets."""
+    request: HttpRequest | None = exchange.request and replace(exchange.request, body=Body())
+    response: HttpResponse | None = exchange.response and replace(exchange.response, body=Body())
+    return replace(exchange, request=request, response=response, frames=())
