@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("chain", "accumulation", "testing"),
     ("rules",),
     ("inspection",),
-    ("editing", "repairs", "targets", "loop", "filters", "matrix", "recorder"),
+    ("editing", "repairs", "targets", "loop", "filters", "matrix", "comparison", "recorder"),
     ("whatif", "minimize", "probes", "importers", "exporters", "notes", "workspace", "selftest"),
     ("shelf",),
     ("tui", "cli", "pytest_plugin", "__main__"),

@@ -1,0 +1,102 @@
+"""``workbench compare``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from workbench import resources
+from workbench.cli import main
+
+LOST = str(resources.folder("sessions") / "deepseek-reasoning-lost.jsonl")
+LOOP = str(resources.folder("sessions") / "anthropic-tool-loop.jsonl")
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    status = main(["compare", *words])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+@pytest.fixture
+def mended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    out = tmp_path / "mended.jsonl"
+    main(["check", LOST, "--fix", "-o", str(out)])
+    capsys.readouterr()
+    return str(out)
+
+
+def test_the_first_divergence_is_shown_in_bytes_and_in_meaning(mended: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, LOST, mended)
+    assert status == 1
+    assert "exchange 1 - 1: the same bytes" in out
+    assert "first difference at byte 543 /messages/1" in out
+    assert "/messages/1/reasoning_content null ->" in out
+    assert "status: 400 -> (none)" in out
+
+
+def test_json_has_every_pair(mended: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, LOST, mended, "--format", "json")
+    told = json.loads(out)
+    assert status == 1
+    assert told["first"] == {"before": 1, "after": 1}
+    assert [pair["same"] for pair in told["pairs"]] == ["bytes", "no"]
+    request = told["pairs"][1]["request"]
+    assert request["first"] == request["ranges"][0][0][0] == 543
+    assert request["changes"][0]["details"][0]["pointer"] == "/messages/1/reasoning_content"
+
+
+def test_a_file_is_the_same_as_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, LOOP, LOOP)
+    assert (status, out.splitlines()[-1]) == (0, "2 of 2 the same bytes")
+
+
+def test_two_exchanges_of_one_file(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, f"{LOOP}#1", f"{LOOP}#2")
+    assert status == 1
+    assert "+ added assistant /messages/1" in out
+    assert 'finish reason: "tool_use" -> "end_turn"' in out
+
+
+def test_a_file_whose_name_ends_like_a_number_is_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = tmp_path / "body.json#2"
+    odd.write_bytes(b'{"model":"m","messages":[{"role":"user","content":"hi"}]}')
+    assert run(capsys, str(odd), str(odd))[0] == 0
+
+
+def test_spelling_is_no_difference_in_meaning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    one.write_bytes(b'{"model":"m","messages":[{"role":"user","content":"hi"}]}')
+    other.write_bytes(b'{"model": "m", "messages": [{"role": "user", "content": "\\u0068i"}]}')
+    status, out, _ = run(capsys, str(one), str(other))
+    assert status == 1
+    assert "the same meaning in other bytes" in out
+    assert run(capsys, str(one), str(other), "--meaning")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nothing.json", LOOP), "nothing.json"),
+        ((f"{LOOP}#9", LOOP), "no exchange 9"),
+        ((LOOP, LOOP, "--exchange", "3"), "no exchange 3"),
+        ((LOOP, LOOP, "--protocol", "smoke"), "no protocol named 'smoke'"),
+    ],
+    ids=["no file", "no such exchange", "not in both", "no protocol"],
+)
+def test_what_cannot_be_compared_is_one_line(
+    words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = run(capsys, *words)
+    assert (status, out) == (2, "")
+    assert said in err and len(err.splitlines()) == 1
+
+
+def test_hostile_text_is_shown_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    one.write_bytes(b'{"model":"m","messages":[{"role":"user","content":"hi"}]}')
+    other.write_bytes(b'{"model":"m","messages":[{"role":"user","content":"\\u001b[31mred"}]}')
+    _, out, _ = run(capsys, str(one), str(other))
+    assert "\x1b" not in out

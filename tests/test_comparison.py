@@ -1,0 +1,145 @@
+"""Two exchanges side by side."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.comparison import Comparison, compare_answers, compare_exchanges, compare_sessions
+from workbench.decode import Decoded
+from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
+from workbench.wire.jsontext import dumps
+from workbench.wire.session import MemorySession
+
+URL = "https://api.openai.com/v1/chat/completions"
+ASKED = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+
+
+def answer(**message: object) -> bytes:
+    said = {"index": 0, "message": {"role": "assistant", "content": None, **message}, "finish_reason": "stop"}
+    return dumps({"id": "chatcmpl-1", "object": "chat.completion", "model": "m", "choices": [said]})
+
+
+def streamed(*deltas: dict, end: str = "stop") -> bytes:
+    chunks = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    chunks.append({"index": 0, "delta": {}, "finish_reason": end})
+    base = {"id": "chatcmpl-2", "object": "chat.completion.chunk", "model": "m"}
+    events = [b"data: " + dumps({**base, "choices": [chunk]}) + b"\n\n" for chunk in chunks]
+    return b"".join((*events, b"data: [DONE]\n\n"))
+
+
+def exchange(body: bytes, said: bytes | None = None, status: int = 200, **headers: str) -> Exchange:
+    kind = "text/event-stream" if said and said.startswith(b"data:") else "application/json"
+    response = None if said is None else HttpResponse(status, Headers((("content-type", kind),)), Body(said))
+    return Exchange("x", HttpRequest(url=URL, headers=Headers(tuple(headers.items())), body=Body(body)), response)
+
+
+def decoded(body: bytes = b"", said: bytes | None = None, status: int = 200, **headers: str) -> Decoded:
+    return Decoded(0, exchange(body or dumps(ASKED), said, status, **headers))
+
+
+def call(name: str, arguments: str, id: str = "call_1") -> dict:
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def differing(before: Decoded, after: Decoded) -> list[tuple[str, object, object]]:
+    pairs = compare_answers(before, after).pairs
+    return [
+        ((p.after or p.before).kind, p.before and p.before.value, p.after and p.after.value)  # type: ignore[union-attr]
+        for p in pairs
+        if not p.is_same
+    ]
+
+
+def test_a_stream_and_a_whole_body_that_say_the_same_are_the_same() -> None:
+    whole = decoded(said=answer(content="Hello there"))
+    stream = decoded(said=streamed({"role": "assistant"}, {"content": "Hello "}, {"content": "there"}))
+    found = compare_answers(whole, stream)
+    assert found.is_same
+    assert found.first == 0
+
+
+def test_call_ids_and_the_spelling_of_arguments_are_no_difference() -> None:
+    one = decoded(said=answer(tool_calls=[call("f", '{"a": 1.0}')]))
+    other = decoded(said=answer(tool_calls=[call("f", '{"a":1}', "call_9")]))
+    assert compare_answers(one, other).is_same
+
+
+ANSWERS = {
+    "another text": (answer(content="a"), answer(content="b"), [("text", "a", "b")]),
+    "a lost parallel call": (
+        answer(tool_calls=[call("f", "{}"), call("g", "{}", "call_2")]),
+        answer(tool_calls=[call("g", "{}")]),
+        [("call", {}, None)],
+    ),
+    "other arguments": (
+        answer(tool_calls=[call("f", '{"a":1}')]),
+        answer(tool_calls=[call("f", '{"a":2}')]),
+        [("call", {"a": 1}, {"a": 2})],
+    ),
+    "reasoning that came": (
+        answer(content="x"),
+        answer(content="x", reasoning_content="because"),
+        [("reasoning", None, "because")],
+    ),
+    "a text where a call was": (
+        answer(tool_calls=[call("f", "{}")]),
+        answer(content="f()"),
+        [("text", None, "f()"), ("call", {}, None)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_items_that_belong_together_stand_side_by_side(name: str) -> None:
+    before, after, expected = ANSWERS[name]
+    found = differing(decoded(said=before), decoded(said=after))
+    assert sorted(found, key=str) == sorted(expected, key=str)
+
+
+def test_a_refusal_beside_an_answer() -> None:
+    refused = decoded(said=dumps({"error": {"message": "no", "type": "invalid_request_error"}}), status=400)
+    kinds = {kind: (old, new) for kind, old, new in differing(refused, decoded(said=answer(content="yes")))}
+    assert kinds["status"] == (400, 200)
+    assert kinds["error"] == ("no", None)
+    assert kinds["text"] == (None, "yes")
+
+
+def test_no_answer_beside_an_answer() -> None:
+    found = compare_exchanges(decoded(), decoded(said=answer(content="yes")))
+    assert found.answers
+    assert all(pair.before is None for pair in found.answers.pairs)
+    assert not found.is_same
+
+
+def test_headers_of_one_connection_are_left_out() -> None:
+    old = decoded(said=answer(content="a"), Host="a.example", **{"anthropic-beta": "x"})
+    new = decoded(said=answer(content="a"), host="b.example", **{"Content-Length": "9"})
+    assert [h.name for h in compare_exchanges(old, new).headers] == ["anthropic-beta"]
+
+
+def test_another_spelling_is_the_same_meaning_in_other_bytes() -> None:
+    spaced = dumps(ASKED).replace(b":", b" : ")
+    found = compare_exchanges(decoded(dumps(ASKED), answer(content="a")), decoded(spaced, answer(content="a")))
+    assert found.is_same and not found.is_same_bytes
+    assert found.request and found.request.changes[0].spelling == ("whitespace",)
+
+
+def pairs(found: list[Comparison]) -> list[tuple[int | None, int | None]]:
+    return [(one.before, one.after) for one in found]
+
+
+def test_sessions_are_aligned_at_equal_requests() -> None:
+    a, b, c, d = (dumps({**ASKED, "seed": n}) for n in range(4))
+    before = MemorySession("A", tuple(exchange(body) for body in (a, b, c)))
+    after = MemorySession("B", tuple(exchange(body) for body in (b, d, d, c)))
+    found = list(compare_sessions(before, after))
+    assert pairs(found) == [(0, None), (1, 0), (None, 1), (None, 2), (2, 3)]
+    assert [one.is_same_bytes for one in found] == [False, True, False, False, True]
+
+
+def test_what_differs_at_one_place_stands_side_by_side() -> None:
+    a, b, c, d = (dumps({**ASKED, "seed": n}) for n in range(4))
+    before = MemorySession("A", tuple(exchange(body) for body in (a, b, c)))
+    after = MemorySession("B", tuple(exchange(body) for body in (a, d, c)))
+    assert pairs(list(compare_sessions(before, after))) == [(0, 0), (1, 1), (2, 2)]
+    assert list(compare_sessions(MemorySession("A", ()), MemorySession("B", ()))) == []

@@ -1,0 +1,244 @@
+"""Two exchanges side by side: their requests in bytes and in meaning, their answers item by item.
+
+Made for an answer beside the one that was recorded, and for the same turn in two sessions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import zip_longest
+from typing import NamedTuple
+
+from workbench.decode import Decoded
+from workbench.differences import Difference, compare
+from workbench.differences.meaning import canonical
+from workbench.differences.wire import align, first_difference
+from workbench.ir import JsonValue, Media, Message, ModelResponse, Opaque, Part, Reasoning, Text, ToolCallIR
+from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
+from workbench.wire.session import Session, exchanges_of
+
+Ask = Callable[[int, Exchange], Decoded]
+
+OF_A_CONNECTION = frozenset(
+    ("connection", "content-length", "date", "host", "keep-alive", "transfer-encoding", "content-encoding")
+)
+"""Headers that belong to one connection, or follow from the body: they are never compared."""
+
+
+class Item(NamedTuple):
+    """One thing that an answer says.
+
+    Attributes:
+        kind: ``"status"``, ``"error"``, ``"reasoning"``, ``"text"``, ``"call"``, ``"media"``, ``"finish reason"``,
+            ``"model"`` or ``"usage"``.
+        label: what it is called: the name of a tool, a carrier; "" for nothing.
+        value: what it says, whatever its spelling and its ids.
+        pointer: into the (accumulated) body, "" for none.
+    """
+
+    kind: str
+    label: str
+    value: JsonValue
+    pointer: str = ""
+
+
+class Pair(NamedTuple):
+    """What stands side by side; None where one side has nothing."""
+
+    before: Item | None
+    after: Item | None
+
+    @property
+    def is_same(self) -> bool:
+        """Both say the same."""
+        return (
+            self.before is not None
+            and self.after is not None
+            and self.before.label == self.after.label
+            and canonical(self.before.value) == canonical(self.after.value)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Two answers.
+
+    Attributes:
+        pairs: their items, those that belong together side by side.
+        first: offset of the first byte in which the bodies differ, None where they are equal.
+    """
+
+    pairs: tuple[Pair, ...]
+    first: int | None
+
+    @property
+    def is_same(self) -> bool:
+        """They say the same."""
+        return all(pair.is_same for pair in self.pairs)
+
+
+class Header(NamedTuple):
+    """A header that differs; None where one side has none."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two exchanges, or what is there of them.
+
+    Attributes:
+        before, after: indexes in their sessions; None where the other one has no partner.
+        request: of the bodies, None where no side has a request.
+        headers: of the requests.
+        answers: None where no side has one.
+        line: method and URL of either request where they differ, () where not.
+    """
+
+    before: int | None
+    after: int | None
+    request: Difference | None = None
+    headers: tuple[Header, ...] = ()
+    answers: Answers | None = None
+    line: tuple[str, ...] = ()
+
+    @property
+    def is_same_bytes(self) -> bool:
+        """Both bodies are the same, byte for byte, and what stands around the request is."""
+        both = self.before is not None and self.after is not None
+        request = self.request is None or self.request.first is None
+        answers = self.answers is None or self.answers.first is None
+        return both and request and answers and not self.headers and not self.line
+
+    @property
+    def is_same(self) -> bool:
+        """They mean the same, however they are spelled."""
+        both = self.before is not None and self.after is not None
+        said = self.request is None or self.request.first is None or (self.request.is_read and not self._changed)
+        return both and said and (self.answers is None or self.answers.is_same)
+
+    @property
+    def _changed(self) -> bool:
+        return any(not change.spelling for change in self.request.changes) if self.request else False
+
+
+def compare_sessions(before: Session, after: Session, ask: Ask = Decoded) -> Iterator[Comparison]:
+    """Every exchange of two sessions: requests of the same bytes side by side, between them one after the other.
+
+    Args:
+        ask: decodes an exchange, given its index in its session.
+
+    Raises SessionFormatError where an exchange cannot be read.
+    """
+    olds, news = ([_digest(exchange) for exchange in exchanges_of(session)] for session in (before, after))
+    for _, i, j, k, m in align(olds, news):
+        for old, new in zip_longest(range(i, j), range(k, m)):
+            if old is None or new is None:
+                yield Comparison(old, new)
+            else:
+                yield compare_exchanges(ask(old, before.exchange(old)), ask(new, after.exchange(new)))
+
+
+def compare_exchanges(before: Decoded, after: Decoded) -> Comparison:
+    """Two exchanges against one another."""
+    asked, asks = before.exchange.request, after.exchange.request
+    request = compare(before.request_text, after.request_text) if asked or asks else None
+    is_answered = before.exchange.response or after.exchange.response
+    answers = compare_answers(before, after) if is_answered else None
+    headers = tuple(_headers(asked, asks)) if asked and asks else ()
+    lines = tuple(f"{http.method} {http.url}" for http in (asked, asks) if http)
+    return Comparison(before.index, after.index, request, headers, answers, lines if len(set(lines)) > 1 else ())
+
+
+def compare_answers(before: Decoded, after: Decoded) -> Answers:
+    """The answers of two exchanges; of a stream what it adds up to."""
+    olds, news = tuple(items(before)), tuple(items(after))
+    return Answers(tuple(_pairs(olds, news)), first_difference(before.response_text, after.response_text))
+
+
+def items(decoded: Decoded) -> Iterator[Item]:
+    """What an answer says, in its order; nothing where there is none."""
+    http, answer = decoded.exchange.response, decoded.response
+    if http is None:
+        return
+    yield Item("status", "", http.status)
+    if answer is None:
+        yield Item("text", "", decoded.response_text.decode("utf-8", "replace"))
+        return
+    if answer.error:
+        label = answer.error.type or answer.error.code or ""
+        yield Item("error", label, answer.error.message, answer.error.pointer)
+    for message in answer.messages:
+        yield from (_item(message, part) for part in message.parts)
+    yield from _rest(answer)
+
+
+def _rest(answer: ModelResponse) -> Iterator[Item]:
+    if answer.finish_reason is not None:
+        yield Item("finish reason", "", answer.finish_reason)
+    if answer.model is not None:
+        yield Item("model", "", answer.model)
+    if answer.usage:
+        counts = ("input", "output", "cache_read", "cache_write", "reasoning")
+        said = {name: getattr(answer.usage, name) for name in counts}
+        yield Item("usage", "", {name: value for name, value in said.items() if value is not None})
+
+
+def _item(message: Message, part: Part) -> Item:
+    at = message.absolute(part)
+    match part:
+        case Text():
+            return Item("text", "", part.text, at)
+        case Reasoning():
+            said = part.text if part.text is not None else part.data
+            return Item("reasoning", part.carrier.value, said, at)
+        case ToolCallIR():
+            return Item("call", part.name or "", part.raw if part.error else part.input, at)
+        case Media():
+            return Item("media", part.kind, part.url or part.file_id or part.data, at)
+        case Opaque():
+            return Item("other", part.type, part.value, at)
+        case _:
+            return Item("result", "", None, at)
+
+
+def _pairs(olds: Sequence[Item], news: Sequence[Item]) -> Iterator[Pair]:
+    """Equal items side by side, and between them those of one kind."""
+    for tag, i, j, k, m in align([_key(item) for item in olds], [_key(item) for item in news]):
+        if tag == "equal":
+            yield from map(Pair, olds[i:j], news[k:m])
+        else:
+            yield from _unequal(list(olds[i:j]), list(news[k:m]))
+
+
+def _unequal(olds: list[Item], news: list[Item]) -> Iterator[Pair]:
+    for new in news:
+        at = next((n for n, old in enumerate(olds) if old.kind == new.kind), None)
+        if at is None:
+            yield Pair(None, new)
+            continue
+        yield from (Pair(old, None) for old in olds[:at])
+        yield Pair(olds[at], new)
+        olds = olds[at + 1 :]
+    yield from (Pair(old, None) for old in olds)
+
+
+def _key(item: Item) -> tuple[str, str, str]:
+    return item.kind, item.label, canonical(item.value)
+
+
+def _headers(before: HttpRequest | HttpResponse, after: HttpRequest | HttpResponse) -> Iterator[Header]:
+    olds, news = ({name.lower(): value for name, value in http.headers} for http in (before, after))
+    for name in dict.fromkeys((*olds, *news)):
+        if name not in OF_A_CONNECTION and olds.get(name) != news.get(name):
+            yield Header(name, olds.get(name), news.get(name))
+
+
+def _digest(exchange: Exchange) -> bytes:
+    """What tells requests apart: where they go, and what they say."""
+    http = exchange.request
+    return sha256(f"{http.method} {http.url}\n".encode() + http.body.raw).digest() if http else b""
