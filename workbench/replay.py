@@ -1,0 +1,151 @@
+"""Recorded requests, sent again to a simulator: what exported tests are made of.
+
+    turn = recorded(HERE / "transcript.jsonl", 2, "deepseek", "openai-chat")
+    provider = strict_provider("deepseek", known=turn.before)
+    turn.send(provider.simulator)
+    assert not provider.refusals
+
+Nothing is sent anywhere and nothing is written: the simulator answers in this process.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from workbench import adapters
+from workbench.chain.closure import CallState
+from workbench.decode import REQUEST
+from workbench.editing import with_body
+from workbench.errors import UsageError
+from workbench.inspection import Inspector, Trial
+from workbench.rules import Finding, Severity, contracts
+from workbench.targets.simulator import Reply, Simulator
+from workbench.wire.encoding import decode_partial
+from workbench.wire.exchange import Exchange, HttpRequest, State
+from workbench.wire.session import MemorySession, exchanges_of
+from workbench.wire.session.store import open_session
+
+__all__ = ["Turn", "own_contracts", "recorded", "turn"]
+
+
+def recorded(path: Path, number: int, provider: str, protocol: str) -> Turn:
+    """One request of a session file.
+
+    Args:
+        number: which exchange, counted from one.
+        provider: label of the contract that it is held to ("deepseek:v4").
+        protocol: what it is written in.
+
+    Raises:
+        UsageError: there is no such request.
+        SessionFormatError: the file is no session.
+        OSError: it cannot be read.
+    """
+    session = open_session(path)
+    try:
+        return turn(tuple(exchanges_of(session)), number, provider, protocol)
+    finally:
+        session.close()
+
+
+def turn(exchanges: Sequence[Exchange], number: int, provider: str, protocol: str) -> Turn:
+    """One request among exchanges. Raises UsageError."""
+    if not 1 <= number <= len(exchanges) or exchanges[number - 1].request is None:
+        raise UsageError(f"there is no request {number}", hint=f"the transcript has {len(exchanges)} exchanges")
+    before = MemorySession("before", tuple(exchanges[: number - 1]))
+    exchange = replace(exchanges[number - 1], response=None, state=State.COMPLETE)
+    return Turn(number, exchange, before, provider, protocol)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One request, and what was said before it.
+
+    Attributes:
+        number: in its transcript, from one.
+        exchange: the request; its recorded answer is left out.
+        before: requests and answers before it, oldest first (``before.exchanges``).
+        provider, protocol: what it is held to, and written in.
+    """
+
+    number: int
+    exchange: Exchange
+    before: MemorySession
+    provider: str
+    protocol: str
+
+    @property
+    def request(self) -> HttpRequest:
+        """URL, headers and body."""
+        assert self.exchange.request is not None
+        return self.exchange.request
+
+    @cached_property
+    def body(self) -> bytes:
+        """The body, decoded from its content coding."""
+        return decode_partial(self.request.body)[0]
+
+    def with_body(self, body: bytes) -> Turn:
+        """The same with another body."""
+        if body == self.body:
+            return self
+        changed = with_body(self.request, body)
+        return replace(self, exchange=replace(self.exchange, request=changed))
+
+    def send(self, simulator: Simulator) -> Reply:
+        """What the provider answers; ``.status``, ``.body()``."""
+        request = self.request
+        return simulator.send(request.method, self.target, request.headers, request.body.raw)
+
+    @property
+    def target(self) -> str:
+        """Path and query: those of the recorded URL where they lead to the provider, else the protocol's own."""
+        adapter, url = adapters.get(self.protocol), self.request.url
+        start = url.find("/", url.find("://") + 3) if "://" in url else 0
+        path = url[start:] if start >= 0 else ""
+        request = self.trial.decoded.request
+        return path if adapter.claims_url(path) or request is None else adapter.path(request)
+
+    @cached_property
+    def trial(self) -> Trial:
+        """What the rules say of the request, after everything before it."""
+        session = MemorySession("replayed", (*self.before.exchanges, self.exchange))
+        inspector = Inspector(session, provider=self.provider, protocol=self.protocol)
+        return inspector.trial(len(session) - 1, self.request)
+
+    def found(self, rules: Collection[str] = ()) -> tuple[Finding, ...]:
+        """Errors in the request, and whatever the named rules find in it."""
+        asked = (f for f in self.trial.findings if f.side == REQUEST)
+        return tuple(f for f in asked if f.severity is Severity.ERROR or f.rule in rules)
+
+    def findings(self, rules: Collection[str] = ()) -> list[str]:
+        """The same as lines: ``reasoning.missing at /messages/1: …``."""
+        return [f"{f.rule} at {f.pointer or '/'}: {f.message}" for f in self.found(rules)]
+
+    @property
+    def unanswered(self) -> list[str]:
+        """Calls without a result, and results without a call, where they have to be: ``call_1 read_file: missing``."""
+        open_lines = (line for line in self.trial.case.closure.lines if line.state is not CallState.CLOSED)
+        return [f"{line.id or '(no id)'} {line.name or ''}: {line.state}" for line in open_lines]
+
+
+@contextmanager
+def own_contracts(folder: Path) -> Iterator[None]:
+    """Contracts of one's own in ``folder/workbench/profiles`` are known for a while, in place of the user's."""
+    name = "XDG_CONFIG_HOME"
+    before = os.environ.get(name)
+    os.environ[name] = str(folder)
+    contracts.forget()
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+        contracts.forget()
