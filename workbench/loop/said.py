@@ -1,0 +1,197 @@
+"""The answer of a model as the next request carries it: verbatim, with its reasoning, proofs and ids.
+
+Of a whole answer that are the values of its JSON, as the official SDKs send them back. Of a stream it is what the
+pieces add up to: the whole answer where an event holds it, else the message as the protocol writes it. Reasoning in a
+carrier that the provider refuses is left out.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from workbench import adapters
+from workbench.adapters import Adapter
+from workbench.conversion.normal import normal_response
+from workbench.decode import Decoded
+from workbench.errors import ProtocolMismatch, WireError
+from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Opaque, Part, Reasoning, Text, ToolCallIR
+from workbench.wire.jsontext import dumps, loads
+from workbench.wire.sse import meant
+
+_LAST_EVENTS = 3
+"""Events at the end of a stream of which one may hold the whole answer."""
+
+_EMPTY_TAGS = re.compile(r"<think(?:ing)?>\s*</think(?:ing)?>\s*")
+_STANDS_FOR = "\N{OBJECT REPLACEMENT CHARACTER}"
+
+
+def answer_values(decoded: Decoded, unwanted: Collection[str] = ()) -> list[JsonValue]:
+    """The elements that an answer becomes in the list of messages of the next request; its first choice alone.
+
+    Args:
+        decoded: has an answer without an error.
+        unwanted: carriers that the provider refuses.
+    """
+    response = decoded.response
+    if response is None or not response.choices:
+        return []
+    messages = response.choices[0]
+    body = _whole(decoded)
+    if body is None:
+        return _written(decoded, unwanted)
+    return [v for message in messages if (v := _value(body, message, unwanted)) is not None]
+
+
+def value_at(value: JsonValue, pointer: str) -> JsonValue:
+    """What stands at a pointer; None where nothing does."""
+    for step in pointer.split("/")[1:]:
+        if isinstance(value, dict):
+            value = value.get(step.replace("~1", "/").replace("~0", "~"))
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
+
+
+def _whole(decoded: Decoded) -> JsonValue:
+    """The body of the answer; of a stream, what an event at its end holds; None for nothing of the kind."""
+    if not decoded.events:
+        return loads(decoded.response_text)
+    assert decoded.response is not None
+    adapter, messages = adapters.get(decoded.response.protocol), decoded.response.messages
+    for event in reversed(decoded.events[-_LAST_EVENTS:]):
+        for value in _objects(event.data):
+            try:
+                if adapter.decode_response(dumps(value)).messages == messages:
+                    return value
+            except (WireError, ProtocolMismatch):
+                continue
+    return None
+
+
+def _objects(data: bytes | None) -> Iterator[JsonValue]:
+    """The data of an event, and the objects in it."""
+    try:
+        value = loads(meant(data)) if data else None
+    except WireError:
+        return
+    if isinstance(value, dict):
+        yield value
+        yield from (inner for inner in value.values() if isinstance(inner, dict))
+
+
+def _value(body: JsonValue, message: Message, unwanted: Collection[str]) -> JsonValue:
+    """A message as it stands in the body, without unwanted reasoning; None where nothing is left of it."""
+    value = copy.deepcopy(value_at(body, message.pointer))
+    if not isinstance(value, dict):
+        return value
+    if not message.pointer:  # the body is the message, and more than that
+        held = {"role", *(_first(part) for part in message.parts)}
+        value = {key: inner for key, inner in value.items() if key in held}
+    gone = [p for _, p in message.reasoning() if p.carrier in unwanted]
+    if any(not p.source.pointer for p in gone):
+        return None
+    for part in sorted(gone, key=_place, reverse=True):
+        _remove(value, part)
+    if message.role and "role" not in value and "type" not in value:
+        value["role"] = message.role
+    return value
+
+
+def _first(part: Part) -> str:
+    return part.source.pointer.split("/")[1] if part.source.pointer else ""
+
+
+def _place(part: Part) -> tuple[int, ...]:
+    """Where in its list a part stands, and where in its text."""
+    numbers = [int(step) for step in part.source.pointer.split("/") if step.isdecimal()]
+    return (*numbers, *part.source.slices.get("text", ()))
+
+
+def _remove(value: dict[str, Any], part: Part) -> None:
+    """Take a piece of reasoning out of a message: a slice of a text, a block, or a member beside the content."""
+    steps = part.source.pointer.split("/")[1:]
+    held = value.get(steps[0])
+    if "text" in part.source.slices:
+        start, end = part.source.slices["text"]
+        holder, key = (held[int(steps[1])], steps[2]) if len(steps) > 2 else (value, steps[0])  # type: ignore[index]
+        holder[key] = _EMPTY_TAGS.sub("", holder[key][:start] + holder[key][end:])
+    elif steps[0] in ("content", "parts") and isinstance(held, list) and len(steps) > 1:
+        del held[int(steps[1])]
+    else:
+        value.pop(steps[0], None)
+
+
+# -- streams
+
+
+def _written(decoded: Decoded, unwanted: Collection[str]) -> list[JsonValue]:
+    """The message that a stream adds up to, as the protocol writes it."""
+    assert decoded.response is not None
+    adapter = adapters.get(decoded.response.protocol)
+    said = normal_response(decoded.response).response.messages[0]
+    parts = [p for p in said.parts if not (isinstance(p, Reasoning) and p.carrier in unwanted)]
+    as_they_came = {f"{_STANDS_FOR}{n}": _streamed(decoded, p) for n, p in enumerate(parts) if _is_beyond(p)}
+    marked: list[Part] = [Text(f"{_STANDS_FOR}{n}") if _is_beyond(p) else p for n, p in enumerate(parts)]
+    if not adapter.capabilities.interleaved:
+        marked = [p for p in marked if not (isinstance(p, Text) and p.text in as_they_came)]
+    body, request = written(adapter, (Message("assistant", tuple(marked)),))
+    details = [p for m in decoded.response.choices[0] for _, p in m.reasoning()]
+    for message in request.messages:
+        for part in message.parts:
+            if isinstance(part, Text) and part.text in as_they_came:
+                _put(body, message.pointer + part.source.pointer, as_they_came[part.text])
+        _detailed(body, message, [p for p in details if p.carrier is Carrier.REASONING_DETAILS])
+    return [value_at(body, message.pointer) for message in request.messages]
+
+
+def written(adapter: Adapter, messages: Sequence[Message]) -> tuple[JsonValue, ModelRequest]:
+    """A body of these messages in normal form, and what it decodes to."""
+    body = adapter.write_request(ModelRequest(adapter.name, "-", tuple(messages)))
+    return body, adapter.decode_request(dumps(body))
+
+
+def _is_beyond(part: Part) -> bool:
+    """Normal form has no word for it: the provider's own tools, and what nobody interprets."""
+    return isinstance(part, Opaque) or bool(getattr(part, "is_server", False))
+
+
+def _streamed(decoded: Decoded, part: Part) -> JsonValue:
+    """A block as its first event brought it, with the arguments that came after; what is opaque, as it is."""
+    for name, segments in part.source.segments.items():
+        suffix = part.source.fields.get(name, "")
+        if segments and suffix and segments[0].pointer.endswith(suffix):
+            data = decoded.events[segments[0].event].data
+            held = value_at(loads(meant(data or b"")), segments[0].pointer.removesuffix(suffix))
+            if isinstance(held, dict):
+                is_late = isinstance(part, ToolCallIR) and part.raw is not None and "input" in held
+                return {**held, "input": part.input} if is_late and isinstance(part, ToolCallIR) else held
+    return part.value if isinstance(part, Opaque) else None
+
+
+def _put(body: JsonValue, pointer: str, value: JsonValue) -> None:
+    parent, _, step = pointer.rpartition("/")
+    if step.isdecimal():
+        value_at(body, parent)[int(step)] = value
+
+
+def _detailed(body: JsonValue, message: Message, came: Sequence[Reasoning]) -> None:
+    """Entries of ``reasoning_details`` have members beside what normal form knows, which come back as they were."""
+    mine = [p for _, p in message.reasoning() if p.carrier is Carrier.REASONING_DETAILS]
+    for part, origin in zip(mine, came, strict=False):
+        entry = value_at(body, message.pointer + part.source.pointer)
+        if isinstance(entry, dict) and isinstance(origin.extra, Mapping):
+            entry |= origin.extra
+            if entry.get("type") == "reasoning.summary" and "text" in entry:
+                entry["summary"] = entry.pop("text")
+
+
+def normal_calls(calls: Sequence[ToolCallIR]) -> tuple[Part, ...]:
+    """Calls in normal form."""
+    kinds = ("custom" if call.format.endswith("custom") else "function" for call in calls)
+    return tuple(replace(call, format=kind) for call, kind in zip(calls, kinds, strict=True))
