@@ -68,3 +68,45 @@ def test_what_cannot_be_asked_is_one_line(run: Run, words: tuple[object, ...], s
     assert done.status == 2
     assert said in done.err
     assert len(done.err.splitlines()) == 1
+
+
+def sent(run: Run, *words: object) -> tuple[int, dict[str, dict[str, dict]]]:
+    """Exit status, and the outcomes by variant and target."""
+    done = run("matrix", HEALTHY, *words, "--format", "json")
+    told = json.loads(done.out)
+    assert told["exchange"] == 1
+    return done.status, {v["name"]: {o["target"]: o for o in v["outcomes"]} for v in told["variants"]}
+
+
+def test_one_thing_is_different_at_several_targets(run: Run) -> None:
+    wanted = ("--what-if", "unchanged", "--what-if", "reasoning")
+    status, found = sent(run, "anthropic", *wanted, "--target", "sim:generic")
+    assert status == 1
+    assert list(found) == ["unchanged", *(f"reasoning={how}" for how in ("dropped", "emptied", "trimmed", "moved"))]
+    moved = found["reasoning=moved"]["sim:anthropic"]
+    assert (moved["verdict"], moved["status"], moved["rule"]) == ("refuses", 400, "reasoning.order")
+    assert found["reasoning=moved"]["sim:generic"]["verdict"] == "accepts"
+    assert found["unchanged"]["sim:anthropic"]["verdict"] == "accepts"
+
+
+def test_without_a_target_the_own_contract_is_asked(run: Run) -> None:
+    status, found = sent(run, "--what-if", "stream")
+    ((outcome,),) = (found[name].values() for name in found)
+    assert status == 0
+    assert outcome["target"].startswith("sim:anthropic")
+
+
+def test_what_cannot_be_varied_is_said(run: Run) -> None:
+    none = run("matrix", HEALTHY, "--what-if", "results")
+    assert none.status == 3
+    assert "not tried: no two results stand next to each other" in none.out
+    unknown = run("matrix", HEALTHY, "--what-if", "weather")
+    assert unknown.status == 2
+    assert "no variant named 'weather'" in unknown.err
+
+
+def test_a_real_endpoint_is_asked_about_first(run: Run) -> None:
+    done = run("matrix", HEALTHY, "--target", "http://127.0.0.1:9/v1", "--protocol", "anthropic-messages")
+    assert done.status == 2
+    assert "1 request each to http://127.0.0.1:9/v1" in done.err
+    assert "say --yes" in done.err

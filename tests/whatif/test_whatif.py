@@ -166,7 +166,9 @@ def test_bytes_beside_the_change_stay() -> None:
 def test_variants_are_chosen_by_name_and_by_family() -> None:
     made = whatif.variants(asked("chat"), 0)
     assert [v.name for v in whatif.chosen(made, ["unchanged", "results"])] == ["unchanged", "results=reordered"]
-    assert whatif.chosen(made, []) == whatif.chosen(made, ["all"]) == made
+    assert whatif.chosen(made, ["all"]) == made
+    spoken = [v.name for v in whatif.chosen(made, ["all", "adapter=ollama"], {"openai-responses"})]
+    assert [name for name in spoken if name.startswith("adapter=")] == ["adapter=ollama", "adapter=openai-responses"]
     with pytest.raises(UsageError, match="no variant named 'reasonin'"):
         whatif.chosen(made, ["reasonin"])
 
@@ -216,4 +218,6 @@ def test_a_variant_that_cannot_be_sent_says_why_and_the_others_go_on() -> None:
     session = open_input(str(resources.folder("sessions") / "anthropic-tool-loop.jsonl"))
     found = outcomes(session, 1, ["unchanged", "adapter=cohere-v2"], ["sim:anthropic"])
     assert found["unchanged", "sim:anthropic"].verdict is Verdict.ACCEPTS
-    assert found["adapter=cohere-v2", "sim:anthropic"].verdict is not Verdict.ACCEPTS
+    unspoken = found["adapter=cohere-v2", "sim:anthropic"]
+    assert (unspoken.verdict, unspoken.exchange) == (Verdict.UNKNOWN, None)
+    assert "does not speak cohere-v2" in unspoken.text

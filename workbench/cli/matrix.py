@@ -15,8 +15,16 @@ JSON output is one object:
 "exchange" counts from zero there. "pointer" and "bytes" are places in the request as that contract gets it; "status"
 and "answer" are what the provider says; "losses" is a list as "workbench convert" gives it.
 
+With --what-if the request is sent with one thing different, to the simulator of each CONTRACT (of none named: of the
+exchange's own) and to each --target; with --target alone it is sent as it stands. A variant is named as
+"reasoning=dropped", a family as "reasoning", every one as "all". JSON output is then
+  {"path", "exchange", "targets", "variants": [{"name", "title", "why_not", "outcomes": [{"target", "verdict", "status",
+   "rule", "pointer", "text", "calls", "losses", "seconds"}]}]}
+"why_not" says why a variant cannot be tried; "verdict" is refuses where the target did, suspicious where it answered
+and the chain is broken, unknown where nothing was answered.
+
 Exit status: 1 when a contract that was named refuses, or, where none was, the one of the exchange itself; 3 when it is
-not known.
+not known. Of what was sent: 1 when a target refuses one of them, 3 when one was not answered.
 """
 
 from __future__ import annotations
@@ -44,6 +52,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("contracts", metavar="CONTRACT", nargs="*", help="only these (default: all)")
     _files.add_exchange(parser)
     parser.add_argument("--protocol", metavar="NAME", help="the protocol of the file (default: guessed, and said)")
+    parser.add_argument("--target", metavar="T", action="append", default=[], help="send it there (may be repeated)")
+    parser.add_argument("--what-if", metavar="NAME", action="append", default=[], help="with one thing different")
+    parser.add_argument("--yes", action="store_true", help="send to real endpoints without asking")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.set_defaults(provider=None)
 
@@ -54,6 +65,10 @@ def run(args: argparse.Namespace) -> int:
 
     _files.validate(args)
     matrix.labels(args.contracts)  # complains about names before a file is read
+    if args.target or args.what_if:
+        from workbench.cli import _whatif
+
+        return _whatif.run(args)
     session = _files.open_file(args.file)
     try:
         inspector = _files.inspector(session, args)

@@ -6,7 +6,7 @@ A variant that cannot be tried says why; whether the target takes it is what sen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from workbench import plugins
 from workbench.errors import UsageError
@@ -43,14 +43,29 @@ def variants(inspector: Inspector, index: int, request: HttpRequest | None = Non
     return (unchanged, *(variant for make in _families() for variant in make(subject)))
 
 
-def chosen(made: Iterable[Variant], names: Iterable[str]) -> tuple[Variant, ...]:
-    """The variants of these names, or of a family ("reasoning"); all where none is named. Raises UsageError."""
+def chosen(made: Iterable[Variant], names: Iterable[str], spoken: Collection[str] = ()) -> tuple[Variant, ...]:
+    """The variants of these names, or of a family ("reasoning"), or all ("all").
+
+    Args:
+        spoken: protocols that a target speaks: adapters of others are left out unless they are named; () for any.
+
+    Raises:
+        UsageError: there is no such variant.
+    """
     every, asked = tuple(made), tuple(names)
     for name in asked:
         if not any(_is_named(variant, name) for variant in every):
             known = ", ".join(variant.name for variant in every)
             raise UsageError(f"no variant named {name!r}", hint=f"known: {known}")
-    return tuple(v for v in every if not asked or any(_is_named(v, name) for name in asked))
+    return tuple(
+        variant
+        for variant in every
+        if variant.name in asked or (any(_is_named(variant, name) for name in asked) and _may_be_tried(variant, spoken))
+    )
+
+
+def _may_be_tried(variant: Variant, spoken: Collection[str]) -> bool:
+    return not spoken or not variant.protocol or variant.protocol in spoken
 
 
 def _is_named(variant: Variant, name: str) -> bool:

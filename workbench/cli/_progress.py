@@ -1,0 +1,40 @@
+"""How far long work is: a bar on standard error, where that is a terminal; nothing elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Advance = Callable[..., None]
+"""``advance()``: one more is done; ``note="…"`` says something beside the bar, ``total=N`` that there are more."""
+
+
+@contextmanager
+def counting(title: str, total: int | None) -> Iterator[Advance]:
+    """Show how many of a total are done (of None that something is).
+
+    The bar is gone at the end, whatever that is.
+    """
+    if not sys.stderr.isatty():
+        yield lambda by=1, *, note="", total=None: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[note]}", markup=False),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total, note="")
+
+        def advance(by: int = 1, *, note: str = "", total: int | None = None) -> None:
+            told = {"note": note} if note else {}
+            more = {} if total is None else {"total": total}
+            bar.update(task, advance=by, **more, **told)  # type: ignore[arg-type]
+
+        yield advance

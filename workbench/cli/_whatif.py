@@ -1,0 +1,136 @@
+"""``matrix --what-if`` and ``matrix --target``: one request with one thing different, at several targets."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from workbench.cli import _files, _output
+
+if TYPE_CHECKING:
+    from workbench.inspection import Inspector
+    from workbench.ir import JsonValue
+    from workbench.targets.target import Target
+    from workbench.whatif import Outcome, Variant
+    from workbench.wire.session import Session
+
+SIGNS = {"accepts": "✓", "refuses": "✗", "suspicious": "!", "unknown": "?"}
+
+Done = TypeVar("Done")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Send the variants to the targets; print a table of outcomes."""
+    from workbench import matrix, whatif
+    from workbench.cli import _asking
+    from workbench.targets.target import resolve
+
+    targets = [resolve(text, args.protocol or "") for text in args.target]
+    session = _files.open_file(args.file)
+    try:
+        inspector = _files.inspector(session, args)
+        index = _files.chosen(session, args.exchange, default=-1)
+        index = matrix.longest(inspector) if index < 0 else index
+        labels = args.contracts or ([inspector.detail(index).contract.label] if not targets else [])
+        targets += [resolve(f"sim:{label}") for label in labels]
+        spoken = _spoken(targets)
+        made = whatif.chosen(whatif.variants(inspector, index), args.what_if or [whatif.UNCHANGED], spoken)
+        _asking.agree(targets, len([v for v in made if v.request]), is_agreed=args.yes)
+        outcomes = asyncio.run(_outcomes(session, inspector, index, made, targets))
+    finally:
+        session.close()
+    ordered = [_of(outcomes, variant, target) for variant in made for target in targets]
+    if args.format == "json":
+        _output.emit_json(_as_json(args.file, index, made, targets, ordered))
+    else:
+        _print(index, made, targets, ordered)
+    verdicts = {o.verdict.value for o in ordered if o.variant.request}
+    return 1 if "refuses" in verdicts else 3 if "unknown" in verdicts or not verdicts else 0
+
+
+def _spoken(targets: Sequence[Target]) -> set[str]:
+    """What any of the targets speaks; nothing where one of them speaks everything."""
+    return {name for t in targets for name in t.protocols} if all(t.protocols for t in targets) else set()
+
+
+def _of(outcomes: Sequence[Outcome], variant: Variant, target: Target) -> Outcome:
+    return next(o for o in outcomes if o.variant is variant and o.target is target)
+
+
+async def _outcomes(
+    session: Session, inspector: Inspector, index: int, made: Sequence[Variant], targets: Sequence[Target]
+) -> list[Outcome]:
+    from workbench import whatif
+    from workbench.cli import _progress
+    from workbench.targets.sending import Sender
+
+    async def ask(job: Callable[[Inspector], Done]) -> Done:
+        return job(inspector)
+
+    found: list[Outcome] = []
+    with _progress.counting("sending", len(made) * len(targets)) as advance:
+        async with Sender(known=session) as sender:
+            async for outcome in whatif.run(ask, index, made, targets, sender):
+                found.append(outcome)
+                advance()
+    return found
+
+
+def _print(index: int, made: Sequence[Variant], targets: Sequence[Target], ordered: Sequence[Outcome]) -> None:
+    names = ", ".join(target.name for target in targets)
+    _output.emit(f"exchange {index + 1}, sent to {names} with one thing different; tools are never executed")
+    _output.emit()
+    for variant in made:
+        _output.emit(f"{variant.name}: {variant.title}")
+        if variant.request is None:
+            _output.emit(f"  not tried: {_output.cut(variant.why_not)}")
+            continue
+        width = max(len(target.name) for target in targets)
+        for outcome in (o for o in ordered if o.variant is variant):
+            told = f"{SIGNS[outcome.verdict.value]} {outcome.target.name:<{width}}  {outcome.verdict.value:<10}"
+            _output.emit(f"  {told}  {_told(outcome)}".rstrip())
+
+
+def _told(outcome: Outcome) -> str:
+    parts = [str(outcome.status)] if outcome.status else []
+    parts += [f"{outcome.finding.rule}  {outcome.finding.pointer or '(the whole)'}"] if outcome.finding else []
+    parts += [f"calls {', '.join(outcome.calls)}"] if outcome.calls else []
+    parts += [f"{_output.number(outcome.losses, 'thing')} lost"] if outcome.losses else []
+    parts += [outcome.text] if outcome.text else []
+    return _output.cut("  ".join(parts))
+
+
+def _as_json(
+    path: str, index: int, made: Sequence[Variant], targets: Sequence[Target], ordered: Sequence[Outcome]
+) -> JsonValue:
+    return {
+        "path": path,
+        "exchange": index,
+        "targets": [target.name for target in targets],
+        "variants": [
+            {
+                "name": variant.name,
+                "title": variant.title,
+                "why_not": variant.why_not or None,
+                "outcomes": [_outcome_json(o) for o in ordered if o.variant is variant],
+            }
+            for variant in made
+        ],
+    }
+
+
+def _outcome_json(outcome: Outcome) -> JsonValue:
+    found = outcome.finding
+    return {
+        "target": outcome.target.name,
+        "verdict": outcome.verdict.value,
+        "status": outcome.status,
+        "rule": found.rule if found else None,
+        "pointer": found.pointer if found else None,
+        "text": outcome.text or None,
+        "calls": list(outcome.calls),
+        "losses": outcome.losses,
+        "seconds": outcome.exchange.duration if outcome.exchange else None,
+    }
