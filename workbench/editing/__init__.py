@@ -2,6 +2,30 @@
 
 from __future__ import annotations
 
-from workbench.editing.request import HEADERS, Change, SetHeader, Splice, edited, spliced, text_of, with_body
+from workbench.editing.request import (
+    HEADERS,
+    Change,
+    SetHeader,
+    Splice,
+    between,
+    edited,
+    inverse,
+    problem,
+    spliced,
+    text_of,
+    with_body,
+)
 
-__all__ = ["HEADERS", "Change", "SetHeader", "Splice", "edited", "spliced", "text_of", "with_body"]
+__all__ = [
+    "HEADERS",
+    "Change",
+    "SetHeader",
+    "Splice",
+    "between",
+    "edited",
+    "inverse",
+    "problem",
+    "spliced",
+    "text_of",
+    "with_body",
+]

@@ -5,14 +5,20 @@ Only what is edited changes. An edited body is no longer content-encoded; Conten
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from workbench.errors import LocalProtocolError
+from workbench.differences.wire import common
+from workbench.errors import LocalProtocolError, WireError
 from workbench.wire import patch
+from workbench.wire._strings import decode
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Headers, HttpRequest
+from workbench.wire.jsontext import loads
+
+_BYTE: Final = re.compile(r"byte (\d+)")
 
 HEADERS = "/headers/"
 """What a pointer to a header begins with: ``/headers/NAME``."""
@@ -42,18 +48,24 @@ def text_of(http: HttpRequest) -> bytes:
     return decode_partial(http.body)[0]
 
 
-def edited(http: HttpRequest, text: bytes, changes: Sequence[Change]) -> HttpRequest:
+def edited(http: HttpRequest, text: bytes, changes: Sequence[Change | Splice]) -> HttpRequest:
     """The request after the changes.
 
     Args:
         text: its content-decoded body.
+        changes: of its structure, or of ranges of it: all are those of the text before.
 
     Raises:
-        LocalProtocolError: the changes do not fit the body.
+        LocalProtocolError: the changes do not fit the body, or are of both kinds.
     """
     headers = [c for c in changes if isinstance(c, SetHeader)]
-    inside = [c for c in changes if not isinstance(c, SetHeader)]
-    made = with_body(http, patch.apply(text, inside) if inside else text, text)
+    ranges = [c for c in changes if isinstance(c, Splice)]
+    inside = [c for c in changes if not isinstance(c, SetHeader | Splice)]
+    if ranges and inside:
+        raise LocalProtocolError(
+            "structure and ranges of bytes are changed in one step", hint="change one, then the other"
+        )
+    made = with_body(http, patch.apply(text, inside) if inside else spliced(text, ranges), text)
     items = made.headers.items
     for change in headers:
         items = tuple(_set(items, change))
@@ -87,6 +99,44 @@ def spliced(text: bytes, splices: Sequence[Splice]) -> bytes:
         pieces += [text[at:start], new]
         at = end
     return b"".join((*pieces, text[at:]))
+
+
+def inverse(text: bytes, splices: Sequence[Splice]) -> tuple[Splice, ...]:
+    """What takes changes back: splices of the text after them.
+
+    Args:
+        text: before the changes.
+    """
+    made, moved = list[Splice](), 0
+    for start, end, new in sorted(splices, key=lambda s: s[:2]):
+        made.append(Splice(start + moved, start + moved + len(new), text[start:end]))
+        moved += len(new) - (end - start)
+    return tuple(made)
+
+
+def between(before: bytes, after: bytes) -> tuple[Splice, ...]:
+    """The one range in which two texts differ; () where they are the same."""
+    if before == after:
+        return ()
+    head = common(before, after)
+    tail = common(before[head:][::-1], after[head:][::-1])
+    return (Splice(head, len(before) - tail, after[head : len(after) - tail]),)
+
+
+def problem(text: bytes) -> str:
+    """Why a body is no JSON, in one line with line, column and byte; "" where it is."""
+    try:
+        loads(text)
+    except WireError as error:
+        found = _BYTE.match(error.where or "")
+        if not found:
+            return str(error)
+        at = int(found[1])
+        line = text.rfind(b"\n", 0, at) + 1
+        number, column = text.count(b"\n", 0, at) + 1, len(decode(text[line:at])) + 1
+        where = f"line {number}, column {column}, byte {at}"
+        return f"{where}: {error.what}" + (f"; {error.hint}" if error.hint else "")
+    return ""
 
 
 def _set(items: tuple[tuple[str, str], ...], change: SetHeader) -> list[tuple[str, str]]:

@@ -1,0 +1,195 @@
+"""What can be added to a request: messages, texts, tools and results, in the shape and place its protocol wants.
+
+The shapes are those that the protocol's adapter writes. Everything else is as for ``operations``.
+"""
+
+from __future__ import annotations
+
+from workbench.adapters import Adapter
+from workbench.decode import REQUEST, Decoded
+from workbench.editing._ranges import Value
+from workbench.editing.operations import Splices, adapter_of, value_of
+from workbench.errors import LocalProtocolError
+from workbench.ir import JsonValue, Message, ModelRequest, Text, ToolCallIR, ToolDef, ToolResultIR
+from workbench.repairs import _shape
+from workbench.repairs._places import array_of, element
+from workbench.repairs._proposal import value_at
+from workbench.wire.jsontext import dumps
+from workbench.wire.patch import parent_of
+
+ROLES = ("user", "assistant", "system")
+"""Roles of new messages, whatever a protocol calls them; results of tools are ``insert_result``."""
+
+
+def insert_message(decoded: Decoded, role: str, text: str, before: str = "") -> Splices:
+    """A new message of one of ``ROLES``, in the words of its protocol.
+
+    Args:
+        before: pointer of the message it is put before; "" for the end.
+    """
+    adapter = adapter_of(decoded)
+    if role not in ROLES:
+        raise LocalProtocolError(f"no role {role!r} for a new message", hint=f"known: {', '.join(ROLES)}")
+    if role == "system" and not adapter.capabilities.mid_system:
+        return _insert_system(decoded, adapter, text)
+    return _put(decoded, before, _shape.message(adapter, role, (Text(text),)))
+
+
+def insert_text(decoded: Decoded, message: str, text: str, at: int | None = None) -> Splices:
+    """A new text in a message.
+
+    Args:
+        message: pointer of it.
+        at: number among the elements of its list, None for behind the last; of a message that is one text, 0 is before.
+    """
+    adapter, held = adapter_of(decoded), _message(decoded, message)
+    role = "assistant" if any(held.tool_calls()) or held.role in ("assistant", "model") else "user"
+    if any(element(part) == "" for part in held.parts):
+        raise LocalProtocolError("this item holds no texts", where=message, hint="insert a message")
+    body, made = _shape.written_of(adapter, (Message(role, (Text(text),)),))
+    part = made.messages[0].parts[0]
+    place = array_of(part)
+    key = place[0] if place else element(part)
+    if decoded.request_index.span(message + key) is None:
+        return _member(value_of(decoded, message), key[1:], value_at(body, made.messages[0].pointer + key))
+    value = value_of(decoded, message + key)
+    if value.is_list:
+        count = len(value.children)
+        return (
+            value.with_element(count if at is None else min(at, count), value.written(_block(decoded, held, text))),
+        )
+    old = value.parsed
+    if not isinstance(old, str) or not old:
+        return value.retold(text)
+    if role in adapter.capabilities.one_text:
+        raise LocalProtocolError("a message of this protocol is one text", where=message, hint="edit it, or insert one")
+    blocks = [_block(decoded, held, old), _block(decoded, held, text)]
+    return (value.replaced(value_of(decoded, message).written(blocks if at != 0 else blocks[::-1])),)
+
+
+def insert_tool(decoded: Decoded, name: str, schema: JsonValue) -> Splices:
+    """A new tool behind the others."""
+    adapter = adapter_of(decoded)
+    tools = decoded.request.tools if decoded.request else ()
+    asked = ModelRequest(adapter.name, "-", (Message("user", (Text("-"),)),), tools=(ToolDef(name, None, schema),))
+    body = adapter.write_request(asked)
+    pointer = adapter.decode_request(dumps(body)).tools[0].pointer
+    known = [t.pointer for t in tools if t.pointer.rpartition("/")[2].isdecimal()]
+    if known:
+        held = value_of(decoded, parent_of(known[-1])[0])
+        return (held.with_element(len(held.children), held.written(value_at(body, pointer))),)
+    key = pointer.split("/")[1]
+    return _member(value_of(decoded, _root(decoded)), key, body[key])
+
+
+def insert_result(decoded: Decoded, call: str, text: str, *, is_error: bool = False) -> Splices:
+    """The result of a call, in the place where its protocol looks for it, behind the results that are there.
+
+    Args:
+        call: pointer of the call.
+        is_error: said by the protocol's flag, where it has one.
+    """
+    adapter = adapter_of(decoded)
+    messages = decoded.messages(REQUEST)
+    number, asked = _call(decoded, call)
+    able, at = adapter.capabilities, number + 1
+    name = asked.name if able.result_names or not able.call_ids or able.ids_optional else None
+    result = ToolResultIR(asked.id, (Text(text),), True if is_error and able.error_flag else None, name)
+    written = _shape.results(adapter, [asked], [result])
+    while decoded.request and decoded.request.itemized and at < len(messages) and any(messages[at].tool_calls()):
+        at += 1
+    if written[0].is_element:
+        whole = _shape.result_message(adapter, [asked], [result])
+        return _into_turn(decoded, at, whole, written[0].at or "", written[0].value)
+    while at < len(messages) and messages[at].parts and all(isinstance(p, ToolResultIR) for p in messages[at].parts):
+        at += 1
+    return _put(decoded, messages[at].pointer if at < len(messages) else "", written[0].value)
+
+
+def _call(decoded: Decoded, pointer: str) -> tuple[int, ToolCallIR]:
+    """Number of the message that a call is in, and the call."""
+    for number, message in enumerate(decoded.messages(REQUEST)):
+        for _, call in message.tool_calls():
+            if message.pointer + element(call) == pointer:
+                return number, call
+    raise LocalProtocolError("no call that a client answers is there", where=pointer or "the whole text")
+
+
+def _into_turn(decoded: Decoded, number: int, whole: JsonValue, key: str, value: JsonValue) -> Splices:
+    """A result that is an element: in the message behind the calls if that is the user's, else in a new one."""
+    messages = decoded.messages(REQUEST)
+    following = messages[number] if number < len(messages) else None
+    if following is None or following.role != whole["role"]:
+        return _put(decoded, following.pointer if following else "", whole)
+    held = value_of(decoded, following.pointer + key)
+    if held.is_list:
+        others = (array_of(part) for part in following.parts if not isinstance(part, ToolResultIR))
+        first = min((place[1] for place in others if place), default=len(held.children))
+        return (held.with_element(first, held.written(value)),)
+    said = held.parsed
+    blocks = [value, _block(decoded, following, said)] if isinstance(said, str) and said else [value]
+    return (held.replaced(value_of(decoded, following.pointer).written(blocks)),)
+
+
+def _insert_system(decoded: Decoded, adapter: Adapter, text: str) -> Splices:
+    (key, value), root = next(iter(_shape.system(adapter, text).items())), _root(decoded)
+    if decoded.request_index.span(f"{root}/{key}"):
+        raise LocalProtocolError("there is a system prompt", where=f"{root}/{key}", hint="edit it")
+    return _member(value_of(decoded, root), key, value)
+
+
+def _put(decoded: Decoded, before: str, value: JsonValue) -> Splices:
+    """A message in the list of messages, which may not be there yet, or be one text."""
+    adapter, messages = adapter_of(decoded), decoded.messages(REQUEST)
+    place = parent_of(messages[0].pointer)[0] if messages else ""
+    if messages and not value_of(decoded, place).is_list:
+        return _put_beside(decoded, adapter, messages[0], before, value)
+    if not messages:
+        _, made = _shape.written_of(adapter, (Message("user", (Text("-"),)),))
+        place = parent_of(made.messages[0].pointer)[0]
+        if decoded.request_index.span(place) is None:
+            return _member(value_of(decoded, parent_of(place)[0]), place.rpartition("/")[2], [value])
+    held = value_of(decoded, place)
+    at = int(parent_of(before)[1]) if before else len(held.children)
+    return (held.with_element(at, held.written(value)),)
+
+
+def _put_beside(decoded: Decoded, adapter: Adapter, only: Message, before: str, value: JsonValue) -> Splices:
+    """A message beside the only one, which stands without a list."""
+    held = value_of(decoded, only.pointer)
+    said = held.parsed
+    first = _shape.message(adapter, "user", (Text(said),)) if isinstance(said, str) else said
+    both = [value, first] if before else [first, value]
+    return (held.replaced(value_of(decoded, parent_of(only.pointer)[0]).written(both)),)
+
+
+def _member(held: Value, key: str, value: JsonValue) -> Splices:
+    return (held.with_member(key, held.written(value)),)
+
+
+def _block(decoded: Decoded, message: Message, text: str) -> JsonValue:
+    """A text as an element of what a message says: as the adapter writes one, else like one that is there."""
+    role = "assistant" if message.role in ("assistant", "model") else "user"
+    made = _shape.block(adapter_of(decoded), Text(text), role)
+    if isinstance(made, dict):
+        return made
+    like = next((p for p in message.parts if isinstance(p, Text) and array_of(p) and "text" in p.source.fields), None)
+    if like is None:
+        raise LocalProtocolError(
+            "a message of this role takes no second text", where=message.pointer, hint="insert one"
+        )
+    held = value_of(decoded, message.pointer + element(like)).parsed
+    return {**held, like.source.fields["text"][1:]: text}
+
+
+def _message(decoded: Decoded, pointer: str) -> Message:
+    found = next((m for m in decoded.messages(REQUEST) if m.pointer == pointer), None)
+    if found is None:
+        raise LocalProtocolError("no message is there", where=pointer or "the whole text")
+    return found
+
+
+def _root(decoded: Decoded) -> str:
+    """Pointer of the object that holds the messages."""
+    messages = decoded.messages(REQUEST)
+    return parent_of(parent_of(messages[0].pointer)[0])[0] if messages and messages[0].pointer.count("/") > 1 else ""
