@@ -76,12 +76,23 @@ def offer(
 
 
 def tried(
-    inspector: Inspector, index: int, finding: Finding, budget: int = limits.MAX_REPAIR_TRIALS
+    inspector: Inspector,
+    index: int,
+    finding: Finding,
+    budget: int = limits.MAX_REPAIR_TRIALS,
+    *,
+    request: HttpRequest | None = None,
+    provider: str = "",
 ) -> tuple[Tried, ...]:
-    """As ``offer``, with the repaired requests and what the rules say of them."""
+    """As ``offer``, with the repaired requests and what the rules say of them.
+
+    Args:
+        request: in the place of the one that was sent, which the finding is of; None for that one.
+        provider: label of the contract the finding was made under, "" for the one of the exchange.
+    """
     if not is_repairable(finding):
         return ()
-    search = Search(families(), inspector, index, budget=budget)
+    search = Search(families(), inspector, index, request, budget, provider=provider)
     return tuple(_search.best(search.offers(finding)))
 
 

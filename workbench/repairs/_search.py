@@ -78,6 +78,7 @@ class Search:
     Args:
         request: None for the one that was sent.
         budget: how many proposals may be tried.
+        provider: label of the contract they are tried under, "" for the one of the exchange.
         told: findings that the answer of the exchange tells, and nothing else; None to look.
     """
 
@@ -89,6 +90,7 @@ class Search:
         request: HttpRequest | None = None,
         budget: int = limits.MAX_REPAIR_TRIALS,
         told: Iterable[Finding] | None = None,
+        provider: str = "",
     ) -> None:
         self.families = families
         self.inspector = inspector
@@ -96,7 +98,7 @@ class Search:
         detail = inspector.detail(index)
         sent = detail.decoded.exchange.request or HttpRequest()
         self.refused = detail.row.summary.status in (400, 422)
-        self.provider, self.protocol = detail.contract.label, detail.decoded.protocol
+        self.provider, self.protocol = provider or detail.contract.label, detail.decoded.protocol
         self.request = request or sent
         self.text = decode_partial(self.request.body)[0]
         self.budget = min(budget, max(limits.LEAST_REPAIR_TRIALS, limits.MAX_REPAIR_BYTES // max(1, len(self.text))))
@@ -172,7 +174,7 @@ class Search:
             request = edited(self.request, self.text, proposal.changes)
         except WorkbenchError:
             return None
-        return Search(self.families, self.inspector, self.index, request, self.budget, ())
+        return Search(self.families, self.inspector, self.index, request, self.budget, (), self.provider)
 
     def _fault(self, finding: Finding) -> Fault:
         return Fault(finding, self.trial.case, self.refused)

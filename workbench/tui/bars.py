@@ -124,6 +124,10 @@ class TabBar(Bar):
             super().__init__()
             self.name = name
 
+    def __init__(self, panes: tabs.Panes = tabs.PANES, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._panes = panes
+
     def on_click(self, event: events.Click) -> None:
-        if name := tabs.tab_at(event.x):
+        if name := tabs.tab_at(event.x, self._panes):
             self.post_message(self.Chosen(name))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from workbench.rules import Finding, Repair
     from workbench.tui.screens.session import SessionScreen
     from workbench.tui.service import Job
+    from workbench.wire.exchange import HttpRequest
 
 MOST_KEPT = 64
 """Findings whose repairs are kept."""
@@ -95,20 +96,29 @@ class Mending:
             self.screen.findings.reload()
 
 
-def look(inspector: Inspector, finding: Finding) -> tuple[Offered, ...]:
-    """The repairs of a finding with the difference that each makes."""
+def look(
+    inspector: Inspector, finding: Finding, request: HttpRequest | None = None, provider: str = ""
+) -> tuple[Offered, ...]:
+    """The repairs of a finding with the difference that each makes.
+
+    Args:
+        request: in the place of the one that was sent, which the finding is of; None for that one.
+        provider: label of the contract the finding was made under, "" for the one of the exchange.
+    """
     from workbench import repairs
     from workbench.differences import compare
+    from workbench.editing import text_of
     from workbench.errors import WorkbenchError
 
     try:
-        tried = repairs.tried(inspector, finding.exchange, finding)
+        tried = repairs.tried(inspector, finding.exchange, finding, request=request, provider=provider)
     except WorkbenchError:
         return ()
-    before = inspector.detail(finding.exchange).decoded.request_text
+    before = text_of(request) if request else inspector.detail(finding.exchange).decoded.request_text
     return tuple(
         Offered(
             t.repair,
+            t.request,
             t.trial.decoded.request_text,
             compare(before, t.trial.decoded.request_text),
             t.trial.contract.label,

@@ -11,6 +11,7 @@ from workbench.tui.models.words import size
 if TYPE_CHECKING:
     from workbench.differences import Difference
     from workbench.rules import Repair
+    from workbench.wire.exchange import HttpRequest
 
 LOOKING = "looking for one …"
 """Stands in place of repairs until they are known."""
@@ -24,13 +25,14 @@ class Offered(NamedTuple):
 
     Attributes:
         repair: its title and edits.
-        body: the repaired request.
+        request: the repaired request, and ``body`` its body.
         difference: from the request as it was to that.
         contract: label of the contract it was re-checked against.
         headers: what it changes of the headers, one line each.
     """
 
     repair: Repair
+    request: HttpRequest
     body: bytes
     difference: Difference
     contract: str

@@ -8,7 +8,10 @@ from workbench.tui.keys import Key
 from workbench.tui.lines import Line, Span
 from workbench.tui.safetext import cells
 
-PANES: tuple[tuple[str, str], ...] = (
+Panes = tuple[tuple[str, str], ...]
+"""Id and name of each pane of a screen, in the order of their digits."""
+
+PANES: Panes = (
     ("exchanges", "Exchanges"),
     ("wire", "Wire"),
     ("ir", "IR"),
@@ -17,7 +20,7 @@ PANES: tuple[tuple[str, str], ...] = (
     ("findings", "Findings"),
     ("http", "HTTP"),
 )
-"""Id and name of every pane, in the order of their digits."""
+"""Those of the session screen."""
 
 
 TOO_SMALL: tuple[Line, ...] = (
@@ -28,10 +31,10 @@ TOO_SMALL: tuple[Line, ...] = (
 """What stands in place of a screen for which there is no room."""
 
 
-def tab_line(focused: str, seen: Sequence[str], *, is_zoomed: bool = False) -> Line:
+def tab_line(focused: str, seen: Sequence[str], *, is_zoomed: bool = False, panes: Panes = PANES) -> Line:
     """Every pane with its digit; the focused one stands out, the others that are seen are named in full strength."""
     spans: list[Span] = [Span(" ")]
-    for digit, (name, words) in enumerate(PANES, 1):
+    for digit, (name, words) in enumerate(panes, 1):
         if name == focused:
             spans.append(Span(f"[{digit} {words}]", "tab"))
         else:
@@ -39,10 +42,10 @@ def tab_line(focused: str, seen: Sequence[str], *, is_zoomed: bool = False) -> L
     return (*spans, Span(" zoom", "accent strong")) if is_zoomed else tuple(spans)
 
 
-def tab_at(column: int) -> str | None:
+def tab_at(column: int, panes: Panes = PANES) -> str | None:
     """The pane whose tab stands at a column of ``tab_line``."""
     end = 1
-    for digit, (name, words) in enumerate(PANES, 1):
+    for digit, (name, words) in enumerate(panes, 1):
         start, end = end, end + len(f" {digit} {words} ")
         if start <= column < end:
             return name

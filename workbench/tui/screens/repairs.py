@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from workbench.rules import Finding
 
 
-class RepairsScreen(Screen[None]):
+class RepairsScreen(Screen["Offered | None"]):
     """What each repair makes of the request, and which contract it was re-checked against.
+
+    Dismissed with the repair that is to be applied, or None.
 
     Args:
         finding: what is repaired.
@@ -104,6 +106,13 @@ class RepairsScreen(Screen[None]):
             self._show()
         else:
             self.notify(f"there are {count(len(self.offered), 'repair')}", markup=False)
+
+    def action_apply(self) -> None:
+        """This one."""
+        self.dismiss(self.offered[self.number])
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        self.action_apply()
 
     def action_write(self) -> None:
         """The body of the repaired request, into a file."""
