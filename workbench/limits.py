@@ -79,6 +79,9 @@ IDLE_UPSTREAM_SECONDS = 4.0
 CONNECT_SECONDS = 30.0
 """Time an upstream has to take a connection, TLS included."""
 
+ANSWER_SECONDS = 600.0
+"""Time that an endpoint has to begin its answer and between two pieces of it: as in the official SDKs. Models think."""
+
 HEAD_SECONDS = 60.0
 """Time a client has for the rest of a head it began; one that sends a byte now and then would stay for ever."""
 

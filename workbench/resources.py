@@ -17,12 +17,12 @@ def folder(name: str) -> Path:
 
 def own_folder(name: str) -> Path:
     """The user's own folder of that name: ``$XDG_CONFIG_HOME/workbench/NAME``. It need not exist."""
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "workbench" / name
+    return _home("XDG_CONFIG_HOME", ".config") / "workbench" / name
 
 
 def state_folder(name: str) -> Path:
     """What the program remembers for its user: ``$XDG_STATE_HOME/workbench/NAME``. It need not exist."""
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "workbench" / name
+    return _home("XDG_STATE_HOME", ".local/state") / "workbench" / name
 
 
 def pages() -> tuple[str, ...]:
@@ -53,6 +53,12 @@ def profile(path: Path) -> bytes:
 def contract_schema() -> bytes:
     """The JSON Schema of contracts. Raises OSError."""
     return (folder("profiles") / "contract.schema.json").read_bytes()
+
+
+def _home(variable: str, usual: str) -> Path:
+    """A folder of the user's. As XDG has it a relative one counts as none: the working directory decides nothing."""
+    told = Path(os.environ.get(variable, ""))
+    return told if told.is_absolute() else Path.home() / usual
 
 
 def _contracts_in(place: Path) -> dict[str, Path]:

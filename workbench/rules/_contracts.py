@@ -151,7 +151,7 @@ def endpoints() -> Mapping[str, tuple[Endpoint, ...]]:
 
 
 def endpoint(url: str) -> tuple[str, Endpoint] | None:
-    """(contract, endpoint) that an https URL belongs to: of those on exactly its host the one with the most of its path.
+    """(contract, endpoint) of an https URL: of those on exactly its host the one that has most of its path.
 
     Plain http, another port or a part of the name in front of the host is somebody else's.
     """

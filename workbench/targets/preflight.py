@@ -1,0 +1,66 @@
+"""What is known of a request before it is sent, and of its answer behind it: judged as the target would."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.decode import REQUEST, Decoded
+from workbench.inspection import Inspector, Trial
+from workbench.rules import Contract, Finding, Refusal, Verdict, refusal
+from workbench.targets.outgoing import Outgoing
+from workbench.wire.exchange import Exchange
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """What the target's contract makes of exactly what will be sent.
+
+    Attributes:
+        verdict: ``unknown`` for a body that cannot be read.
+        finding: what the verdict rests on; None where there is none. Its places are those of the body as it is sent.
+        refusal: the provider's answer where it refuses.
+        findings: all that the rules say of the request under this contract.
+        unbound: pointers of signed blocks, in the request as it is edited, that an edit before them made worthless.
+    """
+
+    outgoing: Outgoing
+    contract: Contract
+    verdict: Verdict
+    finding: Finding | None
+    refusal: Refusal | None
+    findings: tuple[Finding, ...]
+    unbound: tuple[str, ...] = ()
+
+
+def preflight(inspector: Inspector, index: int, outgoing: Outgoing, *, unbound: tuple[str, ...] = ()) -> Preflight:
+    """Judge a request that is about to be sent.
+
+    Args:
+        inspector: of the session it belongs to.
+        index: of the recorded exchange in whose place it stands.
+        unbound: pointers of ``editing.signed.unbound``, where it was edited.
+    """
+    trial = judged(inspector, index, outgoing, Exchange("", outgoing.request))
+    found = trial.judgement
+    verdict = found.verdict if trial.decoded.request else Verdict.UNKNOWN
+    return Preflight(
+        outgoing,
+        trial.contract,
+        verdict,
+        found.finding,
+        refusal(found.finding, trial.contract) if found.finding else None,
+        tuple(f for f in trial.findings if f.side == REQUEST),
+        unbound,
+    )
+
+
+def judged(inspector: Inspector, index: int, outgoing: Outgoing, exchange: Exchange) -> Trial:
+    """The exchange that sending gave, decoded and checked in the place of a recorded one: request and answer.
+
+    Args:
+        inspector, index: as for ``preflight``.
+        exchange: as ``Sender.send`` returned it.
+    """
+    inspector.detail(index)  # so that everything before it is known
+    decoded = Decoded(index, exchange, outgoing.protocol or None, known=inspector.known)
+    return inspector.judged(decoded, outgoing.contract.label, is_alone=outgoing.is_converted)

@@ -1,0 +1,50 @@
+"""Whether and when a request is sent again: for 429, 5xx (529 too) and connections that broke before any answer."""
+
+from __future__ import annotations
+
+from email.utils import parsedate_to_datetime
+
+from workbench.wire.exchange import Headers
+
+FIRST_SECONDS = 0.5
+MOST_SECONDS = 8.0
+"""Backoff doubles from the one to the other, as in the official SDKs."""
+
+MOST_TOLD_SECONDS = 60.0
+"""A server that asks for a longer wait than this is not asked again: people are told instead."""
+
+
+def is_for_now(status: int, headers: Headers) -> bool:
+    """The refusal may be over soon; a server can say that it will not be (``x-should-retry: false``)."""
+    told = (headers.get("x-should-retry") or "").lower()
+    return told != "false" and (status == 429 or status >= 500 or (told == "true" and status >= 400))
+
+
+def told_wait(headers: Headers, now: float) -> float | None:
+    """Seconds that the server asks to wait: ``retry-after-ms``, ``Retry-After`` as seconds or as a date; None for none.
+
+    Args:
+        now: seconds since the epoch.
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        text = (headers.get(name) or "").strip()
+        try:
+            wait = float(text) * unit
+        except ValueError:
+            continue
+        if 0 <= wait < 1e9:
+            return wait
+    try:
+        return max(0.0, parsedate_to_datetime(headers.get("retry-after") or "").timestamp() - now)
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def backoff(attempt: int, random: float) -> float:
+    """Seconds before the next attempt where nobody says how long.
+
+    Args:
+        attempt: of the one that failed, from 1.
+        random: 0 … 1: up to a quarter less, so that many clients do not come back at once.
+    """
+    return min(MOST_SECONDS, FIRST_SECONDS * 2.0 ** min(attempt - 1, 16)) * (1 - 0.25 * random)

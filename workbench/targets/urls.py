@@ -1,0 +1,51 @@
+"""URLs of requests: a base URL and an adapter's path, joined as people mean it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import urlsplit, urlunsplit
+
+from workbench.wire.redaction import QUERY_SECRET
+
+_VERSION: Final = re.compile(r"/v[0-9]+[a-z0-9]*(?=/|$)")
+
+
+def joined(base: str, path: str) -> str:
+    """The URL of a path below a base URL.
+
+    A base that names a version keeps it ("…/v1" and "/v1/messages", "…/api/paas/v4" and "/v1/chat/completions"), one
+    that ends as the path does is whole, and queries of both are kept.
+    """
+    parts, tail = urlsplit(base), urlsplit(path)
+    front, back = parts.path.rstrip("/"), tail.path
+    bare = _VERSION.sub("", back, count=1) if _VERSION.match(back) else back
+    if not front.endswith(bare):
+        step = re.match(r"/[^/]+", back)
+        if step and front.endswith(step[0]):
+            back = back[step.end() :]
+        elif _VERSION.search(front):
+            back = bare
+        front += back
+    query = "&".join(filter(None, (parts.query, tail.query)))
+    return urlunsplit((parts.scheme, parts.netloc, front, query, ""))
+
+
+def path_of(url: str) -> str:
+    """Path and query of a recorded URL, without keys in it."""
+    parts = urlsplit(url)
+    return with_query_of(parts.path, url, is_same=True)
+
+
+def with_query_of(path: str, url: str, *, is_same: bool) -> str:
+    """An adapter's path with what the recorded URL asks for in its query, without keys.
+
+    Args:
+        is_same: the recorded query counts as it is; else the path's own comes first (whether a stream is asked for).
+    """
+    front, _, own = path.partition("?")
+    pairs = [p for p in urlsplit(url).query.split("&") if p and not QUERY_SECRET.search(f"?{p}")]
+    if not is_same:
+        named = {p.partition("=")[0] for p in (*own.split("&"), "alt")}
+        pairs = [*filter(None, own.split("&")), *(p for p in pairs if p.partition("=")[0] not in named)]
+    return "?".join(filter(None, (front, "&".join(pairs))))
