@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from keyword import iskeyword
 
 from workbench import plugins, resources
 from workbench.cli import INTERRUPTED, _output
@@ -66,7 +67,7 @@ def build(only: str | None = None) -> argparse.ArgumentParser:
 
 def _run_command(words: list[str]) -> int:
     first = next((w for w in words if not w.startswith("-")), None)
-    args = build("import_" if first == "import" else first).parse_args(words)
+    args = build(f"{first}_" if first and iskeyword(first) else first).parse_args(words)
     return int(args.run(args))
 
 

@@ -60,6 +60,12 @@ class Loop:
     is_estimated: bool = False
     made: tuple[str, ...] = ()
 
+    def again(self) -> Loop:
+        """The loop with its last request to be sent once more, where what came of it is no whole answer."""
+        step = self.step
+        is_lost = isinstance(step, Ended) and step.reason in (Reason.REFUSED, Reason.CUT)
+        return replace(self, exchange=replace(self.exchange, response=None, state=State.COMPLETE)) if is_lost else self
+
     @cached_property
     def decoded(self) -> Decoded:
         """The last exchange, read."""

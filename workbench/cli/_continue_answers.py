@@ -1,0 +1,136 @@
+"""What the calls of a model are answered by on the command line: what was given, the recording, or what people type."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.cli import _output
+from workbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from workbench.ir import JsonValue
+    from workbench.loop import Answer, Recorded, Result
+    from workbench.wire.session import Session
+
+ANSWER_HELP = {
+    "result": "the result of a call, by its id or the name of its tool; may be repeated",
+    "result-file": "the same, from a file of text",
+    "error": "the call failed, with this text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A result, and where it is from: "given", "recorded", "typed" or "refusal"."""
+
+    result: Result
+    origin: str
+    recorded_in: int | None = None
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """As ``--help`` describes it."""
+        from workbench.ir import Text
+
+        texts = (p.text if isinstance(p, Text) else f"({type(p).__name__.lower()})" for p in self.result.content)
+        return {
+            "result": "\n".join(texts),
+            "is_error": self.result.is_error,
+            "from": self.origin,
+            "recorded_in": self.recorded_in,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Results by id or name."""
+
+    results: Mapping[str, Result] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, args: argparse.Namespace) -> Given:
+        """Those of the command line. Raises UsageError."""
+        from workbench.loop import Result
+
+        found: dict[str, Result] = {}
+        for option, words in (("result", args.result), ("result-file", args.result_file), ("error", args.error)):
+            for word in words:
+                name, sign, value = word.partition("=")
+                if not sign or not name:
+                    raise UsageError(f"--{option} {word!r:.60}: no ID=…", hint="ID is the id of a call or its tool")
+                if name in found:
+                    raise UsageError(f"{name!r} is answered twice")
+                text = _read(value) if option == "result-file" else value
+                found[name] = Result(text, is_error=option == "error")
+        return cls(found)
+
+
+def _read(path: str) -> str:
+    """The text of a file. Raises UsageError where it is none."""
+    data = Path(path).read_bytes()
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise UsageError("the file of a result is no text in UTF-8", where=path) from None
+
+
+class Answers:
+    """Answers calls, one after the other."""
+
+    def __init__(self, session: Session, index: int, given: Given, args: argparse.Namespace) -> None:
+        from workbench.loop import Recording
+
+        self._given, self._index, self._wants_recorded = given.results, index, args.recorded
+        self._recording = Recording(session, args.protocol)
+        self._is_asked = sys.stdin.isatty() and sys.stderr.isatty() and args.file != "-"
+
+    def to(self, step: Answer) -> Told | None:
+        """The result of a call; None where there is none."""
+        from workbench.loop import refused
+
+        call = step.call
+        if call.id in self._given:
+            return Told(self._given[call.id], "given")
+        if step.refusal:
+            return Told(refused(step.refusal), "refusal")
+        if call.name in self._given:
+            return Told(self._given[call.name], "given")
+        recorded = self._recording.of(call, self._index) if self._wants_recorded or self._is_asked else None
+        if recorded and self._wants_recorded:
+            return Told(recorded.result, "recorded", recorded.exchange)
+        return self._ask(step, recorded) if self._is_asked else None
+
+    def shown(self, step: Answer) -> dict[str, JsonValue]:
+        """The call, for people and for JSON."""
+        refusal = step.refusal
+        return {
+            "id": step.call.id,
+            "name": step.call.name,
+            "arguments": step.arguments if refusal is None else step.call.raw or step.call.input,
+            "error": refusal.message if refusal else None,
+        }
+
+    def _ask(self, step: Answer, recorded: Recorded | None) -> Told | None:
+        """Ask at the terminal; None where people stop."""
+        from workbench.loop import Result
+
+        shown = self.shown(step)
+        _output.complain(f"{step.number + 1} of {step.of}: {shown['name']} {shown['arguments']}", 0)
+        if recorded:
+            told = Told(recorded.result, "recorded", recorded.exchange)
+            _output.complain(f"recorded in exchange {recorded.exchange + 1}: {told.as_json()['result']}", 0)
+        empty = "enter: as recorded" if recorded else "enter: an empty result"
+        print(f"result ({empty}; !TEXT: it failed; @FILE; ctrl-d: stop) ", end="", file=sys.stderr, flush=True)  # noqa: T201
+        line = sys.stdin.readline()
+        if not line:
+            return None
+        text = line.removesuffix("\n")
+        if not text and recorded:
+            return Told(recorded.result, "recorded", recorded.exchange)
+        if text.startswith("@"):
+            return Told(Result(_read(text[1:])), "typed")
+        return Told(Result(text.removeprefix("!"), is_error=text.startswith("!")), "typed")

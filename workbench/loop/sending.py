@@ -1,0 +1,23 @@
+"""A step that sends, and a target: what goes there, and the exchange that comes of it. Nothing is sent here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workbench.decode import Decoded
+from workbench.loop.steps import Send
+from workbench.targets.outgoing import Outgoing, prepare
+from workbench.targets.target import Target
+from workbench.wire.exchange import Exchange
+
+
+def outgoing(step: Send, target: Target) -> Outgoing:
+    """The request of a step on its way to a target, in what that speaks. Raises as ``prepare``."""
+    return prepare(Decoded(0, Exchange("", step.request), step.protocol or None), target)
+
+
+def as_sent(exchange: Exchange, sent: Outgoing) -> Exchange:
+    """An exchange for the loop to go on with: its body as it was sent, although what is kept of it holds no secret."""
+    if exchange.request is None:
+        return exchange
+    return replace(exchange, request=replace(exchange.request, body=sent.request.body, redactions=()))
