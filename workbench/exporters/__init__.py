@@ -19,7 +19,6 @@ from workbench.errors import UsageError
 from workbench.inspection import Inspector
 from workbench.ir import NOTHING
 from workbench.wire.exchange import Exchange
-from workbench.wire.redaction import Redactor
 from workbench.wire.session import Session
 
 
@@ -31,11 +30,13 @@ class Selection:
         inspector: of the whole session; what a form needs of it is inspected when it asks.
         indices: of the exchanges, ascending, at least one.
         broken: the same before it was mended, for forms that show a difference; None where there is no such thing.
+        name: of what is written, where that is known: tests of different folders have to be told apart.
     """
 
     inspector: Inspector
     indices: tuple[int, ...]
     broken: Selection | None = None
+    name: str = ""
 
     @property
     def session(self) -> Session:
@@ -45,11 +46,6 @@ class Selection:
     def exchanges(self) -> Iterator[tuple[int, Exchange]]:
         """(index, exchange) as they were opened. Raises SessionFormatError."""
         return ((index, self.session.exchange(index)) for index in self.indices)
-
-    def safe(self) -> Iterator[tuple[int, Exchange]]:
-        """The same with every secret replaced and marked: the same secret by the same stand-in."""
-        redactor = Redactor()
-        return ((index, redactor.exchange(exchange)) for index, exchange in self.exchanges())
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,65 @@
+"""A folder with a regression test for pytest: the transcript, what was broken, and a test that a stranger can read.
+
+It runs wherever the package and its ``testing`` extra are installed, without network or key, from any folder. It is
+proved when it is written: it fails on what was broken and passes on what is right, in a process of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from workbench import replay, resources
+from workbench.exporters import Exported, Selection
+from workbench.exporters.as_pytest._cases import Case, case_of
+from workbench.exporters.as_pytest._text import BROKEN, CONTRACTS, TRANSCRIPT, module
+from workbench.wire.exchange import Exchange
+from workbench.wire.session import text
+
+TITLE = "pytest test"
+SUFFIX = ""
+
+
+def write(selection: Selection) -> Exported:
+    """A test of the exchanges, as they are right.
+
+    Broken is what ``selection.broken`` holds, else what the request was before it was edited, else the request with
+    one fault planted in it.
+
+    Raises:
+        LocalProtocolError: nothing can be tested so; in one line, with what to do.
+        SessionFormatError: an exchange cannot be read.
+    """
+    case = case_of(selection)
+    files = {TRANSCRIPT: _session(case.fixed), BROKEN: _session(case.broken), **_contracts(case)}
+    is_open = any(
+        replay.turn(case.fixed, place.number, place.provider, place.protocol).unanswered for place in case.places
+    )
+    source = module(case, has_contracts=len(files) > 2, is_open=is_open).encode()
+    digest = hashlib.sha256(b"\0".join((selection.name.encode("utf-8", "surrogateescape"), source, *files.values())))
+    slug = re.sub(r"[^a-z0-9]+", "_", case.refused.finding.rule if case.refused.finding else "unreadable")
+    files[f"test_{slug}_{digest.hexdigest()[:8]}.py"] = source
+    open_calls = ("calls stay open in it: the test does not ask for their results",) if is_open else ()
+    broken = f"broken: request {case.worst.number} of {BROKEN}, {case.how}"
+    return Exported(files, (broken, *case.notes, *open_calls), case.left_out)
+
+
+def _contracts(case: Case) -> dict[str, bytes]:
+    """The contracts of the user's own that it takes."""
+    own = resources.own_profiles()
+    used = {place.provider.partition(":")[0] for place in case.places}
+    return {
+        f"{CONTRACTS}/workbench/profiles/{name}.yaml": resources.profile(own[name])
+        for name in sorted(used & own.keys())
+    }
+
+
+def _session(exchanges: Sequence[Exchange]) -> bytes:
+    """The text form."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / TRANSCRIPT
+        text.write(exchanges, path)
+        return path.read_bytes()

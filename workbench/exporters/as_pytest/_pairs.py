@@ -1,0 +1,166 @@
+"""What is tested, and its broken form: as given, as it was before an edit, or with a fault planted in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from workbench.editing import text_of, with_body
+from workbench.errors import LocalProtocolError
+from workbench.exporters import Selection
+from workbench.exporters.as_pytest._planted import plant
+from workbench.inspection import Inspector
+from workbench.rules import Verdict
+from workbench.wire.exchange import Exchange, HttpRequest
+
+MOST_TESTED = 50
+"""Requests that one folder tests; of more, the last one of each conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A request that is right, and the same as it was broken.
+
+    Attributes:
+        index: of the exchange that was asked for, from zero.
+        label, protocol: the contract it is held to, and what it is written in.
+        inspector: of the session that holds what was said before it.
+        place: where in that session it stands.
+    """
+
+    index: int
+    fixed: HttpRequest
+    broken: HttpRequest
+    label: str
+    protocol: str
+    inspector: Inspector
+    place: int
+
+
+@dataclass(slots=True)
+class Pairs:
+    """What is tested, at least one; ``how`` says in words where the broken form comes from."""
+
+    pairs: list[Pair]
+    how: str
+    notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def pairs_of(selection: Selection) -> Pairs:
+    """What the exchanges of a selection test. Raises LocalProtocolError, SessionFormatError."""
+    asked, left_out = _asked(selection)
+    if not asked:
+        raise LocalProtocolError(left_out[0] if left_out else "there is no request", hint="only requests are tested")
+    found = _given(asked, selection.broken) if selection.broken else _edited(asked) or _planted(asked)
+    if len(found.pairs) > MOST_TESTED:
+        last = {pair.inspector.rows[pair.place].conversation: pair for pair in found.pairs}
+        found.notes += (f"of {len(found.pairs)} requests the last of each conversation is tested: {len(last)}",)
+        found.pairs = [pair for pair in found.pairs if pair in last.values()]
+    found.left_out = tuple(left_out)
+    return found
+
+
+def _asked(selection: Selection) -> tuple[list[Pair], list[str]]:
+    """The requests that can be tested, and why others cannot."""
+    asked, left_out = list[Pair](), list[str]()
+    for index in selection.indices:
+        detail = selection.inspector.detail(index)
+        request, row = detail.decoded.exchange.request, detail.row
+        if request is None or not row.protocol or not row.provider:
+            left_out.append(f"exchange {index + 1}: no request to a model")
+        elif detail.decoded.request is None:
+            left_out.append(f"exchange {index + 1}: its request cannot be read")
+        else:
+            asked.append(Pair(index, request, request, row.provider, row.protocol, selection.inspector, index))
+    return asked, left_out
+
+
+def _given(asked: list[Pair], broken: Selection) -> Pairs:
+    """Each with its counterpart in another file; those that are the same there are not tested."""
+    pairs = list[Pair]()
+    name = broken.session.name
+    for pair in asked:
+        index = _counterpart(pair, broken, is_only=len(asked) == 1)
+        other = broken.session.exchange(index).request if index is not None else None
+        if other is None or index is None:
+            continue
+        fixed, was = _completed(pair.fixed, other), _completed(other, pair.fixed)
+        if text_of(fixed) != text_of(was) or fixed.headers != was.headers or fixed.url != was.url:
+            made = replace(pair, fixed=fixed, broken=was)
+            is_short = len(pair.inspector.session) == 1 and len(broken.session) > 1
+            pairs.append(_held_by(made, broken.inspector, index) if is_short else made)
+    if not pairs:
+        raise LocalProtocolError(
+            f"no request differs from its counterpart in {name}",
+            hint="say which one is meant with --exchange, or leave --broken out",
+        )
+    return Pairs(pairs, f"as it is in {name}")
+
+
+def _counterpart(pair: Pair, broken: Selection, *, is_only: bool) -> int | None:
+    """The exchange of a file that was mended into this one: of its id, else of its number, else the only one."""
+    summaries, own = broken.session.summaries(), pair.inspector.session.summaries()
+    named = [s.index for s in summaries if s.id == own[pair.index].id]
+    if len(summaries) == len(own):
+        return named[0] if len(named) == 1 else pair.index
+    if is_only and len(broken.indices) == 1:
+        return broken.indices[0]
+    return named[0] if named else None
+
+
+def _completed(request: HttpRequest, other: HttpRequest) -> HttpRequest:
+    """A bare body with the URL and the headers of another request."""
+    return with_body(other, text_of(request)) if not request.url and not request.headers.items else request
+
+
+def _held_by(pair: Pair, inspector: Inspector, index: int) -> Pair:
+    """The same in another session, which knows what was said before it."""
+    inspector.detail(index)
+    return replace(pair, inspector=inspector, place=index)
+
+
+def _edited(asked: list[Pair]) -> Pairs | None:
+    """Those that were made of a request that was worse; None where none was."""
+    pairs = [found for pair in asked if (found := _before_the_edit(pair))]
+    return Pairs(pairs, "as it was before it was edited") if pairs else None
+
+
+def _before_the_edit(pair: Pair) -> Pair | None:
+    """With the nearest request that it was made of and that is refused, else one with a finding."""
+    inspector, suspicious = pair.inspector, None
+    above = list(_ancestors(inspector, pair.index))
+    if not above:
+        return None
+    root = above[-1][0]
+    for _, exchange in above:
+        request = exchange.request
+        if request is None or request == pair.fixed:
+            continue
+        made = replace(pair, broken=request, place=root)
+        verdict = inspector.trial(root, request, provider=pair.label, protocol=pair.protocol).judgement.verdict
+        if verdict is Verdict.REFUSES:
+            return made
+        if verdict is Verdict.SUSPICIOUS:
+            suspicious = suspicious or made
+    return suspicious
+
+
+def _ancestors(inspector: Inspector, index: int) -> Iterator[tuple[int, Exchange]]:
+    """What an exchange was made of, the nearest first."""
+    by_id = {summary.id: summary.index for summary in inspector.session.summaries()}
+    seen, exchange = {index}, inspector.session.exchange(index)
+    while exchange.parent in by_id:
+        index = by_id[exchange.parent]
+        if index in seen:
+            return
+        seen.add(index)
+        exchange = inspector.session.exchange(index)
+        yield index, exchange
+
+
+def _planted(asked: list[Pair]) -> Pairs:
+    """All of them, with a fault planted in the last one."""
+    *others, last = asked
+    planted = plant(last.inspector, last.index)
+    return Pairs([*others, replace(last, broken=planted.request)], f"planted: {planted.fault}")

@@ -1,0 +1,63 @@
+"""One violation of a contract, planted in a request that is right, for tests that have nothing broken to show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from workbench.editing import with_body
+from workbench.inspection import Inspector
+from workbench.rules import Verdict
+from workbench.selftest import MOST_WAYS
+from workbench.selftest._body import Asked
+from workbench.selftest.faults import FAULTS
+from workbench.wire.exchange import HttpRequest
+from workbench.wire.jsontext import writer_like
+
+_NEVER = "a key stands in a text"
+"""No export holds anything like a key."""
+
+_CUT = "the body breaks off"
+
+
+class Planted(NamedTuple):
+    """A request with a fault in it, and the name of the fault."""
+
+    fault: str
+    request: HttpRequest
+
+
+def plant(inspector: Inspector, index: int) -> Planted:
+    """The first fault that the contract refuses, else the first one that a rule warns of, else half a body.
+
+    Raises:
+        IndexError: the session has no such exchange.
+    """
+    suspicious: Planted | None = None
+    for planted in _faults(inspector, index):
+        verdict = inspector.trial(index, planted.request).judgement.verdict
+        if verdict is Verdict.REFUSES:
+            return planted
+        if verdict is Verdict.SUSPICIOUS:
+            suspicious = suspicious or planted
+    return suspicious or _cut(inspector, index)
+
+
+def _faults(inspector: Inspector, index: int) -> Iterator[Planted]:
+    detail = inspector.detail(index)
+    owed = frozenset(entry.message for entry in detail.ledger.entries if entry.owed and entry.message is not None)
+    asked, request = Asked(detail.decoded, owed), detail.decoded.exchange.request
+    assert request is not None
+    written = writer_like(detail.decoded.request_text)
+    for fault in FAULTS:
+        if fault.name != _NEVER and fault.needs(detail.contract):
+            for planted in islice(fault.plant(asked), MOST_WAYS):
+                yield Planted(fault.name, with_body(request, written(planted.body)))
+
+
+def _cut(inspector: Inspector, index: int) -> Planted:
+    decoded = inspector.detail(index).decoded
+    assert decoded.exchange.request is not None
+    text = decoded.request_text
+    return Planted(_CUT, with_body(decoded.exchange.request, text[: len(text) // 2]))
