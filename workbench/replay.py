@@ -62,7 +62,7 @@ def turn(exchanges: Sequence[Exchange], number: int, provider: str, protocol: st
     return Turn(number, exchange, before, provider, protocol)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Turn:
     """One request, and what was said before it.
 
@@ -78,6 +78,9 @@ class Turn:
     before: MemorySession
     provider: str
     protocol: str
+
+    def __repr__(self) -> str:
+        return f"<request {self.number} to {self.provider}, {len(self.body):,} bytes>"
 
     @property
     def request(self) -> HttpRequest:

@@ -2,7 +2,8 @@
 
 A module holds ``TITLE`` ("HAR archive"), ``SUFFIX`` of a file in that form (".har", "" for a folder) and
 ``write(selection) -> Exported``. What ``--as`` takes is its name, without the ``as_`` that keeps a name from hiding a
-library's, and with ``-`` for ``_``. A form that can show that what it wrote works holds ``prove(folders)`` beside it.
+library's, and with ``-`` for ``_``. A form of folders that can show that they work holds
+``prove(folders) -> list[Proof]`` beside it.
 A third party adds one by an entry point in ``workbench.exporters``.
 
 No form writes a secret: headers, keys and cookies become variables or stand-ins, whatever the session held.
@@ -66,6 +67,32 @@ class Exported:
     def data(self) -> bytes:
         """The one file. Raises KeyError where there is a folder."""
         return self.files[""]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A run of what was exported.
+
+    Attributes:
+        on: what it ran on: "broken", "fixed".
+        passed, failed: how many tests did.
+        lines: of each that failed its name and why, one line each.
+        problem: why there is no result, one line; "" where there is one.
+    """
+
+    on: str
+    passed: int = 0
+    failed: int = 0
+    lines: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What became of a folder when it was tried. ``why_not``: why it proves nothing, one line; "" where it does."""
+
+    tried: tuple[Tried, ...]
+    why_not: str = ""
 
 
 def one_file(data: bytes, notes: tuple[str, ...] = (), left_out: tuple[str, ...] = ()) -> Exported:

@@ -15,9 +15,12 @@ from pathlib import Path
 from workbench import replay, resources
 from workbench.exporters import Exported, Selection
 from workbench.exporters.as_pytest._cases import Case, case_of
+from workbench.exporters.as_pytest._proof import prove
 from workbench.exporters.as_pytest._text import BROKEN, CONTRACTS, TRANSCRIPT, module
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import text
+
+__all__ = ["SUFFIX", "TITLE", "prove", "write"]
 
 TITLE = "pytest test"
 SUFFIX = ""
