@@ -1,0 +1,95 @@
+"""What a redacted export keeps of its texts: what belongs to a contract, and what findings are read from.
+
+Names of tools, of their parameters, and the values a schema allows are part of the contract between agent and model;
+so are the tags and phrases by which calls, reasoning and states are told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Final
+
+from workbench.decode import Decoded
+from workbench.ir import JsonValue
+from workbench.resources import folder
+from workbench.rules.retry import PENDING, UNSURE
+from workbench.wire.redaction import KNOWN_KEY
+
+FIXED: Final = frozenset({"true", "false", "null", "none", "nan", "infinity", "https", "http", "base64"})
+
+_TAGS: Final = (
+    "arg_key|arg_value|eop|function_calls|function_results|function|invoke|name|parameters|parameter|response|result"
+    "|think|thinking|tool_call|tool_calls|tool_name|tool_response|tool_result|tools|tool_use"
+)
+_PATTERNS: Final = (
+    rf"</?(?:antml:|minimax:|mm:|｜DSML｜)?(?:{_TAGS})\b(?: name=)?",
+    r"<[|｜][a-z_▁|｜]{1,40}[|｜]>(?:assistant|analysis|commentary|final)?",
+    r"\[/?(?:TOOL_[A-Z]+|ARGS|CALL_ID|AVAILABLE_TOOLS|DONE)\]",
+    r"```[a-z_]*",
+    r"\b(?:to=)?functions\.",
+    r'"(?:name|arguments|parameters|tool|tool_calls?|tool_name|function|type|id|action|action_input|input|args)"(?=\s*:)',
+    r"data:[a-z]+/[a-z0-9.+-]+;base64,",
+    r"skip_thought_signature_validator|context_engineering_is_the_way_to_go",
+    r"\b(?:functions|call|toolu|chatcmpl|msg|resp)_",
+    KNOWN_KEY.pattern.decode(),
+    f"(?i:{UNSURE.pattern})",
+    f"(?i:^{PENDING.pattern})",
+)
+TEXT: Final = re.compile("|".join(_PATTERNS))
+_WORD: Final = re.compile("[A-Za-z]{3,}")
+
+
+def words_of(text: str) -> set[str]:
+    """The words of a text, in lower case."""
+    return set(map(str.lower, _WORD.findall(text)))
+
+
+def contract_words(decoded: Decoded) -> set[str]:
+    """Words of the names that an exchange declares or uses: of tools, parameters, allowed values."""
+    names: list[str] = []
+    for tool in decoded.request.tools if decoded.request else ():
+        names.append(tool.name or "")
+        names += _declared(tool.schema)
+    for side in (decoded.request, decoded.response):
+        for message in side.messages if side else ():
+            for _, call in message.tool_calls():
+                names.append(call.name or "")
+                names += _keys(call.input)
+    return words_of(" ".join(names))
+
+
+def _declared(schema: JsonValue) -> Iterator[str]:
+    """Names of properties, and the values that an enumeration allows."""
+    stack = [schema]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Mapping):
+            for key in ("properties", "$defs", "definitions"):
+                held = node.get(key)
+                yield from held if isinstance(held, Mapping) else ()
+            allowed = node.get("enum")
+            values = [*(allowed if isinstance(allowed, list | tuple) else []), node.get("const")]
+            yield from (value for value in values if isinstance(value, str))
+            stack += node.values()
+        elif isinstance(node, list | tuple):
+            stack += node
+
+
+def _keys(value: JsonValue) -> Iterator[str]:
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Mapping):
+            yield from node
+            stack += node.values()
+        elif isinstance(node, list | tuple):
+            stack += node
+
+
+@cache
+def provider_words() -> frozenset[str]:
+    """Words that providers use in what they answer to a fault, and the names of their hosts."""
+    texts = (path.read_text(encoding="utf-8") for path in sorted(folder("profiles").glob("*.yaml")))
+    return frozenset().union(*map(words_of, texts))

@@ -1,0 +1,259 @@
+"""A session without its private text, and the proof that its findings are the same.
+
+Every text is replaced word by word by stand-ins of the same length (``_stand_ins``), in bodies, streams, URLs and
+headers; the same word by the same stand-in in the whole session, so that what repeated, matched or was cut still does.
+Kept are: the structure, roles, models, ids, parameters of the request, names of tools and of their parameters, values
+that a schema allows, tags and phrases that findings are read from, and the words of a provider's error that stand in
+no other text. Secrets are replaced as everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from workbench.decode import RESPONSE, Decoded
+from workbench.errors import LocalProtocolError, WireError
+from workbench.exporters._kept import FIXED, TEXT, contract_words, provider_words, words_of
+from workbench.exporters._private_json import PrivateJson
+from workbench.exporters._stand_ins import StandIns
+from workbench.inspection import Inspector
+from workbench.ir import JsonValue
+from workbench.rules import Finding
+from workbench.wire._strings import decode, encode
+from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse
+from workbench.wire.jsontext import JsonIndex, dumps, loads
+from workbench.wire.redaction import Redactor
+from workbench.wire.session import MemorySession, Session, exchanges_of
+from workbench.wire.sse import SseEvent
+from workbench.wire.stream import Framing, rewrite
+
+_PLAIN_HEADERS: Final = re.compile(
+    r"(?i)accept.*|access-control-.*|alt-svc|anthropic-(?:beta|version|ratelimit-.*)|cache-control|connection"
+    r"|content-(?:encoding|length|type)|date|host|openai-(?:beta|processing-ms|version)|retry-after.*|server|user-agent"
+    r"|transfer-encoding|vary|via|x-amzn-(?:errortype|requestid)|x-(?:request-id|ratelimit-.*|stainless-.*)|request-id"
+)
+_ERROR: Final = re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:error|type"\s*:\s*"error|message|detail|code)"')
+_HEAD: Final = re.compile(r"(?i)(https?://)?([^/?#]*)([^?#]*)(.*)", re.DOTALL)
+_FIELDS_SEALED: Final = {"signature": "signature", "data": "signature", "encrypted": "signature"}
+
+
+def redacted(session: Session, salt: bytes | None = None, *, keeps_numbers: bool = False) -> MemorySession:
+    """The session with stand-ins for everything private.
+
+    Args:
+        session: as it was opened.
+        salt: makes stand-ins of different exports unlinkable; random unless given.
+        keeps_numbers: numbers in texts stay.
+
+    Raises:
+        SessionFormatError: an exchange cannot be read.
+    """
+    redactor = Redactor(salt) if salt is not None else Redactor()
+    exchanges = [redactor.exchange(exchange) for exchange in exchanges_of(session)]
+    decoded = [Decoded(index, exchange) for index, exchange in enumerate(exchanges)]
+    kept = FIXED.union(*map(contract_words, decoded))
+    words = StandIns(kept, TEXT, redactor.salt, keeps_numbers)
+    maker = _Maker(words)
+    for one in decoded:  # what is private is known when the errors are read, which quote it
+        maker.request_body(one)
+    made = tuple(map(maker.exchange, decoded))
+    return MemorySession("redacted", made, tuple(map(words.text, session.damage)), format="redacted session")
+
+
+def proof(before: Session, after: Session, *, provider: str | None = None, protocol: str | None = None) -> None:
+    """Show that the findings of two sessions are the same.
+
+    Rule, severity, exchange, side, pointer, stream events and byte range of each finding count.
+
+    Raises:
+        LocalProtocolError: they are not; the first difference is named.
+    """
+    was, now = (
+        [_told(finding) for finding in Inspector(session, provider=provider, protocol=protocol).run().findings]
+        for session in (before, after)
+    )
+    lost, gained = ([f for f in one if f not in other] for one, other in ((was, now), (now, was)))
+    if not lost and not gained and len(was) == len(now):
+        return
+    what = f"{lost[0][0]} is no longer found" if lost else f"{gained[0][0]} is found, which was not" if gained else ""
+    place = (lost or gained or [was[0] if was else now[0]])[0]
+    raise LocalProtocolError(
+        f"redacted, the session has other findings: {what or 'a finding is found more or less often'}",
+        where=f"exchange {place[2] + 1}, {place[3]} {place[4] or '/'}".rstrip(),
+        hint="export it without --redact",
+    )
+
+
+def proven(session: Session, *, provider: str | None = None, protocol: str | None = None) -> MemorySession:
+    """The redacted session, its findings shown to be the same; where numbers decide about one, they are kept.
+
+    Raises:
+        LocalProtocolError: the findings are not the same.
+        SessionFormatError: an exchange cannot be read.
+    """
+    made = redacted(session)
+    try:
+        proof(session, made, provider=provider, protocol=protocol)
+    except LocalProtocolError:
+        made = redacted(session, keeps_numbers=True)
+        proof(session, made, provider=provider, protocol=protocol)
+    return made
+
+
+_Told = tuple[str, str, int, str, str, tuple[int, ...], tuple[int, int] | None]
+
+
+def _told(finding: Finding) -> _Told:
+    return (
+        finding.rule,
+        str(finding.severity),
+        finding.exchange,
+        finding.side,
+        finding.pointer,
+        finding.events,
+        finding.span,
+    )
+
+
+@dataclass(slots=True)
+class _Maker:
+    """Replaces what is private, one exchange at a time."""
+
+    words: StandIns
+    _json: PrivateJson = field(init=False)
+    _bodies: dict[int, bytes] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._json = PrivateJson(self.words)
+
+    def request_body(self, decoded: Decoded) -> bytes:
+        made = self._bodies.get(decoded.index)
+        if made is None:
+            made = self._bodies[decoded.index] = self._text(decoded.request_text, self._json)
+        return made
+
+    def exchange(self, decoded: Decoded) -> Exchange:
+        exchange = decoded.exchange
+        return replace(
+            exchange,
+            request=exchange.request and self._request(decoded, exchange.request),
+            response=exchange.response and self._response(decoded, exchange.response),
+            client=exchange.client,
+            note=self.words.text(exchange.note),
+            branch=self.words.text(exchange.branch),
+            frames=tuple(map(self._frame, exchange.frames)),
+            meta={name: self._value(value) for name, value in exchange.meta.items()},
+        )
+
+    def _request(self, decoded: Decoded, request: HttpRequest) -> HttpRequest:
+        return replace(
+            request,
+            url=self._url(request.url),
+            headers=self._headers(request.headers),
+            body=_with(request.body, self.request_body(decoded), decoded.request_text),
+        )
+
+    def _response(self, decoded: Decoded, response: HttpResponse) -> HttpResponse:
+        text = decoded.response_text
+        is_error = response.status >= 400 or (not decoded.events and bool(_ERROR.match(text)))
+        if decoded.events:
+            made = self._stream(decoded)
+        else:
+            made = self._text(text, self._errors(text) if is_error else self._json)
+        return replace(response, headers=self._headers(response.headers), body=_with(response.body, made, text))
+
+    def _text(self, data: bytes, maker: PrivateJson) -> bytes:
+        """A body that is no stream."""
+        text = decode(data)
+        is_json = text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
+        return encode(maker.body(text) if is_json else maker.words.text(text))
+
+    def _errors(self, data: bytes) -> PrivateJson:
+        """For an error: its words stay, but for those of other texts that no provider uses."""
+        private = self.words.replaced - provider_words()
+        return PrivateJson(replace(self.words, kept=self.words.kept | (words_of(decode(data)) - private)))
+
+    def _stream(self, decoded: Decoded) -> bytes:
+        body, events = decoded.response_text, decoded.events
+        fixed = self._joined(decoded)
+        made = {event.number: self._event(event, fixed.get(event.number, {})) for event in events if event.data}
+        if decoded.framing is Framing.AWS:
+            return rewrite(body, events, {n: new for n, new in made.items() if new != events[n].data})
+        pieces, at = list[bytes](), 0
+        for event in events:
+            taken = 0
+            for start, end in event.data_spans if event.number in made else ():
+                pieces += (body[at:start], made[event.number][taken : taken + end - start])
+                taken += end - start + 1  # a line end stands between two lines of data
+                at = end
+        return b"".join((*pieces, body[at:]))
+
+    def _event(self, event: SseEvent, fixed: dict[str, str]) -> bytes:
+        assert event.data is not None
+        text = decode(event.data)
+        if text.strip() == "[DONE]":
+            return event.data
+        index = JsonIndex(event.data) if fixed else None
+        starts = dict[int, str]()
+        for pointer, new in fixed.items():
+            span = index.span(pointer) if index else None
+            if span:
+                starts[len(decode(event.data[: span[0]]))] = new
+        maker = self._errors(event.data) if _ERROR.match(event.data) else self._json
+        return encode(maker.body(text, starts))
+
+    def _joined(self, decoded: Decoded) -> dict[int, dict[str, str]]:
+        """Event → pointer → new text, for what a stream brings in pieces: words are cut between two of them."""
+        found: dict[int, dict[str, str]] = {}
+        for message in decoded.messages(RESPONSE):
+            for part in message.parts:
+                for name, segments in part.source.segments.items():
+                    olds = [_string_at(decoded.events[s.event], s.pointer) for s in segments]
+                    new, at = self._json.value("".join(olds), _FIELDS_SEALED.get(name, name)), 0
+                    for segment, old in zip(segments, olds, strict=True):
+                        if old and name not in ("id", "name"):
+                            found.setdefault(segment.event, {})[segment.pointer] = new[at : at + len(old)]
+                        at += len(old)
+        return found
+
+    # Heads, and what is no HTTP.
+
+    def _url(self, url: str) -> str:
+        scheme, host, path, rest = _HEAD.fullmatch(url).groups()  # type: ignore[union-attr]
+        return (scheme or "") + self._host(host) + path + self.words.text(rest)
+
+    def _host(self, host: str) -> str:
+        known = provider_words() | {"localhost", "com", "net", "org", "dev"}
+        return replace(self.words, kept=self.words.kept | known, keeps_numbers=True).text(host)
+
+    def _headers(self, headers: Headers) -> Headers:
+        return Headers(tuple((name, self._header(name, value)) for name, value in headers))
+
+    def _header(self, name: str, value: str) -> str:
+        if name.lower() == "host":
+            return self._host(value)
+        return value if _PLAIN_HEADERS.fullmatch(name) or not value.isascii() else self.words.text(value)
+
+    def _frame(self, frame: Frame) -> Frame:
+        return replace(frame, data=self._text(frame.data, self._json))
+
+    def _value(self, value: JsonValue) -> JsonValue:
+        return loads(self._json.body(dumps(value).decode()))
+
+
+def _with(body: Body, made: bytes, decoded: bytes) -> Body:
+    """The body with another text, of the same length; in no coding where it was in one."""
+    if not body.encoding:
+        return replace(body, raw=made)
+    note = f"the {body.encoding} form held private text and is not kept"
+    return replace(body, raw=made, encoding="", is_raw=False, note=note, chunks=()) if decoded else body
+
+
+def _string_at(event: SseEvent, pointer: str) -> str:
+    try:
+        value = loads(event.data[slice(*(JsonIndex(event.data).span(pointer) or (0, 0)))]) if event.data else ""
+    except WireError:
+        return ""
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,196 @@
+"""Private text in JSON, replaced where it stands: nothing else of the text changes, and no place moves.
+
+A JSON text is read token by token, as far as it goes: torn bodies and the pieces of a stream are read so too. A string
+that holds JSON itself is gone through in turn, however deep.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from workbench.errors import WireError
+from workbench.exporters._stand_ins import StandIns
+from workbench.wire.jsontext import loads
+
+_TOKEN: Final = re.compile(
+    r'"(?P<string>(?:[^"\\]|\\.)*+)(?P<closed>"?)|[{}\[\],:]|(?P<number>-?[0-9][0-9.eE+-]*)', re.DOTALL
+)
+_UNIT: Final = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
+)
+_SIMPLE: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_IS_JSON: Final = re.compile(r'\s*(?:\{\s*(?:"|\}\s*\Z|\Z)|\[\s*(?:[{\["\]]|-?\d+\s*[,\]]|\Z))')
+
+STRUCTURE: Final = frozenset({
+    "$id", "$ref", "$schema", "allowedFunctionNames", "allowed_function_names", "anthropic_beta",
+    "anthropic_version", "behavior", "blockReason", "caller", "category", "code", "const", "createTime",
+    "create_time", "createdAt", "created_at", "detail", "domain", "done_reason", "effort", "encoding", "enum",
+    "event", "execution", "finish", "finishReason", "finish_reason", "format", "include", "language", "media_type",
+    "mimeType", "mime_type", "modalities", "mode", "model", "modelVersion", "name", "native_finish_reason",
+    "object", "param", "pattern", "phase", "probability", "provider", "reason", "reasoning_effort", "required",
+    "responseModalities", "response_format", "role", "serviceTier", "service_tier", "status", "status_code",
+    "stopReason", "stop_reason", "system_fingerprint", "thinkingLevel", "thinking_level", "thinking_mode",
+    "threshold", "toolChoice", "toolName", "tool_choice", "tool_name", "truncation", "ttl", "type", "verbosity",
+    "version",
+})  # fmt: skip
+"""Members whose strings are part of the protocol or of a tool's contract, but where a tool takes or gives them."""
+
+_ID: Final = re.compile(r"(?:.*_)?ids?|.*[a-z]I[dD]")
+_OF_PEOPLE: Final = re.compile(r"(?i).*(?:user|account|session|safety|organi[sz]ation|project|customer).*")
+_SEALED: Final = frozenset({"signature", "encrypted_content", "thoughtSignature", "thought_signature", "encrypted"})
+_TOOLS: Final = frozenset({"args", "arguments", "input", "response", "parameters"})
+"""Members that hold, as objects, what a tool takes or gives: ``response`` only in Gemini's functionResponse."""
+
+_GEMINI: Final = ("functionResponse", "function_response")
+
+
+@dataclass(slots=True)
+class _Level:
+    """An open list or object. ``key``: of the member that is read now."""
+
+    is_object: bool
+    of: str
+    is_private: bool
+    key: str = ""
+    wants_key: bool = field(default=True)
+
+
+@dataclass(slots=True)
+class PrivateJson:
+    """Replaces what is private in JSON text."""
+
+    words: StandIns
+    _known: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)
+
+    def body(self, text: str, fixed: dict[int, str] | None = None) -> str:
+        """A JSON text.
+
+        Args:
+            text: the text, whole or torn.
+            fixed: where a string begins → the text of that string, for those that are known already.
+        """
+        return _Walk(self, text, fixed or {}, is_private=False).run()
+
+    def value(self, text: str, key: str = "") -> str:
+        """What stands for the text of a string, the member of that name: character by character in the same place."""
+        if key in _SEALED:
+            return self.words.sealed(text)
+        known = self._known.get((key if key in _SEALED else "", text))
+        if known is None:
+            known = self._known["", text] = self._value(text)
+        return known
+
+    def _value(self, text: str) -> str:
+        if _IS_JSON.match(text):
+            return _Walk(self, text, {}, is_private=True).run()
+        if text[:1] == '"' and text[-1:] == '"' and len(text) > 1 and _is_string(text):
+            return '"' + written(text[1:-1], self.value) + '"'
+        return self.words.text(text)
+
+
+def written(raw: str, change: Callable[[str], str]) -> str:
+    """The inside of a JSON string with another text in it, each character written as the one it replaces was."""
+    if "\\" not in raw:
+        return change(raw)
+    units = _UNIT.findall(raw)
+    before = "".join(map(_meant, units)) if all(len(_meant(u)) == 1 for u in units) else None
+    assert before is not None
+    after = change(before)
+    return "".join(
+        unit if new == old else _like(unit, new) for unit, old, new in zip(units, before, after, strict=True)
+    )
+
+
+def _meant(unit: str) -> str:
+    if len(unit) == 1:
+        return unit
+    if len(unit) == 12:
+        high, low = int(unit[2:6], 16), int(unit[8:], 16)
+        return chr(0x10000 + ((high & 0x3FF) << 10 | low & 0x3FF))
+    return chr(int(unit[2:], 16)) if len(unit) == 6 else _SIMPLE.get(unit[1], unit[1])
+
+
+def _like(unit: str, char: str) -> str:
+    if len(unit) == 6:
+        return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else unit
+    if len(unit) == 12:
+        low = ord(char) - 0x10000
+        return f"\\u{0xD800 | low >> 10:04x}\\u{0xDC00 | low & 0x3FF:04x}" if low >= 0 else unit
+    return char
+
+
+def _is_string(text: str) -> bool:
+    try:
+        return isinstance(loads(text), str)
+    except WireError:
+        return False
+
+
+class _Walk:
+    """One pass over one text."""
+
+    def __init__(self, maker: PrivateJson, text: str, fixed: dict[int, str], *, is_private: bool) -> None:
+        self.maker, self.text, self.fixed, self.is_private = maker, text, fixed, is_private
+        self.levels: list[_Level] = []
+
+    def run(self) -> str:
+        pieces, at = list[str](), 0
+        for found in _TOKEN.finditer(self.text):
+            if at < found.start():
+                pieces.append(self._between(self.text[at : found.start()]))
+            pieces.append(self._token(found))
+            at = found.end()
+        return "".join((*pieces, self._between(self.text[at:])))
+
+    def _between(self, text: str) -> str:
+        """White space and literals; in what is no JSON, anything."""
+        return text if text.strip() in ("", "true", "false", "null", "data:") else self.maker.words.text(text)
+
+    def _token(self, found: re.Match[str]) -> str:
+        text, top = found[0], self.levels[-1] if self.levels else None
+        if found["string"] is not None:
+            return self._string(found, top)
+        if found["number"]:
+            return self._number(text) if self._in_tool(top) else text
+        if text in "{[":
+            self._open(text == "{", top)
+        elif text in "}]":
+            self.levels and self.levels.pop()
+        elif top:
+            top.wants_key = text == ","
+        return text
+
+    def _open(self, is_object: bool, top: _Level | None) -> None:
+        of = "" if top is None else top.key if top.is_object else top.of
+        holder = top.of if top else ""
+        is_tool = is_object and top is not None and top.is_object and of in _TOOLS
+        is_tool = is_tool and (of not in ("response", "parameters") or holder in _GEMINI)
+        is_private = self.is_private if top is None else top.is_private or is_tool
+        self.levels.append(_Level(is_object, of, is_private))
+
+    def _string(self, found: re.Match[str], top: _Level | None) -> str:
+        raw, end = found["string"], found["closed"]
+        if top and top.is_object and top.wants_key:
+            top.key = raw
+            return f'"{written(raw, self.maker.words.text)}{end}' if top.is_private else found[0]
+        if found.start() in self.fixed:
+            return f'"{written(raw, lambda _: self.fixed[found.start()])}{end}'
+        key = "" if top is None else top.key if top.is_object else top.of
+        if not self._in_tool(top) and _is_structure(key):
+            return found[0]
+        return f'"{written(raw, lambda text: self.maker.value(text, key))}{end}'
+
+    def _in_tool(self, top: _Level | None) -> bool:
+        return top.is_private if top else self.is_private
+
+    def _number(self, text: str) -> str:
+        if "e" in text.lower():
+            return text
+        return re.sub("[0-9]{3,}", lambda found: self.maker.words.number(found[0]), text)
+
+
+def _is_structure(key: str) -> bool:
+    return key in STRUCTURE or bool(_ID.fullmatch(key) and not _OF_PEOPLE.fullmatch(key))
