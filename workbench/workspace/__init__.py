@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from workbench.workspace.tree import Node, Workspace
+from workbench.workspace.tree import Node, Workspace, open_for
 
-__all__ = ["Node", "Workspace"]
+__all__ = ["Node", "Workspace", "open_for"]

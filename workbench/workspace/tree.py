@@ -2,20 +2,32 @@
 
 Every node is an exchange: the root is what was recorded, a child is its parent with one edit, or what a target answered
 to it. On disk it is a session file of its own, written a node at a time, so that a crash loses nothing that was done;
-it opens, checks and exports like any other. Secrets are replaced before they are written.
+it opens, checks and exports like any other. Secrets are replaced before they are written; in memory the bytes stay.
 """
 
 from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.wire.exchange import Exchange, HttpRequest, Origin
-from workbench.wire.redaction import Redactor
-from workbench.wire.session import Session
-from workbench.wire.session.writer import SessionWriter
+from workbench import notes, resources
+from workbench.differences import Difference
+from workbench.differences import compare as compare_bytes
+from workbench.editing import text_of
+from workbench.errors import SessionFormatError
+from workbench.ir import JsonValue
+from workbench.wire.exchange import Exchange, HttpRequest, Origin, State
+from workbench.wire.session import MemorySession, Session
+from workbench.workspace.kept import META, Kept, digest, remade
+from workbench.workspace.place import InPlace
+
+RECORDED = "as recorded"
+"""Title of a root."""
+
+_NAME, _HERE = "name ", "here "
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,58 +61,241 @@ class Workspace:
 
     Args:
         source: the session whose exchanges are edited; never written to.
-        path: of the working session, made with the first edit; None to keep nothing.
+        path: of the working session, read if it is there, made with the first edit; None to keep nothing.
+
+    Attributes:
+        notices: what people should know of the trees as they were read, one line each.
     """
 
     def __init__(self, source: Session, path: Path | None = None) -> None:
-        self.source, self.path = source, path
+        self.source = source
+        self.notices: list[str] = []
+        self._kept = Kept(path)
         self._nodes: dict[str, Node] = {}
+        self._children: dict[str, list[str]] = {}
         self._roots: dict[int, str] = {}
+        self._written: set[str] = set()
         self._visited: dict[str, str] = {}
-        self._writer: SessionWriter | None = None
-        self._redactor = Redactor()
+        self._here: dict[str, str] = {}
+        self._read()
+
+    @property
+    def trouble(self) -> str:
+        """Why edits are kept in memory only, in one line; "" where they are written."""
+        return self._kept.trouble
 
     def root(self, index: int) -> Node:
-        """The root of the tree of a recorded exchange."""
-        if index not in self._roots:
+        """The root of the tree of a recorded exchange. Raises IndexError, SessionFormatError."""
+        known = self._nodes.get(self._roots.get(index, ""))
+        if known is None or known.exchange.state is State.OPEN:
             exchange = self.source.exchange(index)
-            self._roots[index] = exchange.id
-            self._nodes[exchange.id] = Node(exchange.id, None, exchange, "as recorded", index)
-        return self._nodes[self._roots[index]]
+            id = known.id if known else self._free(exchange.id)
+            self._roots[index] = id
+            self._nodes[id] = known = Node(id, None, exchange, RECORDED, index, self._kept.said.get(_NAME + id, ""))
+        return known
 
     def node(self, id: str) -> Node:
         """A node by its id. Raises KeyError."""
         return self._nodes[id]
 
+    def current(self, index: int) -> Node:
+        """Where somebody stood last in the tree of a recorded exchange; its root at first. Raises as ``root``."""
+        root = self.root(index)
+        return self._nodes[self._here.get(root.id, root.id)]
+
+    def go(self, node: Node) -> Node:
+        """Stand at a node: ``redo`` then leads back to it from everything it was made of."""
+        for earlier, later in zip(way := self.path(node), way[1:], strict=False):
+            self._visited[earlier.id] = later.id
+        if self._here.get(way[0].id) != node.id:
+            self._here[way[0].id] = node.id
+            if way[0].id in self._written:
+                self._kept.say(_HERE + way[0].id, node.id)
+        return way[-1]
+
     def commit(self, parent: Node, request: HttpRequest, title: str) -> Node:
-        """An edit: the request as it is now. Raises OSError, sqlite3.Error where it cannot be kept."""
+        """An edit: the request as it is now; the parent itself where it is the same. Somebody stands there then."""
+        if request == parent.exchange.request:
+            return self.go(parent)
         exchange = Exchange(
             uuid.uuid4().hex[:12], request, origin=Origin.EDITED, parent=parent.id, started_at=time.time(), note=title
         )
         return self._add(Node(exchange.id, parent.id, exchange, title, parent.index))
 
     def sent(self, parent: Node, exchange: Exchange) -> Node:
-        """What a target answered to the request of a node. Raises as ``commit``."""
+        """What a target answered to the request of a node. Somebody stands there then."""
         status = exchange.response.status if exchange.response else "no answer"
         title = f"sent to {exchange.meta.get('target', 'a target')}: {status}"
-        exchange = replace(exchange, parent=parent.id, note=exchange.note or title)
+        exchange = replace(
+            exchange, id=self._free(exchange.id), parent=parent.id, origin=Origin.RESENT, note=exchange.note or title
+        )
         return self._add(Node(exchange.id, parent.id, exchange, title, parent.index))
 
     def children(self, node: Node) -> list[Node]:
         """What was made of a node, in order."""
-        return [n for n in self._nodes.values() if n.parent == node.id]
+        return [self._nodes[id] for id in self._children.get(node.id, ())]
 
     def undo(self, node: Node) -> Node | None:
-        """The node it was made of; None for the root."""
-        return self._nodes[node.parent] if node.parent else None
+        """The node it was made of, where somebody stands then; None for the root."""
+        if node.parent is None:
+            return None
+        self._visited[node.parent] = node.id
+        return self.go(self._nodes[node.parent])
 
     def redo(self, node: Node) -> Node | None:
-        """The child that was undone or made last; None where there is none."""
-        visited = self._visited.get(node.id)
-        return self._nodes[visited] if visited else None
+        """The child that was undone or made last, where somebody stands then; None where there is none."""
+        made = self._children.get(node.id)
+        return self.go(self._nodes[self._visited.get(node.id) or made[-1]]) if made else None
+
+    def path(self, node: Node) -> list[Node]:
+        """The nodes from the root to this one, both among them."""
+        way = [self._nodes[node.id]]
+        while way[-1].parent is not None:
+            way.append(self._nodes[way[-1].parent])
+        return way[::-1]
+
+    def rename(self, node: Node, name: str) -> Node:
+        """The node under another name; "" takes its name away."""
+        renamed = self._nodes[node.id] = replace(self._nodes[node.id], name=name)
+        self._keep_way(renamed)
+        self._kept.say(_NAME + node.id, name)
+        return renamed
+
+    def branches(self, index: int) -> list[Node]:
+        """The ends of the tree of a recorded exchange, in order of making; its root where nothing was made of it."""
+        root = self.root(index)
+        return [n for n in self.below(root) if n.id not in self._children]
+
+    def below(self, node: Node) -> list[Node]:
+        """A node and everything that was made of it: parents before children, older branches first."""
+        found, left = list[Node](), [node]
+        while left:
+            found.append(left.pop())
+            left += reversed(self.children(found[-1]))
+        return found
+
+    def roots(self) -> list[Node]:
+        """The roots of every tree with edits, also of exchanges that the source does not hold any longer."""
+        return [n for n in self._nodes.values() if n.parent is None and n.id in self._children]
+
+    def compare(self, a: Node, b: Node) -> Difference:
+        """The difference between the requests of two nodes, in bytes and in meaning."""
+        return compare_bytes(_body(a), _body(b))
+
+    def as_session(self, root: Node | None = None) -> MemorySession:
+        """A tree as a session of its own, or all of them; the exchanges of a branch have its name."""
+        nodes = [n for one in ([root] if root else self.roots()) for n in self.below(one)]
+        exchanges = tuple(replace(n.exchange, id=n.id, parent=n.parent, branch=self._branch(n)) for n in nodes)
+        about = {"made": "by editing and sending", "source": self.source.name}
+        return MemorySession(f"edits of {self.source.name}", exchanges, about=about)
+
+    def in_place(self, node: Node) -> Session:
+        """The source up to the exchange that was edited, with a node in its place.
+
+        Answers that led to the node's request, as of a conversation that was continued, stand before it.
+        """
+        return InPlace(
+            self.source, node.index, [n.exchange for n in self.path(node) if n.parent is not None or n.id == node.id]
+        )
+
+    def close(self) -> None:
+        """Leave one single file; the source stays open."""
+        self._kept.close()
+
+    def _branch(self, node: Node) -> str:
+        """The nearest name towards the root."""
+        return next((n.name for n in reversed(self.path(node)) if n.name), "")
 
     def _add(self, node: Node) -> Node:
-        self._nodes[node.id] = node
         assert node.parent
-        self._visited[node.parent] = node.id
-        return node
+        self._keep_way(self._nodes[node.parent])
+        self._attach(node)
+        self._keep(node)
+        return self.go(node)
+
+    def _attach(self, node: Node) -> None:
+        self._nodes[node.id] = node
+        if node.parent is not None:
+            self._children.setdefault(node.parent, []).append(node.id)
+
+    def _keep_way(self, node: Node) -> None:
+        """A root is written with the first thing that is made of it."""
+        root = self.path(node)[0]
+        if root.id not in self._written:
+            self._keep(root)
+
+    def _keep(self, node: Node) -> None:
+        about: dict[str, JsonValue] = {"title": node.title, "index": node.index}
+        base = self._nodes[node.parent].exchange.request if node.parent else None
+        if node.parent is None:
+            about["digest"] = digest(node.exchange)
+        self._written.add(node.id)
+        self._kept.write(replace(node.exchange, id=node.id, parent=node.parent), about, base)
+
+    def _free(self, wanted: str) -> str:
+        """An id that no node has."""
+        names = (wanted if n == 1 else f"{wanted}~{n}" for n in range(1, len(self._nodes) + 2))
+        return next(name for name in names if name not in self._nodes)
+
+    def _read(self) -> None:
+        """Take in what was kept: roots as the source has them, everything else as it was written."""
+        stored = {exchange.id: exchange for exchange in self._kept.read()}
+        indices = {summary.id: summary.index for summary in self.source.summaries()} if stored else {}
+        said = self._kept.said
+        for exchange in _parents_first(stored):
+            about = exchange.meta.get(META)
+            told: dict[str, JsonValue] = about if isinstance(about, dict) else {}
+            meta = {key: value for key, value in exchange.meta.items() if key != META}
+            base = self._nodes.get(exchange.parent or "")
+            if base:
+                exchange = remade(exchange, base.exchange.request)
+                title = str(told.get("title", exchange.note))
+                node = Node(exchange.id, base.id, replace(exchange, meta=meta), title, base.index)
+            else:
+                node = self._found(replace(exchange, meta=meta), told, indices)
+            self._written.add(node.id)
+            self._attach(replace(node, name=said.get(_NAME + node.id, "")))
+        self._here = {w.removeprefix(_HERE): id for w, id in said.items() if w.startswith(_HERE) and id in self._nodes}
+        for id in list(self._here.values()):
+            self.go(self._nodes[id])
+        self.notices += self._kept.damage
+        lost = {n.index for n in self.roots() if n.index >= 0 and n.index not in self._roots}
+        what = "is not the one that was edited any longer: its earlier edits are a tree beside"
+        self.notices += (f"exchange {index + 1} {what}" for index in sorted(lost))
+
+    def _found(self, stored: Exchange, told: Mapping[str, JsonValue], indices: Mapping[str, int]) -> Node:
+        """A root: of the source where that holds it unchanged, else as it was kept."""
+        index = indices.get(stored.id, indices.get(stored.id.partition("~")[0], -1))
+        current = self.source.exchange(index) if index >= 0 else stored
+        if index < 0 or digest(current) != told.get("digest"):
+            return Node(stored.id, None, stored, "as it was recorded", index)
+        self._roots[index] = stored.id
+        return Node(stored.id, None, current, RECORDED, index)
+
+
+def _parents_first(stored: Mapping[str, Exchange]) -> Iterator[Exchange]:
+    """Exchanges in their order, but none before what it was made of: that may stand in another file."""
+    below: dict[str, list[Exchange]] = {}
+    for exchange in stored.values():
+        parent = exchange.parent if exchange.parent in stored else None
+        below.setdefault(parent or "", []).append(exchange)
+    left = below.pop("", [])[::-1]
+    while left:
+        yield (exchange := left.pop())
+        left += reversed(below.pop(exchange.id, []))
+
+
+def open_for(session: Session) -> Workspace:
+    """The working session of a session, in the state folder; in memory where the session cannot be told from others.
+
+    Nothing is raised for what cannot be read or written: ``notices`` and ``trouble`` say so.
+    """
+    try:
+        known_by = notes.identity(session)
+    except SessionFormatError:
+        known_by = ""
+    return Workspace(session, resources.state_folder("work") / f"{known_by}.session" if known_by else None)
+
+
+def _body(node: Node) -> bytes:
+    return text_of(node.exchange.request) if node.exchange.request else b""

@@ -1,0 +1,67 @@
+"""A branch in the place of what was recorded: a session like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from workbench.decode import REQUEST, Decoded
+from workbench.ir import NOTHING
+from workbench.wire.exchange import Exchange, Origin, Summary, summarize
+from workbench.wire.session import Session
+
+
+class InPlace:
+    """The exchanges of a source before one of them, and those of a branch in its place.
+
+    Args:
+        source: read as it is asked for; it stays open.
+        index: of the exchange whose place is taken.
+        way: the exchanges of the branch, the last being the one that it is about. Of those before it only answers
+            that its request goes on from are taken.
+    """
+
+    is_live = False
+
+    def __init__(self, source: Session, index: int, way: Sequence[Exchange]) -> None:
+        self.name = source.name
+        self.about: Mapping[str, str] = source.about or NOTHING
+        self.damage: tuple[str, ...] = source.damage
+        self._source, self._before = source, max(index, 0)
+        self._taken = _led_to(way)
+
+    def __len__(self) -> int:
+        return self._before + len(self._taken)
+
+    def summaries(self) -> Sequence[Summary]:
+        made = (summarize(self._before + n, exchange) for n, exchange in enumerate(self._taken))
+        return (*self._source.summaries()[: self._before], *made)
+
+    def exchange(self, index: int) -> Exchange:
+        if index < self._before:
+            return self._source.exchange(index)
+        return self._taken[index - self._before]
+
+    def refresh(self) -> frozenset[int]:
+        """It does not grow."""
+        return frozenset()
+
+    def close(self) -> None:
+        """The source stays open."""
+
+
+def _led_to(way: Sequence[Exchange]) -> list[Exchange]:
+    """The last exchange, behind those that were answered and whose conversation it continues."""
+    last = way[-1]
+    kept, most = [replace(last, parent=None)], _length(last)
+    for exchange in reversed(way[:-1]):
+        is_answered = exchange.response is not None and 200 <= exchange.response.status < 300
+        if exchange.origin is Origin.RESENT and is_answered and _length(exchange) < most:
+            kept.insert(0, replace(exchange, parent=None))
+            most = _length(exchange)
+    return kept
+
+
+def _length(exchange: Exchange) -> int:
+    """Messages of a request."""
+    return len(Decoded(0, replace(exchange, response=None)).messages(REQUEST))
