@@ -16,6 +16,8 @@ from workbench.tui.screens.home import HomePane, HomeScreen
 from workbench.tui.screens.ladder import LadderScreen
 from workbench.tui.screens.matrix import MatrixScreen
 from workbench.tui.screens.repairs import RepairsScreen
+from workbench.tui.screens.send import SendScreen
+from workbench.tui.screens.send_answer import AnswerScreen
 from workbench.tui.screens.session import SessionScreen
 from workbench.tui.screens.stream import StreamScreen
 from workbench.tui.screens.tools import ToolsScreen
@@ -35,6 +37,8 @@ OWNERS: dict[str, type] = {
     "ladder": LadderScreen,
     "copy": CopyScreen,
     "stream": StreamScreen,
+    "send": SendScreen,
+    "answer": AnswerScreen,
 }
 """Who binds a scope. A new scope names its screen or pane here."""
 

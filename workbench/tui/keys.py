@@ -108,6 +108,7 @@ SESSION = (
         "how the arguments of a call are read; calls in text, too",
         15,
     ),
+    Key("session.send", "s", "send", "send", "send this request to any target, as it is or as it was edited", 7),
     Key("session.copy", "y", "copy", "copy", "copy a value, a pointer, bytes, the request as cURL", 12),
     Key("session.zoom", "z", "zoom", "zoom", "the focused pane alone, and back", 8),
     Key("session.filter", "&", "filter", "filter", "show only some exchanges: tool:bash status:4xx text~word", 9),
@@ -185,6 +186,34 @@ STREAM = (
     Key("stream.back", "q,t", "back", "back", "back to the session; enter goes to the bytes of the event", 4),
 )
 
+SEND = (
+    Key("send.pane", "tab,shift+tab", "pane", "pane", "what there is to know, and the request as it goes out", 7),
+    Key("send.next-protocol", "l,right", "protocol(1)", "protocol", "the next protocol that the target speaks", 4),
+    Key("send.previous-protocol", "h,left", "protocol(-1)", "previous", "the protocol before it"),
+    Key("send.stream", "t", "stream", "stream", "ask for a stream, or for an answer in one piece", 5),
+    Key("send.target", "T", "target", "target", "another target", 3),
+    Key("send.unbound", "u", "unbound", "drop loose", "leave out the signed blocks whose signature no longer holds", 6),
+    Key("send.write", "w", "write", "write", "write the body that goes out into a file", 8),
+    Key("send.back", "q,escape,s", "back", "back", "back, without sending", 2),
+)
+
+ANSWER = (
+    Key(
+        "answer.pane",
+        "tab",
+        "pane(1)",
+        "pane",
+        "the answers, what is found; the other answer where there is room for one",
+        3,
+    ),
+    Key("answer.previous-pane", "shift+tab", "pane(-1)", "previous pane", "the pane before"),
+    Key("answer.again", "s", "again", "send again", "send the same once more", 5),
+    Key("answer.write", "w", "write", "write", "write the body of the answer into a file", 8),
+    Key("answer.open", "o", "open", "open", "the new exchange in full: wire, IR, reasoning, closure"),
+    Key("answer.leave", "escape", "leave", "leave", "break off what is on its way and keep what came; else back", 1),
+    Key("answer.back", "q", "back", "back", "back; what is on its way is broken off and kept", 2),
+)
+
 HOME = (
     Key("home.open", "o", "ask_path", "open", "open a file by its path; tab completes it", 2),
     Key("home.import", "i", "import", "import", "turn any readable file into a session file of ours", 6),
@@ -233,7 +262,19 @@ COPY = (
 )
 
 
-_WITH_PANES = ("home", "session", "diff", "repairs", "conversion", "tools", "ladder", "stream", "help")
+_WITH_PANES = (
+    "home",
+    "session",
+    "diff",
+    "repairs",
+    "conversion",
+    "tools",
+    "ladder",
+    "stream",
+    "help",
+    "send",
+    "answer",
+)
 
 SCOPES: dict[str, Scope] = {
     "global": Scope("everywhere", GLOBAL),
@@ -246,6 +287,8 @@ SCOPES: dict[str, Scope] = {
     "tools": Scope("tools", TOOLS, ("global",)),
     "matrix": Scope("matrix", MATRIX, ("global",)),
     "ladder": Scope("arguments", LADDER, ("global",)),
+    "send": Scope("before sending", SEND, ("global",)),
+    "answer": Scope("the answer", ANSWER, ("global",)),
     "help": Scope("help", HELP),
     "pane": Scope("every list", PANE, ("global", *_WITH_PANES)),
     "wire": Scope("wire", WIRE, ("global", "session", "pane")),
@@ -273,6 +316,8 @@ OPEN_LOSS = _reworded("pane.open", "its bytes", "the bytes of the loss, in the s
 OPEN_DECLARATION = _reworded("pane.open", "its bytes", "the bytes of the declaration, in the session", 1)
 OPEN_FAULT = _reworded("pane.open", "its bytes", "the bytes of the fault, in the session", 6)
 OPEN_CALL = _reworded("pane.open", "its bytes", "the bytes of the call, in the session", 1)
+OPEN_SEND = _reworded("pane.open", "send", "send it", 1)
+OPEN_ANSWER = _reworded("pane.open", "open", "the new exchange in full: wire, IR, reasoning, closure", 4)
 OPEN_EXAMPLE = _reworded("pane.open", "open", "open the session under the cursor", 1)
 
 EVEN_WHILE_TYPING = frozenset({"global.suspend", "global.quit"})

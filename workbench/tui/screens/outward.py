@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
 
 from workbench.tui.models.words import REQUEST
 from workbench.tui.safetext import visible
 from workbench.tui.screens.follow import Follower
 
 if TYPE_CHECKING:
+    from workbench.targets.target import Origin
     from workbench.tui.mending import Mending
+    from workbench.tui.screens.session import SessionScreen
     from workbench.tui.selection import Spot
 
 
@@ -20,6 +23,11 @@ class Outward(Follower):
     def mending(self) -> Mending:
         """The repairs."""
         raise NotImplementedError
+
+    @cached_property
+    def agreed(self) -> set[Origin]:
+        """Where people have agreed that requests of this session are sent."""
+        return set()
 
     def stay(self) -> None:
         """Let nothing that is found or comes later move the selection."""
@@ -64,6 +72,14 @@ class Outward(Follower):
             self.app.push_screen(RepairsScreen(finding, offered))
         else:
             self.notify(visible(self.mending.why_none(finding)), markup=False)
+
+    def action_send(self) -> None:
+        """Send the request, as it was recorded or as it was edited last."""
+        from workbench.tui.screens.send import begin
+
+        if opened := self.opened:
+            session = cast("SessionScreen", self)
+            session.working.current(opened.index, lambda node: begin(session, node))
 
     def action_convert(self) -> None:
         from workbench.tui.screens.conversion import ConversionScreen

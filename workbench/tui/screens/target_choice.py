@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from os.path import commonprefix
-from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
+from workbench.targets.target import Target, resolve
 from workbench.tui.screens.form import Field, Form, Offer, Suggestion
-
-if TYPE_CHECKING:
-    from workbench.targets.target import Target
 
 URLS = ("http://", "https://")
 
 
-class TargetScreen(Form["Target"]):
+class TargetScreen(Form[Target]):
     """Answers with a target; escape with None.
 
     Args:
@@ -41,8 +38,6 @@ class TargetScreen(Form["Target"]):
         if field == "target" and target.startswith(URLS):
             self.go("protocol")
             return
-        from workbench.targets.target import resolve
-
         try:
             self.dismiss(resolve(target, self.value("protocol").strip()))
         except (WorkbenchError, OSError) as error:
@@ -75,7 +70,7 @@ def _held(made: Iterable[Suggestion], typed: str) -> Offer:
     found = [each for each in made if typed.casefold() in each.text.casefold()]
     begun = [each.text for each in found if each.text.startswith(typed)] or [each.text for each in found]
     why = "" if found else "nothing is called that: sim:CONTRACT, a URL, or a name of targets.yaml"
-    return Offer(found, commonprefix(begun), why)
+    return Offer(found, commonprefix(begun).rstrip(":"), why)  # noqa: RUF071 (of names, letter by letter)
 
 
 def _simulator(label: str, *, is_own: bool) -> str:

@@ -1,0 +1,182 @@
+"""Requests on their way: sent from a thread of their own, so that no key waits, heard as they arrive, broken off."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from workbench.targets.sending import Answered, Arrived, Event, Retrying, Sender
+from workbench.tui.service import Answer
+from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpResponse, Origin, State
+from workbench.wire.redaction import Redactor
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from workbench.inspection import Inspector
+    from workbench.targets.outgoing import Outgoing
+    from workbench.tui.service import Job
+    from workbench.wire.session import Session
+
+Done = TypeVar("Done")
+
+BROKEN_OFF = "broken off by hand"
+MOST_KNOWN = 64 * 1024 * 1024
+"""Bytes of bodies of a session that simulators are given whole; of a larger one they get the conversation."""
+
+
+class Dispatch(Generic[Done]):
+    """Work with a sender, in an event loop of its own: ``run`` belongs into a thread, ``cancel`` is for any other.
+
+    Args:
+        known: what simulators take as given.
+        work: what is to be done.
+    """
+
+    def __init__(self, known: Session | None, work: Callable[[Sender], Coroutine[Any, Any, Done]]) -> None:
+        self._known, self._work = known, work
+        self._lock = Lock()
+        self._is_cancelled = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[Done] | None = None
+
+    def run(self) -> Done | None:
+        """Do it; None where it was broken off. Raises what the work raises."""
+        import asyncio
+
+        with asyncio.Runner() as runner:
+            try:
+                return runner.run(self._all())
+            except asyncio.CancelledError:
+                return None
+            finally:
+                with self._lock:
+                    self._loop = None
+
+    def cancel(self) -> None:
+        """Break it off; what is over already stays so."""
+        with self._lock:
+            self._is_cancelled = True
+            if self._loop and self._task:
+                self._loop.call_soon_threadsafe(self._task.cancel)
+
+    async def _all(self) -> Done:
+        import asyncio
+
+        async with Sender(known=self._known) as sender:
+            with self._lock:
+                self._loop = asyncio.get_running_loop()
+                self._task = asyncio.ensure_future(self._work(sender))
+                if self._is_cancelled:
+                    self._task.cancel()
+            return await self._task
+
+
+class Heard:
+    """What came of an answer so far. Written by one thread, read by another.
+
+    Attributes:
+        retries: every time it was refused for now, in order.
+    """
+
+    def __init__(self, outgoing: Outgoing, started_at: float) -> None:
+        self.outgoing, self.started_at = outgoing, started_at
+        self.retries: list[Retrying] = []
+        self._lock = Lock()
+        self._status, self._headers = 0, Headers()
+        self._body = bytearray()
+        self._chunks: list[Chunk] = []
+        self._at = 0.0
+
+    def hear(self, event: Event) -> None:
+        """Take what the sender tells."""
+        with self._lock:
+            match event:
+                case Answered(status, headers, at):
+                    self._status, self._headers, self._at = status, headers, at
+                case Arrived(data, at):
+                    self._body += data
+                    self._chunks.append(Chunk(len(self._body), at))
+                    self._at = at
+                case Retrying():
+                    self.retries.append(event)
+                    self._status = 0
+                    self._body.clear()
+                    self._chunks.clear()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the body that came."""
+        return len(self._body)
+
+    def exchange(self, state: State = State.OPEN, note: str = "") -> Exchange:
+        """What came, as an exchange."""
+        with self._lock:
+            body = Body(bytes(self._body), self._headers.get("content-encoding") or "", tuple(self._chunks))
+            answer = HttpResponse(self._status, self._headers, body) if self._status else None
+            at = self._at
+        return Exchange(
+            uuid.uuid4().hex[:12],
+            self.outgoing.request,
+            answer,
+            state,
+            origin=Origin.RESENT,
+            started_at=self.started_at,
+            duration=at,
+            note=note,
+            meta={"target": self.outgoing.target.name},
+        )
+
+    def kept(self) -> Exchange:
+        """What came until it was broken off, without secrets."""
+        return Redactor().exchange(self.exchange(State.ABORTED, BROKEN_OFF))
+
+
+def known_to(inspector: Inspector, index: int) -> Session:
+    """What simulators take as given: all of the session, of a large one the conversation up to an exchange."""
+    from workbench.wire.session import MemorySession
+
+    session = inspector.session
+    summaries = session.summaries()
+    if sum(s.request_bytes + s.response_bytes for s in summaries) <= MOST_KNOWN:
+        return session
+    here = inspector.rows[index].conversation
+    earlier = [row.index for row in inspector.rows[:index] if row.conversation == here is not None]
+    return MemorySession(session.name, tuple(session.exchange(n) for n in earlier))
+
+
+class Asking:
+    """Questions to the inspector's thread, awaited in the loop of a dispatch."""
+
+    def __init__(self, ask: Callable[[Job], None]) -> None:
+        self._ask = ask
+
+    async def __call__(self, job: Callable[[Inspector], Done]) -> Done:
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Done] = loop.create_future()
+
+        def asked(inspector: Inspector) -> Answer:
+            with suppress(RuntimeError):  # the loop is closed: it was broken off
+                try:
+                    loop.call_soon_threadsafe(_tell, answer, job(inspector))
+                except Exception as error:
+                    loop.call_soon_threadsafe(_fail, answer, error)
+            return Answer(lambda: None)
+
+        self._ask(asked)
+        return await answer
+
+
+def _tell(answer: asyncio.Future[Done], told: Done) -> None:
+    if not answer.done():
+        answer.set_result(told)
+
+
+def _fail(answer: asyncio.Future[Done], error: Exception) -> None:
+    if not answer.done():
+        answer.set_exception(error)

@@ -1,0 +1,222 @@
+"""Lines of the send screen: where a request goes, as what, with which key, what it loses, what its contract says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from workbench.tui.lines import Line, Span, line, plain, wrap
+from workbench.tui.models.matrix import SEVERITIES, SIGNS
+from workbench.tui.models.words import REQUEST, byte_range, count, size
+from workbench.tui.safetext import cells
+
+if TYPE_CHECKING:
+    from workbench.conversion import Loss
+    from workbench.rules import Finding
+    from workbench.targets.outgoing import Outgoing
+    from workbench.targets.target import Target
+    from workbench.tui.models.rowtable import Range
+    from workbench.tui.preflight import Preflight, Unbound
+
+LABEL = 12
+"""Columns of the word in front of a fact."""
+
+NEVER = "tools are never executed"
+
+
+class Said(NamedTuple):
+    """One thing to know before sending.
+
+    Attributes:
+        head: its line.
+        text: what more there is, each with a style.
+        spans: where that stands.
+        is_own: it stands in the request as it was, not in what goes out.
+    """
+
+    head: Line
+    text: tuple[tuple[str, str], ...] = ()
+    spans: tuple[Range, ...] = ()
+    is_own: bool = False
+
+
+def where(target: Target) -> str:
+    """``simulated``, or the host that a request goes to."""
+    return "simulated" if target.is_simulator else f"LIVE {urlsplit(target.url).netloc}"
+
+
+def key_words(target: Target, *, is_set: bool) -> str:
+    """Which key goes with it, never what it is."""
+    if not target.key_variable:
+        return "no key"
+    return f"key ${target.key_variable}{'' if is_set else ' (not set)'}"
+
+
+def promise(target: Target, width: int, *, is_set: bool) -> Line:
+    """What is always visible: where it goes, whether a key does, and that nothing is run."""
+    style = "ok" if target.is_simulator else "warning strong"
+    words = f"{where(target)} · {key_words(target, is_set=is_set)} · {NEVER} "
+    return line(Span(words, style, -max(0, width)))
+
+
+def headline(title: str, facts: Line, target: Target, width: int, *, is_set: bool) -> list[Line]:
+    """Title and promise on one line, or the promise below where there is no room; then the facts."""
+    named = line(Span(f" {title}", "strong"))
+    told = promise(target, 0, is_set=is_set)[0]
+    used = cells(title) + 1
+    if used + cells(told.text) + 2 <= width:
+        return [(*named, *promise(target, width - used, is_set=is_set)), facts]
+    return [promise(target, width, is_set=is_set), (*named, Span(" · ", "muted"), *facts)]
+
+
+def summary(shown: Preflight) -> Line:
+    """What goes out, in a few words."""
+    going = shown.outgoing
+    judged = shown.trial.judgement
+    sign, style = SIGNS[judged.verdict.value]
+    lost = Span(f" · {count(len(going.losses), 'loss')}", "warning") if going.losses else Span("")
+    loose = Span(" · signed blocks come loose", "warning") if shown.unbound else Span("")
+    told = " · ".join(f for f in (going.protocol, going.model, "a stream" if going.is_stream else "in one piece") if f)
+    return line(
+        Span(f"{sign} {shown.trial.contract.label} {judged.verdict.value}", style),
+        loose,
+        lost,
+        Span(f" · {told} · {size(len(going.request.body.raw))}", "muted"),
+    )
+
+
+def spoken(target: Target) -> tuple[str, ...]:
+    """The protocols that it takes."""
+    from workbench import adapters
+
+    return target.protocols or adapters.protocols()
+
+
+def further(said: Said, width: int) -> list[Line]:
+    """The further lines of a fact: what its line says already only where that is cut."""
+    is_whole = cells(plain(said.head)) <= width
+    told = [(text, style) for text, style in said.text if not (is_whole and text in plain(said.head))]
+    return [made for text, style in told for made in wrap(text, width, style, indent=4, most=40)]
+
+
+def facts(shown: Preflight, *, is_set: bool) -> tuple[Said, ...]:
+    """Everything to know before sending, what goes wrong first."""
+    going = shown.outgoing
+    return (
+        _verdict(shown),
+        *(_unbound(shown.unbound, shown) if shown.unbound else ()),
+        *(_loss(loss, shown) for loss in going.losses),
+        *_address(going, shown, is_set=is_set),
+        *(_fact("note", note) for note in going.notes),
+        *(_fact("id", f"{new} · was {old}") for old, new in going.ids),
+        *_findings(shown),
+    )
+
+
+def _fact(label: str, text: str, style: str = "", more: str = "") -> Said:
+    return Said(
+        line(Span(f"  {label} ", "muted", LABEL), Span(text, style)),
+        ((text, style), *(((more, "muted"),) if more else ())),
+    )
+
+
+def _address(going: Outgoing, shown: Preflight, *, is_set: bool) -> Iterator[Said]:
+    target = going.target
+    yield _fact("to", f"{going.request.method} {going.request.url}", "strong")
+    if target.is_simulator:
+        yield _fact("target", f"{target.name}: simulated from its contract, nothing leaves this program", "ok")
+    else:
+        yield _fact("target", f"{target.name}: a real endpoint; you are asked once in this session", "warning")
+    yield _fact("key", *_key(target, is_set=is_set))
+    own = shown.own.protocol or "no protocol that is known"
+    was = f"{own} → {going.protocol}" if going.is_converted else f"{going.protocol or own}, as it is"
+    yield _fact("protocol", was)
+    yield _fact("model", going.model or "none is named")
+    yield _fact("answer", "a stream" if going.is_stream else "in one piece")
+    if shown.trial.decoded.request is None:
+        yield _fact("body", "cannot be read: it goes as it is", "warning", _problems(shown))
+    same = "the same bytes as" if shown.trial.decoded.request_text == shown.own.request_text else "other bytes than"
+    yield _fact("bytes", f"{size(len(going.request.body.raw))} · {same} the request it is made of")
+
+
+def _problems(shown: Preflight) -> str:
+    return "; ".join(problem.message for problem in shown.trial.decoded.problems)
+
+
+def _key(target: Target, *, is_set: bool) -> tuple[str, str]:
+    if not target.key_variable:
+        return "none goes with it", ""
+    if not is_set:
+        return f"${target.key_variable} is not set: export it, then start the program again", "error"
+    return f"${target.key_variable} is set; its value goes to {urlsplit(target.url).netloc} alone", ""
+
+
+def _verdict(shown: Preflight) -> Said:
+    """What the contract of the target says before anything is sent."""
+    from workbench.rules import refusal
+
+    trial = shown.trial
+    judged = trial.judgement
+    sign, style = SIGNS[judged.verdict.value]
+    label = trial.contract.label
+    head = line(Span(f"{sign} ", style), Span(f"{label} {judged.verdict.value}", f"{style} strong"))
+    if judged.finding is None:
+        words = "no check of this contract fails" if judged.verdict.value == "accepts" else trial.contract.note
+        return Said((*head, Span(f"  {words}", "muted")), ((words, "muted"),))
+    found = judged.finding
+    answer = refusal(found, trial.contract)
+    text = [(found.message, "")]
+    if answer:
+        text.append((f"it would answer {answer.status}: {found.refusal or 'a text that was never captured'}", "error"))
+    more = Span(f"  {found.rule}  {found.pointer or 'the whole'}", "muted")
+    return Said((*head, more), tuple(text), _spans(shown, found))
+
+
+def _findings(shown: Preflight) -> Iterator[Said]:
+    """What else is found in what goes out."""
+    first = shown.trial.judgement.finding
+    for found in shown.trial.findings:
+        if found.side == REQUEST and found is not first and found.severity != "info":
+            sign, style = SEVERITIES[found.severity.value]
+            head = line(
+                Span(sign, style), Span(f"{found.rule}  ", "strong"), Span(found.pointer or "the whole", "muted")
+            )
+            yield Said(head, ((found.message, ""),), _spans(shown, found))
+
+
+def _spans(shown: Preflight, found: Finding) -> tuple[Range, ...]:
+    return shown.trial.decoded.place(REQUEST, found.pointer).spans or ((found.span,) if found.span else ())
+
+
+def _unbound(unbound: Unbound, shown: Preflight) -> Iterator[Said]:
+    found = unbound.finding
+    head = line(
+        Span("! ", "warning"), Span("signed blocks come loose", "warning strong"), Span(f"  {found.pointer}", "muted")
+    )
+    how = f"u: {unbound.title}" if unbound.without else "no request without them holds: put the edited part back"
+    blocks = dict.fromkeys((found.pointer, *(p for p in found.related if p.endswith("/signature"))))
+    spans = tuple(span for at in blocks for span in shown.own.place(REQUEST, at).spans)
+    named = f"{count(len(blocks), 'block')}: {', '.join(blocks)}"
+    yield Said(head, ((found.message, ""), (named, "muted"), (how, "info")), spans, is_own=True)
+
+
+def _loss(loss: Loss, shown: Preflight) -> Said:
+    spans = shown.own.place(REQUEST, loss.pointer).spans if loss.pointer else ()
+    head = line(
+        Span("- ", "warning"), Span("lost  ", "warning"), Span(loss.what, "strong"), Span(f"  {loss.pointer}", "muted")
+    )
+    place = " · ".join(p for p in (loss.pointer or "the whole", byte_range(spans)) if p)
+    return Said(head, ((loss.what, ""), (loss.instead, "info"), (place, "muted")), spans, is_own=True)
+
+
+def question(going: Outgoing, *, is_set: bool) -> str:
+    """What is asked once in a session, before something leaves this machine."""
+    target = going.target
+    host = urlsplit(target.url).netloc
+    what = (
+        f"{going.request.method} {going.request.url}: {size(len(going.request.body.raw))} of this session go to {host}"
+    )
+    key = f" with the key in ${target.key_variable}" if target.key_variable and is_set else " without a key"
+    once = f"You are not asked again about {host} in this session."
+    return f"{what}{key}. It may cost money. Tools are never executed. {once}"

@@ -1,0 +1,232 @@
+"""Lines of an answer beside the one that was recorded: what differs in meaning and in bytes, side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.differences.wire import common
+from workbench.tui.lines import Line, Span, line, plain, wrap
+from workbench.tui.models.tools import laid_out
+from workbench.tui.models.words import count, duration, size
+from workbench.tui.safetext import cells, from_bytes
+from workbench.wire.exchange import State
+
+if TYPE_CHECKING:
+    from workbench.comparison import Answers, Item
+    from workbench.decode import Decoded
+    from workbench.inspection import Trial
+    from workbench.targets.sending import Retrying
+
+BEFORE, AFTER, BOTH = "before", "after", "both"
+"""Which of the answers is shown."""
+
+LEAST_COLUMN = 44
+"""Columns that an answer needs to stand beside another one."""
+
+MOST_SAME = 6
+"""Lines of what both answers say alike."""
+
+MOST_LINES = 400
+
+
+class Row(NamedTuple):
+    """One thing that the answers say.
+
+    Attributes:
+        kind: what it is.
+        before, after: what either says, None where it says nothing of it.
+        note: how they differ.
+        is_same: they mean the same.
+    """
+
+    kind: str
+    before: str | None
+    after: str | None
+    note: str = ""
+    is_same: bool = False
+
+
+class Beside(NamedTuple):
+    """Two answers, the recorded one and the new one as far as it is there.
+
+    Attributes:
+        answers: what they say, pair by pair.
+        trial: what the rules say of the new exchange once it is over; None until then.
+    """
+
+    before: Decoded
+    after: Decoded
+    answers: Answers
+    trial: Trial | None = None
+
+
+def rows(shown: Beside) -> tuple[Row, ...]:
+    """What the answers say, in the order of the new one; then their bytes."""
+    found = tuple(_row(pair.before, pair.after, is_same=pair.is_same) for pair in shown.answers.pairs)
+    old, new = _length(shown.before), _length(shown.after)
+    if old is None and new is None:
+        return found
+    first = shown.answers.first
+    note = "the same bytes" if first is None else f"they differ from byte {first:,} on"
+    is_there = old is not None and new is not None
+    return (*found, Row("bytes", old, new, note if is_there else "", is_there and first is None))
+
+
+def _length(decoded: Decoded) -> str | None:
+    return size(len(decoded.response_text)) if decoded.exchange.response else None
+
+
+def _row(before: Item | None, after: Item | None, *, is_same: bool) -> Row:
+    told = after or before
+    assert told
+    olds, news = (None if item is None else _text(item) for item in (before, after))
+    note = ""
+    if not is_same and olds and news and told.kind in ("text", "reasoning"):
+        at = common(olds, news)
+        note = f"{len(olds):,} → {len(news):,} characters, the first difference at character {at + 1:,}"
+    return Row(told.kind, olds, news, note, is_same)
+
+
+def _text(item: Item) -> str:
+    value = item.value
+    if isinstance(value, dict) and item.kind == "usage":
+        value = " · ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in value.items())
+    said = value if isinstance(value, str) else "" if value is None else laid_out(value)
+    if item.kind == "call":
+        return f"{item.label or '(no name)'} {said}"
+    if item.kind == "reasoning" and value is not None and not isinstance(value, str):
+        return f"{item.label}, hidden from the reader: {len(said):,} characters"
+    return f"{item.label}: {said}" if item.label and item.kind == "error" else said or '""'
+
+
+def head(row: Row) -> Line:
+    """What a row is about, and whether both say the same."""
+    if row.before is None:
+        sign, style, word = "+", "ok", "new alone"
+    elif row.after is None:
+        sign, style, word = "-", "error", "original alone"
+    else:
+        sign, style, word = ("=", "muted", "the same") if row.is_same else ("≠", "warning", "differs")
+    return line(
+        Span(f"{sign} ", style), Span(f"{row.kind} ", "role", 15), Span(word, style), Span(f"  {row.note}", "muted")
+    )
+
+
+def body(row: Row, width: int, side: str) -> list[Line]:
+    """What both say, side by side, or one of them; where they differ is marked."""
+    if side != BOTH:
+        said, other = (row.before, row.after) if side == BEFORE else (row.after, row.before)
+        return _column(said, other, width - 2, row, "  ")
+    room = (width - 5) // 2
+    olds, news = _column(row.before, row.after, room, row), _column(row.after, row.before, room, row)
+    made = []
+    for n in range(max(len(olds), len(news))):
+        left, right = (lines[n] if n < len(lines) else () for lines in (olds, news))
+        padding = Span(" " * max(0, room - cells(plain(left))))
+        made.append(line("  ", *left, padding, Span(" │ ", "muted"), *right))
+    return made
+
+
+def columns(shown: Beside, width: int, side: str, where: str) -> Line:
+    """The heads of the columns."""
+    old = f"Original · {_facts(shown.before)}"
+    new = f"New · {where} · {_facts(shown.after)}"
+    if side != BOTH:
+        return line(Span(f"  {old if side == BEFORE else new}", "accent strong"))
+    room = (width - 5) // 2
+    return line("  ", Span(old, "accent strong", room), Span(" │ ", "muted"), Span(new, "accent strong"))
+
+
+def _facts(decoded: Decoded) -> str:
+    exchange = decoded.exchange
+    if exchange.response is None:
+        return exchange.note or ("no answer yet" if exchange.state is State.OPEN else "no answer was recorded")
+    status = str(exchange.response.status) if exchange.response.status else "no status"
+    how = {State.OPEN: "arriving", State.ABORTED: "broken off", State.INCOMPLETE: "incomplete"}.get(exchange.state, "")
+    return " · ".join(f for f in (status, duration(exchange.duration), how) if f)
+
+
+def _column(said: str | None, other: str | None, room: int, row: Row, margin: str = "") -> list[Line]:
+    if said is None:
+        return [line(margin, Span("—", "muted"))]
+    style = "muted" if row.is_same else "error" if row.kind == "error" else ""
+    lines = wrap(said, room, style, most=MOST_SAME if row.is_same else MOST_LINES)
+    if other is not None and not row.is_same:
+        lines = _marked(lines, said, *_difference(said, other))
+    return [line(margin, *each) for each in lines] or [line(margin)]
+
+
+def _marked(lines: list[Line], text: str, start: int, end: int) -> list[Line]:
+    """The wrapped lines of a text with a range of its characters marked."""
+    made, at = list[Line](), 0
+    for each in lines:
+        span = each[-1]
+        found = text.find(span.text, at)
+        if found < 0:
+            made.append(each)
+            continue
+        at = found + len(span.text)
+        first, last = max(start - found, 0), min(end - found, len(span.text))
+        if first >= last:
+            made.append(each)
+            continue
+        lit = f"{span.style} doubtful".strip()
+        pieces = (span.text[:first], span.style), (span.text[first:last], lit), (span.text[last:], span.style)
+        made.append((*each[:-1], *(Span(piece, style) for piece, style in pieces if piece)))
+    return made
+
+
+def _difference(text: str, other: str) -> tuple[int, int]:
+    """The range of a text between what it begins and ends with like another one."""
+    start = common(text, other)
+    rest = min(len(text), len(other)) - start
+    same = common(text[len(text) - rest :][::-1], other[len(other) - rest :][::-1])
+    return start, len(text) - same
+
+
+def verdict(shown: Beside) -> Line:
+    """What came of it, beside what came of the original."""
+    old, new = (d.exchange.response.status if d.exchange.response else 0 for d in (shown.before, shown.after))
+    was = f"the original was {'accepted' if 200 <= old < 300 else 'refused'} ({old})" if old else "there is no original"
+    exchange = shown.after.exchange
+    if exchange.state is not State.COMPLETE or not new:
+        return line(Span(f"! {exchange.note or 'it was broken off'}", "warning strong"), Span(f" · {was}", "muted"))
+    if not 200 <= new < 300:
+        error = shown.after.response.error if shown.after.response else None
+        words = f": {error.message}" if error else ""
+        return line(Span(f"✗ refused ({new})", "error strong"), Span(f" · {was}", "muted"), Span(words, "error"))
+    kinds = tuple(dict.fromkeys(row.kind for row in rows(shown) if not row.is_same and row.kind != "bytes"))
+    differs = Span(f" · differs in {', '.join(kinds)}", "warning") if kinds else Span(" · says the same", "ok")
+    return line(Span(f"✓ accepted ({new})", "ok strong"), Span(f" · {was}", "muted"), differs if old else Span(""))
+
+
+def progress(after: Decoded | None, octets: int, retries: list[Retrying]) -> Line:
+    """What has come so far."""
+    if retries and not octets:
+        last = retries[-1]
+        what = f"refused for now ({last.status})" if last.status else "not reached"
+        words = f"! {what}: sent again in {duration(last.wait)}, attempt {last.attempt} · {last.why}"
+        return line(Span(words, "warning strong"), Span(" · esc gives up", "muted"))
+    status = after.exchange.response.status if after and after.exchange.response else 0
+    told = [str(status) if status else "waiting for an answer", size(octets)]
+    told += [count(len(after.events), "event")] if after and after.events else []
+    told += [duration(after.exchange.duration)] if after else []
+    return line(Span(" … sending", "accent strong"), Span(f" · {' · '.join(told)} · esc breaks it off", "muted"))
+
+
+def retry_line(retry: Retrying) -> Line:
+    """A refusal that is not the end of it."""
+    what = f"{retry.status}" if retry.status else "not reached"
+    return line(Span(f"! {what}", "warning"), f"  {retry.why}", Span(f"  again after {duration(retry.wait)}", "muted"))
+
+
+def raw_lines(after: Decoded) -> list[Line]:
+    """What came, event by event; of an answer in one piece line by line."""
+    if after.events:
+        return [_event(n, e.name or "", e.data or b"") for n, e in enumerate(after.events)]
+    return [line(Span(from_bytes(part), is_bytes=True)) for part in after.response_text.splitlines()]
+
+
+def _event(number: int, name: str, data: bytes) -> Line:
+    shown = from_bytes(data[:2000])
+    return line(Span(f"{number} ", "muted", -5), Span(f"{name}  " if name else "", "role"), Span(shown, is_bytes=True))

@@ -1,0 +1,422 @@
+"""The answer screen: a request that was sent, its answer as it arrives, then beside the one that was recorded."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters, work
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.message import Message
+from textual.screen import Screen
+
+from workbench.tui import keys
+from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models import findings, send, send_answer
+from workbench.tui.models.send_answer import AFTER, BEFORE, BOTH, Beside
+from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.words import count
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.safetext import visible
+from workbench.tui.screens.worklist import ListPane
+from workbench.tui.service import Answer, guarded, in_words
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workbench.decode import Decoded
+    from workbench.inspection import Inspector
+    from workbench.rules import Finding
+    from workbench.targets.sending import Event
+    from workbench.tui.dispatch import Dispatch, Heard
+    from workbench.tui.preflight import Preflight
+    from workbench.tui.resent import Resent
+    from workbench.tui.screens.session import SessionScreen
+    from workbench.wire.exchange import Exchange
+    from workbench.wire.session import Session
+    from workbench.workspace import Node
+
+REPAINT_SECONDS = 0.1
+"""What arrives is read and painted this often at most."""
+
+
+class Came(Message):
+    """More of the answer is there."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, Came)
+
+
+class Over(Message):
+    """Nothing more will come of a sending: an exchange, or why there is none."""
+
+    def __init__(self, number: int, exchange: Exchange | None, why: str = "") -> None:
+        super().__init__()
+        self.number, self.exchange, self.why = number, exchange, why
+
+
+class BesidePane(LineView):
+    """What two answers say, row by row."""
+
+    shown: Beside | None = None
+    where = ""
+    side = AFTER
+    why = "waiting for an answer …"
+
+    def show(self, shown: Beside | None, where: str, why: str = "") -> None:
+        """Show two answers."""
+        self.shown, self.where, self.why = shown, where, why
+        self.rows = send_answer.rows(shown) if shown else ()
+        self.reload()
+
+    def reload(self) -> None:
+        self.opened_items = set(range(1, self.count()))
+        super().reload()
+
+    @property
+    def seen(self) -> str:
+        """Both answers where there is room for them, else the one in front."""
+        return BOTH if self.text_width >= 2 * send_answer.LEAST_COLUMN else self.side
+
+    def count(self) -> int:
+        return 1 + len(self.rows) if self.shown else 0
+
+    def head(self, item: int, width: int) -> Line:
+        assert self.shown
+        if item == 0:
+            return send_answer.columns(self.shown, width, self.seen, self.where)
+        return send_answer.head(self.rows[item - 1])
+
+    def further(self, item: int, width: int) -> list[Line]:
+        return send_answer.body(self.rows[item - 1], width, self.seen) if item else []
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap(self.why, width, "muted", indent=2)
+
+
+class FoundPane(LineView):
+    """What the rules find in the new exchange."""
+
+    is_accordion = True
+    found: Sequence[Finding] = ()
+    why = ""
+
+    def show(self, found: Sequence[Finding], why: str) -> None:
+        """Show findings."""
+        self.found, self.why, self.cursor = found, why, 0
+        self.reload()
+
+    def count(self) -> int:
+        return len(self.found)
+
+    def head(self, item: int, width: int) -> Line:
+        return findings.finding_line(self.found[item], is_open=item == self.cursor)
+
+    def further(self, item: int, width: int) -> list[Line]:
+        return findings.finding_body(self.found[item], width)
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap(self.why, width, "muted", indent=2)
+
+
+class AnswerScreen(Screen[None]):
+    """Sends as soon as it is shown.
+
+    Args:
+        session: whose exchange it is.
+        node: whose request is sent.
+        sent: what goes out.
+    """
+
+    CSS_PATH = "send_answer.tcss"
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.ANSWER
+    BINDINGS = keys.bindings(keys.ANSWER)
+
+    beside = getters.query_one("#beside", BesidePane)
+    found = getters.query_one("#found", FoundPane)
+    raw = getters.query_one("#raw", ListPane)
+
+    def __init__(self, session: SessionScreen, node: Node, sent: Preflight) -> None:
+        super().__init__()
+        self.session, self.node, self.sent = session, node, sent
+        self.recorded: Node | None = None
+        self.shown: Beside | None = None
+        self.why = ""
+        self._heard: Heard | None = None
+        self._dispatch: Dispatch[Exchange] | None = None
+        self._number = 0
+        self._is_reading = self._has_more = self._is_leaving = False
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing more will come, and all of it is read."""
+        return bool(self.why) or (self.shown is not None and self.shown.trial is not None)
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="headline")
+        yield BesidePane(id="beside")
+        with Container(id="below"):
+            yield FoundPane(id="found")
+            yield ListPane(id="raw")
+        yield KeyBar(id="keys")
+        yield Bar(id="too-small")
+
+    def on_mount(self) -> None:
+        self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_ANSWER, *keys.ANSWER])
+        self.beside.focus()
+        self._send()
+
+    def on_unmount(self) -> None:
+        if self._dispatch:
+            self._dispatch.cancel()
+
+    def on_resize(self) -> None:
+        self._entitle()
+
+    # Sending.
+
+    def _send(self) -> None:
+        from workbench.tui.dispatch import Heard, known_to
+
+        self._number += 1
+        self.shown, self.recorded, self.why = None, None, ""
+        self._heard = Heard(self.sent.outgoing, time.time())
+        index = self.node.index
+
+        def job(inspector: Inspector) -> Answer:
+            known = known_to(inspector, index)
+            return Answer(lambda: self._begin(known))
+
+        self._show()
+        self.session.inspecting.do(guarded(job, self._fail))
+
+    def _begin(self, known: Session) -> None:
+        from workbench.tui.dispatch import Dispatch
+
+        heard, outgoing, parent = self._heard, self.sent.outgoing, self.node.id
+        if not self.is_attached or heard is None:
+            return
+
+        def hear(event: Event) -> None:
+            heard.hear(event)
+            self.post_message(Came())
+
+        dispatch = Dispatch(known, lambda sender: sender.send(outgoing, hear, parent=parent))
+        if self._is_leaving:
+            dispatch.cancel()
+        self._dispatch = dispatch
+        self._run(self._number, dispatch, heard)
+
+    @work(thread=True, group="send", exit_on_error=False)
+    def _run(self, number: int, dispatch: Dispatch[Exchange], heard: Heard) -> None:
+        try:
+            exchange = dispatch.run() or heard.kept()
+        except Exception as error:
+            self.post_message(Over(number, None, in_words(error)))
+        else:
+            self.post_message(Over(number, exchange))
+
+    def _fail(self, why: str) -> None:
+        self.post_message(Over(self._number, None, why))
+
+    # What comes.
+
+    def on_came(self, message: Came) -> None:
+        """Have what came read, unless that is being done."""
+        if self._is_reading:
+            self._has_more = True
+        elif not self.is_over and self._heard:
+            self._is_reading, self._has_more = True, False
+            self._read(self._heard, self._number)
+
+    def _read(self, heard: Heard, number: int) -> None:
+        index, protocol = self.node.index, self.sent.outgoing.protocol or None
+        known = self.shown.after if self.shown else self.sent.trial.decoded
+
+        def job(inspector: Inspector) -> Answer:
+            from workbench.comparison import compare_answers
+            from workbench.decode import Decoded
+
+            before = inspector.detail(index).decoded
+            after = Decoded(index, heard.exchange(), protocol, known)
+            shown = Beside(before, after, compare_answers(before, after))
+            return Answer(lambda: self._came(number, shown))
+
+        self.session.inspecting.do(guarded(job, lambda why: self._came(number, None)))
+
+    def _came(self, number: int, shown: Beside | None) -> None:
+        self._is_reading = False
+        if not self.is_attached or number != self._number or self.is_over:
+            return
+        self.shown = shown or self.shown
+        self._show()
+        if self._has_more:
+            self.set_timer(REPAINT_SECONDS, lambda: self.on_came(Came()))
+
+    def on_over(self, message: Over) -> None:
+        """Record what came, judge it, and lay it beside the original."""
+        if message.number != self._number:
+            return
+        if message.exchange is None:
+            self.why = message.why
+            self._show()
+            if self._is_leaving:
+                self.dismiss(None)
+            return
+        exchange, index, sent = message.exchange, self.node.index, self.sent
+
+        def job(inspector: Inspector) -> Answer:
+            from workbench.comparison import compare_answers
+            from workbench.tui.preflight import judge
+
+            before = inspector.detail(index).decoded
+            trial = judge(inspector, index, sent.outgoing, exchange)
+            shown = Beside(before, trial.decoded, compare_answers(before, trial.decoded), trial)
+            return Answer(lambda: self._judged(shown))
+
+        self.session.working.sent(self.node, exchange, self._keep, self._not_kept)
+        self.session.inspecting.do(guarded(job, self._fail))
+
+    def _keep(self, node: Node) -> None:
+        """It is a branch now, whatever becomes of this screen."""
+        self.recorded = node
+        if self._is_leaving and self.is_attached:
+            self.dismiss(None)
+
+    def _not_kept(self, why: str) -> None:
+        """It is shown all the same."""
+        self._is_leaving = False
+        self._say(f"not kept: {why}")
+
+    def _judged(self, shown: Beside) -> None:
+        if self.is_attached:
+            self.shown = shown
+            self._show()
+
+    # What is shown.
+
+    def _show(self) -> None:
+        outgoing, shown = self.sent.outgoing, self.shown
+        self.beside.show(shown, outgoing.target.name, self.why or BesidePane.why)
+        self.beside.title(line(" Answers "))
+        trial = shown.trial if shown else None
+        told = trial.findings if trial else ()
+        self.found.show(told, "nothing is found in it" if trial else "judged once the answer is there")
+        label = f" under {trial.contract.label}" if trial else ""
+        self.found.title(line(f" Findings{label} · {count(len(told), 'finding')} " if trial else " Findings "))
+        self._show_raw(shown.after if shown else None)
+        self.set_class(self.is_over, "-over")
+        self._entitle()
+
+    def _show_raw(self, after: Decoded | None) -> None:
+        retries = [send_answer.retry_line(each) for each in self._heard.retries] if self._heard else []
+        lines = [*retries, *(send_answer.raw_lines(after) if after else [])]
+        was_last = self.raw.cursor >= self.raw.count() - 1
+        self.raw.show(len(lines), lambda item: lines[item], "no byte of an answer has come")
+        if was_last:
+            self.raw.move_to(len(lines) - 1)
+        what = "events" if after and after.events else "bytes"
+        self.raw.title(line(f" As it came · {what} "))
+
+    def _entitle(self) -> None:
+        target = self.sent.outgoing.target
+        is_set = bool(target.key_variable and os.environ.get(target.key_variable))
+        if self.why:
+            told = line(Span(f"✗ not sent: {self.why}", "error"))
+        elif self.is_over and self.shown:
+            told = send_answer.verdict(self.shown)
+        else:
+            heard = self._heard
+            told = send_answer.progress(
+                self.shown.after if self.shown else None, heard.size if heard else 0, heard.retries if heard else []
+            )
+        title = f"Request {self.node.index + 1} to {target.name}"
+        self.query_one("#headline", Bar).show(send.headline(title, told, target, self.size.width, is_set=is_set))
+
+    # Keys.
+
+    def action_pane(self, step: int) -> None:
+        """The next pane; where there is room for one answer only, the other one takes its place first."""
+        beside = self.beside
+        if beside.has_focus and beside.seen == (AFTER if step > 0 else BEFORE):
+            beside.side = BEFORE if step > 0 else AFTER
+            beside.reload()
+            return
+        panes: list[LineView] = [beside, self.found, self.raw]
+        at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
+        pane = panes[(at + step) % len(panes)]
+        if pane is beside and beside.seen != BOTH:
+            beside.side = AFTER if step > 0 else BEFORE
+            beside.reload()
+        self.set_class(pane is self.raw, "-on-raw")
+        pane.focus()
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        self.action_open()
+
+    def action_open(self) -> None:
+        """The new exchange as a session of its own, behind what came before it in its conversation."""
+        shown = self.shown
+        if not self.is_over or shown is None:
+            self.notify("it is still on its way", markup=False)
+            return
+        outgoing, index, exchange = self.sent.outgoing, self.node.index, shown.after.exchange
+
+        def job(inspector: Inspector) -> Answer:
+            from workbench.tui.resent import resent
+
+            made = resent(inspector, index, outgoing, exchange)
+            return Answer(lambda: self._open(made))
+
+        self.session.inspecting.do(guarded(job, self._say))
+
+    def _open(self, made: Resent) -> None:
+        from workbench.tui.screens.session import SessionScreen
+
+        if self.is_current:
+            contract = self.sent.outgoing.target.contract or None
+            self.app.push_screen(SessionScreen(made, contract, None, len(made) - 1))
+
+    def _say(self, why: str) -> None:
+        self.notify(visible(why), severity="error", markup=False)
+
+    def action_again(self) -> None:
+        """The same once more: another branch."""
+        if self.is_over:
+            self._send()
+        else:
+            self.notify("it is still on its way: esc breaks it off", markup=False)
+
+    def action_write(self) -> None:
+        """The body of the answer, into a file."""
+        from workbench.tui.screens.write import WriteScreen
+
+        body = self.shown.after.response_text if self.shown else b""
+        if body and self.is_over:
+            self.app.push_screen(WriteScreen(body, f"answer-{self.node.index + 1}.txt"), self._written)
+        else:
+            self.notify("there is no body to write", markup=False)
+
+    def _written(self, path: Path | None) -> None:
+        if path:
+            self.notify(visible(f"written: {path}"), markup=False)
+
+    def action_leave(self) -> None:
+        """Break off and keep what came; once it is over go back."""
+        if self.is_over:
+            self.dismiss(None)
+        elif self._dispatch:
+            self._dispatch.cancel()
+
+    def action_back(self) -> None:
+        """Back; what is on its way is broken off, and kept."""
+        self._is_leaving = True
+        if self.is_over:
+            self.dismiss(None)
+        elif self._dispatch:
+            self._dispatch.cancel()
