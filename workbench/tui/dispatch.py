@@ -8,7 +8,7 @@ from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from workbench.targets.sending import Answered, Arrived, Event, Retrying, Sender
+from workbench.targets.sending import Answered, Arrived, Event, Interrupted, Retrying, Sender
 from workbench.tui.service import Answer
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpResponse, Origin, State
 from workbench.wire.redaction import Redactor
@@ -86,6 +86,7 @@ class Heard:
         self.outgoing, self.started_at = outgoing, started_at
         self.retries: list[Retrying] = []
         self._lock = Lock()
+        self._interrupted: Exchange | None = None
         self._status, self._headers = 0, Headers()
         self._body = bytearray()
         self._chunks: list[Chunk] = []
@@ -101,6 +102,8 @@ class Heard:
                     self._body += data
                     self._chunks.append(Chunk(len(self._body), at))
                     self._at = at
+                case Interrupted(exchange):
+                    self._interrupted = exchange
                 case Retrying():
                     self.retries.append(event)
                     self._status = 0
@@ -132,7 +135,7 @@ class Heard:
 
     def kept(self) -> Exchange:
         """What came until it was broken off, without secrets."""
-        return Redactor().exchange(self.exchange(State.ABORTED, BROKEN_OFF))
+        return self._interrupted or Redactor().exchange(self.exchange(State.ABORTED, BROKEN_OFF))
 
 
 def known_to(inspector: Inspector, index: int) -> Session:

@@ -103,7 +103,9 @@ class SendScreen(Screen[None]):
     @property
     def is_key_set(self) -> bool:
         """The key that the target asks for is in the environment."""
-        return bool(self.target.key_variable and os.environ.get(self.target.key_variable))
+        from workbench.targets.credentials import is_set
+
+        return is_set(self.target.key_variable, os.environ)
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")

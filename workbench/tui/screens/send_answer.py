@@ -324,8 +324,9 @@ class AnswerScreen(Screen[None]):
         self.raw.title(line(f" As it came · {what} "))
 
     def _entitle(self) -> None:
+        from workbench.targets.credentials import is_set
+
         target = self.sent.outgoing.target
-        is_set = bool(target.key_variable and os.environ.get(target.key_variable))
         if self.why:
             told = line(Span(f"✗ not sent: {self.why}", "error"))
         elif self.is_over and self.shown:
@@ -336,7 +337,9 @@ class AnswerScreen(Screen[None]):
                 self.shown.after if self.shown else None, heard.size if heard else 0, heard.retries if heard else []
             )
         title = f"Request {self.node.index + 1} to {target.name}"
-        self.query_one("#headline", Bar).show(send.headline(title, told, target, self.size.width, is_set=is_set))
+        self.query_one("#headline", Bar).show(
+            send.headline(title, told, target, self.size.width, is_set=is_set(target.key_variable, os.environ))
+        )
 
     # Keys.
 

@@ -1,15 +1,22 @@
-"""Chooses where requests are sent: an embedded simulator, a target of ``targets.yaml``, a URL."""
+"""Chooses where requests are sent: a simulator, a target of the user's own, a provider, a URL, this machine."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from os.path import commonprefix
 
 from workbench.errors import WorkbenchError
-from workbench.targets.target import Target, resolve
+from workbench.targets.target import Target, providers, resolve
 from workbench.tui.screens.form import Field, Form, Offer, Suggestion
 
 URLS = ("http://", "https://")
+
+LOCAL = "local:"
+"""What is typed to have servers on this machine looked for."""
+
+NAME = 24
+"""Columns of a target's name."""
 
 
 class TargetScreen(Form[Target]):
@@ -23,7 +30,8 @@ class TargetScreen(Form[Target]):
 
     def __init__(self, title: str, own: str, protocol: str) -> None:
         super().__init__()
-        self.own, self.protocol = own, protocol
+        self.own = own
+        self._here: dict[str, Target] = {}
         hint = "tab completes · ↓ chooses · enter · esc"
         self.fields = [
             Field("target", title, hint),
@@ -31,30 +39,58 @@ class TargetScreen(Form[Target]):
         ]
 
     def offer(self, field: str, text: str) -> Offer:
-        return offer_protocols(text) if field == "protocol" else offer_targets(text, self.own)
+        if field == "protocol":
+            return offer_protocols(text)
+        return self._offer_local() if text.strip() == LOCAL else offer_targets(text, self.own)
+
+    def _offer_local(self) -> Offer:
+        """The servers that answer on this machine."""
+        import asyncio
+
+        from workbench.targets import local
+
+        found = [each.target for each in asyncio.run(local.found())]
+        self._here |= {each.url: each for each in found}
+        why = "" if found else "no server answers on its usual port of this machine: type its URL"
+        return Offer([Suggestion(line_of(each), each.url) for each in found], why_not=why)
 
     def submit(self, field: str, text: str) -> None:
         target = self.value("target").strip() or f"sim:{self.own}"
-        if field == "target" and target.startswith(URLS):
+        if target in self._here:
+            self.dismiss(self._here[target])
+        elif target == LOCAL:
+            self.say("choose one of the servers below with ↓, or type a URL")
+        elif field == "target" and target.startswith(URLS):
             self.go("protocol")
-            return
+        else:
+            self._try(field, target)
+
+    def _try(self, field: str, target: str) -> None:
+        spoken = self.value("protocol").strip() if target.startswith(URLS) else ""
         try:
-            self.dismiss(resolve(target, self.value("protocol").strip()))
+            self.dismiss(resolve(target, spoken))
         except (WorkbenchError, OSError) as error:
             self.say(str(error))
-            self.go("target" if field == "target" else field)
 
 
 def offer_targets(text: str, own: str) -> Offer:
-    """The targets whose name holds a text: the simulator of the own contract first, then those of the others."""
+    """The targets whose name holds a text: the own contract's simulator, endpoints, the other simulators."""
     from workbench import matrix
+    from workbench.targets import configured
 
     typed = text.strip()
     if typed.startswith(URLS):
         return Offer((), why_not="a URL: enter goes on to the protocol it speaks")
     labels = dict.fromkeys([own, *matrix.labels()])
-    made = [Suggestion(_simulator(label, is_own=label == own), f"sim:{label}") for label in labels]
-    return _held(made, typed)
+    first, *others = [Suggestion(_simulator(label, is_own=label == own), f"sim:{label}") for label in labels]
+    try:
+        mine = tuple(configured.named().values())
+        trouble = []
+    except (WorkbenchError, OSError) as error:
+        mine, trouble = (), [Suggestion(f"targets.yaml: {error}", typed, is_final=False)]
+    known = [Suggestion(line_of(each), each.name) for each in (*mine, *providers().values())]
+    here = Suggestion(f"{LOCAL:<{NAME}} look for model servers on this machine", LOCAL, is_final=False)
+    return _held([first, *known, here, *others], typed, trouble)
 
 
 def offer_protocols(text: str) -> Offer:
@@ -66,13 +102,24 @@ def offer_protocols(text: str) -> Offer:
     return _held([Suggestion(name, name) for name in names], "" if typed in names else typed)
 
 
-def _held(made: Iterable[Suggestion], typed: str) -> Offer:
+def line_of(target: Target) -> str:
+    """An endpoint in one line: its name, whether its key is set, where it is, what it speaks."""
+    from workbench.targets.credentials import is_set
+
+    state = "set" if is_set(target.key_variable, os.environ) else "not set"
+    key = f"${target.key_variable} {state}" if target.key_variable else "no key"
+    told = " · ".join(f for f in (key, target.url, target.model, ", ".join(target.protocols)) if f)
+    return f"{target.name:<{NAME}} {told}"
+
+
+def _held(made: Iterable[Suggestion], typed: str, more: Iterable[Suggestion] = ()) -> Offer:
     found = [each for each in made if typed.casefold() in each.text.casefold()]
     begun = [each.text for each in found if each.text.startswith(typed)] or [each.text for each in found]
     why = "" if found else "nothing is called that: sim:CONTRACT, a URL, or a name of targets.yaml"
-    return Offer(found, commonprefix(begun).rstrip(":"), why)  # noqa: RUF071 (of names, letter by letter)
+    shared = commonprefix(begun).rstrip(":")  # noqa: RUF071 (of names, letter by letter)
+    return Offer([*more, *found], shared, why)
 
 
 def _simulator(label: str, *, is_own: bool) -> str:
     own = "the contract of this exchange · " if is_own else ""
-    return f"{f'sim:{label}':<24} {own}simulated, nothing leaves this program"
+    return f"{f'sim:{label}':<{NAME}} {own}simulated, nothing leaves this program"
