@@ -13,14 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from workbench import plugins
 from workbench.errors import UsageError
-from workbench.inspection import Inspector
 from workbench.ir import NOTHING
-from workbench.wire.exchange import Exchange
-from workbench.wire.session import Session
+
+if TYPE_CHECKING:
+    from workbench.inspection import Inspector
+    from workbench.wire.exchange import Exchange
+    from workbench.wire.session import Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,14 +16,16 @@ from workbench import replay, resources
 from workbench.exporters import Exported, Selection
 from workbench.exporters.as_pytest._cases import Case, case_of
 from workbench.exporters.as_pytest._proof import prove
-from workbench.exporters.as_pytest._text import BROKEN, CONTRACTS, TRANSCRIPT, module
+from workbench.exporters.as_pytest._text import BROKEN, CONTRACTS, SIGNATURE, TRANSCRIPT, module
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import text
 
-__all__ = ["SUFFIX", "TITLE", "prove", "write"]
+__all__ = ["RUNS", "SUFFIX", "TITLE", "leftovers", "prove", "write"]
 
 TITLE = "pytest test"
 SUFFIX = ""
+RUNS = {"broken": BROKEN, "fixed": TRANSCRIPT}
+"""What the two runs of a proof are on → file."""
 
 
 def write(selection: Selection) -> Exported:
@@ -48,6 +50,11 @@ def write(selection: Selection) -> Exported:
     open_calls = ("calls stay open in it: the test does not ask for their results",) if is_open else ()
     broken = f"broken: request {case.worst.number} of {BROKEN}, {case.how}"
     return Exported(files, (broken, *case.notes, *open_calls), case.left_out)
+
+
+def leftovers(folder: Path) -> list[Path]:
+    """Tests that an earlier export wrote into a folder."""
+    return [path for path in folder.glob("test_*_????????.py") if SIGNATURE in path.read_text("utf-8", "replace")]
 
 
 def _contracts(case: Case) -> dict[str, bytes]:

@@ -124,7 +124,7 @@ def _turn(exchanges: Sequence[Exchange], place: Place) -> Turn:
 def _demand_accepted(turn: Turn, place: Place) -> None:
     """Raises LocalProtocolError where the simulator refuses the request, or a rule names an error in it."""
     served = turn.send(Simulator(place.provider, known=turn.before)).served
-    hint = "repair it first: check FILE --fix -o FIXED, then export FIXED --broken FILE"
+    hint = "repair it first: workbench check FILE --fix -o FIXED, then export FIXED --broken FILE"
     if served.is_refused:
         said = f"{served.finding.rule} at {served.finding.pointer or '/'}" if served.finding else served.note
         raise LocalProtocolError(f"exchange {place.index + 1} is refused by {place.provider}: {said}", hint=hint)

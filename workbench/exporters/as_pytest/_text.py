@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator
 
 from workbench import __version__
-from workbench.differences import Change, compare
+from workbench.differences import Change, Kind, compare
 from workbench.differences.meaning import Detail
 from workbench.exporters.as_pytest._cases import Case
 from workbench.ir import JsonValue
@@ -22,6 +22,9 @@ VARIABLE = "WORKBENCH_TRANSCRIPT"
 
 CONTRACTS = "contracts"
 """Folder of contracts that do not ship."""
+
+SIGNATURE = "Needs agent-workbench[testing]. Written by Workbench"
+"""Stands in every test that is exported."""
 
 _WIDTH = 100
 _MOST_TOLD = 6
@@ -76,13 +79,14 @@ def _told(case: Case) -> Iterator[str]:
     yield f"{TRANSCRIPT} holds the request as it is right, after what was said before it; {BROKEN} as it was."
     yield "The provider is simulated from its contract in this process: no network, no key. Run it with `pytest`;"
     yield f"`{VARIABLE}={BROKEN} pytest` runs the same tests on what was broken, and they fail."
-    yield f"Needs agent-workbench[testing]. Written by Workbench {__version__} from {_shown(case.name)}."
+    yield f"{SIGNATURE} {__version__} from {_shown(case.name)}."
 
 
 def _changes(case: Case) -> Iterator[str]:
     """From the broken body to the one that is right."""
     found = compare(*case.texts())
-    lines = [line for change in found.changes for line in _change(change)]
+    changes = [change for change in found.changes if change.kind is not Kind.RESPELLED] or found.changes
+    lines = [line for change in changes for line in _change(change)]
     if not found.is_read:
         lines = ["a body that can be read"]
     elif not lines:
@@ -99,7 +103,7 @@ def _change(change: Change) -> Iterator[str]:
     else:
         where = change.after or change.before
         label = f" ({change.label})" if change.label else ""
-        yield f"{change.kind}: {where}{label}" + (f", which was {change.before}" if change.kind == "moved" else "")
+        yield f"{change.kind}: {where}{label}" + (f", which was {change.before}" if change.kind is Kind.MOVED else "")
 
 
 def _detail(detail: Detail) -> str:

@@ -1,0 +1,24 @@
+"""Session files as bytes: secrets are replaced as in every session file."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from workbench.exporters import Exported, Selection, one_file
+from workbench.wire.session import store
+
+
+def saved(selection: Selection, form: str) -> Exported:
+    """The exchanges as a session file. Raises SessionFormatError, OSError.
+
+    Args:
+        form: ``store.TEXT`` or ``store.RECORDING``.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "session"
+        exchanges = (exchange for _, exchange in selection.exchanges())
+        written = store.save(exchanges, path, about=selection.session.about, form=form)
+        count = written.redactions
+        note = (f"{count:,} secrets are replaced by stand-ins" if count > 1 else "a secret is replaced by a stand-in",)
+        return one_file(path.read_bytes(), (note if count else ()) + tuple(f"damaged: {d}" for d in written.damage))
