@@ -176,6 +176,8 @@ def _converted(decoded: Decoded, target: Target, wanted: str, model: str, stream
     body = spelled(body, known if isinstance(known, list) else None)
     renamed = tuple((old, new) for new, old in made.ids.items() if old is not None)
     notes = (f"converted from {decoded.protocol} to {wanted}", *notes)
+    if not target.is_simulator and not model and meant.model:
+        notes = (*notes, f"model {meant.model} is asked for as it was recorded: name another one with --model")
     return _Made(body, path, meant.model or "", meant.stream, notes, made.losses, renamed, is_converted=True)
 
 

@@ -8,6 +8,7 @@ from workbench.decode import REQUEST, Decoded
 from workbench.inspection import Inspector, Trial
 from workbench.rules import Contract, Finding, Refusal, Verdict, refusal
 from workbench.targets.outgoing import Outgoing
+from workbench.targets.unbound import Unbound, unbound
 from workbench.wire.exchange import Exchange
 
 
@@ -20,7 +21,7 @@ class Preflight:
         finding: what the verdict rests on; None where there is none. Its places are those of the body as it is sent.
         refusal: the provider's answer where it refuses.
         findings: all that the rules say of the request under this contract.
-        unbound: pointers of signed blocks, in the request as it is edited, that an edit before them made worthless.
+        unbound: signed blocks of the request as it is recorded that an edit before them made worthless; None for none.
     """
 
     outgoing: Outgoing
@@ -29,16 +30,16 @@ class Preflight:
     finding: Finding | None
     refusal: Refusal | None
     findings: tuple[Finding, ...]
-    unbound: tuple[str, ...] = ()
+    unbound: Unbound | None = None
 
 
-def preflight(inspector: Inspector, index: int, outgoing: Outgoing, *, unbound: tuple[str, ...] = ()) -> Preflight:
+def preflight(inspector: Inspector, index: int, outgoing: Outgoing, own: Decoded | None = None) -> Preflight:
     """Judge a request that is about to be sent.
 
     Args:
         inspector: of the session it belongs to.
         index: of the recorded exchange in whose place it stands.
-        unbound: pointers of ``editing.signed.unbound``, where it was edited.
+        own: the request in its own protocol, to look for signed blocks that are unbound; None to leave that out.
     """
     trial = judged(inspector, index, outgoing, Exchange("", outgoing.request))
     found = trial.judgement
@@ -50,7 +51,7 @@ def preflight(inspector: Inspector, index: int, outgoing: Outgoing, *, unbound: 
         found.finding,
         refusal(found.finding, trial.contract) if found.finding else None,
         tuple(f for f in trial.findings if f.side == REQUEST),
-        unbound,
+        unbound(inspector, own, outgoing.target) if own and not outgoing.is_converted else None,
     )
 
 

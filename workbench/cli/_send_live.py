@@ -1,0 +1,82 @@
+"""What people see while an answer arrives: its text, on a terminal, and every wait before another attempt."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from workbench.cli import _output
+from workbench.tui.safetext import visible
+
+if TYPE_CHECKING:
+    from workbench.targets.outgoing import Outgoing
+    from workbench.targets.sending import Event
+
+REPAINT_SECONDS = 0.1
+"""Text is shown this often: putting it together costs more the more there is."""
+
+
+class Live:
+    """Tells of one send on stderr. ``heard`` takes its events.
+
+    Args:
+        is_shown: the text of the answer is shown as it comes; else only waits are.
+    """
+
+    def __init__(self, outgoing: Outgoing, *, is_shown: bool) -> None:
+        from workbench import adapters
+        from workbench.wire.sse import SseReader
+
+        self._name = outgoing.target.name
+        self._is_shown = is_shown and outgoing.protocol in adapters.protocols()
+        self._decoder = adapters.get(outgoing.protocol).stream_decoder() if self._is_shown else None
+        self._reader = SseReader()
+        self._shown = ""
+        self._last = 0.0
+
+    @property
+    def has_shown(self) -> bool:
+        """Some of the answer is on the terminal."""
+        return bool(self._shown)
+
+    def heard(self, event: Event) -> None:
+        """Tell of an event."""
+        from workbench.targets.sending import Answered, Arrived, Retrying
+
+        if isinstance(event, Retrying):
+            again = f"{self._name}: {event.why}: again in {event.wait:.1f} s (attempt {event.attempt} failed)"
+            _output.complain(again, 0)
+        elif isinstance(event, Answered):
+            kind = event.headers.get("content-type") or ""
+            is_plain = not (event.headers.get("content-encoding") or "").replace("identity", "")
+            self._is_shown = self._is_shown and is_plain and kind.startswith("text/event-stream")
+        elif isinstance(event, Arrived) and self._is_shown and self._decoder:
+            for block in self._reader.feed(event.data):
+                self._decoder.feed(block)
+            if time.monotonic() - self._last >= REPAINT_SECONDS:
+                self._show()
+
+    def end(self) -> None:
+        """Nothing more comes."""
+        if self._is_shown:
+            self._show()
+            if self._shown:
+                self._write("\n")
+
+    def _show(self) -> None:
+        from workbench.ir import Text
+
+        assert self._decoder
+        messages = self._decoder.result().messages
+        text = "\n".join(p.text for m in messages for p in m.parts if isinstance(p, Text))
+        if text.startswith(self._shown):
+            self._write(text[len(self._shown) :])
+            self._shown = text
+        self._last = time.monotonic()
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError):
+            sys.stderr.write("\n".join(visible(line) for line in text.split("\n")))
+            sys.stderr.flush()

@@ -1,0 +1,207 @@
+"""What would be sent and what came of it, for people and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.cli import _output
+from workbench.cli._check_formats import finding_lines
+from workbench.cli._report import finding_json
+from workbench.errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from workbench.inspection import Trial
+    from workbench.ir import JsonValue
+    from workbench.rules import Finding
+    from workbench.targets.preflight import Preflight
+    from workbench.targets.target import Target
+    from workbench.wire.exchange import Exchange
+
+LOSSES_SHOWN = 8
+
+
+@dataclass(slots=True)
+class Row:
+    """One target: what goes there, and what came of it.
+
+    Attributes:
+        plan: None where the request cannot be said there; ``error`` then tells why.
+        dropped: what was left out to have no unbound block, "" for nothing.
+        exchange: None before it is sent, or where the target could not be reached.
+        trial: the exchange judged as the target would.
+        is_interrupted: it was cut short by people.
+        was_shown: its text is on the terminal already.
+    """
+
+    target: Target
+    plan: Preflight | None = None
+    dropped: str = ""
+    exchange: Exchange | None = None
+    trial: Trial | None = None
+    error: Exception | None = None
+    is_interrupted: bool = False
+    was_shown: bool = False
+
+    @property
+    def status(self) -> int:
+        """Exit status: 1 refused, 2 not sent, 4 network, 130 interrupted."""
+        from workbench.wire.exchange import State
+
+        if self.is_interrupted:
+            return 130
+        if self.error:
+            return 2 if isinstance(self.error, WorkbenchError) else 4
+        if self.exchange is None or self.exchange.response is None or self.exchange.state is State.ABORTED:
+            return 4
+        answer = self.trial.decoded.response if self.trial else None
+        is_refused = not 200 <= self.exchange.response.status < 300 or bool(answer and answer.error)
+        return 1 if is_refused else 0
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the rules say of the answer; what they say of the request is in the plan."""
+        return tuple(f for f in self.trial.findings if f.side == "response") if self.trial else ()
+
+
+def plan_lines(row: Row) -> Iterator[str]:
+    """What will be done."""
+    if row.plan is None:
+        yield f"{row.target.name}: cannot be sent: {row.error}"
+        return
+    plan, sent = row.plan, row.plan.outgoing
+    url = sent.request.url if sent.request.url.startswith("http") else f"{row.target.name} {sent.request.url}"
+    yield f"{sent.request.method} {url}"
+    key = f"key from ${row.target.key_variable}" if row.target.key_variable else "no key"
+    size = _output.number(len(sent.request.body.raw), "byte")
+    words = (sent.protocol or "protocol unknown", sent.model or "no model", size, "stream" if sent.is_stream else "")
+    yield "  " + " · ".join(filter(None, (*words, key)))
+    for name, value in row.target.headers:
+        yield f"  header {name}: {value}"
+    yield f"  before sending, contract {plan.contract.label}: {_judged(plan)}"
+    yield from (f"  note: {_output.cut(note)}" for note in sent.notes)
+    for loss in sent.losses[:LOSSES_SHOWN]:
+        yield f"  lost: {loss.pointer or '(the whole)'}  {_output.cut(loss.what)}: {_output.cut(loss.instead)}"
+    if len(sent.losses) > LOSSES_SHOWN:
+        yield f"  lost: {len(sent.losses) - LOSSES_SHOWN} more (--format json has them all)"
+    if row.dropped:
+        yield f"  left out: {_output.cut(row.dropped)}"
+    for found in plan.unbound.findings if plan.unbound else ():
+        yield f"  unbound: {found.pointer}  {_output.cut(found.message)}"
+    if plan.unbound and plan.unbound.without:
+        yield f"  --drop-unbound would: {_output.cut(plan.unbound.title)}"
+
+
+def _judged(plan: Preflight) -> str:
+    if plan.finding is None:
+        return plan.verdict.value
+    status = f" with {plan.refusal.status}" if plan.refusal else ""
+    return f"{plan.verdict.value}{status}  {plan.finding.rule}  {plan.finding.pointer or '(the whole)'}"
+
+
+def result_lines(row: Row) -> Iterator[str]:
+    """What came of it."""
+    from workbench.inspection import PENDING
+
+    exchange = row.exchange
+    if row.error:
+        yield f"  not sent: {row.error}" if row.status == 2 else f"  failed: {row.error}"
+    if exchange is None:
+        return
+    status = str(exchange.response.status) if exchange.response else "no answer"
+    size = f" · {_output.number(len(exchange.response.body.raw), 'byte')}" if exchange.response else ""
+    took = f" · {exchange.duration:.2f} s" if exchange.duration is not None else ""
+    tries = exchange.meta.get("attempts")
+    yield f"answer: {status}{size}{took}" + (f" · attempt {tries}" if tries else "")
+    if exchange.note:
+        yield f"  {exchange.note}"
+    yield from _said(row)
+    for found in row.findings:
+        if found.rule != PENDING:  # its call is shown above
+            yield from finding_lines(found)
+
+
+def _said(row: Row) -> Iterator[str]:
+    from workbench.ir import Text, ToolCallIR
+
+    answer = row.trial.decoded.response if row.trial else None
+    if answer is None:
+        return
+    if answer.error:
+        yield f"  refused: {_output.cut(answer.error.message, 2000)}"
+    for message in answer.messages:
+        for part in message.parts:
+            if isinstance(part, Text) and part.text and not row.was_shown:
+                yield from (f"  {line}" for line in part.text.split("\n"))
+            elif isinstance(part, ToolCallIR):
+                yield f"  call {part.name or '(no name)'} {_output.cut(_arguments(part.raw, part.input), 2000)}"
+    if answer.finish_reason:
+        yield f"  finish reason: {answer.finish_reason}"
+
+
+def _arguments(raw: str | None, value: JsonValue) -> str:
+    import json
+
+    return raw if raw is not None else json.dumps(value, ensure_ascii=False)
+
+
+def as_json(row: Row) -> JsonValue:
+    """One entry of ``sent``."""
+    plan, exchange = row.plan, row.exchange
+    sent = plan.outgoing if plan else None
+    return {
+        "target": row.target.name,
+        "url": sent.request.url if sent else None,
+        "protocol": (sent.protocol or None) if sent else None,
+        "model": (sent.model or None) if sent else None,
+        "stream": sent.is_stream if sent else None,
+        "bytes": len(sent.request.body.raw) if sent else None,
+        "key_variable": row.target.key_variable or None,
+        "converted": sent.is_converted if sent else None,
+        "losses": [loss._asdict() for loss in sent.losses] if sent else [],
+        "ids": {new: old for old, new in sent.ids} if sent else {},
+        "notes": list(sent.notes) if sent else [],
+        "unbound": [f.pointer for f in plan.unbound.findings] if plan and plan.unbound else [],
+        "dropped": row.dropped or None,
+        "before": _plan_json(plan) if plan else None,
+        "status": exchange.response.status if exchange and exchange.response else None,
+        "state": exchange.state.value if exchange else None,
+        "seconds": exchange.duration if exchange else None,
+        "attempts": exchange.meta.get("attempts", 1) if exchange else None,
+        "note": (exchange.note or None) if exchange else None,
+        "answer": _answer_json(row),
+        "findings": [finding_json(f) for f in row.findings],
+        "error": str(row.error) if row.error else None,
+        "exit": row.status,
+    }
+
+
+def _plan_json(plan: Preflight) -> JsonValue:
+    found = plan.finding
+    return {
+        "contract": plan.contract.label,
+        "verdict": plan.verdict.value,
+        "rule": found.rule if found else None,
+        "pointer": found.pointer if found else None,
+        "message": found.message if found else None,
+        "findings": [finding_json(f) for f in plan.findings],
+    }
+
+
+def _answer_json(row: Row) -> JsonValue:
+    from workbench.ir import Text
+
+    answer = row.trial.decoded.response if row.trial else None
+    if answer is None:
+        return None
+    parts = [p for m in answer.messages for p in m.parts]
+    calls = [call for m in answer.messages for _, call in m.tool_calls()]
+    return {
+        "model": answer.model,
+        "text": "\n".join(p.text for p in parts if isinstance(p, Text)),
+        "reasoning": any(True for m in answer.messages for _ in m.reasoning()),
+        "calls": [{"id": c.id, "name": c.name, "arguments": _arguments(c.raw, c.input)} for c in calls],
+        "finish_reason": answer.finish_reason,
+        "error": answer.error.message if answer.error else None,
+    }

@@ -1,0 +1,155 @@
+"""Where requests can be sent: simulators, your own targets, known providers, and servers on this machine.
+
+  sim:CONTRACT   the embedded simulator of a contract; it needs nothing
+  your own       in ~/.config/workbench/targets.yaml, or $XDG_CONFIG_HOME/workbench/targets.yaml:
+
+    targets:
+      gateway:
+        base_url: https://gateway.example/v1
+        protocol: openai-chat                # or several: [openai-chat, anthropic-messages]
+        model: my-model                      # in place of the request's
+        profile: deepseek:v4                 # the contract that requests are judged by
+        key_variable: GATEWAY_KEY            # the name of the variable, never the key
+        headers: {x-team: tools, x-token: "${TEAM_TOKEN}"}
+
+  providers      by the names of their contracts: they need a key in the environment and nothing else
+  --local        servers that answer on their usual port of this machine: vLLM 8000, SGLang 30000, llama.cpp 8080,
+                 Ollama 11434, LM Studio 1234
+
+A key is read from the environment when a request is sent, goes to the scheme, host and port it is configured for and to
+no other, and is never written. This list says whether one is set, never what it is.
+
+JSON output is one object:
+  {"file", "simulators": [{"name", "title", "protocols", "variants"}],
+   "targets": [{"name", "url", "protocols", "model", "profile", "key_variable", "key_set", "headers"}],
+   "providers": [the same], "local": [{"server", "url", "protocols", "models"}] | null}
+"file" is where targets.yaml is looked for; "headers" are the names of further ones; "server" is null for one that
+nobody knows; "local" is null where it was not asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from workbench.cli import _output
+
+if TYPE_CHECKING:
+    from workbench.ir import JsonValue
+    from workbench.targets.local import Local
+    from workbench.targets.target import Target
+
+NAME = "targets"
+HELP = "where requests can be sent"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--local", action="store_true", help="look for servers on this machine")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def run(args: argparse.Namespace) -> int:
+    """List them."""
+    import asyncio
+
+    from workbench.targets import configured, local, target
+
+    own, known = configured.named(), target.providers()
+    here = asyncio.run(local.found()) if args.local else None
+    if args.format == "json":
+        _output.emit_json(_as_json(own, known, here))
+    else:
+        _print(own, known, here)
+    return 0
+
+
+def _as_json(
+    own: Mapping[str, Target], known: Mapping[str, Target], here: tuple[Local, ...] | None
+) -> dict[str, JsonValue]:
+    from workbench.rules import contracts
+    from workbench.targets import configured
+
+    return {
+        "file": str(configured.path()),
+        "simulators": [
+            {
+                "name": f"sim:{name}",
+                "title": contracts.read(name).title,
+                "protocols": list(contracts.protocols(name)),
+                "variants": [v.name for v in contracts.read(name).variants],
+            }
+            for name in contracts.names()
+        ],
+        "targets": [_target_json(each) for each in own.values()],
+        "providers": [_target_json(each) for each in known.values()],
+        "local": None if here is None else [_local_json(each) for each in here],
+    }
+
+
+def _target_json(target: Target) -> dict[str, JsonValue]:
+    from workbench.targets.credentials import is_set
+
+    return {
+        "name": target.name,
+        "url": target.url,
+        "protocols": list(target.protocols),
+        "model": target.model or None,
+        "profile": target.contract or None,
+        "key_variable": target.key_variable or None,
+        "key_set": is_set(target.key_variable, os.environ) if target.key_variable else None,
+        "headers": [name for name, _ in target.headers],
+    }
+
+
+def _local_json(found: Local) -> dict[str, JsonValue]:
+    return {
+        "server": found.server or None,
+        "url": found.url,
+        "protocols": list(found.protocols),
+        "models": list(found.models),
+    }
+
+
+def _print(own: Mapping[str, Target], known: Mapping[str, Target], here: tuple[Local, ...] | None) -> None:
+    from workbench.rules import contracts
+    from workbench.targets import configured
+
+    _output.emit("simulators (they need nothing)")
+    _table((f"sim:{name}", ", ".join(contracts.variants(name)[1:]), "") for name in contracts.names())
+    _output.emit()
+    _output.emit(f"your own ({configured.path()})")
+    _table(_row(each) for each in own.values()) if own else _output.emit(
+        "  none: workbench targets --help has the form"
+    )
+    _output.emit()
+    _output.emit("providers (they need a key)")
+    _table(_row(each) for each in known.values())
+    if here is not None:
+        _output.emit()
+        _output.emit("on this machine")
+        _table((each.server or "unknown", each.url, _served(each)) for each in here)
+        if not here:
+            _output.emit("  none answers on the usual ports")
+
+
+def _row(target: Target) -> tuple[str, str, str]:
+    from workbench.targets.credentials import is_set
+
+    state = "set" if is_set(target.key_variable, os.environ) else "not set"
+    key = f"{target.key_variable} ({state})" if target.key_variable else "no key"
+    return target.name, target.url, " · ".join(filter(None, (", ".join(target.protocols), target.model, key)))
+
+
+def _served(found: Local) -> str:
+    shown = ", ".join(found.models[:3]) + (f" and {len(found.models) - 3} more" if len(found.models) > 3 else "")
+    return f"{', '.join(found.protocols)} · {shown or 'no model'}"
+
+
+def _table(rows: Iterable[tuple[str, str, str]]) -> None:
+    listed = list(rows)
+    widths = [max((len(row[n]) for row in listed), default=0) for n in (0, 1)]
+    for name, where, what in listed:
+        _output.emit(_output.cut(f"  {name:<{widths[0]}}  {where:<{widths[1]}}  {what}".rstrip()))
