@@ -1,0 +1,108 @@
+"""One request in the place of an exchange, judged by its contract in as many forms as one likes: nothing is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import blake2b
+
+from workbench.chain.closure import Closure
+from workbench.decode import Decoded
+from workbench.editing import text_of, with_body
+from workbench.errors import WireError
+from workbench.inspection import Inspector, Trial
+from workbench.ir import JsonValue
+from workbench.minimize.failure import Failure, predicted
+from workbench.rules import Finding
+from workbench.wire.exchange import HttpRequest, State
+from workbench.wire.jsontext import loads
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A body as its contract judges it.
+
+    Attributes:
+        text: content-decoded body.
+        failure: None where it is accepted.
+    """
+
+    text: bytes
+    failure: Failure | None
+    trial: Trial
+
+    @property
+    def decoded(self) -> Decoded:
+        """The request as it reads."""
+        return self.trial.decoded
+
+    @property
+    def finding(self) -> Finding | None:
+        """What the verdict rests on."""
+        return self.trial.judgement.finding
+
+    @property
+    def closure(self) -> Closure:
+        """Its calls and their results."""
+        return self.trial.case.closure
+
+    @cached_property
+    def value(self) -> JsonValue:
+        """The body, parsed; None for what is no JSON."""
+        try:
+            return loads(self.text)
+        except WireError:
+            return None
+
+
+class Bench:
+    """Judges bodies in the place of a request.
+
+    Args:
+        inspector: of the session; exchanges up to ``index`` are inspected first.
+        index: whose place they take.
+
+    Raises:
+        IndexError: the session has no such exchange.
+        SessionFormatError: it cannot be read.
+    """
+
+    def __init__(self, inspector: Inspector, index: int) -> None:
+        decoded = inspector.detail(index).decoded
+        self.inspector, self.index, self.protocol = inspector, index, decoded.protocol
+        self._exchange = replace(decoded.exchange, response=None, state=State.COMPLETE, damage=())
+        self.request = decoded.exchange.request or HttpRequest()
+        self.text = text_of(self.request)
+        self.checks = 0
+        self._known: dict[bytes, Failure | None] = {}
+
+    def made(self, text: bytes) -> HttpRequest:
+        """The request with this body."""
+        return with_body(self.request, text, self.text)
+
+    def judge(self, text: bytes, at: int | None = None) -> Judged:
+        """A body by the rules. ``at``: in the place of another exchange, None for that of the request."""
+        self.checks += 1
+        exchange = replace(self._exchange, request=self.made(text))
+        index = self.index if at is None else at
+        decoded = Decoded(index, exchange, self.protocol, known=self.inspector.known)
+        trial = self.inspector.judged(decoded)
+        judged = Judged(text, predicted(trial), trial)
+        if index == self.index:
+            self._known[digest(text)] = judged.failure
+        return judged
+
+    @property
+    def contract(self) -> str:
+        """Label of the contract that judges."""
+        return self.inspector.detail(self.index).contract.label
+
+    def failure(self, text: bytes) -> Failure | None:
+        """How a body fails; judged once."""
+        key = digest(text)
+        return self._known[key] if key in self._known else self.judge(text).failure
+
+
+def digest(text: bytes) -> bytes:
+    """What a body is known by."""
+    return blake2b(text, digest_size=16).digest()

@@ -1,0 +1,200 @@
+"""The smallest edit that turns refused into accepted.
+
+Edits come from the repairs, which were tried under the contract, and from the history: what an earlier request of the
+conversation, or the one that this was made of, has and this one does not. Of many differences only those stay without
+which it would still fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from workbench.decode import REQUEST, Decoded
+from workbench.errors import WorkbenchError
+from workbench.minimize.bench import Bench, digest
+from workbench.minimize.changes import between
+from workbench.minimize.failure import Failure, answered, of_judgement
+from workbench.minimize.search import Steps
+from workbench.repairs import Loss, tried
+from workbench.repairs._proposal import edits
+from workbench.rules import Repair, judge
+from workbench.wire import patch
+from workbench.wire.jsontext import loads
+
+MOST_EARLIER = 3
+"""Earlier requests that are held against this one."""
+
+MOST_ASKED = 5
+"""Edits about which the target is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """An edit after which the request does not fail any more.
+
+    Attributes:
+        repair: its title and changes; ``verified`` by the contract.
+        text: the body with it.
+        size: bytes that go and come.
+        earlier: index of the exchange whose request had it so; None for a repair.
+        loss: what it costs the conversation.
+        accepted: what the target says; None where it was not asked.
+    """
+
+    repair: Repair
+    text: bytes
+    size: int
+    earlier: int | None = None
+    loss: Loss = Loss.NONE
+    accepted: bool | None = None
+
+
+class Mending:
+    """Looks for edits of the request of a bench. ``run`` yields as ``Search.run`` does.
+
+    Args:
+        failure: how the target fails it; None to go by the contract.
+        budget: how often the target may be asked.
+    """
+
+    def __init__(self, bench: Bench, failure: Failure | None = None, budget: int = 0) -> None:
+        self.bench, self.failure, self.budget = bench, failure, budget
+        self.calls = 0
+        self.found: list[Mended] = []
+        self._local = bench.failure(bench.text)
+        self._told: dict[bytes, Failure | None] = {}
+
+    def run(self) -> Steps[tuple[Mended, ...]]:
+        """The edits, the best first: what costs nothing, what was so before, the smallest."""
+        yield from self._from_history()
+        self._from_repairs()
+        ranked = sorted(self.found, key=lambda m: (not m.repair.verified, m.loss, m.earlier is None, m.size))
+        known, self.found = set[bytes](), []
+        for mended in ranked:
+            if mended.text in known:
+                continue
+            known.add(mended.text)
+            asks = self.failure and len(self.found) < MOST_ASKED and self._may_ask(mended.text)
+            accepted = (yield from self._passes_there(mended.text)) if asks else None
+            self.found.append(replace(mended, accepted=accepted))
+        self.found.sort(key=lambda m: m.accepted is False)
+        return tuple(self.found)
+
+    def _from_repairs(self) -> None:
+        finding = self.bench.judge(self.bench.text).finding
+        if finding is None:
+            return
+        for found in tried(self.bench.inspector, self.bench.index, finding):
+            text = found.trial.decoded.request_text
+            self.found.append(Mended(found.repair, text, _size(found.repair), None, found.proposal.loss))
+
+    def _from_history(self) -> Steps[None]:
+        for earlier in _earlier(self.bench):
+            changes = list(_changes(self.bench, earlier))
+            if not changes or not (yield from self._passes(changes)):
+                continue
+            kept = yield from self._thinned(changes)
+            made = patch.apply(self.bench.text, kept)
+            repair = Repair(
+                _title(kept, earlier.index),
+                self.bench.failure(made) is None,
+                edits(self.bench.request, self.bench.text, tuple(kept)),
+            )
+            self.found.append(Mended(repair, made, _size(repair), earlier.index))
+            return
+
+    def _thinned(self, changes: list[patch.Change]) -> Steps[list[patch.Change]]:
+        """Those without which it would still fail: halves first, then one by one."""
+        size = len(changes) // 2
+        while size:
+            end = len(changes)
+            while end > 0:
+                start = max(0, end - size)
+                less = changes[:start] + changes[end:]
+                if less and (yield from self._passes(less)):
+                    changes = less
+                end = start
+            size = size // 2
+        return changes
+
+    def _passes(self, changes: list[patch.Change]) -> Steps[bool]:
+        """With them it is accepted: by the contract, and by the target where only that knows the failure."""
+        try:
+            text = patch.apply(self.bench.text, changes)
+        except WorkbenchError:
+            return False
+        yield None
+        failure = self.bench.failure(text)
+        if failure is not None and (failure == self._local or failure.verdict != "suspicious"):
+            return False
+        if self._local is None and self.failure:
+            return self._may_ask(text) and (yield from self._passes_there(text))
+        return True
+
+    def _may_ask(self, text: bytes) -> bool:
+        return digest(text) in self._told or self.calls < self.budget
+
+    def _passes_there(self, text: bytes) -> Steps[bool]:
+        key = digest(text)
+        if key not in self._told:
+            self.calls += 1
+            asked = yield text
+            assert asked is not None  # whoever runs this answers
+            self._told[key] = answered(asked.status, asked.response, self.bench.failure(text))
+        told = self._told[key]
+        return told is None or (told.verdict == "suspicious" and told != self.failure)
+
+
+def _earlier(bench: Bench) -> list[Decoded]:
+    """Requests that were accepted and that this one goes on from: the one it was made of, then the nearest."""
+    inspector, rows = bench.inspector, bench.inspector.rows
+    here = rows[bench.index]
+    parent = inspector.detail(bench.index).decoded.exchange.parent
+    before = [row for row in rows[: bench.index] if row.protocol == bench.protocol]
+    wanted = [row.index for row in before if parent and row.summary.id == parent]
+    wanted += [row.index for row in reversed(before) if row.conversation == here.conversation]
+    wanted += [row.index for row in reversed(before)]
+    found = list[Decoded]()
+    for index in list(dict.fromkeys(wanted))[: 2 * MOST_EARLIER]:
+        detail = inspector.detail(index)
+        asked = [f for f in detail.row.findings if f.side == REQUEST]
+        failure = of_judgement(judge(asked, detail.contract))
+        is_refused = (detail.row.summary.status or 0) >= 400
+        if failure is None or (failure.verdict == "suspicious" and not is_refused):
+            found.append(detail.decoded)
+    return found[:MOST_EARLIER]
+
+
+def _changes(bench: Bench, earlier: Decoded) -> Iterator[patch.Change]:
+    """What makes this request say what an earlier one said; what it says beyond that stays."""
+    try:
+        now, then = loads(bench.text), loads(earlier.request_text)
+    except WorkbenchError:
+        return
+    if isinstance(now, dict) and isinstance(then, dict):
+        yield from between("", now, then, histories=("messages", "input", "contents"))
+
+
+def _title(changes: list[patch.Change], index: int) -> str:
+    """What is done, in the imperative."""
+    removed = [c.pointer for c in changes if isinstance(c, patch.Remove)]
+    if len(removed) == len(changes):
+        return f"take out what request {index + 1} did not have: {_named(removed)}"
+    return f"put back what request {index + 1} had: {_named([c.pointer for c in changes])}"
+
+
+def _named(pointers: list[str]) -> str:
+    more = len(pointers) - 1
+    return f"{pointers[0]}{f' and {more} more' if more else ''}"
+
+
+def _size(repair: Repair) -> int:
+    """Bytes that go and characters that come."""
+    gone = sum(e.span[1] - e.span[0] if e.span else 0 for e in repair.edits)
+    return gone + sum(_length(e.new) for e in repair.edits if e.op != "remove")
+
+
+def _length(value: Any) -> int:
+    return len(repr(value))
