@@ -106,10 +106,10 @@ def _edit(case: Case, now: ModelRequest, entry: Entry) -> _Edit | None:
     then = before.request if before else None
     if then is None:
         return None
-    if _texts(then.system) != _texts(now.system):
+    if texts(then.system) != texts(now.system):
         return _Edit(_BEFORE_ALL, "/system", "the system prompt was changed")
     start = _start(now, entry)
-    return _tools(then.tools, now.tools) or _messages(then, now, start) or _thinking(then, now, start)
+    return tools_edit(then.tools, now.tools) or _messages(then, now, start) or _thinking(then, now, start)
 
 
 def _start(now: ModelRequest, entry: Entry) -> int:
@@ -120,13 +120,14 @@ def _start(now: ModelRequest, entry: Entry) -> int:
     return start
 
 
-def _texts(system: Iterable[Part]) -> str | list[Part]:
+def texts(system: Iterable[Part]) -> str | list[Part]:
     """A system prompt; a string and a block that holds it are the same."""
     parts = [_plain(part) for part in system]
     return "".join(p.text for p in parts if isinstance(p, Text)) if all(isinstance(p, Text) for p in parts) else parts
 
 
-def _tools(then: Iterable[ToolDef], now: Iterable[ToolDef]) -> _Edit | None:
+def tools_edit(then: Iterable[ToolDef], now: Iterable[ToolDef]) -> _Edit | None:
+    """The first tool that was added, changed or removed; one that is deferred may be added."""
     old, new = _by_name(then), _by_name(now)
     for name, tool in new.items():
         if name not in old and not tool.extra.get("defer_loading"):
@@ -143,7 +144,7 @@ def _by_name(tools: Iterable[ToolDef]) -> dict[str, ToolDef]:
 
 def _messages(then: ModelRequest, now: ModelRequest, start: int) -> _Edit | None:
     """The first part of the older history that is not where it was, in front of the turn that begins at ``start``."""
-    old, new = list(_history(then)), [said for said in _history(now) if said.at[0] < start]
+    old, new = list(history(then)), [said for said in history(now) if said.at[0] < start]
     for n, said in enumerate(old):
         if n >= len(new) or (said.role, said.part) != (new[n].role, new[n].part):
             return _changed(now, said, new[n:], start)
@@ -177,7 +178,7 @@ def _thinking(then: ModelRequest, now: ModelRequest, start: int) -> _Edit | None
     return _Edit(at, now.messages[max(at[0], 0)].pointer, text)
 
 
-def _history(request: ModelRequest) -> Iterator[_Said]:
+def history(request: ModelRequest) -> Iterator[_Said]:
     """What was said, in order: neighbours of one role are one turn, and thinking is looked at apart."""
     for n, message in enumerate(request.messages):
         for k, part in fact(message, _compared):
