@@ -17,7 +17,12 @@ from workbench.resources import folder
 from workbench.rules.retry import PENDING, UNSURE
 from workbench.wire.redaction import KNOWN_KEY
 
-FIXED: Final = frozenset({"true", "false", "null", "none", "nan", "infinity", "https", "http", "base64"})
+FIXED: Final = frozenset({
+    "true", "false", "null", "none", "nan", "infinity", "https", "http", "base64",
+    "error", "exception", "traceback", "failed", "failure", "fatal", "invalid", "unknown", "denied", "permission",
+    "command", "not", "found", "such", "cannot", "could",
+})  # fmt: skip
+"""Literals, and the words by which a result tells that it is a failure."""
 
 _TAGS: Final = (
     "arg_key|arg_value|eop|function_calls|function_results|function|invoke|name|parameters|parameter|response|result"
@@ -30,6 +35,9 @@ _PATTERNS: Final = (
     r"```[a-z_]*",
     r"\b(?:to=)?functions\.",
     r'"(?:name|arguments|parameters|tool|tool_calls?|tool_name|function|type|id|action|action_input|input|args)"(?=\s*:)',
+    r'(?<= )string="(?:true|false)"(?=>)',  # of DSML's parameters
+    r"\b[A-Z][A-Za-z]*(?:Error|Exception)\b|\b[a-z_]*error\b|(?i:fehler|erreur|erro|errore|ошибка)\b",
+    "错误|失败|錯誤|失敗|エラー|오류",
     r"data:[a-z]+/[a-z0-9.+-]+;base64,",
     r"skip_thought_signature_validator|context_engineering_is_the_way_to_go",
     r"\b(?:functions|call|toolu|chatcmpl|msg|resp)_",
@@ -38,26 +46,28 @@ _PATTERNS: Final = (
     f"(?i:^{PENDING.pattern})",
 )
 TEXT: Final = re.compile("|".join(_PATTERNS))
-_WORD: Final = re.compile("[A-Za-z]{3,}")
+_WORD: Final = re.compile("[A-Za-z]{3,}|[0-9]{3,}")
 
 
 def words_of(text: str) -> set[str]:
-    """The words of a text, in lower case."""
+    """The words of a text, in lower case, and its numbers."""
     return set(map(str.lower, _WORD.findall(text)))
 
 
 def contract_words(decoded: Decoded) -> set[str]:
-    """Words of the names that an exchange declares or uses: of tools, parameters, allowed values."""
+    """Names that an exchange declares or uses, of tools, parameters, allowed values; and the words of them."""
     names: list[str] = []
     for tool in decoded.request.tools if decoded.request else ():
         names.append(tool.name or "")
         names += _declared(tool.schema)
+        names += (tool.description or "").split(maxsplit=1)[:1]  # a verb: whether calling it changes something
     for side in (decoded.request, decoded.response):
         for message in side.messages if side else ():
             for _, call in message.tool_calls():
                 names.append(call.name or "")
                 names += _keys(call.input)
-    return words_of(" ".join(names))
+    words = {word for word in words_of(" ".join(names)) if not word.isdigit()}
+    return words.union(map(str.lower, names)) - {""}
 
 
 def _declared(schema: JsonValue) -> Iterator[str]:

@@ -10,6 +10,7 @@ no other text. Secrets are replaced as everywhere.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -144,7 +145,7 @@ class _Maker:
             note=self.words.text(exchange.note),
             branch=self.words.text(exchange.branch),
             frames=tuple(map(self._frame, exchange.frames)),
-            meta={name: self._value(value) for name, value in exchange.meta.items()},
+            meta=self._meta(exchange.meta) if exchange.meta else exchange.meta,
         )
 
     def _request(self, decoded: Decoded, request: HttpRequest) -> HttpRequest:
@@ -239,8 +240,9 @@ class _Maker:
     def _frame(self, frame: Frame) -> Frame:
         return replace(frame, data=self._text(frame.data, self._json))
 
-    def _value(self, value: JsonValue) -> JsonValue:
-        return loads(self._json.body(dumps(value).decode()))
+    def _meta(self, meta: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+        made: dict[str, JsonValue] = loads(self._json.body(decode(dumps(dict(meta)))))
+        return made
 
 
 def _with(body: Body, made: bytes, decoded: bytes) -> Body:

@@ -25,18 +25,22 @@ _SIMPLE: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _IS_JSON: Final = re.compile(r'\s*(?:\{\s*(?:"|\}\s*\Z|\Z)|\[\s*(?:[{\["\]]|-?\d+\s*[,\]]|\Z))')
 
 STRUCTURE: Final = frozenset({
-    "$id", "$ref", "$schema", "allowedFunctionNames", "allowed_function_names", "anthropic_beta",
-    "anthropic_version", "behavior", "blockReason", "caller", "category", "code", "const", "createTime",
-    "create_time", "createdAt", "created_at", "detail", "domain", "done_reason", "effort", "encoding", "enum",
-    "event", "execution", "finish", "finishReason", "finish_reason", "format", "include", "language", "media_type",
-    "mimeType", "mime_type", "modalities", "mode", "model", "modelVersion", "name", "native_finish_reason",
-    "object", "param", "pattern", "phase", "probability", "provider", "reason", "reasoning_effort", "required",
+    "$id", "$ref", "$schema", "anthropic_beta",
+    "anthropic_version", "behavior", "blockReason", "caller", "category", "const", "createTime",
+    "create_time", "createdAt", "created_at", "detail", "done_reason", "effort", "encoding", "enum",
+    "execution", "finish", "finishReason", "finish_reason", "format", "include", "media_type",
+    "mimeType", "mime_type", "modalities", "mode", "model", "modelVersion", "native_finish_reason",
+    "object", "pattern", "phase", "probability", "provider", "reason", "reasoning_effort", "required",
     "responseModalities", "response_format", "role", "serviceTier", "service_tier", "status", "status_code",
     "stopReason", "stop_reason", "system_fingerprint", "thinkingLevel", "thinking_level", "thinking_mode",
-    "threshold", "toolChoice", "toolName", "tool_choice", "tool_name", "truncation", "ttl", "type", "verbosity",
-    "version",
+    "threshold", "toolChoice", "tool_choice", "truncation", "ttl", "framing", "type", "verbosity",
+    
 })  # fmt: skip
 """Members whose strings are part of the protocol or of a tool's contract, but where a tool takes or gives them."""
+
+_SCHEMA: Final = frozenset({"$id", "$ref", "$schema", "const", "enum", "pattern", "required"})
+_NAME: Final = re.compile(r"[^\s\\]*")
+"""What is no text: a value of the protocol is one word."""
 
 _ID: Final = re.compile(r"(?:.*_)?ids?|.*[a-z]I[dD]")
 _OF_PEOPLE: Final = re.compile(r"(?i).*(?:user|account|session|safety|organi[sz]ation|project|customer).*")
@@ -175,11 +179,12 @@ class _Walk:
         raw, end = found["string"], found["closed"]
         if top and top.is_object and top.wants_key:
             top.key = raw
-            return f'"{written(raw, self.maker.words.text)}{end}' if top.is_private else found[0]
+            is_ours = top.is_private and top.of != "response"  # adapters know the names by which a result is told
+            return f'"{written(raw, self.maker.words.text)}{end}' if is_ours else found[0]
         if found.start() in self.fixed:
             return f'"{written(raw, lambda _: self.fixed[found.start()])}{end}'
         key = "" if top is None else top.key if top.is_object else top.of
-        if not self._in_tool(top) and _is_structure(key):
+        if not self._in_tool(top) and _is_structure(key, raw):
             return found[0]
         return f'"{written(raw, lambda text: self.maker.value(text, key))}{end}'
 
@@ -192,5 +197,8 @@ class _Walk:
         return re.sub("[0-9]{3,}", lambda found: self.maker.words.number(found[0]), text)
 
 
-def _is_structure(key: str) -> bool:
-    return key in STRUCTURE or bool(_ID.fullmatch(key) and not _OF_PEOPLE.fullmatch(key))
+def _is_structure(key: str, raw: str) -> bool:
+    if key in _SCHEMA:
+        return True
+    is_named = key in STRUCTURE or (_ID.fullmatch(key) and not _OF_PEOPLE.fullmatch(key))
+    return bool(is_named and _NAME.fullmatch(raw))

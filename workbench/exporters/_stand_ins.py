@@ -17,13 +17,16 @@ from typing import Final
 
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz"
 _DIGITS: Final = "789"
-_SHORTEST: Final = 3
+_HEX: Final = re.compile("[0-9a-f]+|[0-9A-F]+")
+_STANDARD: Final = str.maketrans("-_", "+/")
+"""Clients write the same bytes in either alphabet of base64."""
+
 _TRIES: Final = 64
 _TOKEN: Final = re.compile(
     r"\\(?:u[0-9a-fA-F]{4}|[A-Za-z])"  # an escape of a text that is source code, or JSON inside other text
     r"|(?P<sealed>[A-Za-z0-9+/_=-]{100,})"  # too long for text: media, signatures, sealed reasoning
     r"|(?P<word>[A-Za-z]{3,})"
-    r"|(?P<number>(?<![eE])(?<![eE][+-])[0-9]{3,})"
+    r"|(?P<number>(?<![0-9])(?<![0-9][eE])(?<![0-9][eE][+-])[0-9]{3,})"
     r"|(?P<other>[^\W\d_A-Za-z]+)"
 )
 
@@ -33,7 +36,7 @@ class StandIns:
     """The stand-ins of one export.
 
     Attributes:
-        kept: words, in lower case, that stay: they belong to the contract.
+        kept: names, their words, in lower case, and numbers that stay: they belong to the contract.
         kept_text: what stays wherever it stands: tags, known phrases.
         salt: makes stand-ins of different exports unlinkable; random unless given.
     """
@@ -43,15 +46,18 @@ class StandIns:
     salt: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
     keeps_numbers: bool = False
     _words: dict[str, str] = field(default_factory=dict, repr=False)
+    _numbers: set[str] = field(default_factory=set, repr=False)
     _taken: set[str] = field(default_factory=set, repr=False)
 
     @property
     def replaced(self) -> set[str]:
-        """The words, in lower case, that have a stand-in now."""
-        return set(self._words)
+        """The words, in lower case, and numbers that have a stand-in now."""
+        return {*self._words, *self._numbers}
 
     def text(self, text: str) -> str:
         """The text with stand-ins for what is private; character by character in the same place."""
+        if text.lower() in self.kept:
+            return text
         pieces, at = list[str](), 0
         for found in self.kept_text.finditer(text):
             pieces += (_TOKEN.sub(self._token, text[at : found.start()]), found[0])
@@ -62,14 +68,16 @@ class StandIns:
         """Base64, or what else has no words: every letter and digit by one of its kind."""
         if _is_sealed_stand_in(text) or text.lower() in self.kept:
             return text
-        draw = Random(hmac.digest(self.salt, text.encode("utf-8", "surrogatepass"), "sha256"))
-        lower, upper, digits = (draw.choices(pool, k=len(text)) for pool in (_LETTERS, _LETTERS.upper(), _DIGITS))
+        draw = Random(self._digest(text.rstrip("=").translate(_STANDARD)))
+        letters = "bcdf" if _HEX.fullmatch(text) else _LETTERS
+        lower, upper, digits = (draw.choices(pool, k=len(text)) for pool in (letters, letters.upper(), _DIGITS))
         return "".join(_of_kind(char, lower[n], upper[n], digits[n]) for n, char in enumerate(text))
 
     def number(self, digits: str) -> str:
         """A number in the digits of a stand-in."""
-        if self.keeps_numbers or not set(digits).difference(_DIGITS):
+        if self.keeps_numbers or digits in self.kept or not set(digits).difference(_DIGITS):
             return digits
+        self._numbers.add(digits)
         return "".join(Random(self._digest(digits)).choices(_DIGITS, k=len(digits)))
 
     def _token(self, found: re.Match[str]) -> str:
@@ -80,7 +88,9 @@ class StandIns:
             return self.number(text)
         if kind == "other":
             return _in_other_letters(text, Random(self._digest(text)))
-        return self.sealed(text) if kind == "sealed" and _looks_sealed(text) else _LOOSE.sub(self._token, text)
+        if kind == "sealed":
+            return self.sealed(text) if _looks_sealed(text) else _LOOSE.sub(self._token, text)
+        return text
 
     def _word(self, word: str) -> str:
         lower = word.lower()
