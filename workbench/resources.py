@@ -50,6 +50,16 @@ def profile(path: Path) -> bytes:
     return path.read_bytes()
 
 
+def price_list() -> Path:
+    """The prices that ship."""
+    return _PACKAGE / "metrics" / "prices.yaml"
+
+
+def own_prices() -> Path:
+    """The user's own prices, in place of those. It need not exist."""
+    return own_folder("prices.yaml")
+
+
 def contract_schema() -> bytes:
     """The JSON Schema of contracts. Raises OSError."""
     return (folder("profiles") / "contract.schema.json").read_bytes()

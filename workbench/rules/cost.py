@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from workbench import limits
 from workbench.decode import REQUEST, Decoded
-from workbench.ir import Usage
+from workbench.ir import ModelRequest, Usage
 from workbench.rules._cache_marks import marks
 from workbench.rules._case import Case, Rule
+from workbench.rules._contract import Contract
 from workbench.rules._contract_file import matches
 from workbench.rules._finding import Finding, Origin, Severity
 from workbench.rules._prefix import BYTES_PER_TOKEN, Break, first_break
@@ -139,13 +140,18 @@ def _measured(case: Case) -> str:
 
 def _overhead(case: Case) -> str:
     """What the provider adds for the use of tools, as far as its contract knows the model."""
-    known, request = case.contract.term("usage.tool-overhead"), case.request
-    choice = request.tool_choice if request else None
-    is_forced = choice is not None and choice.mode in ("any", "tool")
+    tokens = overhead(case.contract, case.request) if case.request else 0
+    return f"; {case.contract.title} adds {tokens} for their use" if tokens else ""
+
+
+def overhead(contract: Contract, request: ModelRequest) -> int:
+    """Tokens that the provider adds because tools are declared; 0 where that is not known of the model."""
+    known = contract.term("usage.tool-overhead") if request.tools else None
+    is_forced = request.tool_choice is not None and request.tool_choice.mode in ("any", "tool")
     for name, tokens in known.items() if isinstance(known, dict) else ():
-        if request and matches(request.model, (name, f"{name}-*")) and isinstance(tokens, list) and tokens:
-            return f"; {case.contract.title} adds {tokens[-1] if is_forced else tokens[0]} for their use"
-    return ""
+        if matches(request.model, (name, f"{name}-*")) and isinstance(tokens, list) and tokens:
+            return int(tokens[-1] if is_forced else tokens[0])
+    return 0
 
 
 def _size(decoded: Decoded, pointer: str) -> int:

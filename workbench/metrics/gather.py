@@ -1,0 +1,74 @@
+"""Sessions in files and folders, each inspected and counted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.errors import WorkbenchError
+from workbench.importers import candidates, open_input
+from workbench.inspection import Inspector
+from workbench.metrics.costs import Costs, costs
+from workbench.metrics.counts import Counts, Key, counted
+from workbench.metrics.prices import Prices
+
+HEAD = 64 * 1024
+IS_ONE = 0.5
+"""Claim of an importer on a file that somebody did not name, from which on it is taken for a session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """One session.
+
+    Attributes:
+        path: where it is; ``trouble`` why it was not read, "" where it was.
+        counts: of every exchange with a model.
+    """
+
+    path: Path
+    costs: Costs
+    counts: tuple[tuple[Key, Counts], ...] = ()
+    trouble: str = ""
+
+
+def gather(paths: Iterable[Path], prices: Prices) -> Iterator[Gathered]:
+    """Every session in files, and in the folders among them with all that is below; one after the other."""
+    for path in files(paths):
+        try:
+            session = open_input(str(path))
+            try:
+                inspector = Inspector(session)
+                spent = costs(inspector, prices)
+                yield Gathered(path, spent, tuple(counted(inspector, spent)))
+            finally:
+                session.close()
+        except (WorkbenchError, OSError) as error:
+            yield Gathered(path, Costs(()), trouble=str(error))
+
+
+def files(paths: Iterable[Path]) -> Iterator[Path]:
+    """The files that are meant: those named, and in folders those that an importer knows."""
+    for path in paths:
+        if path.is_dir():
+            yield from (found for found in _below(path) if _is_session(found))
+        else:
+            yield path
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for place, names, found in os.walk(folder):
+        names[:] = sorted(name for name in names if not name.startswith("."))
+        yield from (Path(place) / name for name in sorted(found) if not name.startswith("."))
+
+
+def _is_session(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+    except OSError:
+        return False
+    ranked = candidates(head)
+    return bool(ranked) and ranked[0][0] >= IS_ONE
