@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from workbench import adapters, textcalls
 from workbench.arguments import ladder
@@ -66,6 +67,17 @@ class Loop:
         is_lost = isinstance(step, Ended) and step.reason in (Reason.REFUSED, Reason.CUT)
         return replace(self, exchange=replace(self.exchange, response=None, state=State.COMPLETE)) if is_lost else self
 
+    def limited(self, limits: Limits) -> Loop:
+        """The loop with other limits."""
+        return self._with(limits=limits)
+
+    def _with(self, **changes: Any) -> Loop:
+        """Another value about the same exchange, which is not read anew."""
+        made = replace(self, **changes)
+        kept = {name: value for name, value in self.__dict__.items() if name in ("decoded", "terms", "calls")}
+        made.__dict__.update(kept)
+        return made
+
     @cached_property
     def decoded(self) -> Decoded:
         """The last exchange, read."""
@@ -119,11 +131,11 @@ class Loop:
         if isinstance(step, Send) and isinstance(outcome, Exchange):
             return self._sent(outcome, protocol or self.protocol)
         if isinstance(step, Answer) and isinstance(outcome, Result):
-            return replace(self, results=(*self.results, outcome))
+            return self._with(results=(*self.results, outcome))
         if isinstance(step, Ended) and isinstance(outcome, Limits) and step.reason.is_limit:
-            return replace(self, limits=outcome)
+            return self.limited(outcome)
         if isinstance(step, Ended) and isinstance(outcome, Say) and step.reason in (Reason.DONE, Reason.TEXT_CALL):
-            return replace(self, said=outcome.text)
+            return self._with(said=outcome.text)
         raise TypeError(f"a step of type {type(step).__name__} does not take {type(outcome).__name__}")
 
     def _sent(self, exchange: Exchange, protocol: str) -> Loop:

@@ -108,7 +108,10 @@ SESSION = (
         "how the arguments of a call are read; calls in text, too",
         15,
     ),
+    Key("session.edit", "e", "edit", "edit", "edit this request, from where you left it; nothing recorded is changed", 6),
+    Key("session.branches", "B", "branches", "branches", "the tree of edits and sends of this exchange"),
     Key("session.send", "s", "send", "send", "send this request to any target, as it is or as it was edited", 7),
+    Key("session.continue", "C", "continue", "continue", "answer pending calls, send, and go on, step by step"),
     Key("session.copy", "y", "copy", "copy", "copy a value, a pointer, bytes, the request as cURL", 12),
     Key("session.zoom", "z", "zoom", "zoom", "the focused pane alone, and back", 8),
     Key("session.filter", "&", "filter", "filter", "show only some exchanges: tool:bash status:4xx text~word", 9),
@@ -128,12 +131,51 @@ DIFF = (
 )
 
 REPAIRS = (
-    Key("repairs.next", "f,l,right", "repair(1)", "next repair", "the next repair of the finding", 1),
+    Key("repairs.next", "f,l,right", "repair(1)", "next repair", "the next repair of the finding", 2),
+    Key("repairs.apply", "a", "apply", "apply", "make a branch with it, and edit on from there; enter too", 1),
     Key("repairs.previous", "h,left", "repair(-1)", "previous", "the repair before", 6),
     *(Key(f"repairs.number-{n}", str(n), f"choose({n})", f"repair {n}", f"repair number {n}") for n in range(1, 10)),
     Key("repairs.pane", "tab,shift+tab", "pane", "meaning, bytes", "the other side: the changes, or their bytes", 4),
     Key("repairs.write", "w", "write", "write", "write the repaired request into a file", 3),
     Key("repairs.back", "q,escape", "back", "back", "back to the session", 2),
+)
+
+EDIT = (
+    Key("edit.write", "e", "write", "edit", "edit it here: its text, or its JSON; enter too", 1),
+    Key("edit.editor", "E", "editor", "$EDITOR", "edit it in the editor that EDITOR names", 6),
+    Key("edit.json", "v", "write_json", "as JSON", "edit it here as the JSON that it is", 14),
+    Key("edit.raw", "R", "raw", "raw bytes", "edit its bytes here, even to what is no JSON; on line one the whole body", 12),
+    Key("edit.add", "a", "add", "add", "add a message, a text, the result of a call, a tool, a parameter", 5),
+    Key("edit.remove", "d,delete", "remove", "remove", "remove it", 7),
+    Key("edit.duplicate", "c", "duplicate", "duplicate", "the same once more, right behind", 13),
+    Key("edit.down", "J,alt+down", "shift(1)", "move down", "move it down within its list", 10),
+    Key("edit.up", "K,alt+up", "shift(-1)", "move up", "move it up within its list", 11),
+    Key("edit.rename", "r", "rename", "rename", "give a parameter another name"),
+    Key("edit.fold", "space", "fold", "fold", "show what it is made of, or do not"),
+    Key("edit.repairs", "f", "repairs", "repairs", "the repairs of what is wrong now; a applies one", 3),
+    Key("edit.undo", "u", "undo", "undo", "back to what it was before the last step", 4),
+    Key("edit.redo", "U,ctrl+r", "redo", "redo", "the step that was undone last", 15),
+    Key("edit.contract", "m", "contract", "contract", "judge it by another contract", 9),
+    Key("edit.send", "s", "send", "send", "send it as it is now", 2),
+    Key("edit.branches", "B", "branches", "branches", "the tree of edits and sends of this exchange", 8),
+    Key("edit.next-pane", "tab", "pane(1)", "pane", "request, value, verdict, chain, what is changed", 8),
+    Key("edit.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
+    Key("edit.outline", "1", "show('outline')", "request", "what can be edited"),
+    Key("edit.value", "2", "show('value')", "value", "the value under the cursor, in full"),
+    Key("edit.verdict", "3", "show('verdict')", "verdict", "what the contract makes of it"),
+    Key("edit.chain", "4", "show('chain')", "chain", "calls with their results, reasoning, signatures"),
+    Key("edit.meaning", "5", "show('meaning')", "meaning", "what is changed from the recorded request, in meaning"),
+    Key("edit.bytes", "6", "show('bytes')", "bytes", "what is changed from the recorded request, in bytes"),
+    Key("edit.back", "q,escape", "back", "back", "back; everything is kept, and found again here", 2),
+)
+
+BRANCHES = (
+    Key("branches.mark", "space", "mark", "mark", "compare with this one; without a mark with what it was made of", 3),
+    Key("branches.name", "a,r", "name", "name", "give it a name, or take its name away", 4),
+    Key("branches.undo", "u", "undo", "undo", "stand at what the place you stand at was made of", 5),
+    Key("branches.pane", "tab,shift+tab", "pane", "pane", "the tree, what is changed in meaning, in bytes", 6),
+    Key("branches.send", "s", "send", "send", "send the request under the cursor", 7),
+    Key("branches.back", "q,escape,B", "back", "back", "back", 2),
 )
 
 CONVERSION = (
@@ -195,6 +237,20 @@ SEND = (
     Key("send.unbound", "u", "unbound", "drop loose", "leave out the signed blocks whose signature no longer holds", 6),
     Key("send.write", "w", "write", "write", "write the body that goes out into a file", 8),
     Key("send.back", "q,escape,s", "back", "back", "back, without sending", 2),
+)
+
+CONTINUE = (
+    Key("continue.run", "r", "run", "run on", "step after step, until something has to be decided", 2),
+    Key("continue.edit", "e", "edit", "edit", "write the result, the request, or what the user says next", 3),
+    Key("continue.editor", "E", "editor", "$EDITOR", "write it in your own editor"),
+    Key("continue.offer", "o", "offer", "other result", "another result of those at hand: recorded, an error", 6),
+    Key("continue.error", "x", "error", "error", "the tool failed: the result is an error, and back", 7),
+    Key("continue.undo", "u", "undo", "step back", "the step before; what was sent stays a branch", 5),
+    Key("continue.limits", "L", "limits", "limits", "how many requests and tokens, how often the same call", 8),
+    Key("continue.target", "T", "target", "target", "another target", 9),
+    Key("continue.pane", "tab,shift+tab", "pane", "pane", "the steps, or all of one", 10),
+    Key("continue.leave", "escape", "leave", "leave", "stop what goes on; else back"),
+    Key("continue.back", "q", "back", "back", "back; what was sent stays a branch", 4),
 )
 
 ANSWER = (
@@ -267,6 +323,8 @@ _WITH_PANES = (
     "session",
     "diff",
     "repairs",
+    "edit",
+    "branches",
     "conversion",
     "tools",
     "ladder",
@@ -274,6 +332,7 @@ _WITH_PANES = (
     "help",
     "send",
     "answer",
+    "continue",
 )
 
 SCOPES: dict[str, Scope] = {
@@ -283,11 +342,14 @@ SCOPES: dict[str, Scope] = {
     "stream": Scope("stream", STREAM, ("global",)),
     "diff": Scope("diff", DIFF, ("global",)),
     "repairs": Scope("repairs", REPAIRS, ("global",)),
+    "edit": Scope("edit", EDIT, ("global",)),
+    "branches": Scope("branches", BRANCHES, ("global",)),
     "conversion": Scope("conversion", CONVERSION, ("global",)),
     "tools": Scope("tools", TOOLS, ("global",)),
     "matrix": Scope("matrix", MATRIX, ("global",)),
     "ladder": Scope("arguments", LADDER, ("global",)),
     "send": Scope("before sending", SEND, ("global",)),
+    "continue": Scope("continuing", CONTINUE, ("global",)),
     "answer": Scope("the answer", ANSWER, ("global",)),
     "help": Scope("help", HELP),
     "pane": Scope("every list", PANE, ("global", *_WITH_PANES)),
@@ -318,6 +380,8 @@ OPEN_FAULT = _reworded("pane.open", "its bytes", "the bytes of the fault, in the
 OPEN_CALL = _reworded("pane.open", "its bytes", "the bytes of the call, in the session", 1)
 OPEN_SEND = _reworded("pane.open", "send", "send it", 1)
 OPEN_ANSWER = _reworded("pane.open", "open", "the new exchange in full: wire, IR, reasoning, closure", 4)
+OPEN_STEP = _reworded("pane.open", "do it", "do the pending step", 1)
+OPEN_NODE = _reworded("pane.open", "continue", "stand there: edit and send from there on", 1)
 OPEN_EXAMPLE = _reworded("pane.open", "open", "open the session under the cursor", 1)
 
 EVEN_WHILE_TYPING = frozenset({"global.suspend", "global.quit"})

@@ -81,6 +81,14 @@ class Outward(Follower):
             session = cast("SessionScreen", self)
             session.working.current(opened.index, lambda node: begin(session, node))
 
+    def action_continue(self) -> None:
+        """Go on with the conversation, from where the person stands."""
+        from workbench.tui.screens.continuing import begin
+
+        if opened := self.opened:
+            session = cast("SessionScreen", self)
+            session.working.current(opened.index, lambda node: begin(session, node))
+
     def action_convert(self) -> None:
         from workbench.tui.screens.conversion import ConversionScreen
 

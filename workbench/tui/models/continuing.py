@@ -1,0 +1,258 @@
+"""Lines of the screen that continues a conversation: the steps that were done, the pending one, all of either."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models.matrix import SIGNS
+from workbench.tui.models.words import count, size
+
+if TYPE_CHECKING:
+    from workbench.ir import JsonValue
+    from workbench.loop import Answer, Ended, Limits, Loop, Result, Send, Step
+    from workbench.rules import Judgement
+    from workbench.targets.outgoing import Outgoing
+    from workbench.workspace import Node
+
+_MEMBER = re.compile(r'("(?:[^"\\]|\\.)*")(?=: )')
+MOST = 400
+"""Lines of a value that are shown."""
+
+
+class Offer(NamedTuple):
+    """A result that a call could be answered by, and where it is from, in words."""
+
+    result: Result
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """The step that is next.
+
+    Attributes:
+        step: what it is.
+        offers: of a call, the results at hand, the likeliest first.
+        leaving: of a request, what would go to the target; None where nothing can, and ``why`` says why.
+        is_changed: the request was edited by hand.
+    """
+
+    step: Step
+    offers: tuple[Offer, ...] = ()
+    leaving: Outgoing | None = None
+    why: str = ""
+    is_changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A step that was done.
+
+    Attributes:
+        loop: as it was before.
+        node: where the person stood before.
+        pending: the step.
+        offer: what a call was answered by.
+        status: of an answer, None where none came.
+        calls: names of its calls.
+        judgement: what the contract makes of the exchange.
+        said: what people said, where that was the step.
+    """
+
+    loop: Loop
+    node: Node
+    pending: Pending
+    offer: Offer | None = None
+    status: int | None = None
+    calls: tuple[str, ...] = ()
+    judgement: Judgement | None = None
+    note: str = ""
+    said: str = field(default="")
+
+
+def facts(loop: Loop, done: Sequence[Done], running: str) -> Line:
+    """How far it is, and what limits it."""
+    limits = loop.limits
+    turns = f"{loop.turns} of {limits.turns} requests" if limits.turns else count(loop.turns, "request")
+    about = "about " if loop.is_estimated else ""
+    tokens = (
+        f"{about}{loop.tokens:,} of {limits.tokens:,} tokens" if limits.tokens else f"{about}{loop.tokens:,} tokens"
+    )
+    repeats = f"the same call {limits.repeats} times at most" if limits.repeats else "any call any number of times"
+    told = f"{turns} · {tokens} · {count(len(done), 'step')} done · {repeats}"
+    return line(Span(f" {running} · " if running else " ", "accent"), Span(told, "muted"))
+
+
+def done_line(done: Done) -> Line:
+    """A step that was done."""
+    from workbench.loop import Answer, Send
+
+    step = done.pending.step
+    if isinstance(step, Answer):
+        failed = bool(done.offer and done.offer.result.is_error)
+        return line(
+            Span("= ", "warning" if failed else "ok"),
+            Span(f"{step.call.name or '(no name)'}  ", "strong"),
+            Span(f"{'an error' if failed else 'a result'}, {done.offer.origin if done.offer else ''}", "muted"),
+        )
+    if isinstance(step, Send):
+        return _sent_line(step, done)
+    return line(Span("» ", "ok"), Span("you said  ", "strong"), Span(done.said, "muted"))
+
+
+def _sent_line(step: Send, done: Done) -> Line:
+    judged = done.judgement
+    sign, style = SIGNS[judged.verdict.value] if judged else ("?", "muted")
+    verdict = f"  {judged.verdict.value}" if judged else ""
+    called = f" · calls {', '.join(done.calls)}" if done.calls else ""
+    return line(
+        Span(f"{sign} ", style),
+        Span(f"sent  {done.status or done.note or 'no answer'}", "strong"),
+        Span(verdict, style),
+        Span(f" · {_new(step)}{called}", "muted"),
+    )
+
+
+def _new(step: Send) -> str:
+    return f"{count(len(step.added), 'new element')}" if step.added else "as it was"
+
+
+def pending_line(pending: Pending | None, offer: Offer | None) -> Line:
+    """The step that is next."""
+    from workbench.loop import Answer, Send
+
+    if pending is None:
+        return line(Span("… looking at what is next", "muted"))
+    step = pending.step
+    if isinstance(step, Answer):
+        bad = step.refusal is not None
+        told = f"with {offer.origin}" if offer else "no result yet: e writes one"
+        return line(
+            Span("next  ", "accent strong"),
+            Span(f"answer {step.call.name or '(no name)'}  ", "strong"),
+            Span("its arguments cannot be used  " if bad else "", "error"),
+            Span(told, "muted" if offer else "warning"),
+        )
+    if isinstance(step, Send):
+        changed = ", edited" if pending.is_changed else ""
+        lead = line(Span("next  ", "accent strong"), Span("send  ", "strong"), Span(_new(step) + changed, "muted"))
+        return (*lead, Span(f"  {pending.why}", "error")) if pending.why else lead
+    style = "ok" if step.reason == "done" else "warning" if step.reason.is_limit else "error"
+    return line(Span("end   ", f"{style} strong"), Span(step.text, style))
+
+
+def detail(pending: Pending | None, offer: Offer | None, said: str, width: int) -> list[Line]:
+    """Everything about a step."""
+    from workbench.loop import Answer, Send
+
+    if pending is None:
+        return wrap("looking at what is next …", width, "muted")
+    step = pending.step
+    if isinstance(step, Answer):
+        return [*_call(step, width), *_result(offer, width)]
+    if isinstance(step, Send):
+        return list(_request(step, pending, width))
+    return list(_end(step, said, width))
+
+
+def _call(step: Answer, width: int) -> Iterator[Line]:
+    of = f"call {step.number + 1} of {step.of}" if step.of > 1 else "the only call of the answer"
+    told = f"  {step.call.id or 'no id'} · {of}"
+    yield line(Span(step.call.name or "(no name)", "call strong"), Span(told, "muted"))
+    if step.refusal:
+        yield from wrap(f"✗ {step.refusal.code.value}: {step.refusal.message}", width, "error", indent=2)
+        raw = step.call.raw if step.call.raw is not None else _json(step.call.input)
+        yield from wrap(raw, width, "string", indent=2, most=MOST)
+    else:
+        yield from _value(step.arguments, width)
+
+
+def _result(offer: Offer | None, width: int) -> Iterator[Line]:
+    yield ()
+    if offer is None:
+        yield line(Span("no result  ", "warning strong"), Span("nobody recorded one: e writes it", "muted"))
+        return
+    failed = offer.result.is_error
+    yield line(
+        Span("the tool failed  " if failed else "result  ", f"{'error' if failed else 'result'} strong"),
+        Span(offer.origin, "muted"),
+    )
+    yield from wrap(
+        shown(offer.result) or "(empty)", width, "" if shown(offer.result) else "muted", indent=2, most=MOST
+    )
+
+
+def shown(result: Result) -> str:
+    """What a result says, what is no text by name."""
+    from workbench.ir import Text
+
+    texts = (p.text if isinstance(p, Text) else f"({type(p).__name__.lower()})" for p in result.content)
+    return "\n".join(texts)
+
+
+def _request(step: Send, pending: Pending, width: int) -> Iterator[Line]:
+    total = size(len(step.request.body.raw))
+    what = f"new in {step.pointer}" if step.added else "the request as it stands"
+    yield line(Span(what, "strong"), Span(f"  {total} in all, everything before it byte for byte", "muted"))
+    notes = (*step.notes, *(pending.leaving.notes if pending.leaving else ()))
+    losses = pending.leaving.losses if pending.leaving else ()
+    yield from (made for note in notes for made in wrap(f"· {note}", width, "info", indent=2))
+    yield from (made for loss in losses for made in wrap(f"! lost: {loss.what}", width, "warning", indent=2))
+    if pending.why:
+        yield from wrap(f"✗ {pending.why}", width, "error", indent=2)
+    for value in step.added:
+        yield ()
+        yield from _value(value, width)
+
+
+def _end(step: Ended, said: str, width: int) -> Iterator[Line]:
+    yield line(Span(step.text, "strong"))
+    if said:
+        yield ()
+        yield from wrap(said, width, indent=2, most=MOST)
+    yield ()
+    if step.reason.is_limit:
+        yield from wrap("L sets other limits, and it goes on", width, "muted")
+    elif step.reason == "done":
+        yield from wrap("e writes what the user says next, and it goes on; u steps back", width, "muted")
+    else:
+        yield from wrap("u steps back", width, "muted")
+
+
+def _value(value: JsonValue, width: int) -> Iterator[Line]:
+    for text in json.dumps(value, ensure_ascii=False, indent=2).split("\n")[:MOST]:
+        depth = len(text) - len(text.lstrip())
+        first, *rest = wrap(text.lstrip(), width, "string", indent=2 + depth)
+        yield _with_key(first)
+        yield from rest
+
+
+def _with_key(of: Line) -> Line:
+    """A line of JSON whose member name has a style of its own."""
+    *margin, last = of
+    found = _MEMBER.match(last.text)
+    return line(*margin, Span(found[1], "key"), Span(last.text[found.end(1) :], "string")) if found else of
+
+
+def _json(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def limits_text(limits: Limits) -> str:
+    """Limits as people type them."""
+    return f"{limits.turns} {limits.tokens} {limits.repeats}"
+
+
+def limits_of(text: str) -> Limits | None:
+    """The limits that people typed: requests, tokens, times of one call; None where they are none."""
+    from workbench.loop import Limits
+
+    words = text.split()
+    if not 1 <= len(words) <= 3 or not all(word.isascii() and word.isdecimal() for word in words):
+        return None
+    return Limits(*(int(word) for word in words))

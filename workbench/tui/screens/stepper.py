@@ -1,0 +1,300 @@
+"""A screen that does the steps of a conversation, one by one or run on; who derives from it says how they are shown."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import work
+from textual.message import Message
+from textual.screen import Screen
+
+from workbench.loop import Answer, Ended, Loop, Reason, Recording, Send
+from workbench.targets.target import Target, origin
+from workbench.tui import stepping
+from workbench.tui.models import send
+from workbench.tui.models.continuing import Done, Offer, Pending
+from workbench.tui.safetext import visible
+from workbench.tui.service import Answer as Delivery
+from workbench.tui.service import guarded, in_words
+
+if TYPE_CHECKING:
+    from workbench.inspection import Inspector
+    from workbench.targets.outgoing import Outgoing
+    from workbench.targets.sending import Event
+    from workbench.tui.dispatch import Dispatch, Heard
+    from workbench.tui.screens.session import SessionScreen
+    from workbench.wire.exchange import Exchange
+    from workbench.wire.session import Session
+    from workbench.workspace import Node
+
+
+class Came(Message):
+    """More of the answer is there."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, Came)
+
+
+class Over(Message):
+    """Nothing more will come of a sending: an exchange, or why there is none."""
+
+    def __init__(self, exchange: Exchange | None, why: str = "") -> None:
+        super().__init__()
+        self.exchange, self.why = exchange, why
+
+
+class Stepper(Screen[None]):
+    """Steps of a conversation.
+
+    Args:
+        session: whose exchange it is.
+        node: the exchange or edit that is continued.
+        target: where requests go.
+
+    Attributes:
+        loop: the conversation as it stands.
+        done: the steps so far.
+        pending: the next one; None until it is known.
+        offers: the results at hand for a call that is next, ``offered`` the number of the one it would get.
+        runs_on: step follows on step until something has to be decided.
+    """
+
+    def __init__(self, session: SessionScreen, node: Node, target: Target) -> None:
+        super().__init__()
+        self.session, self.node, self.target = session, node, target
+        row = session.state.rows[node.index]
+        self.loop = Loop(node.exchange, row.protocol or "", target.contract or row.provider or "")
+        self.done: list[Done] = []
+        self.pending: Pending | None = None
+        self.offered = 0
+        self.offers: list[Offer] = []
+        self.runs_on = False
+        self._sent_from = self._sent_as = node
+        self._asked = 0
+        self._recording: Recording | None = None
+        self._heard: Heard | None = None
+        self._dispatch: Dispatch[Exchange] | None = None
+
+    @property
+    def offer(self) -> Offer | None:
+        """The result that the pending call would be answered by."""
+        return self.offers[self.offered] if self.offers else None
+
+    @property
+    def is_sending(self) -> bool:
+        """A request is on its way."""
+        return self._heard is not None
+
+    @property
+    def arrived(self) -> int:
+        """Bytes of the answer that is on its way."""
+        return self._heard.size if self._heard else 0
+
+    # What a screen supplies.
+
+    def show_steps(self) -> None:
+        """Something is another step now."""
+        raise NotImplementedError
+
+    def show_progress(self) -> None:
+        """More of an answer came, or it goes on or stops."""
+        raise NotImplementedError
+
+    def ask_limits(self) -> None:
+        """Let the person set other limits."""
+        raise NotImplementedError
+
+    def write(self) -> None:
+        """Let the person write what is missing: a result, or the user's next words."""
+        raise NotImplementedError
+
+    @property
+    def is_key_set(self) -> bool:
+        """The key that the target asks for is in the environment."""
+        raise NotImplementedError
+
+    def say(self, why: str) -> None:
+        """Something failed."""
+        self.runs_on = False
+        if self.is_attached:
+            self.notify(visible(why), severity="error", markup=False)
+
+    def on_unmount(self) -> None:
+        if self._dispatch:
+            self._dispatch.cancel()
+
+    # What is next: found out in the inspector's thread.
+
+    def look(self, *, is_first: bool = False) -> None:
+        """Find out what is next."""
+        self._asked += 1
+        number, loop, target, index = self._asked, self.loop, self.target, self.node.index
+        self.pending, self.offers, self.offered = None, [], 0
+
+        def job(inspector: Inspector) -> Delivery:
+            begun = loop.again() if is_first else loop
+            if self._recording is None:
+                self._recording = Recording(inspector.session)
+            pending = stepping.pending(begun, target, self._recording, index)
+            return Delivery(lambda: self._looked(number, begun, pending))
+
+        self.show_steps()
+        self.session.inspecting.do(guarded(job, self.say))
+
+    def _looked(self, number: int, loop: Loop, pending: Pending) -> None:
+        if not self.is_attached or number != self._asked:
+            return
+        self.loop, self.pending, self.offers = loop, pending, list(pending.offers)
+        self.show_steps()
+        if self.runs_on:
+            self._run_on()
+
+    # Doing it.
+
+    def action_run(self) -> None:
+        """Step after step, until something has to be decided."""
+        self.runs_on = True
+        self._run_on()
+
+    def _run_on(self) -> None:
+        pending = self.pending
+        if pending is None or self.is_sending:
+            return
+        stuck = isinstance(pending.step, Ended) or (isinstance(pending.step, Answer) and self.offer is None)
+        if stuck or pending.why:
+            self.runs_on = False
+            self.show_steps()
+        else:
+            self.do()
+
+    def do(self) -> None:
+        """The pending step."""
+        pending = self.pending
+        if pending is None or self.is_sending:
+            return
+        if isinstance(pending.step, Send):
+            self._send(pending)
+        elif isinstance(pending.step, Ended):
+            self._go_on(pending.step)
+        elif self.offer:
+            self.advance(self.loop.after(self.offer.result), Done(self.loop, self.node, pending, self.offer))
+        else:
+            self.write()
+
+    def _go_on(self, step: Ended) -> None:
+        if step.reason.is_limit:
+            self.ask_limits()
+        elif step.reason in (Reason.DONE, Reason.TEXT_CALL):
+            self.write()
+        else:
+            self.notify(visible(f"{step.text}: u steps back"), markup=False)
+
+    def advance(self, loop: Loop, done: Done) -> None:
+        """A step was done."""
+        self.done.append(done)
+        self.loop = loop
+        self.look()
+
+    # Sending.
+
+    def _send(self, pending: Pending) -> None:
+        leaving = pending.leaving
+        if leaving is None:
+            self.notify(visible(pending.why or "nothing can be sent"), severity="error", markup=False)
+        elif not leaving.asks_first or origin(leaving.request.url) in self.session.agreed:
+            self._go(pending, leaving)
+        else:
+            from workbench.tui.screens.confirm import ConfirmScreen
+
+            asked = send.question(leaving, is_set=self.is_key_set)
+            self.app.push_screen(
+                ConfirmScreen(asked, "send it", "send nothing"), partial(self._agreed, pending, leaving)
+            )
+
+    def _agreed(self, pending: Pending, leaving: Outgoing, is_agreed: bool | None) -> None:
+        if is_agreed:
+            self.session.agreed.add(origin(leaving.request.url))
+            self._go(pending, leaving)
+        else:
+            self.runs_on = False
+
+    def _go(self, pending: Pending, leaving: Outgoing) -> None:
+        """Keep the request as a branch, and send it."""
+        from workbench.tui.dispatch import Heard, known_to
+
+        assert isinstance(pending.step, Send)
+        self._heard = Heard(leaving, time.time())
+        index, step = self.node.index, pending.step
+
+        def job(inspector: Inspector) -> Delivery:
+            known = known_to(inspector, index)
+            return Delivery(lambda: self._begin(known, leaving))
+
+        def committed(node: Node) -> None:
+            self._sent_as = node
+            self.session.inspecting.do(guarded(job, self._fail))
+
+        self._sent_from, self._sent_as = self.node, self.node
+        self.show_progress()
+        if step.added or pending.is_changed:
+            self.session.working.commit(self.node, step.request, stepping.title(self.done), committed, self._fail)
+        else:
+            committed(self.node)
+
+    def _begin(self, known: Session, leaving: Outgoing) -> None:
+        from workbench.tui.dispatch import Dispatch
+
+        heard, parent = self._heard, self._sent_as.id
+        if not self.is_attached or heard is None:
+            return
+
+        def hear(event: Event) -> None:
+            heard.hear(event)
+            self.post_message(Came())
+
+        dispatch = Dispatch(known, lambda sender: sender.send(leaving, hear, parent=parent))
+        self._dispatch = dispatch
+        self._wait(dispatch, heard)
+
+    @work(thread=True, group="continue", exit_on_error=False)
+    def _wait(self, dispatch: Dispatch[Exchange], heard: Heard) -> None:
+        try:
+            self.post_message(Over(dispatch.run() or heard.kept()))
+        except Exception as error:
+            self.post_message(Over(None, in_words(error)))
+
+    def _fail(self, why: str) -> None:
+        self.post_message(Over(None, why))
+
+    def on_came(self, message: Came) -> None:
+        self.show_progress()
+
+    def on_over(self, message: Over) -> None:
+        """Keep what came, judge it, and see what is next."""
+        self._heard = self._dispatch = None
+        pending = self.pending
+        if message.exchange is None or pending is None or pending.leaving is None:
+            self.runs_on = False
+            self.say(f"not sent: {message.why}")
+            self.show_progress()
+            return
+        exchange, leaving, loop, before = message.exchange, pending.leaving, self.loop, self._sent_from
+        label, history = self.target.contract, [d.loop.exchange for d in self.done if isinstance(d.pending.step, Send)]
+        self.session.working.sent(self._sent_as, exchange, self._kept, self.say)
+
+        def job(inspector: Inspector) -> Delivery:
+            from workbench.loop.sending import as_sent
+
+            after = loop.after(as_sent(exchange, leaving), protocol=leaving.protocol)
+            judged = stepping.judged([*history, loop.exchange, exchange], label)
+            status = exchange.response.status if exchange.response else None
+            names = tuple(call.name or "(no name)" for call in after.calls)
+            done = Done(loop, before, pending, None, status, names, judged, exchange.note)
+            return Delivery(lambda: self.advance(after, done))
+
+        self.session.inspecting.do(guarded(job, self.say))
+
+    def _kept(self, node: Node) -> None:
+        self.node = node

@@ -1,0 +1,72 @@
+"""Steps of a continued conversation, as the inspector's thread sees them: what is next, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from workbench.loop import Answer, Ended, Loop, Recording, Result, Send, refused
+from workbench.tui.models.continuing import Done, Offer, Pending
+
+if TYPE_CHECKING:
+    from workbench.rules import Judgement
+    from workbench.targets.target import Target
+    from workbench.wire.exchange import Exchange
+
+NOT_RUN = Result("this call was not carried out", is_error=True)
+"""What a call is answered by where nobody knows better."""
+
+
+def pending(loop: Loop, target: Target, recording: Recording, index: int) -> Pending:
+    """The next step of a loop, with the results at hand for a call, and what would go to the target.
+
+    Args:
+        index: of the exchange that is continued.
+    """
+    step = loop.step
+    if isinstance(step, Send):
+        return leaving(step, target)
+    if isinstance(step, Ended):
+        return Pending(step)
+    offers = [Offer(NOT_RUN, "that it was not carried out")]
+    if step.refusal:
+        offers.insert(0, Offer(refused(step.refusal), "the error that says why it cannot be run"))
+    found = recording.of(step.call, index)
+    if found:
+        how = "the same id" if found.is_same_id else "the same arguments"
+        others = f", {found.others} others differ" if found.others else ""
+        told = Offer(found.result, f"as recorded in exchange {found.exchange + 1} ({how}{others})")
+        offers.insert(1 if step.refusal else 0, told)
+    return Pending(step, tuple(offers) if step.refusal or found else ())
+
+
+def leaving(step: Send, target: Target) -> Pending:
+    """A request, and what would go to the target; or why nothing can."""
+    from workbench.errors import WorkbenchError
+    from workbench.loop.sending import outgoing
+
+    try:
+        return Pending(step, leaving=outgoing(step, target))
+    except WorkbenchError as error:
+        return Pending(step, why=str(error))
+
+
+def judged(exchanges: Sequence[Exchange], label: str) -> Judgement | None:
+    """What the contract makes of the last of these exchanges, after the others."""
+    from workbench.inspection import Inspector
+    from workbench.rules import judge
+    from workbench.wire.session import MemorySession
+
+    inspector = Inspector(MemorySession("continued", tuple(exchanges)), label or None)
+    row = inspector.run().rows[-1]
+    return judge(row.findings, inspector.detail(row.index).contract) if row.protocol else None
+
+
+def title(done: Sequence[Done]) -> str:
+    """What a request adds to the one before, in one line."""
+    results = 0
+    for each in reversed(done):
+        if not isinstance(each.pending.step, Answer):
+            break
+        results += 1
+    return f"continued with the answer and {results} result{'s' * (results != 1)}" if results else "continued"
