@@ -58,8 +58,7 @@ def turn(exchanges: Sequence[Exchange], number: int, provider: str, protocol: st
     if not 1 <= number <= len(exchanges) or exchanges[number - 1].request is None:
         raise UsageError(f"there is no request {number}", hint=f"the transcript has {len(exchanges)} exchanges")
     before = MemorySession("before", tuple(exchanges[: number - 1]))
-    exchange = replace(exchanges[number - 1], response=None, state=State.COMPLETE)
-    return Turn(number, exchange, before, provider, protocol)
+    return Turn(number, replace(exchanges[number - 1], state=State.COMPLETE), before, provider, protocol)
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,7 +67,7 @@ class Turn:
 
     Attributes:
         number: in its transcript, from one.
-        exchange: the request; its recorded answer is left out.
+        exchange: the request, and what was answered when it was recorded.
         before: requests and answers before it, oldest first (``before.exchanges``).
         provider, protocol: what it is held to, and written in.
     """
@@ -94,11 +93,10 @@ class Turn:
         return decode_partial(self.request.body)[0]
 
     def with_body(self, body: bytes) -> Turn:
-        """The same with another body."""
+        """The same with another body, which nobody has answered yet."""
         if body == self.body:
             return self
-        changed = with_body(self.request, body)
-        return replace(self, exchange=replace(self.exchange, request=changed))
+        return replace(self, exchange=replace(self.exchange, request=with_body(self.request, body), response=None))
 
     def send(self, simulator: Simulator) -> Reply:
         """What the provider answers; ``.status``, ``.body()``."""
@@ -119,7 +117,7 @@ class Turn:
         """What the rules say of the request, after everything before it."""
         session = MemorySession("replayed", (*self.before.exchanges, self.exchange))
         inspector = Inspector(session, provider=self.provider, protocol=self.protocol)
-        return inspector.trial(len(session) - 1, self.request)
+        return inspector.trial(len(session) - 1, self.request, response=self.exchange.response)
 
     def found(self, rules: Collection[str] = ()) -> tuple[Finding, ...]:
         """Errors in the request, and whatever the named rules find in it."""

@@ -167,10 +167,8 @@ def _transcripts(
             fixed.append(exchange)
             broken.append(exchange)
             continue
-        answer = exchange.response if exchange.response and 200 <= exchange.response.status < 300 else None
-        kept = replace(exchange, response=answer, state=State.COMPLETE)
-        fixed.append(replace(kept, request=pair.fixed))
-        broken.append(replace(kept, request=pair.broken))
+        fixed.append(replace(exchange, request=pair.fixed, response=pair.answer, state=State.COMPLETE))
+        broken.append(replace(exchange, request=pair.broken, response=pair.refusal, state=State.COMPLETE))
         places.append(Place(number, pair.index, "", pair.protocol))
     made = tuple(fixed)
     labels = (_label(made, place, tested[index].label) for place, index in zip(places, sorted(tested), strict=True))

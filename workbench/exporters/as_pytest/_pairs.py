@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from workbench.decode import REQUEST
 from workbench.editing import text_of, with_body
 from workbench.errors import LocalProtocolError
 from workbench.exporters import Selection
 from workbench.exporters.as_pytest._planted import plant
 from workbench.inspection import Inspector
-from workbench.rules import Verdict
-from workbench.wire.exchange import Exchange, HttpRequest
+from workbench.rules import Severity, Verdict
+from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
 
 MOST_TESTED = 50
 """Requests that one folder tests; of more, the last one of each conversation."""
@@ -26,6 +27,7 @@ class Pair:
         label, protocol: the contract it is held to, and what it is written in.
         inspector: of the session that holds what was said before it.
         place: where in that session it stands.
+        answer, refusal: what was answered to either when it was recorded.
     """
 
     index: int
@@ -35,6 +37,8 @@ class Pair:
     protocol: str
     inspector: Inspector
     place: int
+    answer: HttpResponse | None = None
+    refusal: HttpResponse | None = None
 
 
 @dataclass(slots=True)
@@ -72,7 +76,9 @@ def _asked(selection: Selection) -> tuple[list[Pair], list[str]]:
         elif detail.decoded.request is None:
             left_out.append(f"exchange {index + 1}: its request cannot be read")
         else:
-            asked.append(Pair(index, request, request, row.provider, row.protocol, selection.inspector, index))
+            answer = detail.decoded.exchange.response
+            pair = Pair(index, request, request, row.provider, row.protocol, selection.inspector, index, answer, answer)
+            asked.append(pair)
     return asked, left_out
 
 
@@ -82,12 +88,13 @@ def _given(asked: list[Pair], broken: Selection) -> Pairs:
     name = broken.session.name
     for pair in asked:
         index = _counterpart(pair, broken, is_only=len(asked) == 1)
-        other = broken.session.exchange(index).request if index is not None else None
-        if other is None or index is None:
+        exchange = broken.session.exchange(index) if index is not None else None
+        other = exchange.request if exchange else None
+        if exchange is None or other is None or index is None:
             continue
         fixed, was = _completed(pair.fixed, other), _completed(other, pair.fixed)
         if text_of(fixed) != text_of(was) or fixed.headers != was.headers or fixed.url != was.url:
-            made = replace(pair, fixed=fixed, broken=was)
+            made = replace(pair, fixed=fixed, broken=was, refusal=exchange.response)
             is_short = len(pair.inspector.session) == 1 and len(broken.session) > 1
             pairs.append(_held_by(made, broken.inspector, index) if is_short else made)
     if not pairs:
@@ -99,14 +106,18 @@ def _given(asked: list[Pair], broken: Selection) -> Pairs:
 
 
 def _counterpart(pair: Pair, broken: Selection, *, is_only: bool) -> int | None:
-    """The exchange of a file that was mended into this one: of its id, else of its number, else the only one."""
+    """The exchange of a file that was mended into this one: of its id, its number, the only one, the faulty one."""
     summaries, own = broken.session.summaries(), pair.inspector.session.summaries()
     named = [s.index for s in summaries if s.id == own[pair.index].id]
     if len(summaries) == len(own):
         return named[0] if len(named) == 1 else pair.index
-    if is_only and len(broken.indices) == 1:
-        return broken.indices[0]
-    return named[0] if named else None
+    if named or not is_only:
+        return named[0] if named else None
+    rows = [broken.inspector.detail(index).row for index in broken.indices]
+    faulty = [
+        row.index for row in rows if any(f.side == REQUEST and f.severity is not Severity.INFO for f in row.findings)
+    ]
+    return broken.indices[0] if len(rows) == 1 else faulty[-1] if faulty else None
 
 
 def _completed(request: HttpRequest, other: HttpRequest) -> HttpRequest:
@@ -137,8 +148,10 @@ def _before_the_edit(pair: Pair) -> Pair | None:
         request = exchange.request
         if request is None or request == pair.fixed:
             continue
-        made = replace(pair, broken=request, place=root)
-        verdict = inspector.trial(root, request, provider=pair.label, protocol=pair.protocol).judgement.verdict
+        answer = exchange.response
+        made = replace(pair, broken=request, place=root, refusal=answer)
+        trial = inspector.trial(root, request, provider=pair.label, protocol=pair.protocol, response=answer)
+        verdict = trial.judgement.verdict
         if verdict is Verdict.REFUSES:
             return made
         if verdict is Verdict.SUSPICIOUS:
@@ -163,4 +176,4 @@ def _planted(asked: list[Pair]) -> Pairs:
     """All of them, with a fault planted in the last one."""
     *others, last = asked
     planted = plant(last.inspector, last.index)
-    return Pairs([*others, replace(last, broken=planted.request)], f"planted: {planted.fault}")
+    return Pairs([*others, replace(last, broken=planted.request, refusal=None)], f"planted: {planted.fault}")

@@ -62,7 +62,7 @@ def _told(case: Case) -> Iterator[str]:
     if finding and refused.says:
         yield f"{provider} refuses what this request was: {finding.rule}."
     elif finding:
-        yield f"{provider} lets it pass, and it breaks the conversation: {finding.rule}."
+        yield f"{provider} would let pass what this request was, and yet it was wrong: {finding.rule}."
     else:
         yield f"{provider} cannot read what this request was."
     yield ""
