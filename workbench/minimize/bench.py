@@ -56,22 +56,28 @@ class Judged:
 
 
 class Bench:
-    """Judges bodies in the place of a request.
+    """Judges bodies in the place of a request. ``contract``: label of the one that judges; ``checks``: how often.
 
     Args:
         inspector: of the session; exchanges up to ``index`` are inspected first.
         index: whose place they take.
+        request: whose URL, headers and body are the beginning; None for the recorded one.
+        provider: label of the contract that judges, "" for that of the inspection.
 
     Raises:
         IndexError: the session has no such exchange.
         SessionFormatError: it cannot be read.
     """
 
-    def __init__(self, inspector: Inspector, index: int) -> None:
-        decoded = inspector.detail(index).decoded
+    def __init__(
+        self, inspector: Inspector, index: int, request: HttpRequest | None = None, provider: str = ""
+    ) -> None:
+        detail = inspector.detail(index)
+        decoded = detail.decoded
+        self.contract = provider or detail.contract.label
         self.inspector, self.index, self.protocol = inspector, index, decoded.protocol
         self._exchange = replace(decoded.exchange, response=None, state=State.COMPLETE, damage=())
-        self.request = decoded.exchange.request or HttpRequest()
+        self.request = request or decoded.exchange.request or HttpRequest()
         self.text = text_of(self.request)
         self.checks = 0
         self._known: dict[bytes, Failure | None] = {}
@@ -86,16 +92,11 @@ class Bench:
         exchange = replace(self._exchange, request=self.made(text))
         index = self.index if at is None else at
         decoded = Decoded(index, exchange, self.protocol, known=self.inspector.known)
-        trial = self.inspector.judged(decoded)
+        trial = self.inspector.judged(decoded, self.contract)
         judged = Judged(text, predicted(trial), trial)
         if index == self.index:
             self._known[digest(text)] = judged.failure
         return judged
-
-    @property
-    def contract(self) -> str:
-        """Label of the contract that judges."""
-        return self.inspector.detail(self.index).contract.label
 
     def failure(self, text: bytes) -> Failure | None:
         """How a body fails; judged once."""

@@ -61,4 +61,4 @@ def _are_alike(now: list[JsonValue], then: list[JsonValue], at: int, other: int)
     if not isinstance(one, dict) or not isinstance(two, dict):
         return False
     same = sum(one.get(key) == two.get(key) for key in one.keys() & two.keys())
-    return same >= ALIKE * max(len(one), len(two))
+    return bool(same >= ALIKE * max(len(one), len(two)))

@@ -86,7 +86,8 @@ class Mending:
         finding = self.bench.judge(self.bench.text).finding
         if finding is None:
             return
-        for found in tried(self.bench.inspector, self.bench.index, finding):
+        bench = self.bench
+        for found in tried(bench.inspector, bench.index, finding, request=bench.request, provider=bench.contract):
             text = found.trial.decoded.request_text
             self.found.append(Mended(found.repair, text, _size(found.repair), None, found.proposal.loss))
 

@@ -23,6 +23,20 @@ KEPT_WHOLE = ("type", "role", "id", "name", "model", "object", "format", "media_
 """Members whose text is a name: shortening it makes another one of it."""
 
 
+FRAME = frozenset(
+    "type role id name call_id callId tool_use_id tool_call_id toolUseId toolCallId function functionCall function_call "
+    "functionResponse function_response toolUse toolResult arguments input args response output content parts text "
+    "thinking signature data summary encrypted_content reasoningContent reasoningText json tool_name".split()
+)
+"""Members without which a message, a part or a tool is malformed: they stay as long as that does."""
+
+FREE = frozenset(
+    "input args arguments response parameters input_schema inputSchema schema parametersJsonSchema "
+    "parameters_json_schema".split()
+)
+"""Members that hold values of anybody's making: arguments, results, schemas."""
+
+
 def turns(judged: Judged) -> list[Unit]:
     """What the user said, with everything up to the next time the user speaks."""
     return _removed(judged, _turns(judged))
@@ -116,10 +130,16 @@ def nodes(depth: int) -> Lister:
     """Members and elements so many levels down: parameters at 1, messages and tools at 2, parts at 4, and so on."""
 
     def listed(judged: Judged) -> list[Unit]:
-        found = (p for p, _ in _walk("", judged.value) if p.count("/") == depth)
+        found = (p for p, _ in _walk("", judged.value) if p.count("/") == depth and not _is_frame(p))
         return [(Remove(pointer),) for pointer in found]
 
     return listed
+
+
+def _is_frame(pointer: str) -> bool:
+    """It belongs to the form of what it stands in, and says nothing by itself."""
+    _, _, *inner = pointer.split("/")
+    return bool(inner) and inner[-1] in FRAME and not FREE & set(inner[:-1])
 
 
 def depth_of(judged: Judged) -> int:

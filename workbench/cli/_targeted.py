@@ -1,0 +1,63 @@
+"""Running a search against a target on the command line: asked first, with a bar, and stopped by ctrl-c."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from workbench.cli import _progress
+from workbench.cli._progress import Advance
+from workbench.errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from workbench.minimize import Asked, Steps
+    from workbench.targets.outgoing import Outgoing
+    from workbench.wire.session import Session
+
+
+def run(
+    steps: Steps[object], outgoing: Outgoing, session: Session, title: str, told: Callable[[], str]
+) -> WorkbenchError | OSError | None:
+    """Run a search to its end, or until its target fails it: then why.
+
+    Args:
+        told: how far it is, a few words.
+
+    Raises:
+        KeyboardInterrupt: people stopped it; the search has what it found.
+    """
+    import asyncio
+
+    with _progress.counting(title, None) as advance:
+        try:
+            asyncio.run(_run(steps, outgoing, session, lambda: _advance(advance, told)))
+        except (WorkbenchError, OSError) as error:
+            return error
+    return None
+
+
+def _advance(advance: Advance, told: Callable[[], str]) -> None:
+    advance(note=told())
+
+
+async def _run(steps: Steps[object], outgoing: Outgoing, session: Session, stepped: Callable[[], None]) -> None:
+    from workbench.minimize import drive
+    from workbench.targets.sending import Sender
+
+    async with Sender(known=session) as sender:
+        await drive(steps, asking(sender.send, outgoing), stepped)
+
+
+def asking(send: Callable[..., Awaitable[object]], outgoing: Outgoing) -> Callable[[bytes], Awaitable[Asked]]:
+    """What has a target judge bodies in the place of one."""
+    from workbench.editing import text_of, with_body
+    from workbench.minimize import outcome
+
+    text = text_of(outgoing.request)
+
+    async def ask(body: bytes) -> Asked:
+        exchange = await send(replace(outgoing, request=with_body(outgoing.request, body, text)))
+        return outcome(exchange, outgoing.protocol)  # type: ignore[arg-type]
+
+    return ask

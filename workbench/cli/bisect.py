@@ -1,0 +1,197 @@
+"""The first turn from which a chain can no longer be continued, and the last one from which it can.
+
+Takes one exchange of the file: --exchange N, or else the first one whose request fails; its history is the chain. The
+beginnings of the history, each up to where the model answered, are judged as requests: by the contract, which costs
+nothing, or with --target by that target, a logarithmic number of calls and at most --budget. Calls that are still open
+at the end of a beginning are no fault.
+
+  workbench bisect session.wb
+  workbench bisect session.wb --target sim:deepseek
+
+JSON output is one object:
+  {"path", "exchange", "contract", "target", "messages", "good": {"messages"}, "broken": {"messages", "exchange",
+   "message", "pointer", "bytes", "rule", "text", "verdict", "status", "words", "origin": {"exchange", "side",
+   "pointer", "words"} | null} | null, "calls", "checks", "verified"}
+"exchange" and "message" count from zero; "good" is the longest beginning that can be continued, "broken" the next one,
+null where the whole can be. Its "exchange" is the first one that sent the fault, "message" the message it is in, null
+for what is no message; "words" is what the provider says.
+
+Exit status: 1 when the chain is broken, 0 when it can be continued, 3 when the target did not judge it, 4 when it
+cannot be reached, 130 when stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from workbench.cli import INTERRUPTED, _asking, _files, _output, _targeted
+from workbench.cli.minimize import first_failing
+from workbench.errors import UsageError, WorkbenchError
+
+if TYPE_CHECKING:
+    from workbench.inspection import Inspector
+    from workbench.ir import JsonValue
+    from workbench.minimize import Bisected, Bisection, Steps
+    from workbench.rules import Finding
+    from workbench.targets.outgoing import Outgoing
+    from workbench.wire.session import Session
+
+NAME = "bisect"
+HELP = "the first turn from which a chain can no longer be continued"
+
+_MESSAGE = re.compile(r"^/(?:messages|input|contents)/(\d+)")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
+    parser.add_argument("--target", metavar="T", help="who judges (default: the contract, nobody is asked)")
+    _files.add_exchange(parser)
+    _files.add_provider(parser)
+    parser.add_argument("--as", dest="send_as", metavar="PROTOCOL", default="", help="send it in this protocol")
+    parser.add_argument("--budget", type=int, metavar="N", default=30, help="calls of the target at most (30)")
+    parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Bisect one history."""
+    _files.validate(args)
+    if args.budget < 1:
+        raise UsageError(f"a budget of {args.budget} calls asks nobody", hint="--budget 1 or more")
+    session = _files.open_file(args.file)
+    try:
+        inspector = _files.inspector(session, args)
+        index = _files.chosen(session, args.exchange, default=-1)
+        index = first_failing(inspector) if index < 0 else index
+        bisection, outgoing = _begun(inspector, index, args)
+        try:
+            found = _bisected(bisection, outgoing, session, args)
+        except KeyboardInterrupt:
+            return _output.complain("stopped before the turn was found", INTERRUPTED)
+        if isinstance(found, WorkbenchError):
+            return _output.complain(str(found), 3)
+        if isinstance(found, OSError):
+            return _output.complain(_output.describe_os_error(found), 4)
+        found = replace(found, finding=_traced(inspector, index, found))
+    finally:
+        session.close()
+    contract = bisection.bench.contract
+    if args.format == "json":
+        _output.emit_json(_as_json(args, index, contract, found))
+    else:
+        _print(args, index, contract, found)
+    return 0 if found.broken is None else 1
+
+
+def _begun(inspector: Inspector, index: int, args: argparse.Namespace) -> tuple[Bisection, Outgoing | None]:
+    from workbench.errors import LocalProtocolError
+    from workbench.minimize import Bench, Bisection, bench_for
+    from workbench.targets.outgoing import prepare
+    from workbench.targets.target import resolve
+
+    decoded = inspector.detail(index).decoded
+    if decoded.request is None:
+        raise LocalProtocolError("there is no request that can be read", where=f"exchange {index + 1}")
+    if args.target is None:
+        return Bisection(Bench(inspector, index)), None
+    target = resolve(args.target, args.send_as or args.protocol or "")
+    outgoing = prepare(decoded, target, protocol=args.send_as)
+    _asking.agree([target], args.budget, is_agreed=args.yes)
+    return Bisection(bench_for(inspector, index, outgoing), args.budget), outgoing
+
+
+def _bisected(
+    bisection: Bisection, outgoing: Outgoing | None, session: Session, args: argparse.Namespace
+) -> Bisected | WorkbenchError | OSError:
+    """What was found, or why nothing was."""
+    made: list[Bisected] = []
+
+    def steps() -> Steps[None]:
+        made.append((yield from bisection.run()))
+
+    if outgoing is None:
+        for _ in steps():
+            pass
+        return made[0]
+    trouble = _targeted.run(
+        steps(), outgoing, session, "bisecting", lambda: f"{bisection.calls} of {args.budget} calls"
+    )
+    return trouble or made[0]
+
+
+def _traced(inspector: Inspector, index: int, found: Bisected) -> Finding | None:
+    """The finding with where the damage was done, where the exchange that sent it first was traced."""
+    finding = found.finding
+    if finding is None or found.exchange >= len(inspector.rows):
+        return finding
+    known = (
+        f for f in inspector.rows[found.exchange].findings if (f.rule, f.pointer) == (finding.rule, finding.pointer)
+    )
+    origin = next((f.origin for f in known), None)
+    return replace(finding, origin=origin)
+
+
+def _message(finding: Finding | None) -> int | None:
+    """Index of the message that a finding is in."""
+    found = _MESSAGE.match(finding.pointer) if finding else None
+    return int(found[1]) if found else None
+
+
+def _as_json(args: argparse.Namespace, index: int, contract: str, found: Bisected) -> JsonValue:
+    return {
+        "path": args.file,
+        "exchange": index,
+        "contract": contract,
+        "target": args.target,
+        "messages": found.messages,
+        "good": {"messages": found.good},
+        "broken": _broken_json(found) if found.broken is not None else None,
+        "calls": found.calls,
+        "checks": found.checks,
+        "verified": found.is_verified,
+    }
+
+
+def _broken_json(found: Bisected) -> JsonValue:
+    finding, origin = found.finding, found.finding.origin if found.finding else None
+    return {
+        "messages": found.broken,
+        "exchange": found.exchange,
+        "message": _message(finding),
+        "pointer": finding.pointer if finding else None,
+        "bytes": list(finding.span) if finding and finding.span else None,
+        "rule": finding.rule if finding else None,
+        "text": finding.message if finding else None,
+        "verdict": found.failure.verdict if found.failure else None,
+        "status": (found.failure.status or None) if found.failure else None,
+        "words": found.words or None,
+        "origin": {"exchange": origin.exchange, "side": origin.side, "pointer": origin.pointer, "words": origin.words}
+        if origin
+        else None,
+    }
+
+
+def _print(args: argparse.Namespace, index: int, contract: str, found: Bisected) -> None:
+    judge = args.target or f"contract {contract}"
+    total = _output.number(found.messages, "message")
+    if found.broken is None:
+        _output.emit(f"exchange {index + 1}, {total}: the chain can be continued to its end ({judge})")
+        return
+    finding = found.finding
+    where = _message(finding)
+    first = f"exchange {found.exchange + 1}{f', message {where + 1}' if where is not None else ''}"
+    _output.emit(f"broken from {first} on: {finding.rule if finding else found.failure}")
+    if finding:
+        _output.emit(f"  {finding.pointer or '(the whole)'}  {finding.message}")
+    if found.words:
+        _output.emit(f"  the provider: {_output.cut(found.words)}")
+    if finding and finding.origin:
+        _output.emit(f"  began in exchange {finding.origin.exchange + 1}: {finding.origin.words}")
+    good = f"the first {_output.number(found.good, 'message')} of {total}" if found.good else "no beginning"
+    _output.emit(f"{good} can be continued; {found.broken} cannot ({judge})")
+    checked = "" if found.is_verified else ", the budget was spent: not verified"
+    _output.emit(f"{_output.number(found.calls, 'call')}, {_output.number(found.checks, 'local check')}{checked}")

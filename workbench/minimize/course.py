@@ -1,0 +1,75 @@
+"""Everything about minimising one request: the smallest one that fails so, then the edits that mend it."""
+
+from __future__ import annotations
+
+from workbench.inspection import Inspector
+from workbench.minimize.bench import Bench
+from workbench.minimize.mending import MOST_ASKED, Mended, Mending
+from workbench.minimize.search import Result, Search, Steps
+from workbench.targets.outgoing import Outgoing, prepare
+from workbench.targets.target import Target
+from workbench.wire.exchange import Exchange
+from workbench.wire.session import MemorySession
+
+BUDGET = 150
+"""How often a target is asked, unless people say otherwise."""
+
+
+class Course:
+    """One minimisation. ``run`` yields as ``Search.run`` does; it may be stopped at any step.
+
+    Attributes:
+        outgoing: the request as the target gets it; the bodies that are tried go in its place.
+        edits: what makes it accepted, the best first; () until that is known.
+
+    Args:
+        inspector: of the session.
+        index: of the exchange.
+        target: who has to agree that it fails in the same way.
+        protocol: to send it as; "" for what the target speaks.
+        budget: how often the target may be asked, at least once.
+
+    Raises:
+        IndexError, SessionFormatError: as ``Bench``.
+        LocalProtocolError, UsageError: as ``prepare``.
+    """
+
+    def __init__(
+        self, inspector: Inspector, index: int, target: Target, protocol: str = "", budget: int = BUDGET
+    ) -> None:
+        self.outgoing = prepare(inspector.detail(index).decoded, target, protocol=protocol)
+        self.bench = bench_for(inspector, index, self.outgoing)
+        self.budget = budget
+        self.search = Search(self.bench, max(1, budget - MOST_ASKED), is_exact=target.is_simulator)
+        self.edits: tuple[Mended, ...] = ()
+        self._mending: Mending | None = None
+
+    @property
+    def calls(self) -> int:
+        """How often the target was asked."""
+        return self.search.calls + (self._mending.calls if self._mending else 0)
+
+    @property
+    def stage(self) -> str:
+        """What is done at this moment."""
+        return "looking for the smallest edit" if self._mending and not self.edits else self.search.stage
+
+    def result(self) -> Result:
+        """The smallest request so far."""
+        return self.search.result()
+
+    def run(self) -> Steps[None]:
+        """Search to the end."""
+        yield from self.search.run()
+        if self.search.remote:
+            self._mending = Mending(self.bench, self.search.remote, self.budget - self.search.calls)
+            self.edits = yield from self._mending.run()
+
+
+def bench_for(inspector: Inspector, index: int, outgoing: Outgoing) -> Bench:
+    """Where a request is judged as its target would; a converted one by itself: what came before was said otherwise."""
+    label = outgoing.contract.label
+    if not outgoing.is_converted:
+        return Bench(inspector, index, outgoing.request, label)
+    alone = MemorySession(inspector.session.name, (Exchange("1", outgoing.request),))
+    return Bench(Inspector(alone, provider=label, protocol=outgoing.protocol), 0)
