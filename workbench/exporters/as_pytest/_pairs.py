@@ -11,7 +11,7 @@ from workbench.errors import LocalProtocolError
 from workbench.exporters import Selection
 from workbench.exporters.as_pytest._planted import plant
 from workbench.inspection import Inspector
-from workbench.rules import Severity, Verdict
+from workbench.rules import Finding, Severity, Verdict
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
 
 MOST_TESTED = 50
@@ -106,18 +106,23 @@ def _given(asked: list[Pair], broken: Selection) -> Pairs:
 
 
 def _counterpart(pair: Pair, broken: Selection, *, is_only: bool) -> int | None:
-    """The exchange of a file that was mended into this one: of its id, its number, the only one, the faulty one."""
+    """The exchange of another file that was mended into this one.
+
+    Of files as long as one another the one of its id, else of its number; of a lone request the one that is at fault.
+    """
     summaries, own = broken.session.summaries(), pair.inspector.session.summaries()
     named = [s.index for s in summaries if s.id == own[pair.index].id]
     if len(summaries) == len(own):
         return named[0] if len(named) == 1 else pair.index
-    if named or not is_only:
-        return named[0] if named else None
-    rows = [broken.inspector.detail(index).row for index in broken.indices]
-    faulty = [
-        row.index for row in rows if any(f.side == REQUEST and f.severity is not Severity.INFO for f in row.findings)
-    ]
-    return broken.indices[0] if len(rows) == 1 else faulty[-1] if faulty else None
+    if is_only and (len(own) == 1 or not named):
+        rows = [broken.inspector.detail(index).row for index in broken.indices]
+        faulty = [row.index for row in rows if any(_is_fault(finding) for finding in row.findings)]
+        return broken.indices[0] if len(rows) == 1 else faulty[-1] if faulty else None
+    return named[0] if named else None
+
+
+def _is_fault(finding: Finding) -> bool:
+    return finding.side == REQUEST and finding.severity is not Severity.INFO
 
 
 def _completed(request: HttpRequest, other: HttpRequest) -> HttpRequest:
@@ -127,8 +132,8 @@ def _completed(request: HttpRequest, other: HttpRequest) -> HttpRequest:
 
 def _held_by(pair: Pair, inspector: Inspector, index: int) -> Pair:
     """The same in another session, which knows what was said before it."""
-    inspector.detail(index)
-    return replace(pair, inspector=inspector, place=index)
+    row = inspector.detail(index).row
+    return replace(pair, inspector=inspector, place=index, label=row.provider or pair.label)
 
 
 def _edited(asked: list[Pair]) -> Pairs | None:
