@@ -1,0 +1,134 @@
+"""Every published breakage that a repair is offered for: opened, repaired, sent, exported as a test, the test tried.
+
+The exported tests run together, once on what was broken and once on what is right, in processes of their own that know
+no configuration, no key and no other plugin.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from tests.targets.catalogue import score_tool
+from workbench import repairs
+from workbench.decode import Decoded
+from workbench.exporters import Proof, Selection, _work, load
+from workbench.importers import open_input
+from workbench.inspection import Inspector
+from workbench.targets.outgoing import prepare
+from workbench.targets.sending import Sender
+from workbench.targets.target import resolve
+from workbench.wire.exchange import Body, Exchange, HttpRequest
+from workbench.wire.session import MemorySession, Session, exchanges_of
+from workbench.workspace.tree import Workspace
+
+FORM = load("pytest")
+
+
+class Mended(NamedTuple):
+    """A breakage after the whole way."""
+
+    name: str
+    title: str
+    status: int
+    notes: tuple[str, ...]
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def mended(shared, tmp_path_factory) -> list[Mended]:
+    tool = score_tool(shared)
+    text = (shared / "reference" / "breakages.yaml").read_text(encoding="utf-8")
+    folder = tmp_path_factory.mktemp("mended")
+    found = (mend(entry, tool, folder) for entry in yaml.load(text, yaml.CSafeLoader)["entries"])
+    return [one for one in found if one]
+
+
+@pytest.fixture(scope="module")
+def proofs(mended) -> dict[str, Proof]:
+    tried = FORM.prove([one.folder for one in mended])
+    return {one.name: proof for one, proof in zip(mended, tried, strict=True)}
+
+
+def mend(entry: dict[str, Any], tool: Any, folder: Path) -> Mended | None:
+    """Open, repair, send and export one breakage; None where no repair is offered."""
+    opened = open_entry(entry, tool, folder)
+    if opened is None:
+        return None
+    session, index = opened
+    provider, protocol = tool.contract(entry), entry["protocol"]
+    inspector = Inspector(session, provider=provider, protocol=protocol)
+    findings = [f for f in inspector.detail(index).row.findings if repairs.is_repairable(f)]
+    offered = [tried for f in findings for tried in repairs.tried(inspector, index, f) if tried.repair.verified]
+    if not offered:
+        return None
+    workspace = Workspace(session)
+    node = workspace.commit(workspace.root(index), offered[0].request, offered[0].repair.title)
+    label = inspector.detail(index).contract.label
+    node = workspace.sent(node, asyncio.run(sent(node.exchange, session, label, protocol)))
+    assert node.exchange.response is not None
+    branch = MemorySession(session.name, (*exchanges_of(session), workspace.node(node.parent).exchange, node.exchange))
+    last = Inspector(branch, provider=provider, protocol=protocol)
+    made = FORM.write(Selection(last, (len(branch) - 1,), name=entry["id"]))
+    out = folder / "exported" / entry["id"]
+    _work.put(made, FORM, out)
+    return Mended(entry["id"], offered[0].repair.title, node.exchange.response.status, made.notes, out)
+
+
+def open_entry(entry: dict[str, Any], tool: Any, folder: Path) -> tuple[Session, int] | None:
+    """The session that an entry tells, and which exchange of it is at fault."""
+    evidence = entry["evidence"]
+    if "forwarded" in evidence:
+        url = "https://relay.example/v1/" + ("messages" if "anthropic" in entry["protocol"] else "chat/completions")
+        sides = (("client", evidence["request"], 0.0), ("gateway", evidence["forwarded"], 1.0))
+        hops = [
+            Exchange(
+                hop, HttpRequest(url=url, body=Body(json.dumps(body).encode())), hop=hop, started_at=at, duration=2
+            )
+            for hop, body, at in sides
+        ]
+        return MemorySession(entry["id"], tuple(hops)), 1
+    handed = tool.artefact(entry)
+    if handed is None:
+        return None
+    suffix, text, index = handed
+    path = folder / f"{entry['id']}{suffix}"
+    path.write_text(text, encoding="utf-8")
+    return open_input(str(path)), index
+
+
+async def sent(exchange: Exchange, session: Session, label: str, protocol: str) -> Exchange:
+    async with Sender(known=session) as sender:
+        decoded = Decoded(0, exchange, protocol)
+        return await sender.send(prepare(decoded, resolve(f"sim:{label}")), parent=exchange.id)
+
+
+def test_every_repaired_request_is_accepted(mended) -> None:
+    assert len(mended) > 60
+    assert [(one.name, one.title, one.status) for one in mended if one.status != 200] == []
+
+
+def test_the_broken_form_is_the_one_that_was_repaired(mended) -> None:
+    assert [(one.name, one.notes) for one in mended if "as it was before it was edited" not in one.notes[0]] == []
+
+
+def test_every_exported_test_is_red_before_and_green_after(mended, proofs) -> None:
+    good = [name for name, proof in proofs.items() if not proof.why_not]
+    assert {name: proof.why_not for name, proof in proofs.items() if proof.why_not} == {}
+    for proof in proofs.values():
+        red, green = proof.tried
+        assert red.failed and not red.problem
+        assert green.passed >= 3 and not green.failed
+    assert len(good) == len(mended)
+
+
+def test_the_tests_hold_nothing_of_this_machine(mended) -> None:
+    for one in mended:
+        texts = [path.read_text(encoding="utf-8") for path in one.folder.rglob("*") if path.is_file()]
+        assert len(texts) == 3
+        assert not [text for text in texts if str(Path.home()) + "/" in text or str(one.folder.parent) in text]
