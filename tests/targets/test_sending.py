@@ -84,7 +84,9 @@ def test_what_goes_over_the_wire():
 def test_a_body_arrives_as_it_is(body):
     """Whatever the bytes are: no JSON, no UTF-8, nothing at all."""
     with hostile(answer()) as server:
-        made = Outgoing(target(server.url), HttpRequest("POST", server.url + "/x", Headers(), Body(body)), "openai-chat")
+        made = Outgoing(
+            target(server.url), HttpRequest("POST", server.url + "/x", Headers(), Body(body)), "openai-chat"
+        )
         send(made)
     assert server.asked[0][1] == body
 

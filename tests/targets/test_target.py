@@ -1,0 +1,229 @@
+"""Targets by what people type, and which key goes with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.errors import ProfileError, UsageError
+from workbench.rules import contracts
+from workbench.targets import configured
+from workbench.targets.target import fault_of_url, is_loopback, origin, providers, resolve
+
+OWN = """
+targets:
+  gateway:
+    base_url: https://gateway.example/v1
+    protocol: [openai-chat, anthropic-messages]
+    model: m-1
+    profile: deepseek:v3.2
+    key_variable: GATEWAY_KEY
+    headers: {x-team: tools, authorization: "Bearer ${TOKEN}"}
+  anthropic:
+    base_url: https://api.anthropic.com
+    key_variable: WORK_KEY
+  here:
+    base_url: http://127.0.0.1:8000
+    protocol: openai-chat
+"""
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """An empty configuration; ``home(text)`` writes targets.yaml."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    contracts.forget()
+
+    def write(text):
+        configured.path().parent.mkdir(parents=True, exist_ok=True)
+        configured.path().write_text(text, encoding="utf-8")
+
+    yield write
+    contracts.forget()
+
+
+def test_a_simulator_needs_nothing():
+    found = resolve("sim:deepseek:v3.2")
+    assert found.is_simulator and found.is_loopback and not found.key_variable
+    assert (found.contract, found.protocols[0]) == ("deepseek:v3.2", "openai-chat")
+    assert resolve("sim:generic").protocols == ()
+
+
+@pytest.mark.parametrize("name", ["deepseek", "anthropic", "openai", "gemini", "openrouter", "glm", "qwen", "kimi"])
+def test_a_provider_needs_a_key_alone(name):
+    found = resolve(name)
+    assert found.name == found.contract == name and found.url.startswith("https://")
+    assert found.key_variable.endswith("_API_KEY") and not found.is_simulator
+    assert all(found.base(protocol).startswith("https://") for protocol in found.protocols)
+    assert set(found.protocols) <= set(contracts.protocols(name))
+
+
+def test_a_provider_has_a_base_for_each_protocol():
+    found = resolve("deepseek")
+    assert found.base("openai-chat") == "https://api.deepseek.com"
+    assert found.base("anthropic-messages") == "https://api.deepseek.com/anthropic"
+    assert found.origins == {("https", "api.deepseek.com", 443)}
+
+
+def test_hosts_of_endpoints_are_hosts_of_their_contracts():
+    for name, endpoints in contracts.endpoints().items():
+        for each in endpoints:
+            assert origin(each.url)[1] in contracts.read(name).hosts or name == "qwen"
+            assert set(each.protocols) <= set(contracts.protocols(name))
+    assert len({t.name for t in providers().values()}) == len(contracts.endpoints())
+
+
+@pytest.mark.parametrize(
+    ("url", "protocol", "key", "spoken"),
+    [
+        ("https://api.deepseek.com", "", "DEEPSEEK_API_KEY", "openai-chat"),
+        ("https://api.deepseek.com:443/v1", "", "DEEPSEEK_API_KEY", "openai-chat"),
+        ("https://api.deepseek.com/anthropic", "", "DEEPSEEK_API_KEY", "anthropic-messages"),
+        ("https://generativelanguage.googleapis.com/v1beta/openai", "", "GEMINI_API_KEY", "openai-chat"),
+        ("https://api.openai.com/v1", "openai-responses", "OPENAI_API_KEY", "openai-responses"),
+        ("http://api.deepseek.com", "openai-chat", "", "openai-chat"),
+        ("https://api.deepseek.com:8443", "openai-chat", "", "openai-chat"),
+        ("https://api.deepseek.com.evil.example", "openai-chat", "", "openai-chat"),
+        ("https://evil.example/api.deepseek.com", "openai-chat", "", "openai-chat"),
+        ("https://eu.api.deepseek.com", "openai-chat", "", "openai-chat"),
+        ("https://gateway.example/other", "openai-chat", "GATEWAY_KEY", "openai-chat"),
+        ("http://gateway.example/v1", "openai-chat", "", "openai-chat"),
+        ("https://gateway.example:444/v1", "openai-chat", "", "openai-chat"),
+        ("https://api.anthropic.com", "", "WORK_KEY", "anthropic-messages"),
+        ("http://127.0.0.1:8000/v1", "openai-chat", "", "openai-chat"),
+    ],
+)
+def test_a_url_gets_the_key_of_exactly_its_place(home, url, protocol, key, spoken):
+    home(OWN)
+    found = resolve(url, protocol)
+    assert (found.url, found.key_variable, found.protocols[0]) == (url, key, spoken)
+    assert not found.headers, "headers are of the target that names them"
+
+
+def test_a_key_can_be_named_by_hand():
+    assert resolve("https://x.example", "openai-chat", key_variable="MY_KEY").key_variable == "MY_KEY"
+    assert resolve("openai", key_variable="MY_KEY").key_variable == "MY_KEY"
+    with pytest.raises(UsageError, match="never the key itself") as refused:
+        resolve("openai", key_variable="sk-0123456789abcdef0123")
+    assert "sk-" not in str(refused.value)
+
+
+def test_ones_own_come_first(home):
+    home(OWN)
+    found = resolve("gateway")
+    assert (found.url, found.model, found.contract) == ("https://gateway.example/v1", "m-1", "deepseek:v3.2")
+    assert found.protocols == ("openai-chat", "anthropic-messages")
+    assert found.base("anthropic-messages") == "https://gateway.example/v1"
+    assert found.headers == (("x-team", "tools"), ("authorization", "Bearer ${TOKEN}"))
+    own = resolve("anthropic")
+    assert own.key_variable == "WORK_KEY" and own.protocols == ("anthropic-messages",)
+    assert not resolve("here").key_variable and resolve("here").is_loopback
+
+
+@pytest.mark.parametrize(
+    ("text", "protocol", "said"),
+    [
+        ("nobody", "", "no target named 'nobody'"),
+        ("deepsek", "", "did you mean deepseek"),
+        ("sim:nobody", "", "no contract named 'nobody'"),
+        ("sim:deepseek:v9", "", "no variant 'v9'"),
+        ("https://x.example", "", "may speak any protocol; say --as"),
+        ("https://x.example", "morse", "no protocol named 'morse'"),
+        ("ftp://x.example", "openai-chat", "not an http:// or https:// URL"),
+        ("https://user:pw@x.example", "openai-chat", "keys belong into the environment"),
+        ("https://x.example?key=AIzaSecretSecret", "openai-chat", "keys belong into the environment"),
+        ("https://x.example:port", "openai-chat", "not a URL"),
+        ("https://x.example/a b", "openai-chat", "characters that no URL holds"),
+    ],
+)
+def test_what_is_no_target_is_one_line(text, protocol, said):
+    with pytest.raises(UsageError) as refused:
+        resolve(text, protocol)
+    assert said in str(refused.value) and "\n" not in str(refused.value)
+    assert "pw" not in str(refused.value) and "AIza" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "said"),
+    [
+        ("targets: [a]", "/targets", "not a mapping"),
+        ("target: {}", "/target", "unknown key 'target'; did you mean targets?"),
+        ("targets: {a: 1}", "/targets/a", "not a target"),
+        ("targets: {a: {protocol: openai-chat}}", "/targets/a", "base_url is missing"),
+        ("targets: {a: {base_url: 'https://x.example'}}", "/targets/a", "protocol is missing; one of anthropic-"),
+        (
+            "targets: {a: {base_url: 'x.example', protocol: gemini}}",
+            "/targets/a/base_url",
+            "not an http:// or https://",
+        ),
+        (
+            "targets: {a: {base_url: 'https://k:p@x.example', protocol: gemini}}",
+            "/targets/a/base_url",
+            "keys belong into",
+        ),
+        (
+            "targets: {a: {base_url: 'https://x.example', protocol: openai}}",
+            "/targets/a/protocol",
+            "did you mean openai",
+        ),
+        ("targets: {a: {url: 'https://x.example'}}", "/targets/a/url", "known: base_url, protocol, "),
+        ("targets: {a: {base-url: 'https://x.example'}}", "/targets/a/base-url", "did you mean base_url?"),
+        ("targets: {'a b': {}}", "/targets/a b", "not a name"),
+        ("targets: {a: {base_url: 'https://x.example', protocol: []}}", "/targets/a/protocol", "protocol is empty"),
+        ("targets: [", ":2", "not YAML"),
+    ],
+)
+def test_a_file_that_is_not_right_is_one_line(home, text, where, said):
+    home(text)
+    with pytest.raises(ProfileError) as refused:
+        resolve("a")
+    line = str(refused.value)
+    assert str(configured.path()) in line and where in line and said in line and "\n" not in line
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("key_variable: sk-ant-api03-0123456789abcdef", "name the variable, never the key itself"),
+        ("headers: {x-api-key: 0123456789abcdef}", "write ${NAME} here"),
+        ("headers: {x-any: 'Bearer 0123456789abcdef0123'}", "write ${NAME} here"),
+        ("headers: {x-any: sk-0123456789abcdef0123}", "write ${NAME} here"),
+        ("headers: {cookie: 'a=0123456789abcdef'}", "write ${NAME} here"),
+        ("headers: {x-any: '${not a name}'}", "write ${NAME}"),
+        ("headers: {host: evil.example}", "a header that cannot be set"),
+        ("headers: {'x y': a}", "a header that cannot be set"),
+        ('headers: {x-any: "a\\r\\nb: c"}', "characters that no header holds"),
+        ("headers: {x-any: 1}", "put the value into quotes"),
+        ("profile: nobody", "no contract named 'nobody'"),
+    ],
+)
+def test_no_secret_stands_in_the_file_or_in_its_errors(home, entry, said):
+    home(f"targets:\n  a:\n    base_url: https://x.example\n    protocol: openai-chat\n    {entry}\n")
+    with pytest.raises(ProfileError) as refused:
+        resolve("a")
+    assert said in str(refused.value) and "0123456789" not in str(refused.value)
+
+
+def test_the_working_directory_decides_nothing(tmp_path, monkeypatch):
+    (tmp_path / "here" / "workbench").mkdir(parents=True)
+    (tmp_path / "here" / "workbench" / "targets.yaml").write_text(OWN)
+    (tmp_path / "targets.yaml").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", "here")
+    assert configured.named() == {}
+
+
+@pytest.mark.parametrize(
+    ("url", "is_local"),
+    [
+        ("http://127.0.0.1:1", True),
+        ("http://localhost/x", True),
+        ("http://[::1]:80", True),
+        ("http://127.9.9.9", True),
+        ("http://127.0.0.1.evil.example", False),
+        ("http://10.0.0.1", False),
+        ("https://localhost.example", False),
+    ],
+)
+def test_what_is_this_machine(url, is_local):
+    assert is_loopback(url) is is_local and not fault_of_url(url)
