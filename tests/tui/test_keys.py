@@ -21,6 +21,7 @@ from workbench.tui.screens.send_answer import AnswerScreen
 from workbench.tui.screens.session import SessionScreen
 from workbench.tui.screens.stream import StreamScreen
 from workbench.tui.screens.tools import ToolsScreen
+from workbench.tui.screens.whatif import WhatIfScreen
 
 OWNERS: dict[str, type] = {
     "global": WorkbenchApp,
@@ -39,6 +40,7 @@ OWNERS: dict[str, type] = {
     "stream": StreamScreen,
     "send": SendScreen,
     "answer": AnswerScreen,
+    "what-if": WhatIfScreen,
 }
 """Who binds a scope. A new scope names its screen or pane here."""
 

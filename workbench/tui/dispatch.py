@@ -138,17 +138,19 @@ class Heard:
         return self._interrupted or Redactor().exchange(self.exchange(State.ABORTED, BROKEN_OFF))
 
 
-def known_to(inspector: Inspector, index: int) -> Session:
-    """What simulators take as given: all of the session, of a large one the conversation up to an exchange."""
+def known_to(inspector: Inspector, session: Session, index: int) -> Session:
+    """What simulators take as given: all of a session, of a large one the conversation of an exchange.
+
+    Args:
+        session: the inspector's up to ``index``, and what was sent since.
+    """
     from workbench.wire.session import MemorySession
 
-    session = inspector.session
-    summaries = session.summaries()
-    if sum(s.request_bytes + s.response_bytes for s in summaries) <= MOST_KNOWN:
+    if sum(s.request_bytes + s.response_bytes for s in session.summaries()) <= MOST_KNOWN:
         return session
     here = inspector.rows[index].conversation
-    earlier = [row.index for row in inspector.rows[:index] if row.conversation == here is not None]
-    return MemorySession(session.name, tuple(session.exchange(n) for n in earlier))
+    kept = (n for n in range(len(session)) if n >= index or inspector.rows[n].conversation == here is not None)
+    return MemorySession(session.name, tuple(session.exchange(n) for n in kept))
 
 
 class Asking:

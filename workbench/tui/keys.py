@@ -108,10 +108,11 @@ SESSION = (
         "how the arguments of a call are read; calls in text, too",
         15,
     ),
-    Key("session.edit", "e", "edit", "edit", "edit this request, from where you left it; nothing recorded is changed", 6),
+    Key("session.edit", "e", "edit", "edit", "edit this request; what was recorded stays as it is", 6),
     Key("session.branches", "B", "branches", "branches", "the tree of edits and sends of this exchange"),
     Key("session.send", "s", "send", "send", "send this request to any target, as it is or as it was edited", 7),
     Key("session.continue", "C", "continue", "continue", "answer pending calls, send, and go on, step by step"),
+    Key("session.what-if", "V", "what_if", "what if", "send it with one thing different, to several targets", 17),
     Key("session.copy", "y", "copy", "copy", "copy a value, a pointer, bytes, the request as cURL", 12),
     Key("session.zoom", "z", "zoom", "zoom", "the focused pane alone, and back", 8),
     Key("session.filter", "&", "filter", "filter", "show only some exchanges: tool:bash status:4xx text~word", 9),
@@ -144,7 +145,7 @@ EDIT = (
     Key("edit.write", "e", "write", "edit", "edit it here: its text, or its JSON; enter too", 1),
     Key("edit.editor", "E", "editor", "$EDITOR", "edit it in the editor that EDITOR names", 6),
     Key("edit.json", "v", "write_json", "as JSON", "edit it here as the JSON that it is", 14),
-    Key("edit.raw", "R", "raw", "raw bytes", "edit its bytes here, even to what is no JSON; on line one the whole body", 12),
+    Key("edit.raw", "R", "raw", "raw bytes", "edit its bytes, even to what is no JSON; the body on line one", 12),
     Key("edit.add", "a", "add", "add", "add a message, a text, the result of a call, a tool, a parameter", 5),
     Key("edit.remove", "d,delete", "remove", "remove", "remove it", 7),
     Key("edit.duplicate", "c", "duplicate", "duplicate", "the same once more, right behind", 13),
@@ -270,6 +271,17 @@ ANSWER = (
     Key("answer.back", "q", "back", "back", "back; what is on its way is broken off and kept", 2),
 )
 
+WHAT_IF = (
+    Key("what-if.next-target", "l,right", "column(1)", "target", "the next target", 3),
+    Key("what-if.previous-target", "h,left", "column(-1)", "previous", "the target before it"),
+    Key("what-if.add", "T", "target", "add target", "one more target: a simulator is asked at once", 4),
+    Key("what-if.send", "s", "send", "send", "send the variant under the cursor to the target, or once more", 5),
+    Key("what-if.send-all", "A", "send_all", "send all", "send to the target what it was not sent yet", 6),
+    Key("what-if.pane", "tab,shift+tab", "pane", "pane", "the table, and the outcome under the cursor", 7),
+    Key("what-if.leave", "escape", "leave", "stop", "stop what is on its way; else back"),
+    Key("what-if.back", "q,V", "back", "back", "back; what was sent is kept as branches", 2),
+)
+
 HOME = (
     Key("home.open", "o", "ask_path", "open", "open a file by its path; tab completes it", 2),
     Key("home.import", "i", "import", "import", "turn any readable file into a session file of ours", 6),
@@ -348,6 +360,7 @@ SCOPES: dict[str, Scope] = {
     "tools": Scope("tools", TOOLS, ("global",)),
     "matrix": Scope("matrix", MATRIX, ("global",)),
     "ladder": Scope("arguments", LADDER, ("global",)),
+    "what-if": Scope("what if", WHAT_IF, ("global",)),
     "send": Scope("before sending", SEND, ("global",)),
     "continue": Scope("continuing", CONTINUE, ("global",)),
     "answer": Scope("the answer", ANSWER, ("global",)),
@@ -382,6 +395,7 @@ OPEN_SEND = _reworded("pane.open", "send", "send it", 1)
 OPEN_ANSWER = _reworded("pane.open", "open", "the new exchange in full: wire, IR, reasoning, closure", 4)
 OPEN_STEP = _reworded("pane.open", "do it", "do the pending step", 1)
 OPEN_NODE = _reworded("pane.open", "continue", "stand there: edit and send from there on", 1)
+OPEN_CELL = _reworded("pane.open", "show", "the exchange of the outcome, beside the original", 1)
 OPEN_EXAMPLE = _reworded("pane.open", "open", "open the session under the cursor", 1)
 
 EVEN_WHILE_TYPING = frozenset({"global.suspend", "global.quit"})

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.decode import REQUEST, Decoded
-from workbench.errors import LocalProtocolError, WorkbenchError
+from workbench.decode import Decoded
+from workbench.errors import LocalProtocolError
 from workbench.wire.exchange import Exchange
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspector, Trial
-    from workbench.rules import Finding
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.target import Target
     from workbench.wire.exchange import HttpRequest
     from workbench.workspace import Node
 
-UNBOUND = "reasoning.unbound"
 
-
-class Unbound(NamedTuple):
-    """Signed blocks whose signature an edit before them breaks.
+class Loose(NamedTuple):
+    """Signed blocks that an edit before them unbinds.
 
     Attributes:
-        finding: the first of them, and what was edited.
+        pointers: of the blocks.
+        words: what was edited.
         without: the request without them; None where it cannot do without.
         title: how that is done, in the imperative.
     """
 
-    finding: Finding
+    pointers: tuple[str, ...]
+    words: str
     without: HttpRequest | None = None
     title: str = ""
 
@@ -40,13 +39,13 @@ class Preflight(NamedTuple):
         own: the request in its own protocol.
         outgoing: what would go out.
         trial: what the target's contract says of that.
-        unbound: None where every signature still holds.
+        loose: None where every signature still holds, or none goes out.
     """
 
     own: Decoded
     outgoing: Outgoing
     trial: Trial
-    unbound: Unbound | None = None
+    loose: Loose | None = None
 
 
 def look(inspector: Inspector, node: Node, target: Target, protocol: str = "", stream: bool | None = None) -> Preflight:
@@ -65,12 +64,12 @@ def look(inspector: Inspector, node: Node, target: Target, protocol: str = "", s
     request = node.exchange.request
     if request is None:
         raise LocalProtocolError("no request was recorded", where=f"exchange {node.index + 1}")
-    detail = inspector.detail(node.index)
-    own = inspector.trial(node.index, request, protocol=detail.decoded.protocol)
+    recorded = inspector.detail(node.index).decoded
+    own = inspector.trial(node.index, request, protocol=recorded.protocol)
     outgoing = prepare(own.decoded, target, protocol=protocol, stream=stream)
     trial = judge(inspector, node.index, outgoing, Exchange(node.id, outgoing.request))
-    found = None if outgoing.is_converted else _unbound(inspector, own, target.contract)
-    return Preflight(own.decoded, outgoing, trial, found)
+    loose = None if outgoing.is_converted else _loose(inspector, recorded, own, target)
+    return Preflight(own.decoded, outgoing, trial, loose)
 
 
 def judge(inspector: Inspector, index: int, outgoing: Outgoing, exchange: Exchange) -> Trial:
@@ -79,43 +78,19 @@ def judge(inspector: Inspector, index: int, outgoing: Outgoing, exchange: Exchan
     return inspector.judged(decoded, outgoing.target.contract, is_alone=outgoing.is_converted)
 
 
-def _unbound(inspector: Inspector, own: Trial, target: str) -> Unbound | None:
-    """Signed blocks that no longer hold where a provider checks that, in this mode or in another."""
-    from workbench.rules import contracts
+def _loose(inspector: Inspector, recorded: Decoded, own: Trial, target: Target) -> Loose | None:
+    """Blocks that an edit made here unbinds, else those that the recorded client has unbound."""
+    from workbench.editing import signed
+    from workbench.targets.unbound import unbound
 
-    names = dict.fromkeys(label.partition(":")[0] for label in (target, own.contract.label))
-    for label in (label for name in names if name in contracts.names() for label in contracts.variants(name)):
-        if contracts.get(label, protocol=own.decoded.protocol).enforced(UNBOUND) is None:
-            continue
-        trial = inspector.judged(own.decoded, label)
-        finding = next((f for f in trial.findings if f.rule == UNBOUND), None)
-        if finding is not None:
-            return _droppable(inspector, trial, finding, label)
-    return None
-
-
-def _droppable(inspector: Inspector, trial: Trial, finding: Finding, label: str) -> Unbound:
-    """The finding, with the request that leaves the blocks out and has nothing else broken."""
-    from workbench import repairs
-    from workbench.editing import edited
-
-    decoded = trial.decoded
-    asked = decoded.exchange.request
-    assert asked
-    before = _broken(trial)
-    fault = repairs.Fault(finding, trial.case)
-    for proposal in (p for propose in repairs.families().get(UNBOUND, ()) for p in propose(fault)):
-        if proposal.loss is not repairs.Loss.DROPPED:
-            continue
-        try:
-            without = edited(asked, decoded.request_text, proposal.changes)
-            after = _broken(inspector.trial(decoded.index, without, provider=label, protocol=decoded.protocol))
-        except WorkbenchError:
-            continue
-        if UNBOUND not in after and after <= before:
-            return Unbound(finding, without, proposal.title)
-    return Unbound(finding)
-
-
-def _broken(trial: Trial) -> set[str]:
-    return {f.rule for f in trial.findings if f.side == REQUEST and f.severity != "info"}
+    pointers = signed.unbound(recorded, own.decoded)
+    if pointers:
+        without = signed.without(inspector, own, pointers)
+        words = "what stands before them was edited: their signatures may hold no longer"
+        return Loose(pointers, words, without, "leave the signed blocks out that an edit unbinds")
+    found = unbound(inspector, own.decoded, target)
+    if found is None:
+        return None
+    first = found.findings[0]
+    blocks = dict.fromkeys((first.pointer, *(p for p in first.related if p.endswith("/signature"))))
+    return Loose(tuple(blocks), first.message, found.without, found.title)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from workbench.tui.lines import Line, Span, line, plain, wrap
 from workbench.tui.models.matrix import SEVERITIES, SIGNS
 from workbench.tui.models.words import REQUEST, byte_range, count, size
-from workbench.tui.safetext import cells
+from workbench.tui.safetext import cells, clip
 
 if TYPE_CHECKING:
     from workbench.conversion import Loss
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.target import Target
     from workbench.tui.models.rowtable import Range
-    from workbench.tui.preflight import Preflight, Unbound
+    from workbench.tui.preflight import Loose, Preflight
+    from workbench.workspace import Node
 
 LABEL = 12
 """Columns of the word in front of a fact."""
@@ -60,14 +61,16 @@ def promise(target: Target, width: int, *, is_set: bool) -> Line:
     return line(Span(words, style, -max(0, width)))
 
 
+def made(node: Node) -> str:
+    """Which state of a request it is, "" for the recorded one."""
+    return f" · {clip(node.name or node.title, 36)}" if node.parent else ""
+
+
 def headline(title: str, facts: Line, target: Target, width: int, *, is_set: bool) -> list[Line]:
-    """Title and promise on one line, or the promise below where there is no room; then the facts."""
-    named = line(Span(f" {title}", "strong"))
-    told = promise(target, 0, is_set=is_set)[0]
-    used = cells(title) + 1
-    if used + cells(told.text) + 2 <= width:
-        return [(*named, *promise(target, width - used, is_set=is_set)), facts]
-    return [promise(target, width, is_set=is_set), (*named, Span(" · ", "muted"), *facts)]
+    """Title and promise on one line, the title cut where there is little room; then the facts."""
+    told = promise(target, 0, is_set=is_set)[0].text
+    named = Span(f" {clip(title, max(16, width - cells(told) - 3))}", "strong")
+    return [line(named, *promise(target, width - cells(named.text), is_set=is_set)), (Span(" "), *facts)]
 
 
 def summary(shown: Preflight) -> Line:
@@ -76,7 +79,7 @@ def summary(shown: Preflight) -> Line:
     judged = shown.trial.judgement
     sign, style = SIGNS[judged.verdict.value]
     lost = Span(f" · {count(len(going.losses), 'loss')}", "warning") if going.losses else Span("")
-    loose = Span(" · signed blocks come loose", "warning") if shown.unbound else Span("")
+    loose = Span(" · signed blocks unbound", "warning") if shown.loose else Span("")
     told = " · ".join(f for f in (going.protocol, going.model, "a stream" if going.is_stream else "in one piece") if f)
     return line(
         Span(f"{sign} {shown.trial.contract.label} {judged.verdict.value}", style),
@@ -105,7 +108,7 @@ def facts(shown: Preflight, *, is_set: bool) -> tuple[Said, ...]:
     going = shown.outgoing
     return (
         _verdict(shown),
-        *(_unbound(shown.unbound, shown) if shown.unbound else ()),
+        *(_loose(shown.loose, shown) if shown.loose else ()),
         *(_loss(loss, shown) for loss in going.losses),
         *_address(going, shown, is_set=is_set),
         *(_fact("note", note) for note in going.notes),
@@ -189,16 +192,15 @@ def _spans(shown: Preflight, found: Finding) -> tuple[Range, ...]:
     return shown.trial.decoded.place(REQUEST, found.pointer).spans or ((found.span,) if found.span else ())
 
 
-def _unbound(unbound: Unbound, shown: Preflight) -> Iterator[Said]:
-    found = unbound.finding
+def _loose(loose: Loose, shown: Preflight) -> Iterator[Said]:
     head = line(
-        Span("! ", "warning"), Span("signed blocks come loose", "warning strong"), Span(f"  {found.pointer}", "muted")
+        Span("! ", "warning"),
+        Span(f"{count(len(loose.pointers), 'signed block')} unbound", "warning strong"),
+        Span(f"  {loose.pointers[0]}", "muted"),
     )
-    how = f"u: {unbound.title}" if unbound.without else "no request without them holds: put the edited part back"
-    blocks = dict.fromkeys((found.pointer, *(p for p in found.related if p.endswith("/signature"))))
-    spans = tuple(span for at in blocks for span in shown.own.place(REQUEST, at).spans)
-    named = f"{count(len(blocks), 'block')}: {', '.join(blocks)}"
-    yield Said(head, ((found.message, ""), (named, "muted"), (how, "info")), spans, is_own=True)
+    how = f"u: {loose.title}" if loose.without else "no request without them holds: put the edited part back"
+    spans = tuple(span for at in loose.pointers for span in shown.own.place(REQUEST, at).spans)
+    yield Said(head, ((loose.words, ""), (", ".join(loose.pointers), "muted"), (how, "info")), spans, is_own=True)
 
 
 def _loss(loss: Loss, shown: Preflight) -> Said:

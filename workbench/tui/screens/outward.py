@@ -12,6 +12,7 @@ from workbench.tui.screens.follow import Follower
 if TYPE_CHECKING:
     from workbench.targets.target import Origin
     from workbench.tui.mending import Mending
+    from workbench.tui.models.repairs import Offered
     from workbench.tui.screens.session import SessionScreen
     from workbench.tui.selection import Spot
 
@@ -67,11 +68,36 @@ class Outward(Follower):
         finding = self.findings.current
         offered = self.mending.offered(finding) if finding else ()
         if finding and offered:
+            from workbench.tui.screens.edit import begin_repaired
             from workbench.tui.screens.repairs import RepairsScreen
 
-            self.app.push_screen(RepairsScreen(finding, offered))
+            def apply(chosen: Offered | None) -> None:
+                if chosen:
+                    begin_repaired(self._session, finding, chosen)
+
+            self.app.push_screen(RepairsScreen(finding, offered), apply)
         else:
             self.notify(visible(self.mending.why_none(finding)), markup=False)
+
+    @property
+    def _session(self) -> SessionScreen:
+        return cast("SessionScreen", self)
+
+    def action_edit(self) -> None:
+        """Edit the request, at the place that is selected."""
+        from workbench.tui.screens.edit import begin
+
+        if opened := self.opened:
+            selected = self.selection
+            begin(self._session, opened.index, selected.pointer if selected and selected.side == REQUEST else "")
+
+    def action_branches(self) -> None:
+        from workbench.tui.screens.branches import BranchesScreen
+        from workbench.tui.screens.edit import begin
+
+        if opened := self.opened:
+            screen = BranchesScreen(self._session, opened.index)
+            self.app.push_screen(screen, lambda is_gone: begin(self._session, opened.index) if is_gone else None)
 
     def action_send(self) -> None:
         """Send the request, as it was recorded or as it was edited last."""
@@ -84,6 +110,14 @@ class Outward(Follower):
     def action_continue(self) -> None:
         """Go on with the conversation, from where the person stands."""
         from workbench.tui.screens.continuing import begin
+
+        if opened := self.opened:
+            session = cast("SessionScreen", self)
+            session.working.current(opened.index, lambda node: begin(session, node))
+
+    def action_what_if(self) -> None:
+        """Send the request with one thing different."""
+        from workbench.tui.screens.whatif import begin
 
         if opened := self.opened:
             session = cast("SessionScreen", self)

@@ -117,7 +117,7 @@ class SendScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self.query_one("#too-small", Bar).show(TOO_SMALL)
-        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_SEND, *keys.SEND])
+        self._show_keys()
         self.facts.title(line(" Before it is sent "))
         self.facts.focus()
         self._look()
@@ -128,9 +128,15 @@ class SendScreen(Screen[None]):
     def _entitle(self) -> None:
         shown = self.shown
         told = send.summary(shown) if shown else line(Span("looking …" if not self.facts.why else "", "muted"))
-        title = f"Send request {self.node.index + 1} to {self.target.name}"
+        title = f"Send request {self.node.index + 1}{send.made(self.node)} → {self.target.name}"
         lines = send.headline(title, told, self.target, self.size.width, is_set=self.is_key_set)
         self.query_one("#headline", Bar).show(lines)
+
+    def _show_keys(self) -> None:
+        """Those that are of use now."""
+        is_loose = self.shown is not None and self.shown.loose is not None
+        rows = [key for key in keys.SEND if is_loose or key.id != "send.unbound"]
+        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_SEND, *rows])
 
     # What would be sent.
 
@@ -156,6 +162,7 @@ class SendScreen(Screen[None]):
         self.facts.show(send.facts(shown, is_set=self.is_key_set) if shown else (), why)
         self._in_body = None
         self._show_body()
+        self._show_keys()
         self._entitle()
 
     def _show_body(self) -> None:
@@ -254,12 +261,12 @@ class SendScreen(Screen[None]):
 
     def action_unbound(self) -> None:
         """Leave the signed blocks out whose signature no longer holds: an edit of its own, which can be undone."""
-        unbound = self.shown.unbound if self.shown else None
-        if unbound is None or unbound.without is None:
-            why = "every signature holds" if unbound is None else "no request without them holds"
+        loose = self.shown.loose if self.shown else None
+        if loose is None or loose.without is None:
+            why = "every signature holds" if loose is None else "no request without them holds"
             self.notify(why, markup=False)
         else:
-            self.session.working.commit(self.node, unbound.without, unbound.title, self._edited)
+            self.session.working.commit(self.node, loose.without, loose.title, self._edited)
 
     def _edited(self, node: Node) -> None:
         self.node = node

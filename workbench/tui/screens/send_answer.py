@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from workbench.targets.sending import Event
     from workbench.tui.dispatch import Dispatch, Heard
     from workbench.tui.preflight import Preflight
-    from workbench.tui.resent import Resent
     from workbench.tui.screens.session import SessionScreen
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
@@ -130,6 +129,7 @@ class AnswerScreen(Screen[None]):
         session: whose exchange it is.
         node: whose request is sent.
         sent: what goes out.
+        came: what came of it, where it was sent already and is recorded.
     """
 
     CSS_PATH = "send_answer.tcss"
@@ -140,10 +140,10 @@ class AnswerScreen(Screen[None]):
     found = getters.query_one("#found", FoundPane)
     raw = getters.query_one("#raw", ListPane)
 
-    def __init__(self, session: SessionScreen, node: Node, sent: Preflight) -> None:
+    def __init__(self, session: SessionScreen, node: Node, sent: Preflight, came: Node | None = None) -> None:
         super().__init__()
         self.session, self.node, self.sent = session, node, sent
-        self.recorded: Node | None = None
+        self.recorded = came
         self.shown: Beside | None = None
         self.why = ""
         self._heard: Heard | None = None
@@ -169,7 +169,10 @@ class AnswerScreen(Screen[None]):
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_ANSWER, *keys.ANSWER])
         self.beside.focus()
-        self._send()
+        if self.recorded:
+            self._judge(self.recorded.exchange)
+        else:
+            self._send()
 
     def on_unmount(self) -> None:
         if self._dispatch:
@@ -181,18 +184,25 @@ class AnswerScreen(Screen[None]):
     # Sending.
 
     def _send(self) -> None:
-        from workbench.tui.dispatch import Heard, known_to
+        from workbench.tui.dispatch import Heard
 
         self._number += 1
         self.shown, self.recorded, self.why = None, None, ""
         self._heard = Heard(self.sent.outgoing, time.time())
+        self._show()
+        node = self.node
+        self.session.working.ask(lambda workspace: workspace.in_place(node), self._know, self._fail)
+
+    def _know(self, session: Session) -> None:
+        """Find what a simulator takes as given."""
+        from workbench.tui.dispatch import known_to
+
         index = self.node.index
 
         def job(inspector: Inspector) -> Answer:
-            known = known_to(inspector, index)
+            known = known_to(inspector, session, index)
             return Answer(lambda: self._begin(known))
 
-        self._show()
         self.session.inspecting.do(guarded(job, self._fail))
 
     def _begin(self, known: Session) -> None:
@@ -268,7 +278,11 @@ class AnswerScreen(Screen[None]):
             if self._is_leaving:
                 self.dismiss(None)
             return
-        exchange, index, sent = message.exchange, self.node.index, self.sent
+        self.session.working.sent(self.node, message.exchange, self._keep, self._not_kept)
+        self._judge(message.exchange)
+
+    def _judge(self, exchange: Exchange) -> None:
+        index, sent = self.node.index, self.sent
 
         def job(inspector: Inspector) -> Answer:
             from workbench.comparison import compare_answers
@@ -279,7 +293,7 @@ class AnswerScreen(Screen[None]):
             shown = Beside(before, trial.decoded, compare_answers(before, trial.decoded), trial)
             return Answer(lambda: self._judged(shown))
 
-        self.session.working.sent(self.node, exchange, self._keep, self._not_kept)
+        self._show()
         self.session.inspecting.do(guarded(job, self._fail))
 
     def _keep(self, node: Node) -> None:
@@ -336,7 +350,7 @@ class AnswerScreen(Screen[None]):
             told = send_answer.progress(
                 self.shown.after if self.shown else None, heard.size if heard else 0, heard.retries if heard else []
             )
-        title = f"Request {self.node.index + 1} to {target.name}"
+        title = f"Request {self.node.index + 1}{send.made(self.node)} → {target.name}"
         self.query_one("#headline", Bar).show(
             send.headline(title, told, target, self.size.width, is_set=is_set(target.key_variable, os.environ))
         )
@@ -364,25 +378,18 @@ class AnswerScreen(Screen[None]):
 
     def action_open(self) -> None:
         """The new exchange as a session of its own, behind what came before it in its conversation."""
-        shown = self.shown
-        if not self.is_over or shown is None:
-            self.notify("it is still on its way", markup=False)
+        recorded = self.recorded
+        if not self.is_over or recorded is None:
+            self.notify("it was not sent" if self.why else "it is still on its way", markup=False)
             return
-        outgoing, index, exchange = self.sent.outgoing, self.node.index, shown.after.exchange
+        self.session.working.ask(lambda workspace: workspace.in_place(recorded), self._open)
 
-        def job(inspector: Inspector) -> Answer:
-            from workbench.tui.resent import resent
-
-            made = resent(inspector, index, outgoing, exchange)
-            return Answer(lambda: self._open(made))
-
-        self.session.inspecting.do(guarded(job, self._say))
-
-    def _open(self, made: Resent) -> None:
+    def _open(self, made: Session) -> None:
         from workbench.tui.screens.session import SessionScreen
 
         if self.is_current:
-            contract = self.sent.outgoing.target.contract or None
+            outgoing = self.sent.outgoing
+            contract = None if outgoing.is_converted else outgoing.target.contract or None
             self.app.push_screen(SessionScreen(made, contract, None, len(made) - 1))
 
     def _say(self, why: str) -> None:

@@ -1,0 +1,129 @@
+"""Lines of the what-if screen: one request with one thing different, at several targets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models.matrix import SIGNS
+from workbench.tui.models.repairs import labelled
+from workbench.tui.models.words import count, duration
+
+if TYPE_CHECKING:
+    from workbench.targets.target import Target
+    from workbench.whatif import Outcome, Variant
+
+NAME = 28
+"""Columns of a variant's name."""
+
+LEAST_CELL = 18
+"""Columns of an outcome."""
+
+MORE = 4
+"""Columns of what says that there are more targets."""
+
+
+def room(width: int) -> int:
+    """How many targets can be seen beside one another."""
+    return max(1, (width - NAME - MORE) // LEAST_CELL)
+
+
+def seen(targets: int, chosen: int, width: int) -> range:
+    """The targets that are seen, the chosen one among them."""
+    most = room(width)
+    first = max(0, min(chosen - most + 1, targets - most))
+    return range(first, min(targets, first + most))
+
+
+def cell_width(width: int, shown: range) -> int:
+    """Columns of each outcome."""
+    return max(LEAST_CELL, min(36, (width - NAME - MORE) // max(1, len(shown))))
+
+
+def columns(targets: Sequence[Target], chosen: int, width: int) -> Line:
+    """The names of the targets."""
+    shown = seen(len(targets), chosen, width)
+    each = cell_width(width, shown)
+    spans = [Span("  what is different", "muted", NAME + 2)]
+    for n in shown:
+        name = f"{'▸' if n == chosen else ' '}{targets[n].name}"
+        spans += [Span(name, "tab" if n == chosen else "strong", each - 1), Span(" ")]
+    more = len(targets) - len(shown)
+    return (*spans, Span(f"+{more}" if more else "", "muted"))
+
+
+def row(variant: Variant, outcomes: Sequence[Outcome | bool], chosen: int | None, shown: range, each: int) -> Line:
+    """A variant and what came of it at each target; an outcome that is True is on its way."""
+    style = "strong" if variant.request else "muted"
+    spans = [Span(f"{variant.name} ", style, NAME)]
+    if variant.request is None:
+        return (*spans, Span(f"· {variant.why_not}", "muted"))
+    for n in shown:
+        sign, words, shade = cell(outcomes[n])
+        lit = " lit" if n == chosen else ""
+        spans += [Span(f"{sign} {words}", f"{shade}{lit}", each - 1), Span(" ")]
+    return tuple(spans)
+
+
+def cell(outcome: Outcome | bool) -> tuple[str, str, str]:
+    """Sign, words and style of an outcome."""
+    if isinstance(outcome, bool):
+        return ("…", "on its way", "muted") if outcome else (" ", "not sent", "muted")
+    if outcome.exchange is None:
+        return "·", outcome.text.removeprefix(f"{outcome.target.name} "), "muted"
+    sign, style = SIGNS[outcome.verdict.value]
+    took = duration(outcome.exchange.duration)
+    rule = outcome.finding.rule if outcome.finding and outcome.verdict.value != "accepts" else ""
+    told = rule or (outcome.text if outcome.verdict.value != "accepts" else took)
+    return sign, " ".join(f for f in (str(outcome.status or ""), told) if f), style
+
+
+def details(variant: Variant, target: Target, outcome: Outcome | bool, width: int) -> list[Line]:
+    """Everything there is to say of one variant at one target."""
+    made = [line(Span(f"  {variant.title}", "strong"), Span(f" → {target.name}", "accent"))]
+    if variant.request is None:
+        return made + labelled("why not", variant.why_not, width, "muted")
+    if isinstance(outcome, bool):
+        return made + wrap("on its way …" if outcome else "not sent yet: s sends it", width, "muted", indent=2)
+    if outcome.exchange is None:
+        return made + labelled("not sent", outcome.text, width, "muted")
+    sign, style = SIGNS[outcome.verdict.value]
+    took = duration(outcome.exchange.duration)
+    facts = " · ".join(f for f in (str(outcome.status or "no answer"), took, "enter shows it") if f)
+    made.append(line(Span(f"  {sign} {outcome.verdict.value}", f"{style} strong"), Span(f"  {facts}", "muted")))
+    found = outcome.finding
+    for label, text, shade in (
+        ("words" if outcome.verdict.value == "refuses" else "ended", outcome.text, style),
+        ("finding", f"{found.rule}: {found.message}" if found else "", ""),
+        ("calls", ", ".join(outcome.calls), ""),
+        (
+            "lost",
+            f"{count(outcome.losses, 'thing')} on the way to another protocol" if outcome.losses else "",
+            "warning",
+        ),
+    ):
+        made += labelled(label, text, width, shade, most=12)
+    return made
+
+
+def summary(asked: int, outcomes: Iterable[Outcome]) -> Line:
+    """How many were sent, and what came of them."""
+    known = list(outcomes)
+    tally = Counter(outcome.verdict.value for outcome in known if outcome.exchange)
+    sent = tally.total()
+    left = len(known) - sent
+    waiting = asked - len(known)
+    spans = [Span(f"{count(sent, 'request')} sent", "strong")]
+    for verdict, (sign, style) in SIGNS.items():
+        if tally[verdict]:
+            spans += [Span(" · ", "muted"), Span(f"{sign} {tally[verdict]:,} {verdict}", style)]
+    spans += [Span(f" · {left:,} cannot be", "muted")] if left else []
+    return (*spans, Span(f" · {waiting:,} to go" if waiting else "", "muted"))
+
+
+def question(target: Target, host: str, requests: int, key: str) -> str:
+    """What is asked before requests leave this program."""
+    what = f"{count(requests, 'request')}, each with all of this conversation, go to {host} ({target.name}) with {key}."
+    return f"{what} They may cost money. Tools are never executed."
