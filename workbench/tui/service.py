@@ -145,6 +145,7 @@ class Inspecting:
         self._changed = Condition()
         self._wanted: int | None = None
         self._jobs: deque[Job] = deque()
+        self._at_end: list[Callable[[], object]] = []
         self._is_stopped = False
         self._is_broken = False
         self.is_paused = False
@@ -164,6 +165,10 @@ class Inspecting:
         with self._changed:
             self._jobs.append(job)
             self._changed.notify()
+
+    def at_end(self, do: Callable[[], object]) -> None:
+        """Have something done in the thread when it ends, before the session is closed."""
+        self._at_end.append(do)
 
     def ask(self, index: int) -> None:
         """Open an exchange as soon as possible."""
@@ -200,6 +205,9 @@ class Inspecting:
             self._serve(session, post)
         except Exception as error:
             post(Trouble(f"inspection stopped: {in_words(error)}"))
+        finally:
+            for do in self._at_end:
+                do()
 
     def _serve(self, session: Session, post: Post) -> None:
         post(Listed(session))

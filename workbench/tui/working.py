@@ -8,14 +8,19 @@ tree of each exchange, the root being what was recorded.
     screen.working.current(index, self._begin)                      # deliver(node): where the person stands
     screen.working.commit(node, request, "text changed", self._at)  # deliver(node): the new one, where they now stand
     screen.working.sent(node, exchange, self._answered)             # the same for what a target answered
+
+What was asked just before the session is left is still done.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from workbench.errors import WorkbenchError
 from workbench.tui.safetext import visible
 from workbench.tui.service import Answer, Failed, guarded
 
@@ -38,14 +43,12 @@ class Working:
     def __init__(self, screen: SessionScreen) -> None:
         self.screen = screen
         self._workspace: Workspace | None = None
-        self._here: dict[int, Node] = {}
+        self._asked: deque[Callable[[Workspace], object]] = deque()
+        self._told = ""
 
     def current(self, index: int, deliver: Callable[[Node], None], failed: Failed | None = None) -> None:
-        """Where the person stands in the tree of an exchange."""
-        if index in self._here:
-            deliver(self._here[index])
-        else:
-            self.ask(lambda workspace: _latest(workspace, index), self._there(deliver), failed)
+        """Where the person stands in the tree of an exchange, or stood last when the session was open before."""
+        self.ask(lambda workspace: workspace.current(index), deliver, failed)
 
     def commit(
         self,
@@ -56,25 +59,25 @@ class Working:
         failed: Failed | None = None,
     ) -> None:
         """An edit of a node's request, ``title`` saying what was done in one line; the person then stands at it."""
-        self.ask(lambda workspace: workspace.commit(parent, request, title), self._there(deliver), failed)
+        self.ask(lambda workspace: workspace.commit(parent, request, title), deliver, failed)
 
     def sent(
         self, parent: Node, exchange: Exchange, deliver: Callable[[Node], None], failed: Failed | None = None
     ) -> None:
         """What a target answered to a node's request; the person then stands at it."""
-        self.ask(lambda workspace: workspace.sent(parent, exchange), self._there(deliver), failed)
+        self.ask(lambda workspace: workspace.sent(parent, exchange), deliver, failed)
 
-    def go(self, node: Node) -> None:
+    def go(self, node: Node, deliver: Callable[[Node], None] = lambda _: None, failed: Failed | None = None) -> None:
         """Stand at another node: what is edited, sent, minimised or exported next is its request."""
-        self._here[node.index] = node
+        self.ask(lambda workspace: workspace.go(node), deliver, failed)
 
     def undo(self, node: Node, deliver: Callable[[Node | None], None], failed: Failed | None = None) -> None:
         """Back to what a node was made of; None for the root. The person then stands there."""
-        self.ask(lambda workspace: workspace.undo(node), self._there_if(deliver), failed)
+        self.ask(lambda workspace: workspace.undo(node), deliver, failed)
 
     def redo(self, node: Node, deliver: Callable[[Node | None], None], failed: Failed | None = None) -> None:
         """To what was undone last; None where nothing was. The person then stands there."""
-        self.ask(lambda workspace: workspace.redo(node), self._there_if(deliver), failed)
+        self.ask(lambda workspace: workspace.redo(node), deliver, failed)
 
     def ask(
         self, question: Callable[[Workspace], Told], deliver: Callable[[Told], None], failed: Failed | None = None
@@ -82,40 +85,42 @@ class Working:
         """Anything else about the trees; the question is asked in the inspector's thread."""
 
         def job(inspector: Inspector) -> Answer:
-            return Answer(partial(deliver, question(self._open(inspector))))
+            self._asked.popleft()
+            workspace = self._open(inspector)
+            told = question(workspace)
+            return Answer(partial(self._deliver, deliver, told, self._news(workspace)))
 
+        self._asked.append(question)
         self.screen.inspecting.do(guarded(job, failed or self._notify))
 
-    def _there(self, deliver: Callable[[Node], None]) -> Callable[[Node], None]:
-        def arrived(node: Node) -> None:
-            self.go(node)
-            deliver(node)
+    def _news(self, workspace: Workspace) -> tuple[str, ...]:
+        """What people should know of the trees and were not told yet."""
+        news = (*workspace.notices, *((workspace.trouble,) if workspace.trouble not in ("", self._told) else ()))
+        workspace.notices.clear()
+        self._told = workspace.trouble
+        return news
 
-        return arrived
-
-    def _there_if(self, deliver: Callable[[Node | None], None]) -> Callable[[Node | None], None]:
-        def arrived(node: Node | None) -> None:
-            if node:
-                self.go(node)
-            deliver(node)
-
-        return arrived
+    def _deliver(self, deliver: Callable[[Told], None], told: Told, news: tuple[str, ...]) -> None:
+        for words in news:
+            self.screen.notify(visible(words), severity="warning", markup=False)
+        deliver(told)
 
     def _open(self, inspector: Inspector) -> Workspace:
         """The working session, in the inspector's thread."""
         if self._workspace is None:
-            from workbench.workspace import Workspace
+            from workbench.workspace import open_for
 
-            self._workspace = Workspace(inspector.session)
+            self._workspace = open_for(inspector.session)
+            self.screen.inspecting.at_end(self._close)
         return self._workspace
+
+    def _close(self) -> None:
+        """Keep what was done just before the session was left, in the inspector's thread."""
+        assert self._workspace
+        while self._asked:
+            with suppress(WorkbenchError, OSError):
+                self._asked.popleft()(self._workspace)
+        self._workspace.close()
 
     def _notify(self, why: str) -> None:
         self.screen.notify(visible(why), severity="error", markup=False)
-
-
-def _latest(workspace: Workspace, index: int) -> Node:
-    """The newest state of an exchange: what was made last of what was made last, from the root on."""
-    node = workspace.root(index)
-    while later := workspace.redo(node):
-        node = later
-    return node

@@ -1,0 +1,84 @@
+"""A value in the person's own editor, named by ``$EDITOR``: the app steps aside meanwhile."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from workbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+NAMES = ("EDITOR", "VISUAL")
+"""Variables that name the editor, the first that is set."""
+
+
+def edited_outside(app: App[None], data: bytes, suffix: str) -> bytes | None:
+    """What an editor made of the data; None where it left them as they were.
+
+    They are in a file that nobody else can read, in a folder that is removed with whatever the editor left there. The
+    line break that editors put at the end of a file is not kept.
+
+    Args:
+        data: may be any bytes.
+        suffix: of the file, which tells the editor what it is: ``".json"``.
+
+    Raises:
+        UsageError: no editor is named, it cannot be run, or it failed; then nothing was changed.
+    """
+    command = _command()
+    with TemporaryDirectory(prefix="workbench-") as folder:
+        path = Path(folder, f"value{suffix}")
+        path.touch(mode=0o600)
+        path.write_bytes(data)
+        _run(app, [*command, str(path)])
+        try:
+            made = path.read_bytes()
+        except OSError as error:
+            raise UsageError("the editor left no file: nothing was changed") from error
+    if made.endswith(b"\n") and not data.endswith(b"\n"):
+        made = made[:-2] if made.endswith(b"\r\n") else made[:-1]
+    return None if made == data else made
+
+
+def _command() -> list[str]:
+    named = next((os.environ[name] for name in NAMES if os.environ.get(name)), "")
+    if not named:
+        raise UsageError("no editor is named", hint="set EDITOR, as in EDITOR=vim workbench")
+    try:
+        return shlex.split(named)
+    except ValueError as error:
+        raise UsageError(f"EDITOR cannot be read: {error}") from error
+
+
+def _run(app: App[None], command: list[str]) -> None:
+    from textual.app import SuspendNotSupported
+
+    try:
+        with app.suspend(), _alone():
+            status = subprocess.call(command)
+    except SuspendNotSupported as error:
+        raise UsageError("what the app runs in cannot step aside for an editor") from error
+    except OSError as error:
+        raise UsageError(f"the editor cannot be run: {command[0]}: {error.strerror}") from error
+    if status:
+        how = f"status {status}" if status > 0 else f"signal {-status}"
+        raise UsageError(f"the editor ended with {how}: nothing was changed")
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """A key that interrupts the editor does not end the app, to which the terminal sends it too."""
+    waker = signal.set_wakeup_fd(-1)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(waker)

@@ -1,0 +1,93 @@
+"""What can be added to a request at a row of its outline, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.editing import additions, operations
+from workbench.editing.elements import Kind, container
+from workbench.editing.operations import Splices
+from workbench.errors import LocalProtocolError
+from workbench.leaves import escape
+from workbench.tui.models.edit import Entry
+
+if TYPE_CHECKING:
+    from workbench.decode import Decoded
+
+MESSAGE = " message"
+NO_SCHEMA = {"type": "object", "properties": {}}
+"""Schema of a new tool: it takes nothing yet."""
+
+
+class Choice(NamedTuple):
+    """Something that can be added. ``asks`` says what has to be told of it."""
+
+    name: str
+    asks: str
+
+
+class Addition(NamedTuple):
+    """What is to be added, and what was told of it."""
+
+    choice: str
+    text: str
+
+
+class Added(NamedTuple):
+    """What adding it changes, and where it then stands."""
+
+    splices: Splices
+    pointer: str
+
+
+def choices(rows: Sequence[Entry], at: int) -> list[Choice]:
+    """What can be added at a row, the likeliest first."""
+    here = rows[at]
+    made = [Choice("result of the call", "what it answers")] if _call(rows, at) else []
+    made += [Choice(f"{role}{MESSAGE}", "its text") for role in additions.ROLES]
+    if here.number:
+        made.append(Choice("text in the message", "its text"))
+    return [*made, Choice("tool", "its name"), Choice("parameter", "name = JSON")]
+
+
+def add(decoded: Decoded, rows: Sequence[Entry], at: int, wanted: Addition) -> Added:
+    """Add it, behind what the row is or is in.
+
+    Raises:
+        LocalProtocolError: it cannot be added there, and why.
+    """
+    if wanted.choice.endswith(MESSAGE):
+        following = next((row.pointer for row in rows[at + 1 :] if row.is_message), "") if rows[at].number else ""
+        made = additions.insert_message(decoded, wanted.choice.removesuffix(MESSAGE), wanted.text, following)
+        return Added(made, following or _behind([row for row in rows if row.is_message]))
+    if wanted.choice == "tool":
+        if not wanted.text.strip():
+            raise LocalProtocolError("a tool needs a name")
+        tools = [row for row in rows if row.element.kind is Kind.TOOL]
+        return Added(additions.insert_tool(decoded, wanted.text.strip(), NO_SCHEMA), _behind(tools))
+    if wanted.choice == "parameter":
+        name, _, value = wanted.text.partition("=")
+        pointer = f"/{escape(name.strip())}"
+        if not name.strip() or not value.strip():
+            raise LocalProtocolError("say its name and its value", hint="as in temperature = 0.2")
+        return Added(operations.set_parameter(decoded, pointer, value.encode()), pointer)
+    message = next(row.pointer for row in reversed(rows[: at + 1]) if row.is_message)
+    if wanted.choice == "text in the message":
+        return Added(additions.insert_text(decoded, message, wanted.text), message)
+    return Added(additions.insert_result(decoded, _call(rows, at), wanted.text), message)
+
+
+def _call(rows: Sequence[Entry], at: int) -> str:
+    """Pointer of the call that a row is, or is in; "" where there is none."""
+    here = rows[at].pointer
+    held = (row.pointer for row in reversed(rows[: at + 1]) if row.element.kind is Kind.CALL)
+    return next((pointer for pointer in held if f"{here}/".startswith(f"{pointer}/")), "")
+
+
+def _behind(rows: Sequence[Entry]) -> str:
+    """Pointer of what stands behind the last of them."""
+    if not rows:
+        return ""
+    last = rows[-1].pointer
+    return f"{container(last)}/{int(last.rpartition('/')[2]) + 1}" if last[-1:].isdecimal() else last

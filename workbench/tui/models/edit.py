@@ -1,0 +1,201 @@
+"""Lines of the edit screen: the outline of a request, and what is said above it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.editing.elements import Action, Element, Kind
+from workbench.tui.lines import Line, Span, line
+from workbench.tui.models.matrix import SIGNS, said_of
+from workbench.tui.models.tabs import Panes
+from workbench.tui.models.tools import Row as Said
+from workbench.tui.models.words import count, size
+from workbench.tui.safetext import cells, clip, from_bytes
+
+if TYPE_CHECKING:
+    from workbench.tui.models.studied import Studied
+    from workbench.workspace import Node
+
+PANES: Panes = (
+    ("outline", "Request"),
+    ("value", "Value"),
+    ("verdict", "Verdict"),
+    ("chain", "Chain"),
+    ("meaning", "Meaning"),
+    ("bytes", "Bytes"),
+)
+
+PROMISE = "nothing recorded is changed"
+
+MOST_SHOWN = 200
+"""Bytes of a value shown in its row."""
+
+WHOLE = Element("", Kind.OTHER, "the whole body", frozenset({Action.VALUE}))
+"""What is edited where nothing of a body can be told apart."""
+
+STYLES: Mapping[Kind, str] = {
+    Kind.MESSAGE: "role",
+    Kind.SYSTEM: "role",
+    Kind.CALL: "call",
+    Kind.ARGUMENTS: "call",
+    Kind.TOOL: "call",
+    Kind.RESULT: "result",
+    Kind.REASONING: "reasoning",
+    Kind.PARAMETER: "key",
+}
+"""Kind → style of its word."""
+
+
+class Entry(NamedTuple):
+    """A row of the outline.
+
+    Attributes:
+        number: of the message it is or is in, from one; 0 for what is in none.
+        is_folded: what it is made of is not shown.
+    """
+
+    element: Element
+    depth: int = 0
+    number: int = 0
+    is_folded: bool = False
+
+    @property
+    def pointer(self) -> str:
+        """Of its bytes in the body."""
+        return self.element.pointer
+
+    @property
+    def is_message(self) -> bool:
+        """It stands in the list of messages."""
+        return bool(self.number) and not self.depth
+
+    @property
+    def name(self) -> str:
+        """What it is, in a few words."""
+        kind, label = self.element.kind, clip(self.element.label, 40)
+        if self.is_message:
+            return f"message {self.number}"
+        inside = f" of message {self.number}" if self.number else ""
+        named = kind in (Kind.PARAMETER, Kind.TOOL, Kind.CALL)
+        return label if not self.pointer else f"{kind} {label}{inside}" if named else f"{kind}{inside}"
+
+
+def outline(found: Sequence[Element], toggled: Collection[str]) -> list[Entry]:
+    """Every row. What a parameter holds is folded away; ``toggled`` are pointers of what is the other way round."""
+    return [Entry(WHOLE), *_entries(found, toggled)]
+
+
+def _entries(found: Iterable[Element], toggled: Collection[str], depth: int = 0, number: int = 0) -> Iterator[Entry]:
+    for element in found:
+        step = element.pointer.rpartition("/")[2]
+        is_message = not depth and step.isdecimal() and element.kind not in (Kind.TOOL, Kind.PARAMETER, Kind.SYSTEM)
+        here = int(step) + 1 if is_message else number
+        is_folded = bool(element.parts) and (element.kind is Kind.PARAMETER) != (element.pointer in toggled)
+        yield Entry(element, depth, here, is_folded)
+        if not is_folded:
+            yield from _entries(element.parts, toggled, depth + 1, here)
+
+
+def deepest(numbers: Mapping[str, int], pointer: str) -> int:
+    """The row that holds what is at a pointer: the deepest one, at last that of the whole body.
+
+    Args:
+        numbers: row of each pointer that has one.
+    """
+    while pointer not in numbers:
+        pointer = pointer.rpartition("/")[0]
+    return numbers[pointer]
+
+
+def entry_line(row: Entry, value: bytes, mark: Line, digits: int) -> Line:
+    """A row: what stands against it, its number, what it is, and how it begins.
+
+    Args:
+        value: its bytes, for a parameter and the whole body.
+        mark: what the contract or the comparison says of it, in a column.
+        digits: of the highest number.
+    """
+    element = row.element
+    number = str(row.number) if row.is_message else ""
+    sign = "+" if row.is_folded else " "
+    margin = line(Span(f"{number} ", "muted", -(digits + 1)), Span(f"{'  ' * row.depth}{sign}"))
+    style = STYLES.get(element.kind, "")
+    if not element.pointer:
+        told = line(Span(element.label, "strong"), Span(f"  {size(len(value))}", "muted"))
+    elif element.kind is Kind.PARAMETER:
+        told = line(Span(element.label, "key"), Span(f"  {from_bytes(value[:MOST_SHOWN])}", "muted", is_bytes=True))
+    elif element.kind is Kind.MESSAGE:
+        told = line(Span(element.label or "message", "role"))
+    else:
+        told = line(Span(f"{element.kind} ", style, max(10, len(element.kind) + 1)), Span(element.label))
+    return (*mark, *margin, *told)
+
+
+def mark_of(worst: str, *, is_changed: bool) -> Line:
+    """A column for the severity of what the contract says of a row, and one for a row that is not as recorded."""
+    sign, style = {"error": ("✗", "error"), "warning": ("!", "warning")}.get(worst, (" ", ""))
+    return line(Span(sign, style), Span("~" if is_changed else " ", "warning"))
+
+
+def headline(number: int, node: Node, studied: Studied | None, said: str, width: int) -> list[Line]:
+    """That it is an edit, and of what; the contract and its verdict; what there is to say.
+
+    Args:
+        number: of the exchange, from one.
+        said: a sentence of the moment.
+    """
+    first = line(Span(f" Edit of request {number}  ", "accent strong"), *where(node))
+    used = sum(cells(span.text) for span in first)
+    if used + len(PROMISE) + 3 <= width:
+        first = (*first, Span(f"{PROMISE} ", "ok", used - width))
+    return [first, verdict_line(studied), line(Span(f" {said}", "muted"))]
+
+
+def where(node: Node) -> Line:
+    """Where in the tree."""
+    if node.parent is None:
+        return line(Span("as recorded", "strong"), Span(" · an edit begins a branch", "muted"))
+    named = f"{clip(node.name, 30)} · " if node.name else ""
+    return line(Span(f"branch · {named}{clip(node.title, 60)}", "strong"))
+
+
+def verdict_line(studied: Studied | None) -> Line:
+    """The contract, its verdict and what that rests on; and how much is changed."""
+    if studied is None:
+        return line(Span(" judging …", "muted"))
+    told = studied.told
+    sign, style = SIGNS[told.verdict.value]
+    why = f" · {told.finding.rule}" if told.finding else ""
+    return line(
+        Span(f" contract {studied.contract} ", "muted"),
+        Span(f"{sign} {told.verdict}{why}", f"{style} strong"),
+        Span(f" · ✗ {clip(studied.meant.problem, 80)}" if studied.meant.problem else "", "error"),
+        Span(f" · {changed_words(studied)}", "muted"),
+    )
+
+
+def changed_words(studied: Studied) -> str:
+    """How the request differs from the recorded one, in a few words."""
+    found = studied.difference
+    if found.first is None:
+        return "headers changed" if studied.is_changed else "the recorded bytes"
+    changes = count(len(found.changes), "change") if found.is_read else count(len(found.hunks), "range")
+    return f"{changes} · {size(len(found.before))} → {size(len(found.after))}"
+
+
+def said(studied: Studied) -> tuple[Said, ...]:
+    """Everything there is to say of it: why it cannot be judged, what the contract finds, what an edit unbound."""
+    if studied.meant.problem:
+        head = line(Span("✗ ", "error"), Span("not judged  ", "error"), Span(studied.meant.problem))
+        more = "it can be sent as it is, to see what is answered: R edits its bytes"
+        return (Said(head, ((studied.meant.problem, ""), (more, "muted"))),)
+    loose = (_unbound(pointer) for pointer in studied.meant.unbound)
+    return (*said_of(studied.told), *loose)
+
+
+def _unbound(pointer: str) -> Said:
+    """A signed block that an edit before it may have made worthless."""
+    head = line(Span("! ", "warning"), Span("signature unbound  ", "warning"), Span(pointer, "muted"))
+    why = "what stands before this signed block is not what it was signed with: its provider may refuse it"
+    return Said(head, ((why, ""), ("sending offers to leave it out", "muted")), pointer)

@@ -1,0 +1,159 @@
+"""An edited request studied: what the contract makes of it, how its chain stands, what differs from the recorded one.
+
+It is made in the inspector's thread; a screen reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from workbench.decode import REQUEST, Decoded
+from workbench.differences import Difference, Kind, compare
+from workbench.editing import problem, text_of
+from workbench.editing.elements import Element, elements
+from workbench.editing.live import Meaning, meaning
+from workbench.errors import LocalProtocolError, WireError
+from workbench.matrix import Row as Told
+from workbench.rules import Verdict, refusal
+from workbench.tui.models.diff import Places
+from workbench.wire.exchange import HttpRequest
+from workbench.wire.jsontext import JsonIndex, loads
+
+if TYPE_CHECKING:
+    from workbench.inspection import Inspector, Trial
+
+
+@dataclass(frozen=True)
+class Studied:
+    """What is known of an edited request.
+
+    Attributes:
+        contract: label of the one that judges it.
+        meant: what became of it, beside the recorded one.
+        places: places in that difference.
+        told: what the contract makes of it.
+        is_changed: it is another request than the recorded one, in its body, its URL or its headers.
+        elements: what can be edited in it; () where it cannot be read.
+    """
+
+    request: HttpRequest
+    contract: str
+    meant: Meaning
+    places: Places
+    told: Told
+    is_changed: bool
+    elements: tuple[Element, ...] = ()
+
+    @property
+    def difference(self) -> Difference:
+        """From the recorded body to this one."""
+        return self.meant.difference
+
+    @property
+    def text(self) -> bytes:
+        """Its body, decoded from its content coding."""
+        return self.difference.after
+
+    @cached_property
+    def index(self) -> JsonIndex:
+        """Where the values of its body are."""
+        return self.meant.trial.decoded.request_index if self.meant.trial else JsonIndex(self.text)
+
+    @property
+    def decoded(self) -> Decoded:
+        """The request, read. Raises LocalProtocolError where it cannot be."""
+        if self.meant.trial is None:
+            raise LocalProtocolError("it cannot be read as a request", where=self.meant.problem)
+        return self.meant.trial.decoded
+
+    @property
+    def changed(self) -> Iterator[str]:
+        """Pointers of what is not as it was recorded."""
+        for change in self.difference.changes:
+            if change.kind is Kind.CHANGED:
+                yield from (detail.place for detail in change.details)
+            elif change.after is not None:
+                yield change.after
+
+    def span(self, pointer: str) -> tuple[int, int] | None:
+        """Where a value is in the body; None where it is nowhere."""
+        return (0, len(self.text)) if not pointer else self.index.span(pointer)
+
+    def value(self, pointer: str) -> bytes:
+        """The bytes of a value, as they stand in the body."""
+        span = self.span(pointer)
+        return self.text[slice(*span)] if span else b""
+
+    def json(self, pointer: str) -> bytes:
+        """The same as the JSON that it is, where it stands in a string too; b"" where it is none, or not whole."""
+        place = self.index.find(pointer)
+        whole = self.span(pointer) if pointer else None
+        return place.layer.text[place.node.start : place.node.end] if place and whole else b""
+
+    def text_of(self, element: Element) -> str | None:
+        """The text of an element, None where it is not made of one."""
+        if element.text_at is None:
+            return None
+        try:
+            value = loads(self.json(element.text_at))
+        except WireError:
+            return None
+        return "" if value == [] else value if isinstance(value, str) else None
+
+
+def study(inspector: Inspector, index: int, request: HttpRequest, contract: str = "") -> Studied:
+    """Study a request in the place of a recorded one, after everything that came before it.
+
+    Args:
+        inspector: of the session; this is its thread.
+        index: of the recorded exchange.
+        contract: label of the contract that judges it, "" for the exchange's own.
+
+    Raises:
+        IndexError, SessionFormatError: the exchange cannot be read.
+        UsageError: no such contract.
+    """
+    detail = inspector.detail(index)
+    recorded = detail.decoded.exchange.request or HttpRequest()
+    if request.url == recorded.url:
+        label = contract or detail.contract.label
+        meant = meaning(inspector, index, request, provider=label)
+    else:
+        label = contract
+        meant = _meant_elsewhere(inspector, index, request, contract)
+    trial = meant.trial
+    return Studied(
+        request=request,
+        contract=trial.contract.label if trial else label,
+        meant=meant,
+        places=Places(meant.difference),
+        told=_told(trial) if trial else Told(label, label, "", Verdict.UNKNOWN, note=meant.problem),
+        is_changed=request != recorded,
+        elements=elements(trial.decoded) if trial else (),
+    )
+
+
+def _meant_elsewhere(inspector: Inspector, index: int, request: HttpRequest, contract: str) -> Meaning:
+    """The same of a request that was sent elsewhere: it may be in the words of another protocol."""
+    difference = compare(inspector.detail(index).decoded.request_text, text_of(request))
+    trial = inspector.trial(index, request, provider=contract)
+    if trial.decoded.request is None:
+        return Meaning(difference, problem(difference.after) or "no request of a protocol that is known")
+    return Meaning(difference, "", trial)
+
+
+def _told(trial: Trial) -> Told:
+    found, contract = trial.judgement, trial.contract
+    return Told(
+        contract=contract.label,
+        title=contract.title,
+        protocol=trial.decoded.protocol or "",
+        verdict=found.verdict,
+        finding=found.finding,
+        refusal=refusal(found.finding, contract) if found.finding else None,
+        findings=tuple(f for f in trial.findings if f.side == REQUEST),
+        note=contract.note,
+    )

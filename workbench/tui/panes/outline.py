@@ -1,0 +1,140 @@
+"""The panes of the edit screen that are its own: the outline of a request, and how its chain stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.editing.elements import Kind
+from workbench.tui.lines import Line, Span, wrap
+from workbench.tui.models import edit
+from workbench.tui.models.closure import call_body, call_line
+from workbench.tui.models.closure import summary as calls_of
+from workbench.tui.models.edit import Entry
+from workbench.tui.models.reasoning import entry_body, entry_line
+from workbench.tui.models.reasoning import summary as owed_of
+from workbench.tui.panes.lineview import LineView
+
+if TYPE_CHECKING:
+    from workbench.chain.closure import CallLine
+    from workbench.chain.ledger import Entry as Debt
+    from workbench.tui.models.studied import Studied
+
+
+class OutlinePane(LineView):
+    """What can be edited, a row each."""
+
+    rows: list[Entry]
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.rows = []
+        self._studied: Studied | None = None
+        self._toggled: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        self._worst: dict[int, str] = {}
+        self._changed: set[int] = set()
+        self._digits = 1
+
+    @property
+    def here(self) -> Entry | None:
+        """The row under the cursor."""
+        return self.rows[self.cursor] if self.rows else None
+
+    def show(self, studied: Studied, pointer: str | None = None) -> None:
+        """Show another request.
+
+        Args:
+            pointer: where the cursor goes; None to leave it where it is.
+        """
+        self._studied = studied
+        self._lay_out()
+        if pointer is None:
+            self.reload()
+        else:
+            self.go_to_pointer(pointer)
+        self.show_item(self.cursor)
+
+    def go_to_pointer(self, pointer: str) -> None:
+        """Put the cursor on the row that holds what is at a pointer."""
+        self._unfold(pointer)
+        self.reload()
+        self.move_to(edit.deepest(self._numbers, pointer), center=True)
+
+    def fold(self) -> None:
+        """Show what the row is made of, or do not."""
+        if self.here and self.here.element.parts:
+            self._toggled ^= {self.here.pointer}
+            self._lay_out()
+            self.reload()
+
+    def _unfold(self, pointer: str) -> None:
+        """Show the row of a pointer, whatever it is in."""
+        while (row := self.rows[edit.deepest(self._numbers, pointer)]).is_folded and row.pointer != pointer:
+            self._toggled ^= {row.pointer}
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        assert self._studied
+        self.rows = edit.outline(self._studied.elements, self._toggled)
+        self._numbers = {row.pointer: n for n, row in reversed(list(enumerate(self.rows)))}
+        self._digits = len(str(max(row.number for row in self.rows)))
+        self._worst = {}
+        for finding in reversed(sorted(self._studied.told.findings, key=lambda f: f.severity.rank)):
+            self._worst[edit.deepest(self._numbers, finding.pointer)] = finding.severity.value
+        self._changed = {edit.deepest(self._numbers, pointer) for pointer in self._studied.changed}
+
+    def count(self) -> int:
+        return len(self.rows)
+
+    def head(self, item: int, width: int) -> Line:
+        assert self._studied
+        row = self.rows[item]
+        has_value = row.element.kind is Kind.PARAMETER or not row.pointer
+        value = self._studied.value(row.pointer) if has_value else b""
+        mark = edit.mark_of(self._worst.get(item, ""), is_changed=item in self._changed and item > 0)
+        return edit.entry_line(row, value, mark, self._digits)
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap("opening …", width, "muted")
+
+
+class ChainPane(LineView):
+    """Calls with their results, then the reasoning of each turn; what the cursor stands on in full.
+
+    Attributes:
+        facts: how much of it is closed, and sent.
+    """
+
+    is_accordion = True
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._calls: tuple[CallLine, ...] = ()
+        self._debts: tuple[Debt, ...] = ()
+        self._why = ""
+        self.facts: tuple[str, ...] = ()
+
+    def show(self, studied: Studied) -> None:
+        """Show another request's."""
+        closure, ledger = studied.meant.closure, studied.meant.ledger
+        self._calls = tuple(closure.lines) if closure else ()
+        self._debts = tuple(ledger.entries) if ledger else ()
+        self._why = "no calls, and no reasoning is owed" if closure else "the request cannot be read"
+        self.facts = (calls_of(closure), owed_of(ledger)) if closure and ledger else ()
+        self.reload()
+
+    def count(self) -> int:
+        return len(self._calls) + len(self._debts)
+
+    def head(self, item: int, width: int) -> Line:
+        if item < len(self._calls):
+            return call_line(self._calls[item])
+        return (Span("∴ ", "reasoning"), *entry_line(self._debts[item - len(self._calls)]))
+
+    def further(self, item: int, width: int) -> list[Line]:
+        if item < len(self._calls):
+            return call_body(self._calls[item], width)
+        return entry_body(self._debts[item - len(self._calls)], width)
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap(self._why, width, "muted")

@@ -1,0 +1,80 @@
+"""A value while it is written, in place: a few lines, or many."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.message import Message
+from textual.widgets import TextArea
+from textual.widgets.text_area import EditResult, Location
+
+from workbench.tui.lines import line
+from workbench.tui.paint import content
+from workbench.tui.safetext import HIDDEN
+
+MOST_IN_PLACE = 64 * 1024
+"""Bytes that are written in place: with more of them every key takes longer than a person waits."""
+
+
+def is_plain(text: str) -> bool:
+    """Lines of input can hold the text as it is: no character in it acts, hides, or ends a line in another way."""
+    return HIDDEN.search(text.replace("\n", "")) is None
+
+
+class Writing(TextArea):
+    """Lines of input. What cannot be shown cannot be typed or pasted.
+
+    Args:
+        text: ``is_plain``.
+        is_line: it is one line, which enter ends.
+    """
+
+    BINDINGS: ClassVar = [("ctrl+s", "take", "take it"), ("escape", "leave", "leave it as it was")]
+
+    class Typed(Message):
+        """The text is another one."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Taken(Typed):
+        """The text is to be kept."""
+
+    class Left(Message):
+        """Nothing is to be kept."""
+
+    def __init__(self, text: str, title: str, *, is_line: bool, id: str) -> None:
+        super().__init__(text, id=id, soft_wrap=True, tab_behavior="indent", highlight_cursor_line=False)
+        self.is_line = is_line
+        self.border_title = content(line(f" {title} "))
+        takes = "enter keeps it" if is_line else "ctrl+s keeps it"
+        self.border_subtitle = content(line(f" {takes} · esc leaves it as it was "))
+
+    def replace(
+        self, insert: str, start: Location, end: Location, *, maintain_selection_offset: bool = True
+    ) -> EditResult:
+        """As the input does it, without what cannot be shown."""
+        kept = HIDDEN.sub(lambda found: found[0] if found[0] == "\n" else "", insert.replace("\r\n", "\n"))
+        if kept != insert.replace("\r\n", "\n"):
+            self.app.notify("characters that cannot be shown were left out: E writes them in your editor", markup=False)
+        return super().replace(kept, start, end, maintain_selection_offset=maintain_selection_offset)
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.key == "escape" or (event.key == "enter" and self.is_line):
+            event.stop()
+            event.prevent_default()
+            self.action_leave() if event.key == "escape" else self.action_take()
+            return
+        await super()._on_key(event)
+
+    def on_text_area_changed(self, message: TextArea.Changed) -> None:
+        message.stop()
+        self.post_message(self.Typed(self.text))
+
+    def action_take(self) -> None:
+        self.post_message(self.Taken(self.text))
+
+    def action_leave(self) -> None:
+        self.post_message(self.Left())

@@ -1,0 +1,225 @@
+"""The branches screen: the tree of edits and sends of an exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.screen import Screen
+
+from workbench.tui import keys
+from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.lines import Line, line
+from workbench.tui.models import branches
+from workbench.tui.models.branches import Branch
+from workbench.tui.models.diff import Compared, Places
+from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.safetext import visible
+from workbench.tui.screens.diff import ChangesPane, HunksPane
+from workbench.tui.screens.worklist import ListPane
+from workbench.tui.service import Answer, guarded
+
+if TYPE_CHECKING:
+    from workbench.differences import Difference
+    from workbench.inspection import Inspector
+    from workbench.tui.screens.session import SessionScreen
+    from workbench.workspace import Node, Workspace
+
+PANES = ("tree", "branch-meaning", "branch-bytes")
+
+
+class BranchesScreen(Screen[bool]):
+    """Answers whether the person went to a node.
+
+    Args:
+        session: whose exchange it is.
+        index: of the exchange.
+    """
+
+    CSS_PATH = "branches.tcss"
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.BRANCHES
+    BINDINGS = keys.bindings(keys.BRANCHES)
+
+    tree_list = getters.query_one("#tree", ListPane)
+    meaning = getters.query_one("#branch-meaning", ChangesPane)
+    hunks = getters.query_one("#branch-bytes", HunksPane)
+
+    def __init__(self, session: SessionScreen, index: int) -> None:
+        super().__init__()
+        self.session = session
+        self.index = index
+        self.found: Sequence[Branch] = ()
+        self.here = ""
+        self.marked = ""
+        self.verdicts: dict[str, str] = {}
+        self._judged_next = ""
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="headline")
+        with Container(id="branches"):
+            yield ListPane(id="tree")
+            with Container(id="branch-changes"):
+                yield ChangesPane(id="branch-meaning")
+                yield HunksPane(id="branch-bytes")
+        yield KeyBar(id="keys")
+        yield Bar(id="too-small")
+
+    def on_mount(self) -> None:
+        self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_NODE, *keys.BRANCHES])
+        for pane, words in ((self.tree_list, " Tree "), (self.meaning, " Meaning "), (self.hunks, " Bytes ")):
+            pane.title(line(words))
+        self.tree_list.focus()
+        self._read(None)
+
+    def on_screen_resume(self) -> None:
+        self._read(None)
+
+    # The tree.
+
+    def _read(self, told: object) -> None:
+        """See what there is."""
+
+        def question(workspace: Workspace) -> tuple[list[Branch], Node]:
+            return branches.rows(workspace, self.index), workspace.current(self.index)
+
+        self.session.working.ask(question, self._show)
+
+    def _show(self, told: tuple[list[Branch], Node]) -> None:
+        if not self.is_attached:
+            return
+        is_first, was = not self.found, self.chosen
+        self.found, self.here = told[0], told[1].id
+        wanted = self.here if is_first or was is None else was.node.id
+        self._show_tree()
+        self.tree_list.move_to(next((n for n, b in enumerate(self.found) if b.node.id == wanted), 0))
+        self._compare()
+        self._judge()
+
+    def _show_tree(self) -> None:
+        self.tree_list.show(len(self.found), self._line, "reading …")
+        self.query_one("#headline", Bar).show(branches.headline(self.index + 1, self.found, self.here))
+
+    def _line(self, item: int) -> Line:
+        branch = self.found[item]
+        id = branch.node.id
+        return branches.branch_line(branch, self.verdicts.get(id), is_here=id == self.here, is_marked=id == self.marked)
+
+    @property
+    def chosen(self) -> Branch | None:
+        """The node under the cursor."""
+        return self.found[self.tree_list.cursor] if self.found else None
+
+    def on_line_view_moved(self, message: LineView.Moved) -> None:
+        if message.view is self.tree_list:
+            self._compare()
+        elif message.view is self.meaning:
+            hunk = self.meaning.places.hunk_of(self.meaning.changes[self.meaning.cursor])
+            if hunk is not None:
+                self.hunks.move_to(hunk, center=True)
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        if self.chosen:
+            self.session.working.go(self.chosen.node, self._gone)
+
+    def _gone(self, node: Node) -> None:
+        if self.is_current:
+            self.dismiss(True)
+
+    # What is said of the nodes.
+
+    def _judge(self) -> None:
+        """Ask for the verdict of the next node that has none."""
+        wanted = next((b.node for b in self.found if b.node.id not in self.verdicts), None)
+        if wanted is None or self._judged_next == wanted.id or not self.is_attached:
+            return
+        self._judged_next = wanted.id
+
+        def job(inspector: Inspector) -> Answer:
+            return Answer(partial(self._judged, wanted.id, branches.verdict(inspector, self.index, wanted)))
+
+        self.session.inspecting.do(guarded(job, partial(self._judged, wanted.id)))
+
+    def _judged(self, id: str, verdict: str) -> None:
+        self.verdicts[id] = verdict
+        if self.is_attached:
+            self._show_tree()
+            self._judge()
+
+    def _compare(self) -> None:
+        """Lay the node under the cursor beside the one that is marked, else beside what it was made of."""
+        chosen = self.chosen
+        other = next((b for b in self.found if b.node.id == (self.marked or (chosen and chosen.node.parent))), None)
+        if chosen is None or other is None or other.node.id == chosen.node.id:
+            for pane in (self.meaning, self.hunks):
+                pane.compared, pane.why = (
+                    None,
+                    "here the tree begins: space marks it, to compare others with it",
+                )
+                pane.reload()
+            return
+
+        def question(workspace: Workspace) -> tuple[Difference, Places]:
+            found = workspace.compare(other.node, chosen.node)
+            return found, Places(found)
+
+        self.session.working.ask(question, partial(self._compared, chosen, other))
+
+    def _compared(self, chosen: Branch, other: Branch, told: tuple[Difference, Places]) -> None:
+        if not self.is_attached or self.chosen is None or self.chosen.node.id != chosen.node.id:
+            return
+        difference, places = told
+        for pane in (self.meaning, self.hunks):
+            pane.show(Compared(self.index, self.index, difference), places)
+        against = branches.against(other.node)
+        self.meaning.title(line(f" Meaning · {len(self.meaning.changes):,} · against {against} "))
+        self.hunks.title(line(f" Bytes · {len(difference.hunks):,} "))
+
+    # Keys.
+
+    def action_mark(self) -> None:
+        if self.chosen:
+            self.marked = "" if self.marked == self.chosen.node.id else self.chosen.node.id
+            self._show_tree()
+            self._compare()
+
+    def action_name(self) -> None:
+        from workbench.tui.screens.ask import AskScreen
+
+        chosen = self.chosen
+        if chosen is None:
+            return
+
+        def named(name: str | None) -> None:
+            if name is not None:
+                self.session.working.ask(lambda workspace: workspace.rename(chosen.node, name.strip()), self._read)
+
+        self.app.push_screen(AskScreen("Name of this state", "empty takes it away", visible(chosen.node.name)), named)
+
+    def action_undo(self) -> None:
+        """Stand at what the node where the person stands was made of."""
+        here = next((b.node for b in self.found if b.node.id == self.here), None)
+        if here is None or here.parent is None:
+            self.notify("you stand at the request as it was recorded", markup=False)
+        else:
+            self.session.working.undo(here, self._read)
+
+    def action_send(self) -> None:
+        from workbench.tui.screens import send
+
+        if self.chosen:
+            send.begin(self.session, self.chosen.node)
+
+    def action_pane(self) -> None:
+        focused = self.focused.id if self.focused and self.focused.id in PANES else PANES[0]
+        wanted = PANES[(PANES.index(focused) + 1) % len(PANES)]
+        self.set_class(wanted != "tree", "-on-changes")
+        self.query_one(f"#{wanted}", LineView).focus(scroll_visible=False)
+
+    def action_back(self) -> None:
+        self.dismiss(False)

@@ -1,0 +1,81 @@
+"""What the edit screen asks: what is to be added, and which contract judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from os.path import commonprefix
+
+from workbench.tui.models.additions import Addition, Choice
+from workbench.tui.screens.form import Field, Form, Offer, Suggestion
+
+
+class AddScreen(Form[Addition]):
+    """Answers with what is to be added.
+
+    Args:
+        choices: what there is to choose from, the likeliest first.
+    """
+
+    def __init__(self, choices: Sequence[Choice]) -> None:
+        super().__init__()
+        self.choices = choices
+        self.fields = [
+            Field("what", "Add", f"enter: {choices[0].name} · ↓ chooses"),
+            Field("text", "its text", "of a tool its name, of a parameter name = JSON · enter adds it"),
+        ]
+
+    def offer(self, field: str, text: str) -> Offer:
+        if field == "text":
+            return Offer((), why_not=f"{self._chosen()}: {self._asks()}")
+        return offer_names([Suggestion(c.name, c.name) for c in self.choices], text, "nothing like that can be added")
+
+    def submit(self, field: str, text: str) -> None:
+        chosen = self._chosen()
+        if field == "what":
+            self.put("what", chosen)
+            self.go("text")
+        else:
+            self.dismiss(Addition(chosen, text))
+
+    def _chosen(self) -> str:
+        """What is meant by what is typed: the first that holds it."""
+        typed = self.value("what").strip().casefold()
+        return next((c.name for c in self.choices if typed in c.name.casefold()), self.choices[0].name)
+
+    def _asks(self) -> str:
+        return next(c.asks for c in self.choices if c.name == self._chosen())
+
+
+class ContractScreen(Form[str]):
+    """Answers with the label of a contract.
+
+    Args:
+        own: label of the contract of the exchange: nothing typed means that one.
+    """
+
+    def __init__(self, own: str) -> None:
+        super().__init__()
+        self.own = own
+        self.fields = [Field("contract", "Judge by the contract", f"enter: {own} · ↓ chooses · tab completes")]
+
+    def offer(self, field: str, text: str) -> Offer:
+        from workbench import matrix
+
+        labels = dict.fromkeys([self.own, *matrix.labels()])
+        return offer_names([Suggestion(label, label) for label in labels], text, "there is no such contract")
+
+    def submit(self, field: str, text: str) -> None:
+        from workbench import matrix
+
+        wanted = text.strip() or self.own
+        if wanted in {self.own, *matrix.labels()}:
+            self.dismiss(wanted)
+        else:
+            self.say(f"there is no contract {wanted}")
+
+
+def offer_names(names: Iterable[Suggestion], typed: str, why_not: str) -> Offer:
+    """The names that hold what is typed."""
+    found = [each for each in names if typed.strip().casefold() in each.text.casefold()]
+    begun = [each.text for each in found if each.text.startswith(typed.strip())] or [each.text for each in found]
+    return Offer(found, commonprefix(begun), "" if found else why_not)  # noqa: RUF071 (letter by letter)
