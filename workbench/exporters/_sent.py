@@ -13,14 +13,15 @@ from dataclasses import dataclass, replace
 from typing import AnyStr, Final
 from urllib.parse import quote, urlsplit
 
-from workbench.errors import LocalProtocolError
+from workbench.errors import LocalProtocolError, WireError
 from workbench.exporters._words import Piece, Variable
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, HttpRequest
+from workbench.wire.jsontext import loads
 from workbench.wire.redaction import COOKIE_HEADER, SECRET_HEADER, Redactor
 from workbench.wire.stream import framing_of
 
-_KEYS: Final = {
+KEYS: Final = {
     "api.anthropic.com": "ANTHROPIC_API_KEY",
     "api.openai.com": "OPENAI_API_KEY",
     "api.deepseek.com": "DEEPSEEK_API_KEY",
@@ -87,11 +88,25 @@ def sent(exchange: Exchange, redactor: Redactor) -> Sent:
 
 
 def _is_stream(exchange: Exchange) -> bool:
-    answer = exchange.response
-    if answer is None:
-        return False
+    """The answer was a stream; or, where there was none or a refusal, the request asks for one."""
+    request, answer = exchange.request, exchange.response
+    if answer is None or answer.status >= 400:
+        return request is not None and _asks_for_stream(request)
     kind = answer.headers.get("content-type") or ""
     return kind.startswith("text/event-stream") or framing_of(decode_partial(answer.body)[0], kind) is not None
+
+
+def _asks_for_stream(request: HttpRequest) -> bool:
+    if "streamGenerateContent" in request.url:
+        return True
+    try:
+        plain = loads(decode_partial(request.body)[0])
+    except WireError:
+        return False
+    is_usual = request.url.partition("?")[0].endswith(
+        ("/api/chat", "/api/generate")
+    )  # Ollama streams unless told not to
+    return isinstance(plain, dict) and plain.get("stream", is_usual) is True
 
 
 @dataclass(slots=True)
@@ -154,7 +169,7 @@ class _Reader:
             host, is_plain = parts.hostname or "", parts.port in (None, 443)
         except ValueError:
             return "API_KEY"
-        return _KEYS.get(host, "API_KEY") if parts.scheme == "https" and is_plain else "API_KEY"
+        return KEYS.get(host, "API_KEY") if parts.scheme == "https" and is_plain else "API_KEY"
 
     # Headers.
 
