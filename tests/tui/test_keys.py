@@ -8,9 +8,11 @@ from workbench.tui import keys
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.wire import WirePane
+from workbench.tui.screens.branches import BranchesScreen
 from workbench.tui.screens.conversion import ConversionScreen
 from workbench.tui.screens.copy import CopyScreen
 from workbench.tui.screens.diff import DiffScreen
+from workbench.tui.screens.edit import EditScreen
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.home import HomePane, HomeScreen
 from workbench.tui.screens.ladder import LadderScreen
@@ -38,6 +40,8 @@ OWNERS: dict[str, type] = {
     "ladder": LadderScreen,
     "copy": CopyScreen,
     "stream": StreamScreen,
+    "edit": EditScreen,
+    "branches": BranchesScreen,
     "send": SendScreen,
     "answer": AnswerScreen,
     "what-if": WhatIfScreen,
