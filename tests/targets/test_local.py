@@ -43,7 +43,7 @@ TAGS = {"models": [{"name": "qwen3:8b"}]}
         ({"/v1/models": models("a", "b", owned_by="vllm")}, "vllm", ("a", "b")),
         ({"/v1/models": models("a", owned_by="sglang"), "/get_model_info": {"model_path": "a"}}, "sglang", ("a",)),
         (
-            {"/v1/models": models("a", owned_by="llamacpp"), "/props": {"default_generation_settings": {}}, "/api/tags": TAGS},
+            {"/v1/models": models("a"), "/props": {"default_generation_settings": {}}, "/api/tags": TAGS},
             "llama.cpp",
             ("a",),
         ),

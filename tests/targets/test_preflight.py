@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from tests.targets.conftest import BLOCK_TOOL
 from workbench import resources
 from workbench.importers import open_input
 from workbench.inspection import Inspector
@@ -16,7 +17,8 @@ from workbench.targets.preflight import judged, preflight
 from workbench.targets.sending import Sender
 from workbench.targets.target import Target, resolve
 from workbench.targets.unbound import unbound
-from workbench.wire.exchange import Body, Exchange, HttpRequest
+from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
+from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession
 
 SESSIONS = resources.folder("sessions")
@@ -81,47 +83,49 @@ def test_the_answer_is_decoded_and_checked_in_its_place(broken):
 SIGNED = "c2lnbmF0dXJl" * 12
 
 
-def signed_session(first):
-    """A conversation whose answer was signed over other words than the request now begins with."""
-    think = {"type": "thinking", "thinking": "hm", "signature": SIGNED}
-    call = {"type": "tool_use", "id": "toolu_1", "name": "list_dir", "input": {"path": "."}}
-    tool = {"name": "list_dir", "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}}}
-    head = {"model": "claude-opus-5-5", "max_tokens": 4000, "thinking": {"type": "adaptive"}, "tools": [tool]}
-    answered = {
-        "type": "message",
-        "role": "assistant",
-        "id": "msg_1",
-        "content": [think, call],
-        "stop_reason": "tool_use",
-    }
-    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "a"}]}
-
-    def exchange(name, messages, answer=None):
-        url = "https://api.anthropic.com/v1/messages"
-        from workbench.wire.exchange import HttpResponse
-
-        response = HttpResponse(200, body=Body(json.dumps(answer).encode())) if answer else None
-        return Exchange(
-            name, HttpRequest("POST", url, body=Body(json.dumps({**head, "messages": messages}).encode())), response
-        )
-
-    asked = [{"role": "user", "content": "list it"}]
-    then = [{"role": "user", "content": first}, {"role": "assistant", "content": [think, call]}, result]
-    return MemorySession("s", (exchange("a", asked, answered), exchange("b", then)))
+THINK = {"type": "thinking", "thinking": "hm", "signature": SIGNED}
+CALL = {"type": "tool_use", "id": "toolu_1", "name": "list_dir", "input": {"path": "."}}
+RESULT = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "a"}]}
 
 
-def test_signed_blocks_that_an_edit_unbound_can_be_left_out():
-    inspector = Inspector(signed_session("list all of it"))
-    own = inspector.detail(1).decoded
+def request(*messages):
+    head = {"model": "claude-opus-5-5", "max_tokens": 4000, "thinking": {"type": "adaptive"}, "tools": [BLOCK_TOOL]}
+    body = json.dumps({**head, "messages": messages}).encode()
+    return HttpRequest("POST", "https://api.anthropic.com/v1/messages", body=Body(body))
+
+
+def history(words):
+    """A turn that is over, and the next question: its thinking may be sent back, and need not be."""
+    then = ({"role": "assistant", "content": "a"}, {"role": "user", "content": "and now?"})
+    return request({"role": "user", "content": words}, {"role": "assistant", "content": [THINK, CALL]}, RESULT, *then)
+
+
+@pytest.fixture
+def signed():
+    """A conversation whose first answer is signed over what stands before it."""
+    answer = {"type": "message", "role": "assistant", "id": "m", "content": [THINK, CALL], "stop_reason": "tool_use"}
+    first = Exchange("a", request({"role": "user", "content": "list it"}), HttpResponse(200, body=Body(dumps(answer))))
+    return Inspector(MemorySession("s", (first, Exchange("b", history("list it")))))
+
+
+def test_signed_blocks_that_an_edit_unbound_can_be_left_out(signed):
+    before = signed.detail(1).decoded
+    own = signed.trial(1, history("list all of it")).decoded
     target = resolve("sim:anthropic")
-    seen = preflight(inspector, 1, prepare(own, target), own)
-    assert seen.unbound and [f.pointer for f in seen.unbound.findings] == ["/messages/1/content/0"]
+    seen = preflight(signed, 1, prepare(own, target), own, before)
+    assert seen.unbound and seen.unbound.pointers == ("/messages/1/content/0",)
     assert seen.unbound.without is not None and SIGNED.encode() not in seen.unbound.without.body.raw
-    again = inspector.trial(1, seen.unbound.without).decoded
-    assert unbound(inspector, again, target) is None
+    again = signed.trial(1, seen.unbound.without).decoded
+    assert unbound(signed, again, target, before) is None
 
 
-def test_what_was_not_edited_is_bound():
-    inspector = Inspector(signed_session("list it"))
-    own = inspector.detail(1).decoded
-    assert preflight(inspector, 1, prepare(own, resolve("sim:anthropic")), own).unbound is None
+def test_what_was_not_edited_is_bound(signed):
+    own = signed.detail(1).decoded
+    assert preflight(signed, 1, prepare(own, resolve("sim:anthropic")), own, own).unbound is None
+
+
+def test_other_providers_bind_nothing(signed):
+    own = signed.trial(1, history("list all of it")).decoded
+    generic = Inspector(signed.session, provider="generic")
+    generic.detail(1)
+    assert unbound(generic, own, resolve("sim:generic")) is None

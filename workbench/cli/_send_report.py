@@ -28,7 +28,7 @@ class Row:
 
     Attributes:
         plan: None where the request cannot be said there; ``error`` then tells why.
-        dropped: what was left out to have no unbound block, "" for nothing.
+        dropped: pointers of the unbound blocks that were left out, in the request with them.
         exchange: None before it is sent, or where the target could not be reached.
         trial: the exchange judged as the target would.
         is_interrupted: it was cut short by people.
@@ -37,7 +37,7 @@ class Row:
 
     target: Target
     plan: Preflight | None = None
-    dropped: str = ""
+    dropped: tuple[str, ...] = ()
     exchange: Exchange | None = None
     trial: Trial | None = None
     error: Exception | None = None
@@ -85,12 +85,12 @@ def plan_lines(row: Row) -> Iterator[str]:
         yield f"  lost: {loss.pointer or '(the whole)'}  {_output.cut(loss.what)}: {_output.cut(loss.instead)}"
     if len(sent.losses) > LOSSES_SHOWN:
         yield f"  lost: {len(sent.losses) - LOSSES_SHOWN} more (--format json has them all)"
-    if row.dropped:
-        yield f"  left out: {_output.cut(row.dropped)}"
-    for found in plan.unbound.findings if plan.unbound else ():
-        yield f"  unbound: {found.pointer}  {_output.cut(found.message)}"
+    for pointer in row.dropped:
+        yield f"  left out: {pointer}, whose signature an edit unbound"
+    for pointer in plan.unbound.pointers if plan.unbound else ():
+        yield f"  unbound: {pointer}  {_output.cut(plan.unbound.message) if plan.unbound else ''}"
     if plan.unbound and plan.unbound.without:
-        yield f"  --drop-unbound would: {_output.cut(plan.unbound.title)}"
+        yield "  --drop-unbound sends it without them"
 
 
 def _judged(plan: Preflight) -> str:
@@ -162,8 +162,8 @@ def as_json(row: Row) -> JsonValue:
         "losses": [loss._asdict() for loss in sent.losses] if sent else [],
         "ids": {new: old for old, new in sent.ids} if sent else {},
         "notes": list(sent.notes) if sent else [],
-        "unbound": [f.pointer for f in plan.unbound.findings] if plan and plan.unbound else [],
-        "dropped": row.dropped or None,
+        "unbound": list(plan.unbound.pointers) if plan and plan.unbound else [],
+        "dropped": list(row.dropped),
         "before": _plan_json(plan) if plan else None,
         "status": exchange.response.status if exchange and exchange.response else None,
         "state": exchange.state.value if exchange else None,

@@ -51,6 +51,7 @@ from workbench.cli._signals import interrupted_by
 from workbench.errors import LocalProtocolError, UnreadableInput, UsageError, WorkbenchError
 
 if TYPE_CHECKING:
+    from workbench.decode import Decoded
     from workbench.inspection import Inspector
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.sending import Event, Sender
@@ -156,14 +157,15 @@ def _planned(inspector: Inspector, index: int, target: Target, args: argparse.Na
     from workbench.targets.unbound import unbound
 
     row, own = Row(target), inspector.detail(index).decoded
+    before = _made_of(inspector, own)
     try:
-        if args.drop_unbound and (found := unbound(inspector, own, target)):
+        if args.drop_unbound and (found := unbound(inspector, own, target, before)):
             if found.without is None:
                 raise LocalProtocolError("no signed block can be left out here", hint="leave --drop-unbound out")
-            row.dropped = found.title
+            row.dropped, before = found.pointers, None
             own = inspector.trial(index, found.without, protocol=own.protocol).decoded
         outgoing = prepare(own, target, protocol=args.spoken, stream=args.stream, model=args.model)
-        row.plan = preflight(inspector, index, outgoing, own)
+        row.plan = preflight(inspector, index, outgoing, own, before)
         if not target.is_simulator:
             signed(outgoing, os.environ)
     except WorkbenchError as error:
@@ -171,6 +173,14 @@ def _planned(inspector: Inspector, index: int, target: Target, args: argparse.Na
             raise
         row.plan, row.error = None, error
     return row
+
+
+def _made_of(inspector: Inspector, own: Decoded) -> Decoded | None:
+    """The exchange that a request was made of by an edit, where the session holds it."""
+    parent = own.exchange.parent
+    known = (s.index for s in inspector.session.summaries() if parent and s.id == parent)
+    index = next(known, None)
+    return None if index is None else inspector.detail(index).decoded
 
 
 class _Job:

@@ -33,13 +33,16 @@ class Preflight:
     unbound: Unbound | None = None
 
 
-def preflight(inspector: Inspector, index: int, outgoing: Outgoing, own: Decoded | None = None) -> Preflight:
+def preflight(
+    inspector: Inspector, index: int, outgoing: Outgoing, own: Decoded | None = None, before: Decoded | None = None
+) -> Preflight:
     """Judge a request that is about to be sent.
 
     Args:
         inspector: of the session it belongs to.
         index: of the recorded exchange in whose place it stands.
         own: the request in its own protocol, to look for signed blocks that are unbound; None to leave that out.
+        before: what it was made of by an edit, as for ``unbound``.
     """
     trial = judged(inspector, index, outgoing, Exchange("", outgoing.request))
     found = trial.judgement
@@ -51,7 +54,7 @@ def preflight(inspector: Inspector, index: int, outgoing: Outgoing, own: Decoded
         found.finding,
         refusal(found.finding, trial.contract) if found.finding else None,
         tuple(f for f in trial.findings if f.side == REQUEST),
-        unbound(inspector, own, outgoing.target) if own and not outgoing.is_converted else None,
+        unbound(inspector, own, outgoing.target, before) if own and not outgoing.is_converted else None,
     )
 
 
