@@ -11,16 +11,17 @@ for its id. An ID is the id of a call or the name of its tool.
 
 The next request is the one before, byte for byte, with the answer as it came (its reasoning, proofs and ids) and the
 results put in. Every request and answer is recorded: in OUT, a session file that begins with the exchange itself, else
-in the working session beside FILE, which the app shows as a branch.
+in the working session of FILE, whose branches the app shows.
 
 JSON output is one object:
   {"path", "exchange", "target", "reason", "text", "turns", "tokens", "tokens_estimated", "out",
    "pending": {"id", "name", "arguments"} | null, "answer": TEXT | null,
    "steps": [{"step": "answer", "id", "name", "arguments", "error", "result", "is_error", "from", "recorded_in"} |
              {"step": "send", "protocol", "url", "pointer", "added": […], "notes", "status", "calls": [NAME…]}]}
-"exchange" and "recorded_in" count from zero. "reason" is done, refused, cut, turns, tokens, repeated, text-call,
-unreadable, or unanswered: then "pending" is the call. "error" says why the arguments of a call cannot be used, "from"
-is given, recorded, typed or refusal. "added" are the elements that are new in the list at "pointer".
+"exchange" and "recorded_in" count from zero; "out" is null where it is the working session. "reason" is done, refused,
+cut, turns, tokens, repeated, text-call, unreadable, or unanswered: then "pending" is the call. "error" says why the
+arguments of a call cannot be used, "from" is given, recorded, typed or refusal. "added" are the elements that are new
+in the list at "pointer".
 
 Exit status: 0 when the model has answered and called nothing; 1 when the target refuses; 3 when a call has no answer,
 a limit stops it, or a call is written as text; 4 when an answer breaks off.
@@ -50,6 +51,14 @@ NAME = "continue"
 HELP = "answer pending calls, send, and go on; tools are never run"
 
 UNANSWERED = "unanswered"
+WORKING = "the working session: workbench open shows it as a branch"
+HINTS = {
+    UNANSWERED: "; give one with --result, or say --recorded",
+    "text-call": "; --parser reads it",
+    "turns": "; --turns N allows more",
+    "tokens": "; --tokens N allows more",
+    "repeated": "; --repeats N allows more",
+}
 STATUSES = {"done": 0, "refused": 1, "cut": 4, "unreadable": 2}
 """Reason → exit status; 3 for every other one."""
 
@@ -168,12 +177,13 @@ class _Run:
                     leaving = outgoing(step, self.target)
                     self._agree(leaving)
                     exchange = await sender.send(leaving, parent=kept.last.id)
-                    kept.add(leaving, exchange)
+                    kept.add(step, leaving, exchange)
                     loop = loop.after(as_sent(exchange, leaving), protocol=leaving.protocol)
                     self._sent(step, leaving, exchange, loop)
             else:
                 self.reason, self.text = step.reason.value, step.text
         self.loop, self.out = loop, kept.where
+        kept.close()
         self._end(loop)
 
     out: str = ""
@@ -184,10 +194,13 @@ class _Run:
             _asking.agree([self.target], most, is_agreed=self.args.yes)
 
     def _told(self, step: dict[str, JsonValue]) -> None:
+        import json
+
         self.steps.append({"step": "answer", **step})
         where = "" if step["recorded_in"] is None else f" in exchange {int(step['recorded_in']) + 1}"
         failed = "an error, " if step["is_error"] else ""
-        self._say(f"  {step['name']} {_output.cut(str(step['arguments']))}")
+        arguments = json.dumps(step["arguments"], ensure_ascii=False)
+        self._say(f"  {step['name']} {_output.cut(arguments)}")
         self._say(f"    = {_output.cut(str(step['result']))}  ({failed}{step['from']}{where})")
 
     def _sent(self, step: Send, leaving: Outgoing, exchange: Exchange, loop: Loop) -> None:
@@ -206,7 +219,7 @@ class _Run:
                 "calls": calls,
             }
         )
-        new = _output.number(len(step.added), "new element")
+        new = _output.number(len(step.added), "new element") if step.added else "as it was"
         called = f", calls {', '.join(str(name) for name in calls)}" if calls else ""
         self._say(f"sent, {new}: {status or exchange.note or 'no answer'}{called}")
         for note in notes:
@@ -214,7 +227,7 @@ class _Run:
 
     def _end(self, loop: Loop) -> None:
         how = "about " if loop.is_estimated else ""
-        self._say(f"{self.reason}: {self.text}")
+        self._say(f"{self.reason}: {self.text}{HINTS.get(self.reason, '')}")
         if self.reason == "done" and (said := _answer(loop)):
             for line in said.split("\n"):
                 self._say(f"  {line}")
@@ -238,7 +251,7 @@ class _Run:
             "turns": self.loop.turns,
             "tokens": self.loop.tokens,
             "tokens_estimated": self.loop.is_estimated,
-            "out": self.out or None,
+            "out": self.args.out if self.out else None,
             "pending": self.pending,
             "answer": _answer(self.loop) or None,
             "steps": self.steps,
@@ -258,10 +271,10 @@ class _Kept:
     """Where what is sent and answered is kept."""
 
     def __init__(self, session: Session, index: int, out: str | None) -> None:
-        from workbench.workspace import Workspace
+        from workbench.workspace import Workspace, open_for
 
         self._out = Path(out) if out else None
-        self._workspace = Workspace(session)
+        self._workspace = Workspace(session) if out else open_for(session)
         self._node = self._workspace.root(index)
         self._exchanges = [self._node.exchange]
 
@@ -273,10 +286,11 @@ class _Kept:
     @property
     def where(self) -> str:
         """The file that holds it, "" for none."""
-        path = self._out or self._workspace.path
-        return str(path) if path and len(self._exchanges) > 1 else ""
+        if len(self._exchanges) == 1:
+            return ""
+        return str(self._out) if self._out else "" if self._workspace.trouble else WORKING
 
-    def add(self, sent: Outgoing, exchange: Exchange) -> None:
+    def add(self, step: Send, sent: Outgoing, exchange: Exchange) -> None:
         """A request that was sent, with what came of it. Raises OSError."""
         from workbench.wire.session import store
 
@@ -284,6 +298,10 @@ class _Kept:
         if self._out:
             store.save(self._exchanges, self._out, about={"made": f"continued with {sent.target.name}"})
         node = self._node
-        if node.exchange.request != sent.request:
-            node = self._workspace.commit(node, sent.request, "continued: the answer and its results")
+        if step.added:
+            node = self._workspace.commit(node, step.request, "continued with the answer and its results")
         self._node = self._workspace.sent(node, exchange)
+
+    def close(self) -> None:
+        """No more comes."""
+        self._workspace.close()

@@ -9,9 +9,11 @@ from workbench.loop import Answer, Ended, Loop, Recording, Result, Send, refused
 from workbench.tui.models.continuing import Done, Offer, Pending
 
 if TYPE_CHECKING:
+    from workbench.inspection import Inspector
     from workbench.rules import Judgement
     from workbench.targets.target import Target
     from workbench.wire.exchange import Exchange
+    from workbench.wire.session import Session
 
 NOT_RUN = Result("this call was not carried out", is_error=True)
 """What a call is answered by where nobody knows better."""
@@ -49,6 +51,20 @@ def leaving(step: Send, target: Target) -> Pending:
         return Pending(step, leaving=outgoing(step, target))
     except WorkbenchError as error:
         return Pending(step, why=str(error))
+
+
+def known(inspector: Inspector, index: int, exchanges: Sequence[Exchange]) -> Session:
+    """What simulators take as given: the conversation of an exchange before it, and what it became.
+
+    Args:
+        exchanges: the exchange itself, and what was sent since.
+    """
+    from workbench.wire.session import MemorySession
+
+    here = inspector.rows[index].conversation
+    earlier = (row.index for row in inspector.rows[:index] if row.conversation == here is not None)
+    answered = (exchange for exchange in exchanges if exchange.response)
+    return MemorySession("continued", (*(inspector.session.exchange(n) for n in earlier), *answered))
 
 
 def judged(exchanges: Sequence[Exchange], label: str) -> Judgement | None:

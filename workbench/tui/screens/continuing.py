@@ -21,7 +21,7 @@ from workbench.tui.models.continuing import Done, Offer, Pending
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.models.words import size
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.writing import MOST_IN_PLACE, Writing, Written, is_plain
+from workbench.tui.panes.writing import MOST_IN_PLACE, Writing, is_plain
 from workbench.tui.safetext import visible
 from workbench.tui.screens.stepper import Stepper
 from workbench.tui.screens.worklist import ListPane
@@ -124,7 +124,7 @@ class ContinuingScreen(Stepper):
             return
         self.runs_on = False
         is_line = bool(self.pending and isinstance(self.pending.step, Ended))
-        writing = Writing(Written(text, is_line), self._title_of_writing(), id="writing")
+        writing = Writing(text, self._title_of_writing(), is_line=is_line, id="writing")
         self.add_class("-writing")
         self.about.mount(writing)
         writing.focus()

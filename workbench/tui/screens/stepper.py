@@ -83,6 +83,12 @@ class Stepper(Screen[None]):
         return self.offers[self.offered] if self.offers else None
 
     @property
+    def exchanges(self) -> list[Exchange]:
+        """The one that is continued, and what was sent since."""
+        stood = [*(done.loop.exchange for done in self.done), self.loop.exchange]
+        return [each for n, each in enumerate(stood) if n == 0 or each is not stood[n - 1]]
+
+    @property
     def is_sending(self) -> bool:
         """A request is on its way."""
         return self._heard is not None
@@ -222,14 +228,14 @@ class Stepper(Screen[None]):
 
     def _go(self, pending: Pending, leaving: Outgoing) -> None:
         """Keep the request as a branch, and send it."""
-        from workbench.tui.dispatch import Heard, known_to
+        from workbench.tui.dispatch import Heard
 
         assert isinstance(pending.step, Send)
         self._heard = Heard(leaving, time.time())
-        index, step = self.node.index, pending.step
+        index, step, exchanges = self.node.index, pending.step, self.exchanges
 
         def job(inspector: Inspector) -> Delivery:
-            known = known_to(inspector, index)
+            known = stepping.known(inspector, index, exchanges)
             return Delivery(lambda: self._begin(known, leaving))
 
         def committed(node: Node) -> None:
@@ -281,14 +287,14 @@ class Stepper(Screen[None]):
             self.show_progress()
             return
         exchange, leaving, loop, before = message.exchange, pending.leaving, self.loop, self._sent_from
-        label, history = self.target.contract, [d.loop.exchange for d in self.done if isinstance(d.pending.step, Send)]
+        label, exchanges = self.target.contract, self.exchanges
         self.session.working.sent(self._sent_as, exchange, self._kept, self.say)
 
         def job(inspector: Inspector) -> Delivery:
             from workbench.loop.sending import as_sent
 
             after = loop.after(as_sent(exchange, leaving), protocol=leaving.protocol)
-            judged = stepping.judged([*history, loop.exchange, exchange], label)
+            judged = stepping.judged([*exchanges, exchange], label)
             status = exchange.response.status if exchange.response else None
             names = tuple(call.name or "(no name)" for call in after.calls)
             done = Done(loop, before, pending, None, status, names, judged, exchange.note)
