@@ -34,12 +34,14 @@ class Selection:
         indices: of the exchanges, ascending, at least one.
         broken: the same before it was mended, for forms that show a difference; None where there is no such thing.
         name: of what is written, where that is known: tests of different folders have to be told apart.
+        made_of: what a lone exchange was edited from, the nearest first, where the session does not hold it.
     """
 
     inspector: Inspector
     indices: tuple[int, ...]
     broken: Selection | None = None
     name: str = ""
+    made_of: tuple[Exchange, ...] = ()
 
     @property
     def session(self) -> Session:

@@ -10,6 +10,7 @@ from pathlib import Path
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.exporters import Exported, Form, Proof, Selection
 from workbench.inspection import Inspector
+from workbench.wire.exchange import Exchange
 from workbench.wire.session import MemorySession, Session, exchanges_of
 
 
@@ -24,6 +25,7 @@ class Asked:
         provider, protocol: as for an inspector.
         is_redacted: private text is replaced by stand-ins.
         name: of what is written.
+        made_of: as in a selection.
     """
 
     session: Session
@@ -33,6 +35,7 @@ class Asked:
     protocol: str | None = None
     is_redacted: bool = False
     name: str = ""
+    made_of: tuple[Exchange, ...] = ()
 
     def selection(self) -> Selection:
         """What a form is given.
@@ -41,11 +44,13 @@ class Asked:
             LocalProtocolError: without private text the findings would be others.
             SessionFormatError: an exchange cannot be read.
         """
-        sessions = [self.session, *([self.broken] if self.broken else [])]
+        above = MemorySession("made of", self.made_of) if self.made_of else None
+        sessions = [self.session, *(other for other in (self.broken, above) if other)]
         made = self._redacted(sessions) if self.is_redacted else sessions
         own, *others = [Inspector(session, provider=self.provider, protocol=self.protocol) for session in made]
+        edited = tuple(exchanges_of(others.pop().session)) if above else ()
         broken = [Selection(other, tuple(range(len(other.session)))) for other in others if len(other.session)]
-        return Selection(own, self.indices, broken[0] if broken else None, self.name)
+        return Selection(own, self.indices, broken[0] if broken else None, self.name, edited)
 
     def _redacted(self, sessions: Sequence[Session]) -> Sequence[Session]:
         """The sessions with the same stand-in for the same word; their findings are shown to be what they were."""

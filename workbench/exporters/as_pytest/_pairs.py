@@ -56,7 +56,9 @@ def pairs_of(selection: Selection) -> Pairs:
     asked, left_out = _asked(selection)
     if not asked:
         raise LocalProtocolError(left_out[0] if left_out else "there is no request", hint="only requests are tested")
-    found = _given(asked, selection.broken) if selection.broken else _edited(asked) or _planted(asked)
+    found = (
+        _given(asked, selection.broken) if selection.broken else _edited(asked, selection.made_of) or _planted(asked)
+    )
     if len(found.pairs) > MOST_TESTED:
         last = {pair.inspector.rows[pair.place].conversation: pair for pair in found.pairs}
         found.notes += (f"of {len(found.pairs)} requests the last of each conversation is tested: {len(last)}",)
@@ -136,16 +138,19 @@ def _held_by(pair: Pair, inspector: Inspector, index: int) -> Pair:
     return replace(pair, inspector=inspector, place=index, label=row.provider or pair.label)
 
 
-def _edited(asked: list[Pair]) -> Pairs | None:
+def _edited(asked: list[Pair], made_of: tuple[Exchange, ...]) -> Pairs | None:
     """Those that were made of a request that was worse; None where none was."""
-    pairs = [found for pair in asked if (found := _before_the_edit(pair))]
+    pairs = list[Pair]()
+    for pair in asked:
+        above = [(pair.index, exchange) for exchange in made_of] or list(_ancestors(pair.inspector, pair.index))
+        if found := _before_the_edit(pair, above):
+            pairs.append(found)
     return Pairs(pairs, "as it was before it was edited") if pairs else None
 
 
-def _before_the_edit(pair: Pair) -> Pair | None:
+def _before_the_edit(pair: Pair, above: list[tuple[int, Exchange]]) -> Pair | None:
     """With the nearest request that it was made of and that is refused, else one with a finding."""
     inspector, suspicious = pair.inspector, None
-    above = list(_ancestors(inspector, pair.index))
     if not above:
         return None
     root = above[-1][0]
