@@ -112,7 +112,9 @@ SESSION = (
     Key("session.branches", "B", "branches", "branches", "the tree of edits and sends of this exchange"),
     Key("session.send", "s", "send", "send", "send this request to any target, as it is or as it was edited", 7),
     Key("session.continue", "C", "continue", "continue", "answer pending calls, send, and go on, step by step"),
+    Key("session.export", "x", "export", "export", "a test of this request, or it in any other form; a report", 18),
     Key("session.what-if", "V", "what_if", "what if", "send it with one thing different, to several targets", 17),
+    Key("session.minimize", "M", "minimize", "minimise", "the smallest request that fails so, the smallest edit", 18),
     Key("session.copy", "y", "copy", "copy", "copy a value, a pointer, bytes, the request as cURL", 12),
     Key("session.zoom", "z", "zoom", "zoom", "the focused pane alone, and back", 8),
     Key("session.filter", "&", "filter", "filter", "show only some exchanges: tool:bash status:4xx text~word", 9),
@@ -235,9 +237,21 @@ SEND = (
     Key("send.previous-protocol", "h,left", "protocol(-1)", "previous", "the protocol before it"),
     Key("send.stream", "t", "stream", "stream", "ask for a stream, or for an answer in one piece", 5),
     Key("send.target", "T", "target", "target", "another target", 3),
-    Key("send.unbound", "u", "unbound", "drop loose", "leave out the signed blocks whose signature no longer holds", 6),
+    Key(
+        "send.unbound", "u", "unbound", "drop unbound", "leave out the signed blocks whose signature no longer holds", 6
+    ),
     Key("send.write", "w", "write", "write", "write the body that goes out into a file", 8),
     Key("send.back", "q,escape,s", "back", "back", "back, without sending", 2),
+)
+
+MINIMIZE = (
+    Key("minimize.branch", "b", "branch", "branch", "go on with the smallest request: edit, send, export it", 2),
+    Key("minimize.apply", "a", "apply", "apply edit", "make a branch with the edit, the best where none is chosen", 3),
+    Key("minimize.write", "w", "write", "write", "write the smallest request, or the edited one, into a file", 5),
+    Key("minimize.next-pane", "tab", "pane(1)", "pane", "what is left, the smallest request, as it was, the edits", 6),
+    Key("minimize.previous-pane", "shift+tab", "pane(-1)", "previous pane", "the pane before"),
+    Key("minimize.leave", "escape", "leave", "stop", "stop and keep the smallest so far; once it is over, back", 4),
+    Key("minimize.back", "q,M", "back", "back", "back to the session", 7),
 )
 
 CONTINUE = (
@@ -265,6 +279,8 @@ ANSWER = (
     ),
     Key("answer.previous-pane", "shift+tab", "pane(-1)", "previous pane", "the pane before"),
     Key("answer.again", "s", "again", "send again", "send the same once more", 5),
+    Key("answer.edit", "e", "edit", "edit", "edit the request further, from what was sent on", 6),
+    Key("answer.branches", "B", "branches", "branches", "the tree of edits and sends that it belongs to", 7),
     Key("answer.write", "w", "write", "write", "write the body of the answer into a file", 8),
     Key("answer.open", "o", "open", "open", "the new exchange in full: wire, IR, reasoning, closure"),
     Key("answer.leave", "escape", "leave", "leave", "break off what is on its way and keep what came; else back", 1),
@@ -280,6 +296,25 @@ WHAT_IF = (
     Key("what-if.pane", "tab,shift+tab", "pane", "pane", "the table, and the outcome under the cursor", 7),
     Key("what-if.leave", "escape", "leave", "stop", "stop what is on its way; else back"),
     Key("what-if.back", "q,V", "back", "back", "back; what was sent is kept as branches", 2),
+)
+
+EXPORT = (
+    Key(
+        "export.write",
+        "w",
+        "write",
+        "write",
+        "write it; a test is run at once, on what was broken and on what is right",
+        4,
+    ),
+    Key(
+        "export.scope", "a", "scope", "scope", "this exchange, the branch of edits that led to it, the whole session", 3
+    ),
+    Key(
+        "export.redact", "R", "redact", "redact", "stand-ins for private text, and back; the findings stay the same", 5
+    ),
+    Key("export.pane", "tab,shift+tab", "pane", "pane", "the forms, and what is written", 6),
+    Key("export.back", "q,escape,x", "back", "back", "back to the session", 2),
 )
 
 HOME = (
@@ -344,6 +379,7 @@ _WITH_PANES = (
     "help",
     "send",
     "answer",
+    "minimize",
     "continue",
 )
 
@@ -361,7 +397,9 @@ SCOPES: dict[str, Scope] = {
     "matrix": Scope("matrix", MATRIX, ("global",)),
     "ladder": Scope("arguments", LADDER, ("global",)),
     "what-if": Scope("what if", WHAT_IF, ("global",)),
+    "export": Scope("exporting", EXPORT, ("global",)),
     "send": Scope("before sending", SEND, ("global",)),
+    "minimize": Scope("minimising", MINIMIZE, ("global",)),
     "continue": Scope("continuing", CONTINUE, ("global",)),
     "answer": Scope("the answer", ANSWER, ("global",)),
     "help": Scope("help", HELP),
@@ -393,8 +431,10 @@ OPEN_FAULT = _reworded("pane.open", "its bytes", "the bytes of the fault, in the
 OPEN_CALL = _reworded("pane.open", "its bytes", "the bytes of the call, in the session", 1)
 OPEN_SEND = _reworded("pane.open", "send", "send it", 1)
 OPEN_ANSWER = _reworded("pane.open", "open", "the new exchange in full: wire, IR, reasoning, closure", 4)
+OPEN_MEND = _reworded("pane.open", "go on with it", "a branch of what is under the cursor, to edit it further", 1)
 OPEN_STEP = _reworded("pane.open", "do it", "do the pending step", 1)
 OPEN_NODE = _reworded("pane.open", "continue", "stand there: edit and send from there on", 1)
+OPEN_FORM = _reworded("pane.open", "write", "write it in the form under the cursor", 1)
 OPEN_CELL = _reworded("pane.open", "show", "the exchange of the outcome, beside the original", 1)
 OPEN_EXAMPLE = _reworded("pane.open", "open", "open the session under the cursor", 1)
 

@@ -115,9 +115,25 @@ class Outward(Follower):
             session = cast("SessionScreen", self)
             session.working.current(opened.index, lambda node: begin(session, node))
 
+    def action_minimize(self) -> None:
+        """The smallest request that still fails in the same way, from where the person stands."""
+        from workbench.tui.screens.minimizing import begin
+
+        if opened := self.opened:
+            session = cast("SessionScreen", self)
+            session.working.current(opened.index, lambda node: begin(session, node))
+
     def action_what_if(self) -> None:
         """Send the request with one thing different."""
         from workbench.tui.screens.whatif import begin
+
+        if opened := self.opened:
+            session = cast("SessionScreen", self)
+            session.working.current(opened.index, lambda node: begin(session, node))
+
+    def action_export(self) -> None:
+        """Write the request, as it was recorded or as it was edited last, in a form that others take."""
+        from workbench.tui.screens.exporting import begin
 
         if opened := self.opened:
             session = cast("SessionScreen", self)

@@ -1,0 +1,135 @@
+"""Lines of the export screen: the forms, what would be written, and what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.tui.lines import BLANK, Line, Span, line, wrap
+from workbench.tui.models.words import count, size
+from workbench.tui.safetext import from_bytes
+
+if TYPE_CHECKING:
+    from workbench.exporters import Exported, Proof
+
+NAME = 13
+"""Columns of a form's name."""
+
+MOST_LINES = 2000
+"""Lines of a file that are shown."""
+
+MOST_BYTES = 8 * 1024 * 1024
+"""Bytes of exchanges up to which is shown what would be written, before it is."""
+
+
+class Scope(StrEnum):
+    """What is exported."""
+
+    ONE = "this exchange"
+    BRANCH = "its branch"
+    ALL = "the session"
+
+
+class FormRow(NamedTuple):
+    """A form: its name, what it is, how its file's name ends ("" for a folder)."""
+
+    name: str
+    title: str
+    suffix: str
+
+
+def forms() -> tuple[FormRow, ...]:
+    """Every form, the test first."""
+    from workbench import exporters
+
+    rows = [FormRow(name, *_told(exporters.load(name))) for name in exporters.names()]
+    return tuple(sorted(rows, key=lambda row: (row.name != "pytest", row.name)))
+
+
+def _told(form: object) -> tuple[str, str]:
+    return getattr(form, "TITLE", ""), getattr(form, "SUFFIX", "")
+
+
+def form_line(row: FormRow) -> Line:
+    """A form in the list."""
+    return line(Span(row.name, "strong", NAME), Span(row.title, "muted"))
+
+
+def summary(scope: Scope, exchanges: int, *, is_edited: bool, is_redacted: bool) -> Line:
+    """What is chosen."""
+    what = f"{scope}{' as it was edited' if is_edited and scope is Scope.ONE else ''}"
+    more = f" ({count(exchanges, 'exchange')})" if scope is not Scope.ONE else ""
+    private = Span("private text replaced by stand-ins", "ok") if is_redacted else Span("private text stays", "muted")
+    return line(Span(f"{what}{more}", "accent"), Span(" · no secrets · ", "muted"), private)
+
+
+def default_name(row: FormRow, scope: Scope, index: int, session: str) -> str:
+    """What it may be called."""
+    stem = Path(session).stem or "session"
+    number = "" if scope is Scope.ALL else f"-{index + 1}"
+    return f"{stem}{number}{row.suffix}" if row.suffix else f"{stem}{number}-test"
+
+
+def made_lines(made: Exported, width: int) -> list[Line]:
+    """What would be written: what it lacks, the files, the first of them that is a test, or the only one."""
+    lines = list(_notes(made, width))
+    files = made.files
+    if "" not in files:
+        lines += [line(Span(f"  {name}  ", "strong"), Span(size(len(data)), "muted")) for name, data in files.items()]
+    shown = next((name for name in files if name.endswith(".py")), next(iter(files), ""))
+    data = files.get(shown, b"")
+    head = f" {shown} " if shown else f" {size(len(data))} "
+    lines += [line(Span(f"──{head}".ljust(max(4, width - 1), "─"), "muted"))]
+    return [*lines, *_text(data)]
+
+
+def _notes(made: Exported, width: int) -> Iterator[Line]:
+    for text in made.left_out:
+        yield from wrap(f"✗ not in it: {text}", width, "warning")
+    for text in made.notes:
+        yield from wrap(f"· {text}", width)
+
+
+def _text(data: bytes) -> list[Line]:
+    if b"\0" in data[:4096]:
+        return [line(Span("  (no text)", "muted"))]
+    rows = from_bytes(data[: MOST_LINES * 500]).split("\n")
+    cut = [line(Span("… more lines", "muted"))] if len(rows) > MOST_LINES or len(data) > MOST_LINES * 500 else []
+    return [*(line(Span(row, is_bytes=True)) for row in rows[:MOST_LINES]), *cut]
+
+
+def trouble_lines(what: str, hint: str, width: int) -> list[Line]:
+    """Why nothing can be written, and what to do."""
+    return [*wrap(f"✗ {what}", width, "error"), *(wrap(hint, width, "muted", indent=2) if hint else ())]
+
+
+def written_lines(paths: Sequence[Path], proof: Proof | None, is_trying: bool, width: int) -> list[Line]:
+    """What was written, and what became of the test."""
+    where = paths[0].parent if len(paths) > 1 else paths[0] if paths else ""
+    lines = wrap(f"✓ written: {where}", width, "ok")
+    lines += [line(Span(f"    {path.name}", "muted")) for path in paths if len(paths) > 1]
+    if is_trying:
+        lines.append(line(Span("  running the test on what was broken and on what is right …", "muted")))
+    if proof is None:
+        return [*lines, BLANK]
+    for run in proof.tried:
+        is_red = bool(run.failed)
+        told = (
+            f"{run.failed} of {count(run.failed + run.passed, 'test')} fail" if is_red else f"{run.passed} tests pass"
+        )
+        sign, word, style = ("✗", "red", "error") if is_red else ("✓", "green", "ok")
+        lines.append(
+            line(Span(f"  {sign} {word:<6}", style), f"on what {_ON.get(run.on, run.on)}: {run.problem or told}")
+        )
+        for text in run.lines:
+            lines += wrap(text, width, "muted", indent=6, most=3)
+    if proof.why_not:
+        lines += wrap(f"✗ it proves nothing: {proof.why_not}", width, "error")
+    else:
+        lines += wrap("✓ the test tells one from the other", width, "ok strong")
+    return [*lines, BLANK]
+
+
+_ON = {"broken": "was broken", "fixed": "is right"}

@@ -1,0 +1,350 @@
+"""The export screen: the forms, what each of them would hold, and, once it is written, what became of it."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters, work
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.message import Message
+from textual.screen import Screen
+
+from workbench.errors import LocalProtocolError, UsageError, WorkbenchError
+from workbench.shelf import paths
+from workbench.tui import keys
+from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.lines import Line, Span, line
+from workbench.tui.models import exporting
+from workbench.tui.models.exporting import FormRow, Scope
+from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.words import count
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.safetext import clip, visible
+from workbench.tui.screens.choose import offer_new
+from workbench.tui.screens.form import Field, Form, Offer
+from workbench.tui.screens.worklist import ListPane
+from workbench.tui.service import Answer, guarded, in_words
+
+if TYPE_CHECKING:
+    from workbench.exporters import Exported, Proof
+    from workbench.exporters._work import Asked
+    from workbench.inspection import Inspector
+    from workbench.tui.screens.session import SessionScreen
+    from workbench.wire.session import Session
+    from workbench.workspace import Node, Workspace
+
+REPAIR_FIRST = "a test keeps what is right: apply a repair (f) or edit the request (e), then export that"
+
+
+def begin(session: SessionScreen, node: Node) -> None:
+    """Export the request of a node."""
+    session.app.push_screen(ExportScreen(session, node))
+
+
+class Tried(Message):
+    """The test that was written was run."""
+
+    def __init__(self, proof: Proof | None, why: str = "") -> None:
+        super().__init__()
+        self.proof, self.why = proof, why
+
+
+class WhereScreen(Form[Path]):
+    """Asks where to write. Answers with a path; what is there already is replaced only where that is said twice.
+
+    Args:
+        row: the form.
+        name: what it may be called.
+    """
+
+    def __init__(self, row: FormRow, name: str) -> None:
+        super().__init__()
+        self.row = row
+        what = "a folder" if not row.suffix else "a file"
+        self.fields = [Field("path", f"Write the {row.title} to {what}", "tab completes · enter writes · esc", name)]
+        self._may_replace = ""
+
+    def offer(self, field: str, text: str) -> Offer:
+        return offer_new(text)
+
+    def submit(self, field: str, text: str) -> None:
+        from workbench import exporters
+        from workbench.exporters import _work
+
+        if not text.strip():
+            self.say("type a name")
+            return
+        path = paths.meant(text)
+        try:
+            _work.refuse(path, exporters.load(self.row.name), (), is_forced=self._may_replace == str(path))
+        except (UsageError, OSError, ValueError) as error:
+            may = isinstance(error, UsageError) and self._is_own(path)
+            self._may_replace = str(path) if may else ""
+            what = error.what if isinstance(error, UsageError) else str(error)
+            self.say(f"{what}: enter again replaces it, or choose another name" if may else what)
+        else:
+            self.dismiss(path)
+
+    def _is_own(self, path: Path) -> bool:
+        """It is what an export writes: a file, or a folder that one wrote before."""
+        from workbench import exporters
+
+        if self.row.suffix:
+            return path.is_file()
+        return path.is_dir() and bool(getattr(exporters.load(self.row.name), "leftovers", lambda _: ())(path))
+
+
+class ExportScreen(Screen[None]):
+    """A list of forms beside what they would hold.
+
+    Args:
+        session: whose exchange it is.
+        node: whose request is exported.
+    """
+
+    CSS_PATH = "exporting.tcss"
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.EXPORT
+    BINDINGS = keys.bindings(keys.EXPORT)
+
+    forms = getters.query_one("#forms", ListPane)
+    result = getters.query_one("#result", ListPane)
+
+    def __init__(self, session: SessionScreen, node: Node) -> None:
+        super().__init__()
+        self.session, self.node = session, node
+        self.rows = exporting.forms()
+        self.scope, self.is_redacted = Scope.ONE, False
+        self.made: Exported | None = None
+        self._asked = 0
+        self._written: tuple[Path, ...] = ()
+        self._proof: Proof | None = None
+        self._is_trying = False
+        self._trouble: tuple[str, str] = ("", "")
+        self._lines: list[Line] = []
+        self._branch: tuple[Session, tuple[Node, ...]] | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="headline")
+        with Container(id="export"):
+            yield ListPane(id="forms")
+            yield ListPane(id="result")
+        yield KeyBar(id="keys")
+        yield Bar(id="too-small")
+
+    def on_mount(self) -> None:
+        self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_FORM, *keys.EXPORT])
+        self.forms.title(line(" Forms "))
+        self.forms.show(len(self.rows), lambda item: exporting.form_line(self.rows[item]))
+        self.forms.focus()
+        node = self.node
+        self.session.working.ask(partial(_branch_of, node), self._know, self._fail)
+
+    def on_resize(self) -> None:
+        self._show()
+
+    @property
+    def row(self) -> FormRow:
+        """The form under the cursor."""
+        return self.rows[self.forms.cursor]
+
+    # What would be written.
+
+    def _know(self, branch: tuple[Session, tuple[Node, ...]]) -> None:
+        if self.is_attached:
+            self._branch = branch
+            self._look()
+
+    def _look(self) -> None:
+        """Have the form made in the inspector's thread; what was asked for before does not count any more."""
+        self._asked += 1
+        number, self.made, self._written, self._proof, self._trouble = self._asked, None, (), None, ("", "")
+        if self._branch is None:
+            return
+        if self._is_large():
+            self._show()
+            return
+        name = self.row.name
+
+        def job(inspector: Inspector) -> Answer:
+            made = self._make(inspector, name)
+            return Answer(lambda: self._looked(number, made))
+
+        self._show()
+        self.session.inspecting.do(guarded(job, lambda why: self._fail(why, number)))
+
+    def _is_large(self) -> bool:
+        summaries = (row.summary for row in self.session.state.rows)
+        total = sum(s.request_bytes + s.response_bytes for s in summaries) if self.scope is Scope.ALL else 0
+        return total > exporting.MOST_BYTES
+
+    def _make(self, inspector: Inspector, name: str, out: str = "") -> Exported | tuple[str, str]:
+        """The form as it is written; or what hinders it, and what to do."""
+        from workbench import exporters
+
+        try:
+            return exporters.load(name).write(self._selected(inspector, out).selection())
+        except LocalProtocolError as error:
+            is_refused = name == "pytest" and ("is refused" in error.what or "holds an error" in error.what)
+            return error.what, REPAIR_FIRST if is_refused else error.hint or ""
+
+    def _selected(self, inspector: Inspector, out: str) -> Asked:
+        """What is exported, in the inspector's thread."""
+        from workbench.exporters._work import Asked
+        from workbench.wire.session import MemorySession
+
+        assert self._branch
+        session, way = self._branch
+        provider, protocol = inspector.provider, inspector.protocol
+        if self.scope is Scope.ALL:
+            every = tuple(range(len(inspector.session)))
+            return Asked(inspector.session, every, None, provider, protocol, self.is_redacted, out)
+        if self.scope is Scope.BRANCH:
+            branch = MemorySession(inspector.session.name, tuple(node.exchange for node in way))
+            indices = tuple(range(len(branch)))
+            return Asked(branch, indices, None, provider, protocol, self.is_redacted, out)
+        made_of = tuple(node.exchange for node in way[-2::-1])
+        last = (len(session) - 1,)
+        return Asked(session, last, None, provider, protocol, self.is_redacted, out, made_of)
+
+    def _looked(self, number: int, made: Exported | tuple[str, str]) -> None:
+        if not self.is_attached or number != self._asked:
+            return
+        if isinstance(made, tuple):
+            self._trouble = made
+        else:
+            self.made = made
+        self._show()
+
+    def _fail(self, why: str, number: int | None = None) -> None:
+        if self.is_attached and number in (None, self._asked):
+            self._trouble = (why, "")
+            self._show()
+
+    # What is shown.
+
+    def _show(self) -> None:
+        if not self.is_mounted:
+            return
+        width = self.result.text_width
+        if self._trouble[0]:
+            lines = exporting.trouble_lines(*self._trouble, width)
+        elif self._written:
+            lines = exporting.written_lines(self._written, self._proof, self._is_trying, width)
+        else:
+            lines = []
+        if self.made and not self._trouble[0]:
+            lines = [*lines, *exporting.made_lines(self.made, width)]
+        why = "looking at what would be written …"
+        if self._is_large() and self.made is None:
+            why = "the session is large: it is made when it is written"
+        self._lines = lines
+        self.result.show(len(lines), lambda item: self._lines[item], why)
+        done = "Written" if self._written else "What would be written"
+        self.result.title(line(f" {done} · {self.row.title} "))
+        self._entitle()
+
+    def _entitle(self) -> None:
+        node, total = self.node, len(self.session.state.rows)
+        edited = f" · {clip(node.name or node.title, 36)}" if node.parent else ""
+        exchanges = total if self.scope is Scope.ALL else len(self._branch[1]) if self._branch else 1
+        told = exporting.summary(self.scope, exchanges, is_edited=node.parent is not None, is_redacted=self.is_redacted)
+        title = line(Span(f" Export request {node.index + 1}{edited}", "strong"))
+        self.query_one("#headline", Bar).show([title, (Span(" "), *told)])
+
+    def on_line_view_moved(self, message: LineView.Moved) -> None:
+        if message.view is self.forms:
+            self._look()
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        if message.view is self.forms:
+            self.action_write()
+
+    # Keys.
+
+    def action_pane(self) -> None:
+        """The other side."""
+        (self.result if self.forms.has_focus else self.forms).focus()
+
+    def action_scope(self) -> None:
+        """This exchange, its branch where it has one, the whole session."""
+        has_branch = self._branch is not None and len(self._branch[1]) > 1
+        scopes = [scope for scope in Scope if scope is not Scope.BRANCH or has_branch]
+        self.scope = scopes[(scopes.index(self.scope) + 1) % len(scopes)]
+        self._look()
+
+    def action_redact(self) -> None:
+        """Stand-ins for private text, or not."""
+        self.is_redacted = not self.is_redacted
+        self._look()
+
+    def action_write(self) -> None:
+        """Ask where to, and write it."""
+        if self._is_trying:
+            self.notify("the test that was written last is still running", markup=False)
+        elif self._trouble[0]:
+            self.notify(visible(f"there is nothing to write: {self._trouble[0]}"), severity="warning", markup=False)
+        elif self.made or self._is_large():
+            name = exporting.default_name(self.row, self.scope, self.node.index, self.session.state.name)
+            self.app.push_screen(WhereScreen(self.row, name), self._write)
+
+    def _write(self, out: Path | None) -> None:
+        if out is None:
+            return
+        name, number = self.row.name, self._asked
+
+        def job(inspector: Inspector) -> Answer:
+            from workbench import exporters
+            from workbench.exporters import _work
+
+            made = self._make(inspector, name, out.name)
+            if isinstance(made, tuple):
+                return Answer(lambda: self._looked(number, made))
+            written = _work.put(made, exporters.load(name), out)
+            return Answer(lambda: self._wrote(number, name, out, made, written))
+
+        self.session.inspecting.do(guarded(job, lambda why: self._fail(f"not written: {why}", number)))
+
+    def _wrote(self, number: int, name: str, out: Path, made: Exported, written: tuple[Path, ...]) -> None:
+        from workbench import exporters
+
+        if not self.is_attached:
+            return
+        self.notify(visible(f"written: {out}"), markup=False)
+        if number != self._asked:
+            return
+        self.made, self._written = made, written
+        if hasattr(exporters.load(name), "prove"):
+            self._is_trying = True
+            self._try(name, out)
+        self._show()
+        self.result.move_to(0)
+
+    @work(thread=True, group="prove", exit_on_error=False)
+    def _try(self, name: str, out: Path) -> None:
+        from workbench import exporters
+        from workbench.exporters import _work
+
+        try:
+            self.post_message(Tried(_work.prove(exporters.load(name), out)))
+        except (WorkbenchError, OSError) as error:
+            self.post_message(Tried(None, in_words(error)))
+
+    def on_tried(self, message: Tried) -> None:
+        self._is_trying = False
+        if self._written:
+            self._proof = message.proof
+        if message.why:
+            self.notify(visible(f"the test was not run: {message.why}"), severity="error", markup=False)
+        self._show()
+
+    def action_back(self) -> None:
+        self.dismiss(None)
+
+
+def _branch_of(node: Node, workspace: Workspace) -> tuple[Session, tuple[Node, ...]]:
+    """What was said before a node, with it at the end; and the way to it from what was recorded."""
+    return workspace.in_place(node), tuple(workspace.path(node))
