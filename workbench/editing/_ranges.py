@@ -14,8 +14,9 @@ from workbench.differences.wire import common
 from workbench.editing.request import Splice
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
+from workbench.leaves import escape
 from workbench.wire import patch
-from workbench.wire._index import Place
+from workbench.wire._index import Place, nth
 from workbench.wire._scan import CUT
 from workbench.wire._strings import decode
 from workbench.wire.jsontext import JsonIndex, loads, string_slice_span, writer_like
@@ -32,8 +33,8 @@ class Value:
         LocalProtocolError: nothing is at the pointer.
     """
 
-    def __init__(self, index: JsonIndex, pointer: str) -> None:
-        place = index.find(pointer)
+    def __init__(self, index: JsonIndex, pointer: str, place: Place | None = None) -> None:
+        place = place or index.find(pointer)
         if place is None or place.node.end == CUT:
             raise LocalProtocolError("nothing is there", where=pointer or "the whole text", hint="check the pointer")
         self.index, self.pointer, self.place = index, pointer, place
@@ -60,14 +61,24 @@ class Value:
         return self.text[self.start : self.start + 1] == b"["
 
     @property
-    def is_alone(self) -> bool:
-        """It holds one value."""
-        return len(self.index.elements(self.pointer)) == 1
+    def entered(self) -> Value:
+        """What a string says, where that is JSON; else the value itself."""
+        layer, node, strings = self.place
+        found = layer.enter(node) if layer.holds_json(node) else None
+        if found is None or found[1].root is None:
+            return self
+        return Value(self.index, self.pointer, Place(found[1], found[1].root, (*strings, found[0]))).entered
 
     @cached_property
     def children(self) -> list[Value]:
-        """Its elements or members, in order of the text."""
-        return [Value(self.index, f"{self.pointer}/{step}") for step, _ in self.index.elements(self.pointer)]
+        """Its elements or members, in order of the text; earlier ones of a repeated key are left out."""
+        layer, node, strings = self.place
+        table = layer.table(node)
+        if table is None:
+            return []
+        names = table.names if table.names is not None else {str(n): n for n in range(len(table))}
+        numbered = sorted((n, escape(name)) for name, n in names.items())
+        return [Value(self.index, f"{self.pointer}/{s}", Place(layer, nth(table, n), strings)) for n, s in numbered]
 
     def splice(self, start: int, end: int, new: bytes) -> Splice:
         """A change in its layer as one of the whole text."""
@@ -104,7 +115,8 @@ class Value:
         return self.splice(before, after, b"")
 
     def with_element(self, at: int, raw: bytes) -> Splice:
-        """A list with another element before the one at ``at``; at its length: behind the last."""
+        """A list with another element before the one at ``at``, or behind the last. Raises LocalProtocolError."""
+        self._refuse_unless(b"[", "it is no list")
         held = self.children
         if not held:
             return self.splice(self.start + 1, self.end - 1, raw)
@@ -124,7 +136,8 @@ class Value:
         return self.splice(held[at].end, held[at].end, gap + held[at].raw)
 
     def with_member(self, key: str, raw: bytes) -> Splice:
-        """An object with another member behind the last."""
+        """An object with another member behind the last. Raises LocalProtocolError for what is none."""
+        self._refuse_unless(b"{", "it is no object")
         layout, held = self._layout, self.children
         member = writer_like(self.text)(key) + layout.colon + raw
         if held:
@@ -142,6 +155,10 @@ class Value:
         if write("é").isascii():
             raw = _NOT_ASCII.sub(lambda m: write(m[0])[1:-1].decode(), decode(raw)).encode()
         return raw
+
+    def _refuse_unless(self, opening: bytes, why: str) -> None:
+        if self.text[self.start : self.start + 1] != opening:
+            raise LocalProtocolError(why, where=self.pointer or "the whole text", hint="edit it as JSON")
 
     @cached_property
     def _layout(self) -> _Layout:

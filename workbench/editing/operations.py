@@ -35,8 +35,9 @@ def remove(decoded: Decoded, pointer: str) -> Splices:
     if not pointer:
         raise LocalProtocolError("the whole body cannot be removed", where="the whole text")
     if pointer in _listed(decoded):
-        while (around := parent_of(decoded, value.pointer)).is_alone and not _stays(decoded, around.pointer):
-            value = around
+        around = parent_of(decoded, pointer)
+        while len(around.children) == 1 and not _stays(decoded, around.pointer):
+            value, around = around, parent_of(decoded, around.pointer)
     return (value.removed(),)
 
 
@@ -132,26 +133,24 @@ def value_of(decoded: Decoded, pointer: str) -> Value:
 
 
 def parent_of(decoded: Decoded, pointer: str) -> Value:
-    """What holds a value. Raises LocalProtocolError."""
-    return value_of(decoded, patch.parent_of(pointer)[0])
+    """What holds a value, or would hold it; it may be what a string says. Raises LocalProtocolError."""
+    return value_of(decoded, patch.parent_of(pointer)[0]).entered
 
 
 def _element(decoded: Decoded, pointer: str) -> tuple[Value, int]:
     """The list that an element is in, and its number."""
-    parent, step = patch.parent_of(pointer)
-    value = value_of(decoded, parent)
-    if not value.is_list:
+    parent = parent_of(decoded, pointer)
+    if not parent.is_list:
         raise LocalProtocolError("it is no element of a list", where=pointer)
     value_of(decoded, pointer)
-    return value, int(step)
+    return parent, int(patch.parent_of(pointer)[1])
 
 
 def _slot(decoded: Decoded, target: str) -> tuple[Value, int]:
     """A list, and the number that something put before ``target`` has in it."""
-    parent, step = patch.parent_of(target)
-    value = value_of(decoded, parent)
-    if value.is_list and step in ("-", str(len(value.children))):
-        return value, len(value.children)
+    parent = parent_of(decoded, target)
+    if parent.is_list and patch.parent_of(target)[1] in ("-", str(len(parent.children))):
+        return parent, len(parent.children)
     return _element(decoded, target)
 
 

@@ -26,7 +26,7 @@ HEADERS = "/headers/"
 
 @dataclass(frozen=True, slots=True)
 class SetHeader:
-    """Another value of a request header; None takes it away."""
+    """Another value of a request header, which need not be there; None takes it away."""
 
     name: str
     value: str | None
@@ -142,8 +142,10 @@ def problem(text: bytes) -> str:
 def _set(items: tuple[tuple[str, str], ...], change: SetHeader) -> list[tuple[str, str]]:
     named = [n for n, _ in items if n.lower() == change.name.lower()]
     rest = [(n, v) for n, v in items if n not in named]
-    if change.value is None or not named:
+    if change.value is None:
         return rest
+    if not named:
+        return [*items, (change.name, change.value)]
     at = next(k for k, (n, _) in enumerate(items) if n in named)
     return [*rest[:at], (named[0], change.value), *rest[at:]]
 
