@@ -20,7 +20,6 @@ from workbench.tui.lines import Line, Span, line
 from workbench.tui.models import exporting
 from workbench.tui.models.exporting import FormRow, Scope
 from workbench.tui.models.tabs import TOO_SMALL
-from workbench.tui.models.words import count
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.safetext import clip, visible
 from workbench.tui.screens.choose import offer_new
