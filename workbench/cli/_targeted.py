@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -42,22 +42,15 @@ def _advance(advance: Advance, told: Callable[[], str]) -> None:
 
 
 async def _run(steps: Steps[object], outgoing: Outgoing, session: Session, stepped: Callable[[], None]) -> None:
-    from workbench.minimize import drive
+    from workbench.editing import text_of, with_body
+    from workbench.minimize import drive, outcome
     from workbench.targets.sending import Sender
 
-    async with Sender(known=session) as sender:
-        await drive(steps, asking(sender.send, outgoing), stepped)
-
-
-def asking(send: Callable[..., Awaitable[object]], outgoing: Outgoing) -> Callable[[bytes], Awaitable[Asked]]:
-    """What has a target judge bodies in the place of one."""
-    from workbench.editing import text_of, with_body
-    from workbench.minimize import outcome
-
     text = text_of(outgoing.request)
+    async with Sender(known=session) as sender:
 
-    async def ask(body: bytes) -> Asked:
-        exchange = await send(replace(outgoing, request=with_body(outgoing.request, body, text)))
-        return outcome(exchange, outgoing.protocol)  # type: ignore[arg-type]
+        async def ask(body: bytes) -> Asked:
+            request = with_body(outgoing.request, body, text)
+            return outcome(await sender.send(replace(outgoing, request=request)), outgoing.protocol)
 
-    return ask
+        await drive(steps, ask, stepped)

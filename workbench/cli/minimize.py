@@ -176,6 +176,8 @@ def _text(body: bytes) -> str:
 
 
 def _print(args: argparse.Namespace, course: Course, index: int) -> None:
+    from workbench.wire.jsontext import dumps
+
     result, target = course.result(), course.outgoing.target.name
     if result.failure is None:
         _output.emit(f"exchange {index + 1}, {target}: {result.note or 'nothing is known yet'}")
@@ -195,8 +197,7 @@ def _print(args: argparse.Namespace, course: Course, index: int) -> None:
         said = {True: "accepted", False: "refused all the same", None: "not asked about"}[mended.accepted]
         _output.emit(f"edit {number}: {mended.repair.title} ({target}: {said})")
         for edit in mended.repair.edits:
-            _output.emit(
-                f"  {edit.op} {edit.pointer}  {_output.cut(repr(edit.new if edit.op != 'remove' else edit.old))}"
-            )
+            value = dumps(edit.old if edit.op == "remove" else edit.new).decode()
+            _output.emit(f"  {edit.op} {edit.pointer}  {_output.cut(value)}")
     if not course.edits:
         _output.emit("no edit is known that makes it accepted")

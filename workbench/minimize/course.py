@@ -8,7 +8,7 @@ from workbench.minimize.mending import MOST_ASKED, Mended, Mending
 from workbench.minimize.search import Result, Search, Steps
 from workbench.targets.outgoing import Outgoing, prepare
 from workbench.targets.target import Target
-from workbench.wire.exchange import Exchange
+from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 
 BUDGET = 150
@@ -28,6 +28,7 @@ class Course:
         target: who has to agree that it fails in the same way.
         protocol: to send it as; "" for what the target speaks.
         budget: how often the target may be asked, at least once.
+        request: in the place of the recorded one, None for that one.
 
     Raises:
         IndexError, SessionFormatError: as ``Bench``.
@@ -35,9 +36,18 @@ class Course:
     """
 
     def __init__(
-        self, inspector: Inspector, index: int, target: Target, protocol: str = "", budget: int = BUDGET
+        self,
+        inspector: Inspector,
+        index: int,
+        target: Target,
+        protocol: str = "",
+        budget: int = BUDGET,
+        request: HttpRequest | None = None,
     ) -> None:
-        self.outgoing = prepare(inspector.detail(index).decoded, target, protocol=protocol)
+        own = inspector.detail(index).decoded
+        if request is not None:
+            own = inspector.trial(index, request, protocol=own.protocol).decoded
+        self.outgoing = prepare(own, target, protocol=protocol)
         self.bench = bench_for(inspector, index, self.outgoing)
         self.budget = budget
         self.search = Search(self.bench, max(1, budget - MOST_ASKED), is_exact=target.is_simulator)
@@ -57,6 +67,10 @@ class Course:
     def result(self) -> Result:
         """The smallest request so far."""
         return self.search.result()
+
+    def made(self, body: bytes) -> HttpRequest:
+        """The request that goes to the target, with another body."""
+        return self.bench.made(body)
 
     def run(self) -> Steps[None]:
         """Search to the end."""

@@ -19,12 +19,15 @@ from workbench.minimize.failure import Failure, answered, of_judgement
 from workbench.minimize.search import Steps
 from workbench.repairs import Loss, tried
 from workbench.repairs._proposal import edits
-from workbench.rules import Repair, judge
+from workbench.rules import Edit, Repair, judge
 from workbench.wire import patch
 from workbench.wire.jsontext import loads
 
 MOST_EARLIER = 3
 """Earlier requests that are held against this one."""
+
+HISTORIES = ("/messages/", "/input/", "/contents/")
+"""Lists that grow at their end, in any protocol."""
 
 MOST_ASKED = 5
 """Edits about which the target is asked."""
@@ -70,7 +73,7 @@ class Mending:
         """The edits, the best first: what costs nothing, what was so before, the smallest."""
         yield from self._from_history()
         self._from_repairs()
-        ranked = sorted(self.found, key=lambda m: (not m.repair.verified, m.loss, m.earlier is None, m.size))
+        ranked = sorted(self.found, key=_rank)
         known, self.found = set[bytes](), []
         for mended in ranked:
             if mended.text in known:
@@ -103,7 +106,9 @@ class Mending:
                 self.bench.failure(made) is None,
                 edits(self.bench.request, self.bench.text, tuple(kept)),
             )
-            self.found.append(Mended(repair, made, _size(repair), earlier.index))
+            is_so = _goes_on(changes, earlier) and not any(map(_is_rewritten, repair.edits))
+            loss = Loss.NONE if is_so else Loss.DROPPED
+            self.found.append(Mended(repair, made, _size(repair), earlier.index, loss))
             return
 
     def _thinned(self, changes: list[patch.Change]) -> Steps[list[patch.Change]]:
@@ -151,10 +156,11 @@ class Mending:
 def _earlier(bench: Bench) -> list[Decoded]:
     """Requests that were accepted and that this one goes on from: the one it was made of, then the nearest."""
     inspector, rows = bench.inspector, bench.inspector.rows
-    here = rows[bench.index]
-    parent = inspector.detail(bench.index).decoded.exchange.parent
+    here, recorded = rows[bench.index], inspector.detail(bench.index).decoded
+    parent = recorded.exchange.parent
     before = [row for row in rows[: bench.index] if row.protocol == bench.protocol]
     wanted = [row.index for row in before if parent and row.summary.id == parent]
+    wanted += [bench.index] if recorded.request_text != bench.text and recorded.protocol == bench.protocol else []
     wanted += [row.index for row in reversed(before) if row.conversation == here.conversation]
     wanted += [row.index for row in reversed(before)]
     found = list[Decoded]()
@@ -175,7 +181,24 @@ def _changes(bench: Bench, earlier: Decoded) -> Iterator[patch.Change]:
     except WorkbenchError:
         return
     if isinstance(now, dict) and isinstance(then, dict):
-        yield from between("", now, then, histories=("messages", "input", "contents"))
+        yield from between("", now, then, histories=[name.strip("/") for name in HISTORIES])
+
+
+def _goes_on(changes: list[patch.Change], earlier: Decoded) -> bool:
+    """Most of the earlier messages are said again as they were: the history was not rewritten on purpose."""
+    places = {tuple(c.pointer.split("/")[1:3]) for c in changes if c.pointer.startswith(HISTORIES)}
+    return len(places) <= max(1, len(earlier.messages(REQUEST)) // 2)
+
+
+def _is_rewritten(edit: Edit) -> bool:
+    """A whole message says something else: no part of it was touched alone."""
+    return edit.op == "replace" and edit.pointer.count("/") == 3 and type(edit.old) is not type(edit.new)
+
+
+def _rank(mended: Mended) -> tuple[bool, Loss, bool, int]:
+    """The best first: it is whole, it loses little, it was so before, it is small."""
+    was_so = mended.earlier is not None and mended.loss is Loss.NONE
+    return not mended.repair.verified, mended.loss, not was_so, mended.size
 
 
 def _title(changes: list[patch.Change], index: int) -> str:

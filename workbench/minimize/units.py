@@ -24,15 +24,58 @@ KEPT_WHOLE = ("type", "role", "id", "name", "model", "object", "format", "media_
 
 
 FRAME = frozenset(
-    "type role id name call_id callId tool_use_id tool_call_id toolUseId toolCallId function functionCall function_call "
-    "functionResponse function_response toolUse toolResult arguments input args response output content parts text "
-    "thinking signature data summary encrypted_content reasoningContent reasoningText json tool_name".split()
+    (
+        "type",
+        "role",
+        "id",
+        "name",
+        "call_id",
+        "callId",
+        "tool_use_id",
+        "tool_call_id",
+        "toolUseId",
+        "toolCallId",
+        "function",
+        "functionCall",
+        "function_call",
+        "functionResponse",
+        "function_response",
+        "toolUse",
+        "toolResult",
+        "arguments",
+        "input",
+        "args",
+        "response",
+        "output",
+        "content",
+        "parts",
+        "text",
+        "thinking",
+        "signature",
+        "data",
+        "summary",
+        "encrypted_content",
+        "reasoningContent",
+        "reasoningText",
+        "json",
+        "tool_name",
+    )
 )
 """Members without which a message, a part or a tool is malformed: they stay as long as that does."""
 
 FREE = frozenset(
-    "input args arguments response parameters input_schema inputSchema schema parametersJsonSchema "
-    "parameters_json_schema".split()
+    (
+        "input",
+        "args",
+        "arguments",
+        "response",
+        "parameters",
+        "input_schema",
+        "inputSchema",
+        "schema",
+        "parametersJsonSchema",
+        "parameters_json_schema",
+    )
 )
 """Members that hold values of anybody's making: arguments, results, schemas."""
 

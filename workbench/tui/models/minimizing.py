@@ -1,0 +1,156 @@
+"""Lines of the minimising screen: how far it is, what is left of a request, and the edits that mend it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.ir import JsonValue, Message, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models.words import count, size
+from workbench.tui.safetext import clip, visible
+from workbench.wire.jsontext import dumps
+
+if TYPE_CHECKING:
+    from workbench.minimize import Judged, Mended
+    from workbench.rules import Edit
+    from workbench.tui.models.rowtable import Range
+    from workbench.tui.shrinking import Seen
+
+KIND = 16
+"""Columns of what kind of thing is left."""
+
+MOST_PIECES = 500
+"""Things that are listed; a request that is still large is no news to anybody."""
+
+
+class Piece(NamedTuple):
+    """A thing that is left: a message, a tool, or a parameter."""
+
+    kind: str
+    text: str
+    octets: int
+    span: Range | None
+
+
+def pieces(view: Judged) -> tuple[Piece, ...]:
+    """What is left of a request, in the order of the wire."""
+    request, value = view.decoded.request, view.value
+    if request is None or not isinstance(value, dict):
+        return (Piece("bytes", "the body cannot be read", len(view.text), None),)
+    made = list[tuple[str, str, str]]()
+    for key, held in value.items():
+        pointer = f"/{key}"
+        messages = [m for m in request.messages if m.pointer.startswith(f"{pointer}/")]
+        tools = [t for t in request.tools if t.pointer.startswith(f"{pointer}/")]
+        if messages:
+            made += ((message.role, _said(message), message.pointer) for message in messages)
+        elif tools:
+            made += (("tool", tool.name or "without a name", tool.pointer) for tool in tools)
+        else:
+            made.append((key, _short(held), pointer))
+    return tuple(_piece(view, *each) for each in made[:MOST_PIECES])
+
+
+def _piece(view: Judged, kind: str, text: str, pointer: str) -> Piece:
+    span = view.decoded.request_index.span(pointer)
+    return Piece(kind, text, span[1] - span[0] if span else 0, span)
+
+
+def _said(message: Message) -> str:
+    return ", ".join(_part(part) for part in message.parts) or "nothing"
+
+
+def _part(part: object) -> str:
+    match part:
+        case ToolCallIR():
+            return f"call {part.name or part.id or ''}".strip()
+        case ToolResultIR():
+            return f"result of {part.tool_call_id or part.name or 'a call'}"
+        case Reasoning():
+            return "reasoning"
+        case Text():
+            return f"text {_short(part.text)}"
+    return type(part).__name__.lower()
+
+
+def _short(value: JsonValue) -> str:
+    if isinstance(value, dict | list):
+        return ("{…}" if value else "{}") if isinstance(value, dict) else count(len(value), "element")
+    return clip(_json(value), 48)
+
+
+def _json(value: JsonValue) -> str:
+    return dumps(value).decode("utf-8", "replace")
+
+
+def piece_line(piece: Piece) -> Line:
+    """One thing that is left."""
+    return line(
+        Span(f" {clip(visible(piece.kind), KIND - 1)}", "muted", KIND + 1),
+        Span(visible(piece.text)),
+        Span(f" · {size(piece.octets)}", "muted"),
+    )
+
+
+def facts(seen: Seen | None, why: str, *, is_stopped: bool) -> Line:
+    """How far it is, in a few words."""
+    if why:
+        return line(Span(visible(why), "error"))
+    if seen is None:
+        return line(Span("reading the request …", "muted"))
+    result = seen.result
+    asked = f"{seen.calls} of {count(seen.budget, 'call')}, {count(result.checks, 'local check')}"
+    if seen.is_over and result.failure is None:
+        return line(
+            Span(f"{result.note or 'it does not fail'} · ", "ok"), Span(f"nothing to minimise · {asked}", "muted")
+        )
+    left = f"{size(len(result.original))} → {size(len(result.text))}, {100 * result.gone:.1f} % gone"
+    if not seen.is_over:
+        state = Span("stopped · " if is_stopped else f"{seen.stage} … ", "warning" if is_stopped else "accent")
+    else:
+        state = Span("nothing of it can go · " if result.is_minimal else "more may go · ", "ok")
+    return line(state, Span(left, "strong"), Span(f" · {asked}", "muted"))
+
+
+def failure(seen: Seen | None) -> Line:
+    """In which way it fails."""
+    if seen is None or seen.result.failure is None:
+        return line()
+    told = seen.result.failure
+    words = f" · {told.words}" if told.words and told.rule else ""
+    return line(Span(f" ✗ {visible(str(told))}", "error"), Span(visible(words), "muted"))
+
+
+def question(host: str, budget: int, key: str) -> str:
+    """What is asked before a real endpoint is."""
+    return (
+        f"At most {count(budget, 'request')} of this session go to {visible(host)}, {key}. Each may cost money. "
+        f"What the contract can tell is never asked. Tools are never executed."
+    )
+
+
+def edit_line(mended: Mended, target: str) -> Line:
+    """What an edit does, and what the target says of it."""
+    sign, style, said = {
+        True: ("✓", "ok", f"{target} accepts"),
+        False: ("✗", "error", f"{target} refuses it all the same"),
+        None: ("·", "muted", "the target was not asked"),
+    }[mended.accepted]
+    return line(
+        Span(f" {sign} ", style), Span(visible(mended.repair.title)), Span(f" · {size(mended.size)} · {said}", "muted")
+    )
+
+
+def edit_body(mended: Mended, width: int) -> list[Line]:
+    """Its changes, before and after."""
+    made = list[Line]()
+    for edit in mended.repair.edits:
+        made += wrap(f"{edit.op} {edit.pointer}", width, "muted", indent=4, most=2)
+        made += _sides(edit, width)
+    return made
+
+
+def _sides(edit: Edit, width: int) -> list[Line]:
+    old = wrap(f"- {visible(_json(edit.old))}", width, "error", indent=4, most=4) if edit.op != "insert" else []
+    new = wrap(f"+ {visible(_json(edit.new))}", width, "ok", indent=4, most=4) if edit.op != "remove" else []
+    return [*old, *new]

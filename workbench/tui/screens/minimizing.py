@@ -1,0 +1,365 @@
+"""The minimising screen: the smallest request that still fails in the same way, and the smallest edit that mends it."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters, work
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.message import Message
+from textual.screen import Screen
+
+from workbench.targets.target import Target, origin
+from workbench.tui import keys
+from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.lines import Line, line, wrap
+from workbench.tui.models import minimizing, send
+from workbench.tui.models.rowtable import Marked
+from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.words import size
+from workbench.tui.panes.body import BodyPane
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.safetext import visible
+from workbench.tui.screens.worklist import ListPane
+from workbench.tui.service import Answer, guarded, in_words
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workbench.inspection import Inspector
+    from workbench.minimize import Course, Mended
+    from workbench.tui.dispatch import Dispatch
+    from workbench.tui.screens.session import SessionScreen
+    from workbench.tui.shrinking import Seen
+    from workbench.wire.exchange import HttpRequest
+    from workbench.wire.session import Session
+    from workbench.workspace import Node
+
+
+def begin(session: SessionScreen, node: Node) -> None:
+    """Ask which target has to agree that a request fails, then minimise it; a real endpoint is asked about first."""
+    from workbench.minimize import BUDGET
+    from workbench.targets.credentials import is_set
+    from workbench.tui.screens.confirm import ConfirmScreen
+    from workbench.tui.screens.target_choice import TargetScreen
+
+    def show(target: Target) -> None:
+        session.app.push_screen(MinimizingScreen(session, node, target))
+
+    def agreed(target: Target, is_agreed: bool | None) -> None:
+        if is_agreed:
+            session.agreed.add(origin(target.url))
+            show(target)
+
+    def chosen(target: Target | None) -> None:
+        if target is None:
+            return
+        if target.is_simulator:
+            show(target)
+            return
+        key = send.key_words(target, is_set=is_set(target.key_variable, os.environ))
+        asked = minimizing.question(target.url, BUDGET, key)
+        session.app.push_screen(ConfirmScreen(asked, "ask it", "ask nothing"), partial(agreed, target))
+
+    row = session.state.rows[node.index]
+    screen = TargetScreen("Minimise against", row.provider or "generic", row.protocol or "")
+    session.app.push_screen(screen, chosen)
+
+
+class Told(Message):
+    """The search got on."""
+
+    def __init__(self, seen: Seen) -> None:
+        super().__init__()
+        self.seen = seen
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, Told)
+
+
+class Ended(Message):
+    """The search is over, or was stopped; ``why`` says what it failed of."""
+
+    def __init__(self, why: str = "") -> None:
+        super().__init__()
+        self.why = why
+
+
+class EditsPane(LineView):
+    """The edits that mend the request, the best first; the one under the cursor in full."""
+
+    is_accordion = True
+    edits: tuple[Mended, ...] = ()
+    target = ""
+    why = "looked for when the smallest request is known"
+
+    def show(self, edits: tuple[Mended, ...], target: str, why: str) -> None:
+        """Show edits, or why there are none."""
+        self.edits, self.target, self.why = edits, target, why
+        self.reload()
+
+    def count(self) -> int:
+        return len(self.edits)
+
+    def head(self, item: int, width: int) -> Line:
+        return minimizing.edit_line(self.edits[item], self.target)
+
+    def further(self, item: int, width: int) -> list[Line]:
+        return minimizing.edit_body(self.edits[item], width)
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap(self.why, width, "muted", indent=2)
+
+
+class MinimizingScreen(Screen[None]):
+    """Minimises as soon as it is shown.
+
+    Args:
+        session: whose exchange it is.
+        node: whose request is minimised.
+        target: who has to agree that it fails in the same way.
+    """
+
+    CSS_PATH = "minimizing.tcss"
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.MINIMIZE
+    BINDINGS = keys.bindings(keys.MINIMIZE)
+
+    left = getters.query_one("#left", ListPane)
+    smallest = getters.query_one("#smallest", BodyPane)
+    whole = getters.query_one("#whole", BodyPane)
+    edits = getters.query_one("#mends", EditsPane)
+
+    def __init__(self, session: SessionScreen, node: Node, target: Target) -> None:
+        super().__init__()
+        self.session, self.node, self.target = session, node, target
+        self.seen: Seen | None = None
+        self.why = ""
+        self.is_over = self.is_stopped = False
+        self._dispatch: Dispatch[None] | None = None
+        self._shown: dict[str, bytes] = {}
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="headline")
+        with Container(id="requests"):
+            yield ListPane(id="left")
+            yield BodyPane(id="smallest")
+            yield BodyPane(id="whole")
+        yield EditsPane(id="mends")
+        yield KeyBar(id="keys")
+        yield Bar(id="too-small")
+
+    def on_mount(self) -> None:
+        self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_MEND, *keys.MINIMIZE])
+        self.left.title(line(" What is left "))
+        self.smallest.title(line(" The smallest "))
+        self.whole.title(line(" As it was "))
+        self.edits.title(line(" Edits that mend it "))
+        self._go_to(self.left)
+        self._show()
+        node = self.node
+        self.session.working.ask(lambda workspace: workspace.in_place(node), self._know, self._fail)
+
+    def on_unmount(self) -> None:
+        if self._dispatch:
+            self._dispatch.cancel()
+
+    def on_resize(self) -> None:
+        self._entitle()
+
+    # The search.
+
+    def _know(self, session: Session) -> None:
+        """Find what a simulator takes as given."""
+        from workbench.tui.dispatch import known_to
+
+        index = self.node.index
+
+        def job(inspector: Inspector) -> Answer:
+            known = known_to(inspector, session, index)
+            return Answer(lambda: self._begin(known))
+
+        self.session.inspecting.do(guarded(job, self._fail))
+
+    def _begin(self, known: Session) -> None:
+        from workbench.tui.dispatch import Asking, Dispatch
+        from workbench.tui.shrinking import Shrinking
+
+        if not self.is_attached or self.is_stopped:
+            self.post_message(Ended())
+            return
+        node, target = self.node, self.target
+
+        def course(inspector: Inspector) -> Course:
+            from workbench.minimize import Course
+
+            return Course(inspector, node.index, target, request=node.exchange.request)
+
+        shrinking = Shrinking(course, self._tell)
+        self._dispatch = Dispatch(known, shrinking.work(Asking(self.session.inspecting.do)))
+        self._run(self._dispatch)
+
+    @work(thread=True, group="minimize", exit_on_error=False)
+    def _run(self, dispatch: Dispatch[None]) -> None:
+        try:
+            dispatch.run()
+        except Exception as error:
+            self.post_message(Ended(in_words(error)))
+        else:
+            self.post_message(Ended())
+
+    def _tell(self, seen: Seen) -> None:
+        """In any thread."""
+        self.post_message(Told(seen))
+
+    def _fail(self, why: str) -> None:
+        self.post_message(Ended(why))
+
+    def on_told(self, message: Told) -> None:
+        self.seen = message.seen
+        self._show()
+
+    def on_ended(self, message: Ended) -> None:
+        self.is_over, self.why = True, message.why
+        self._shown.clear()
+        self._show()
+
+    # What is shown.
+
+    def _entitle(self) -> None:
+        from workbench.targets.credentials import is_set
+
+        told = minimizing.facts(self.seen, self.why, is_stopped=self.is_stopped)
+        title = f"Minimise request {self.node.index + 1} against {self.target.name}"
+        has_key = is_set(self.target.key_variable, os.environ)
+        lines = send.headline(title, told, self.target, self.size.width, is_set=has_key)
+        self.query_one("#headline", Bar).show([*lines, minimizing.failure(self.seen)])
+
+    def _show(self) -> None:
+        if not self.is_attached:
+            return
+        self._entitle()
+        seen = self.seen
+        if seen is None:
+            self.left.show_none(self.why or "the request is read …")
+            return
+        result = seen.result
+        self.left.show(len(seen.pieces), lambda item: minimizing.piece_line(seen.pieces[item]), "nothing")
+        self.left.title(line(f" What is left · {size(len(result.text))} "))
+        self._lay_out(self.whole, result.original, seen.first_fault)
+        if seen.is_over or self.is_over or len(result.text) < len(result.original) // 2:
+            self._lay_out(self.smallest, result.text, seen.fault)
+        self.smallest.title(line(f" The smallest · {size(len(result.text))} "))
+        self.whole.title(line(f" As it was · {size(len(result.original))} "))
+        nothing = "no edit is known that makes it accepted" if self.is_over else EditsPane.why
+        self.edits.show(seen.edits, self.target.name, nothing)
+        found = f" · {len(seen.edits)}" if seen.edits else ""
+        self.edits.title(line(f" Edits that mend it{found} "))
+
+    def _lay_out(self, pane: BodyPane, body: bytes, fault: tuple[tuple[int, int], ...]) -> None:
+        """Show a body once, at its fault."""
+        if self._shown.get(pane.id or "") != body:
+            self._shown[pane.id or ""] = body
+            pane.show(body, (Marked("doubtful", fault),), "there is no body")
+            pane.mark_range(fault)
+
+    def on_line_view_moved(self, message: LineView.Moved) -> None:
+        seen = self.seen
+        if message.view is self.left and seen and self.left.cursor < len(seen.pieces) and self.left.has_focus:
+            span = seen.pieces[self.left.cursor].span
+            self.smallest.mark_range((span,) if span else ())
+
+    # Keys.
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        """Go on with the edit under the cursor; anywhere else with the smallest request."""
+        if message.view is self.edits and self.edits.edits:
+            chosen = self.edits.edits[self.edits.cursor]
+            self._branch(chosen.text, chosen.repair.title)
+        else:
+            self.action_branch()
+
+    def action_branch(self) -> None:
+        """The smallest request as a branch, to be edited, sent or exported."""
+        if self.seen is None or self.seen.result.text == self.seen.result.original:
+            self.notify("nothing smaller is known yet", markup=False)
+        else:
+            found = self.seen.result
+            self._branch(found.text, f"minimised: {size(len(found.original))} → {size(len(found.text))}")
+
+    def action_apply(self) -> None:
+        """The smallest edit as a branch."""
+        if self.seen is None or not self.seen.edits:
+            self.notify("no edit is known yet", markup=False)
+        else:
+            chosen = self.seen.edits[self.edits.cursor if self.edits.has_focus else 0]
+            self._branch(chosen.text, chosen.repair.title)
+
+    def _branch(self, body: bytes, title: str) -> None:
+        from workbench.tui.screens.edit import begin as edit
+
+        self._stop()
+
+        def committed(node: Node) -> None:
+            self.dismiss(None)
+            edit(self.session, node.index)
+
+        self.session.working.commit(self.node, self._made(body), title, committed)
+
+    def _made(self, body: bytes) -> HttpRequest:
+        """A request with this body: the one of the node, or, where it was converted, as the target gets it."""
+        from workbench.editing import with_body
+
+        assert self.seen and self.node.exchange.request
+        outgoing = self.seen.outgoing
+        return with_body(outgoing.request if outgoing.is_converted else self.node.exchange.request, body)
+
+    def action_write(self) -> None:
+        """The smallest body, into a file; of an edit that has the focus, the body with it."""
+        from workbench.tui.screens.write import WriteScreen
+
+        if self.seen is None:
+            self.notify("nothing is known yet", markup=False)
+            return
+        number = self.node.index + 1
+        if self.edits.has_focus and self.edits.edits:
+            screen = WriteScreen(self.edits.edits[self.edits.cursor].text, f"mended-{number}.json")
+        else:
+            screen = WriteScreen(self.seen.result.text, f"smallest-{number}.json")
+        self.app.push_screen(screen, self._written)
+
+    def _written(self, path: Path | None) -> None:
+        if path:
+            self.notify(visible(f"written: {path}"), markup=False)
+
+    def action_pane(self, step: int) -> None:
+        """The next pane; where there is little room it takes the place of another."""
+        panes: list[LineView] = [self.left, self.smallest, self.whole, self.edits]
+        at = next((n for n, pane in enumerate(panes) if pane.has_focus), 0)
+        self._go_to(panes[(at + step) % len(panes)])
+
+    def _go_to(self, pane: LineView) -> None:
+        if pane is not self.edits:
+            for each in (self.left, self.smallest, self.whole):
+                self.set_class(each is pane, f"-on-{each.id}")
+        pane.focus()
+
+    def action_leave(self) -> None:
+        """Stop and keep what there is; once it is over, back."""
+        if self.is_over or self.is_stopped:
+            self.dismiss(None)
+        else:
+            self._stop()
+            self._entitle()
+
+    def _stop(self) -> None:
+        if not self.is_over:
+            self.is_stopped = True
+            if self._dispatch:
+                self._dispatch.cancel()
+
+    def action_back(self) -> None:
+        self.dismiss(None)

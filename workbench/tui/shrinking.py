@@ -1,0 +1,118 @@
+"""Minimising off the screen's thread: local checks in the inspector's thread, in short turns; calls in a dispatch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from workbench.tui.models.minimizing import Piece, pieces
+
+if TYPE_CHECKING:
+    from workbench.inspection import Inspector
+    from workbench.minimize import Asked, Course, Mended, Result, Steps
+    from workbench.targets.outgoing import Outgoing
+    from workbench.targets.sending import Sender
+    from workbench.tui.dispatch import Asking
+    from workbench.tui.models.rowtable import Range
+
+TURN_SECONDS = 0.1
+"""Local checks go on for this long before the inspector's thread answers others."""
+
+
+class Seen(NamedTuple):
+    """How far a search is.
+
+    Attributes:
+        outgoing: the request as the target gets it.
+        pieces: what is left.
+        fault, first_fault: where the finding stands in what is left, and in the request as it was.
+        edits: () until they are known.
+    """
+
+    outgoing: Outgoing
+    result: Result
+    stage: str
+    calls: int
+    budget: int
+    pieces: tuple[Piece, ...]
+    fault: tuple[Range, ...]
+    first_fault: tuple[Range, ...]
+    edits: tuple[Mended, ...] = ()
+    is_over: bool = False
+
+
+class Shrinking:
+    """One search, turn by turn. All but ``work`` runs in the inspector's thread.
+
+    Args:
+        begin: makes the course.
+        told: is told how far it is, in any thread.
+    """
+
+    def __init__(self, begin: Callable[[Inspector], Course], told: Callable[[Seen], None]) -> None:
+        self._begin, self._told = begin, told
+        self._course: Course | None = None
+        self._steps: Steps[None] | None = None
+        self._first: tuple[Range, ...] | None = None
+
+    def work(self, asking: Asking) -> Callable[[Sender], Coroutine[Any, Any, None]]:
+        """What a dispatch has to do."""
+
+        async def all_of_it(sender: Sender) -> None:
+            from workbench.minimize import outcome
+
+            reply: Asked | None = None
+            while True:
+                told = reply
+                wanted, is_over = await asking(lambda inspector, told=told: self._turn(inspector, told))
+                if is_over:
+                    return
+                reply = None
+                if wanted is not None:
+                    assert self._course
+                    going = self._course.outgoing
+                    made = replace(going, request=self._course.made(wanted))
+                    reply = outcome(await sender.send(made), going.protocol)
+
+        return all_of_it
+
+    def _turn(self, inspector: Inspector, reply: Asked | None) -> tuple[bytes | None, bool]:
+        """Go on for a while: (a body for the target or None, nothing more to do)."""
+        if self._course is None or self._steps is None:
+            self._course = self._begin(inspector)
+            self._steps = self._course.run()
+            self._tell()
+        until, wanted = time.monotonic() + TURN_SECONDS, None
+        try:
+            wanted = self._steps.send(reply)
+            while wanted is None and time.monotonic() < until:
+                wanted = next(self._steps)
+        except StopIteration:
+            self._tell(is_over=True)
+            return None, True
+        self._tell()
+        return wanted, False
+
+    def _tell(self, *, is_over: bool = False) -> None:
+        course = self._course
+        assert course
+        view = course.search.view
+        span = view.finding.span if view and view.finding else None
+        if self._first is None and view:
+            self._first = (span,) if span else ()
+        self._told(
+            Seen(
+                course.outgoing,
+                course.result(),
+                course.stage,
+                course.calls,
+                course.budget,
+                pieces(view) if view else (),
+                (span,) if span else (),
+                self._first or (),
+                course.edits,
+                is_over,
+            )
+        )
