@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -54,6 +54,7 @@ class Kept:
         self._writer: SessionWriter | None = None
         self._redactor = Redactor()
         self._owed: list[Callable[[SessionWriter], object]] = []
+        self._torn: set[Path] = set()
 
     def read(self) -> Iterator[Exchange]:
         """Every node of every file, in order; what cannot be read is told in ``damage``."""
@@ -68,6 +69,7 @@ class Kept:
             try:
                 self.said |= session.about
                 self.damage += (f"{path}: {line}" for line in session.damage)
+                self._torn |= {path} if session.damage else set()
                 yield from map(session.exchange, range(len(session)))
             finally:
                 session.close()
@@ -114,7 +116,7 @@ class Kept:
             return
         self._owed.append(write)
         try:
-            self._writer = self._writer or _open(self.path)
+            self._writer = self._writer or _open(self.path, self._torn)
             while self._owed:
                 self._owed[0](self._writer)
                 del self._owed[0]
@@ -158,12 +160,16 @@ def _beside(path: Path) -> Iterator[Path]:
             return
 
 
-def _open(path: Path) -> SessionWriter:
-    """Write the first file that nobody else writes. Raises OSError, sqlite3.Error, SessionFormatError."""
+def _open(path: Path, torn: Collection[Path]) -> SessionWriter:
+    """Write the first file that is whole and that nobody else writes.
+
+    Raises:
+        OSError, sqlite3.Error, SessionFormatError: there is none that can be written.
+    """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     error: SessionFormatError | None = None
     with _locked(path.with_suffix(".lock")):
-        for one in _beside(path):
+        for one in (one for one in _beside(path) if one not in torn):
             os.close(os.open(one, os.O_CREAT | os.O_RDWR, 0o600))
             try:
                 return SessionWriter(one)
