@@ -62,7 +62,8 @@ def _sent(replay: Replay, count: int) -> list[JsonValue]:
     for sent, came in SDK_WAYS.get(replay.name, ()):
         assert sent in text
         text = text.replace(sent, came)
-    return loads(text)[key][start : start + count]
+    elements: list[JsonValue] = loads(text)[key]
+    return elements[start : start + count]
 
 
 def test_reasoning_that_is_refused_is_left_out_and_nothing_else() -> None:

@@ -245,7 +245,7 @@ class Loop:
 
     def _limited(self) -> Ended | None:
         if 0 < self.limits.turns <= self.turns:
-            return Ended(Reason.TURNS, f"{self.turns} requests were sent: the limit")
+            return Ended(Reason.TURNS, f"requests sent: {self.turns}, which is the limit")
         if 0 < self.limits.tokens <= self.tokens:
             how = "an estimated " if self.is_estimated else ""
             return Ended(Reason.TOKENS, f"{how}{self.tokens:,} tokens were used, the limit is {self.limits.tokens:,}")

@@ -54,7 +54,7 @@ def _plain(result: Result) -> JsonValue:
 def _plain_part(part: Part) -> JsonValue:
     kind = next(name for name, known in _KINDS.items() if isinstance(part, known))
     held = {f.name: getattr(part, f.name) for f in fields(part) if f.name != "source"}
-    return {"kind": kind, **{k: dict(v) if k == "extra" else v for k, v in held.items()}}
+    return {"part": kind, **{k: dict(v) if k == "extra" else v for k, v in held.items()}}
 
 
 def _result(plain: JsonValue) -> Result:
@@ -62,5 +62,5 @@ def _result(plain: JsonValue) -> Result:
 
 
 def _part(plain: JsonValue) -> Part:
-    held: dict[str, Any] = {k: (v or NOTHING) if k == "extra" else v for k, v in plain.items() if k != "kind"}
-    return _KINDS[plain["kind"]](**held)
+    held: dict[str, Any] = {k: (v or NOTHING) if k == "extra" else v for k, v in plain.items() if k != "part"}
+    return _KINDS[plain["part"]](**held)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench import adapters
 from workbench.conversion.dialect import spelled
-from workbench.conversion.normal import normal_response
-from workbench.decode import Decoded
-from workbench.ir import Message, ModelRequest, Reasoning, Text, ToolCallIR, ToolDef, ToolResultIR
-from workbench.rules import Contract, contracts
+from workbench.ir import Message, ModelRequest, Text, ToolDef
+from workbench.loop import Answer, Limits, Loop, Reason, Result, Say, Send
+from workbench.rules import contracts
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession
@@ -66,23 +65,29 @@ def _of(label: str, protocol: str) -> Iterator[Healthy]:
 def _talk(simulator: Simulator, adapter: Adapter, *, stream: bool) -> Iterator[Exchange]:
     """A conversation of two questions, each with its calls; one exchange after another."""
     waiting = list(QUESTIONS)
-    request = _first(adapter.name, simulator.names()[0], waiting.pop(0), stream=stream)
-    for number in range(MOST_STEPS):
-        exchange = _send(simulator, adapter, request, number)
-        yield exchange
-        answer = Decoded(number, exchange, adapter.name).response
-        if answer is None or answer.error:
-            return
-        (said,) = normal_response(answer).response.messages[:1]
-        calls = [call for _, call in said.tool_calls()]
-        if calls:
-            reply = Message("tool", tuple(_result(call, n) for n, call in enumerate(calls)))
-        elif waiting:
-            reply = Message("user", (Text(waiting.pop(0)),))
+    first = Exchange("exchange-0", asked(simulator, adapter, waiting.pop(0), stream=stream))
+    loop = Loop(first, adapter.name, simulator.label, limits=Limits(MOST_STEPS, repeats=0))
+    while True:
+        step = loop.step
+        if isinstance(step, Answer):
+            loop = loop.after(Result(RESULTS[step.number % len(RESULTS)]))
+        elif isinstance(step, Send):
+            exchange = _send(simulator, step.request, loop.turns + 1)
+            yield exchange
+            loop = loop.after(exchange)
+        elif step.reason is Reason.DONE and waiting:
+            loop = loop.after(Say(waiting.pop(0)))
         else:
             return
-        said = _without_refused(said, simulator.resolved(adapter.name, request, simulator.label))
-        request = replace(request, messages=(*request.messages, said, reply))
+
+
+def asked(simulator: Simulator, adapter: Adapter, question: str, *, stream: bool) -> HttpRequest:
+    """The first request of a session: two tools, and a question."""
+    request = _first(adapter.name, simulator.names()[0], question, stream=stream)
+    fields = simulator.resolved(adapter.name, request, simulator.label).term("params.fields")
+    body = spelled(dumps(adapter.write_request(request)), fields if isinstance(fields, list) else None)
+    headers = Headers((("content-type", "application/json"),))
+    return HttpRequest("POST", simulator.url(adapter.path(request)), headers, Body(body))
 
 
 def _first(protocol: str, model: str, question: str, *, stream: bool) -> ModelRequest:
@@ -103,24 +108,7 @@ def _first(protocol: str, model: str, question: str, *, stream: bool) -> ModelRe
     )
 
 
-def _without_refused(said: Message, contract: Contract) -> Message:
-    """What came in without the reasoning that this provider does not want back."""
-    refused = contract.term("reasoning.refused-carriers")
-    unwanted = refused if isinstance(refused, list) else []
-    parts = (p for p in said.parts if not isinstance(p, Reasoning) or p.carrier not in unwanted)
-    return replace(said, parts=tuple(parts))
-
-
-def _result(call: ToolCallIR, number: int) -> ToolResultIR:
-    return ToolResultIR(call.id, (Text(RESULTS[number % len(RESULTS)]),), name=call.name)
-
-
-def _send(simulator: Simulator, adapter: Adapter, request: ModelRequest, number: int) -> Exchange:
-    fields = simulator.resolved(adapter.name, request, simulator.label).term("params.fields")
-    body = spelled(dumps(adapter.write_request(request)), fields if isinstance(fields, list) else None)
-    path = adapter.path(request)
-    headers = Headers((("content-type", "application/json"),))
-    reply = simulator.send("POST", path, headers, body)
-    asked = HttpRequest("POST", simulator.url(path), headers, Body(body))
-    said = HttpResponse(reply.status, Headers(reply.headers), Body(reply.body()))
-    return Exchange(f"exchange-{number + 1}", asked, said)
+def _send(simulator: Simulator, http: HttpRequest, number: int) -> Exchange:
+    path = http.url.removeprefix(simulator.url(""))
+    reply = simulator.send("POST", path, http.headers, http.body.raw)
+    return Exchange(f"exchange-{number}", http, HttpResponse(reply.status, Headers(reply.headers), Body(reply.body())))
