@@ -299,14 +299,7 @@ WHAT_IF = (
 )
 
 EXPORT = (
-    Key(
-        "export.write",
-        "w",
-        "write",
-        "write",
-        "write it; a test is run at once, on what was broken and on what is right",
-        4,
-    ),
+    Key("export.write", "w", "write", "write", "write it; a test is run at once, on what was broken and what is right"),
     Key(
         "export.scope", "a", "scope", "scope", "this exchange, the branch of edits that led to it, the whole session", 3
     ),

@@ -109,7 +109,6 @@ def written_lines(paths: Sequence[Path], proof: Proof | None, is_trying: bool, w
     """What was written, and what became of the test."""
     where = paths[0].parent if len(paths) > 1 else paths[0] if paths else ""
     lines = wrap(f"✓ written: {where}", width, "ok")
-    lines += [line(Span(f"    {path.name}", "muted")) for path in paths if len(paths) > 1]
     if is_trying:
         lines.append(line(Span("  running the test on what was broken and on what is right …", "muted")))
     if proof is None:

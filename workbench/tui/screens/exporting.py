@@ -166,10 +166,10 @@ class ExportScreen(Screen[None]):
         if self._is_large():
             self._show()
             return
-        name = self.row.name
+        name, out = self.row.name, self._default_name()
 
         def job(inspector: Inspector) -> Answer:
-            made = self._make(inspector, name)
+            made = self._make(inspector, name, out)
             return Answer(lambda: self._looked(number, made))
 
         self._show()
@@ -180,7 +180,7 @@ class ExportScreen(Screen[None]):
         total = sum(s.request_bytes + s.response_bytes for s in summaries) if self.scope is Scope.ALL else 0
         return total > exporting.MOST_BYTES
 
-    def _make(self, inspector: Inspector, name: str, out: str = "") -> Exported | tuple[str, str]:
+    def _make(self, inspector: Inspector, name: str, out: str) -> Exported | tuple[str, str]:
         """The form as it is written; or what hinders it, and what to do."""
         from workbench import exporters
 
@@ -287,8 +287,10 @@ class ExportScreen(Screen[None]):
         elif self._trouble[0]:
             self.notify(visible(f"there is nothing to write: {self._trouble[0]}"), severity="warning", markup=False)
         elif self.made or self._is_large():
-            name = exporting.default_name(self.row, self.scope, self.node.index, self.session.state.name)
-            self.app.push_screen(WhereScreen(self.row, name), self._write)
+            self.app.push_screen(WhereScreen(self.row, self._default_name()), self._write)
+
+    def _default_name(self) -> str:
+        return exporting.default_name(self.row, self.scope, self.node.index, self.session.state.name)
 
     def _write(self, out: Path | None) -> None:
         if out is None:
