@@ -17,6 +17,7 @@ from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.home import HomePane, HomeScreen
 from workbench.tui.screens.ladder import LadderScreen
 from workbench.tui.screens.matrix import MatrixScreen
+from workbench.tui.screens.minimizing import MinimizingScreen
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.send import SendScreen
 from workbench.tui.screens.send_answer import AnswerScreen
@@ -45,6 +46,7 @@ OWNERS: dict[str, type] = {
     "send": SendScreen,
     "answer": AnswerScreen,
     "what-if": WhatIfScreen,
+    "minimize": MinimizingScreen,
 }
 """Who binds a scope. A new scope names its screen or pane here."""
 

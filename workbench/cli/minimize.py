@@ -5,7 +5,7 @@ calls with their results, tools, properties of schemas, parameters, and in the e
 byte for byte as it was. "In the same way" is the same status, type and code of the error, the same rule and the same
 words but for ids and places; of what goes through and is broken, the same rule.
 
-The contract of the target judges first, which costs nothing. The target (--target sim:CONTRACT, a name from targets.yaml or a
+The contract of the target judges first, which costs nothing. The target (sim:CONTRACT, a name from targets.yaml or a
 URL; default: the simulator of the contract of the exchange) is asked whether it agrees, at most --budget times, never
 twice about one body; a real endpoint only after asking, or with --yes. Ctrl-c stops, and what is smallest is kept.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.tui.models.minimizing import Piece, pieces
@@ -65,8 +66,7 @@ class Shrinking:
 
             reply: Asked | None = None
             while True:
-                told = reply
-                wanted, is_over = await asking(lambda inspector, told=told: self._turn(inspector, told))
+                wanted, is_over = await asking(partial(self._turn, reply))
                 if is_over:
                     return
                 reply = None
@@ -78,7 +78,7 @@ class Shrinking:
 
         return all_of_it
 
-    def _turn(self, inspector: Inspector, reply: Asked | None) -> tuple[bytes | None, bool]:
+    def _turn(self, reply: Asked | None, inspector: Inspector) -> tuple[bytes | None, bool]:
         """Go on for a while: (a body for the target or None, nothing more to do)."""
         if self._course is None or self._steps is None:
             self._course = self._begin(inspector)
