@@ -11,31 +11,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import AnyStr, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from workbench.errors import LocalProtocolError, WireError
 from workbench.exporters._words import Piece, Variable
+from workbench.rules import contracts
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.jsontext import loads
 from workbench.wire.redaction import COOKIE_HEADER, SECRET_HEADER, Redactor
 from workbench.wire.stream import framing_of
-
-KEYS: Final = {
-    "api.anthropic.com": "ANTHROPIC_API_KEY",
-    "api.openai.com": "OPENAI_API_KEY",
-    "api.deepseek.com": "DEEPSEEK_API_KEY",
-    "generativelanguage.googleapis.com": "GEMINI_API_KEY",
-    "openrouter.ai": "OPENROUTER_API_KEY",
-    "api.groq.com": "GROQ_API_KEY",
-    "api.mistral.ai": "MISTRAL_API_KEY",
-    "api.x.ai": "XAI_API_KEY",
-    "api.moonshot.ai": "MOONSHOT_API_KEY",
-    "api.minimax.io": "MINIMAX_API_KEY",
-    "open.bigmodel.cn": "ZHIPUAI_API_KEY",
-    "dashscope.aliyuncs.com": "DASHSCOPE_API_KEY",
-}
-"""Host → the variable that its own SDK or documentation reads the key from."""
 
 _LEFT_OUT: Final = {
     "accept-encoding", "connection", "content-length", "expect", "host", "http2-settings", "keep-alive",
@@ -164,12 +149,7 @@ class _Reader:
 
     def _key(self) -> str:
         """The variable of the key: the provider's own, where it would go to the provider alone."""
-        try:
-            parts = urlsplit(self.request.url)
-            host, is_plain = parts.hostname or "", parts.port in (None, 443)
-        except ValueError:
-            return "API_KEY"
-        return KEYS.get(host, "API_KEY") if parts.scheme == "https" and is_plain else "API_KEY"
+        return contracts.key_variable(self.request.url) or "API_KEY"
 
     # Headers.
 

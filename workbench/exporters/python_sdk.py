@@ -16,9 +16,10 @@ from workbench.errors import LocalProtocolError
 from workbench.exporters import Exported, Selection, one_file
 from workbench.exporters._python_words import body, header, text, variables
 from workbench.exporters._safe import knowing
-from workbench.exporters._sent import KEYS, Sent, sent
+from workbench.exporters._sent import Sent, sent
 from workbench.exporters._words import Variable
 from workbench.exporters.python import PATIENCE, head
+from workbench.rules import contracts
 
 TITLE = "Python program (SDK of the provider)"
 SUFFIX = ".py"
@@ -200,7 +201,7 @@ def _key(request: Sent) -> tuple[str, bool]:
             if isinstance(piece, Variable) and piece.name != "COOKIE":
                 return piece.name, name.lower() == "authorization"
     host = request.url[0].decode() if isinstance(request.url[0], bytes) else ""
-    own = next((key for name, key in KEYS.items() if host.startswith(f"https://{name}/")), "API_KEY")
+    own = contracts.key_variable(host) or "API_KEY"
     return own, False
 
 

@@ -21,7 +21,7 @@ VERSION = 1
 _KEY = re.compile(r"[a-z]+(\.[a-z0-9]+(-[a-z0-9]+)*)+")
 _DATE = re.compile(r"\d{4}-\d\d(-\d\d)?")
 _HTTPS = re.compile(r"https://[a-z0-9.-]+(/[A-Za-z0-9._~/-]*)?")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
 def plain_model(name: str) -> str:
@@ -261,7 +261,7 @@ def _endpoint(node: Node) -> Endpoint:
     if not _HTTPS.fullmatch(url.text()):
         raise url.fail("not the base URL of an endpoint (https://HOST/PATH): keys go over TLS, to one host")
     if not _VARIABLE.fullmatch(key.text()):
-        raise key.fail("not the name of an environment variable")
+        raise key.fail("not the name of an environment variable, in capitals")
     if not spoken:
         raise node.get("protocols").fail("missing")
     return Endpoint(url.text().rstrip("/"), key.text(), spoken)
