@@ -9,10 +9,12 @@ from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.wire import WirePane
 from workbench.tui.screens.branches import BranchesScreen
+from workbench.tui.screens.continuing import ContinuingScreen
 from workbench.tui.screens.conversion import ConversionScreen
 from workbench.tui.screens.copy import CopyScreen
 from workbench.tui.screens.diff import DiffScreen
 from workbench.tui.screens.edit import EditScreen
+from workbench.tui.screens.exporting import ExportScreen
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.home import HomePane, HomeScreen
 from workbench.tui.screens.ladder import LadderScreen
@@ -45,7 +47,9 @@ OWNERS: dict[str, type] = {
     "branches": BranchesScreen,
     "send": SendScreen,
     "answer": AnswerScreen,
+    "continue": ContinuingScreen,
     "what-if": WhatIfScreen,
+    "export": ExportScreen,
     "minimize": MinimizingScreen,
 }
 """Who binds a scope. A new scope names its screen or pane here."""
