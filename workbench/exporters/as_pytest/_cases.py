@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from workbench import replay
 from workbench.adapters._error_body import read_error
@@ -20,6 +21,8 @@ from workbench.targets.simulator import Simulator
 from workbench.wire.exchange import Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession, Session
+
+Side = TypeVar("Side", HttpRequest, HttpResponse)
 
 MOST_BEFORE = 16 * 1024 * 1024
 """Bytes of what was said before; of more, the newest."""
@@ -225,13 +228,11 @@ def _safe(
 def _without_secrets(exchange: Exchange) -> Exchange:
     """The exchange without the headers that held a secret."""
     request, response = exchange.request, exchange.response
-    return replace(
-        exchange,
-        request=request and replace(request, headers=_harmless(request)),
-        response=response and replace(response, headers=_harmless(response)),
-    )
+    return replace(exchange, request=request and _harmless(request), response=response and _harmless(response))
 
 
-def _harmless(side: HttpRequest | HttpResponse) -> Headers:
+def _harmless(side: Side) -> Side:
     marked = {mark.where for mark in side.redactions}
-    return Headers(tuple((name, value) for name, value in side.headers if f"header:{name}" not in marked))
+    kept = Headers(tuple((name, value) for name, value in side.headers if f"header:{name}" not in marked))
+    marks = tuple(mark for mark in side.redactions if not mark.where.startswith("header:"))
+    return replace(side, headers=kept, redactions=marks)
