@@ -19,9 +19,10 @@ from workbench.tui.lines import Line, line
 from workbench.tui.models import continuing, send
 from workbench.tui.models.continuing import Done, Offer, Pending
 from workbench.tui.models.tabs import TOO_SMALL
+from workbench.tui.models.ways import is_plain
 from workbench.tui.models.words import size
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.panes.writing import MOST_IN_PLACE, Writing, is_plain
+from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
 from workbench.tui.safetext import visible
 from workbench.tui.screens.stepper import Stepper
 from workbench.tui.screens.worklist import ListPane
@@ -139,13 +140,14 @@ class ContinuingScreen(Stepper):
             return
         self.runs_on = False
         is_request = bool(self.pending and isinstance(self.pending.step, Send))
+        lone = "surrogateescape" if is_request else "surrogatepass"  # bytes of a body; half a character of a result
         try:
-            made = edited_outside(self.app, text.encode("utf-8", "surrogatepass"), ".json" if is_request else ".txt")
+            made = edited_outside(self.app, text.encode("utf-8", lone), ".json" if is_request else ".txt")
         except (WorkbenchError, OSError) as error:
             self.say(str(error))
             return
         if made is not None:
-            self._take(made.decode("utf-8", "surrogateescape"))
+            self._take(made.decode("utf-8", "surrogateescape" if is_request else "replace"))
 
     def _editable(self) -> str | None:
         """What can be written now; None where nothing can."""

@@ -1,0 +1,146 @@
+"""Continuing a conversation by keys: every step shown, changed, done, and kept as a branch."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import pytest
+
+from tests.loop.samples import answered, call, chat
+from tests.tui import samples
+from tests.tui.driving import Driver, showing, until
+from tests.tui.test_hostile import assert_clean
+from workbench.loop import Answer, Ended, Reason, Send
+from workbench.tui.screens.ask import AskScreen
+from workbench.tui.screens.continuing import ContinuingScreen
+from workbench.tui.screens.target_choice import TargetScreen
+from workbench.wire.jsontext import loads
+from workbench.wire.session import MemorySession
+
+Step = TypeVar("Step")
+USER = {"role": "user", "content": "read it"}
+URL = "https://api.openai.com/v1/chat/completions"
+
+
+def session() -> MemorySession:
+    """A turn that tells a result of one of the calls that come after it."""
+    asked = {"role": "assistant", "content": None, "tool_calls": [call("c1")]}
+    told = chat(USER, asked, {"role": "tool", "tool_call_id": "c1", "content": "recorded"})
+    pending = answered(call("c2"), call("c3", '{"path":"b"}'))
+    return samples.session(
+        samples.exchange(loads(told), loads(answered()), url=URL),
+        samples.exchange(loads(chat({"role": "user", "content": "again"})), loads(pending), url=URL, number=2),
+    )
+
+
+async def continuing(driver: Driver) -> ContinuingScreen:
+    """From the session to the first step, with the simulator that is offered."""
+    await driver.press("C")
+    await until(driver.pilot, lambda: isinstance(driver.app.screen, TargetScreen))
+    await driver.press("enter")
+    await until(driver.pilot, lambda: isinstance(driver.app.screen, ContinuingScreen))
+    screen = driver.app.screen
+    assert isinstance(screen, ContinuingScreen)
+    return screen
+
+
+async def pending(driver: Driver, screen: ContinuingScreen, kind: type[Step], done: int) -> Step:
+    """Until so many steps are done and the next one is of a kind."""
+    await until(driver.pilot, lambda: len(screen.done) == done and screen.pending and not screen.is_sending)
+    assert screen.pending
+    step = screen.pending.step
+    assert isinstance(step, kind), step
+    return step
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
+async def test_step_by_step_to_the_end_and_back(size: tuple[int, int]) -> None:
+    async with showing(session(), size, exchange=1) as driver:
+        screen = await continuing(driver)
+        await pending(driver, screen, Answer, 0)
+        assert "tools are never executed" in driver.text
+        assert "recorded in exchange 1" in driver.text
+        await driver.press("enter")
+        second = await pending(driver, screen, Answer, 1)
+        assert (second.call.id, screen.offer) == ("c3", None)
+        assert "no result yet" in driver.text
+        await driver.press("enter", *"by hand", "ctrl+s")
+        assert screen.offer and screen.offer.result.text == "by hand"
+        await driver.press("x", "enter")
+        sent = await pending(driver, screen, Send, 2)
+        assert [value.get("content") for value in sent.added] == [None, "recorded", "Error: by hand"]
+        await driver.press("enter")
+        end = await pending(driver, screen, Ended, 3)
+        assert end.reason is Reason.DONE
+        assert "accepts" in driver.text and "1 of 20 requests" in driver.text
+        node = screen.node
+        assert node.is_sent and node.index == 1
+        await driver.press("u")
+        await pending(driver, screen, Send, 2)
+        assert screen.node.id != node.id
+        await driver.press("q")
+        assert driver.screen.opened
+
+
+async def test_it_runs_on_until_something_has_to_be_decided() -> None:
+    async with showing(session(), exchange=1) as driver:
+        screen = await continuing(driver)
+        await pending(driver, screen, Answer, 0)
+        await driver.press("r")
+        await pending(driver, screen, Answer, 1)
+        assert not screen.runs_on
+        await driver.press("e", *"of b", "ctrl+s", "r")
+        await pending(driver, screen, Ended, 3)
+        assert not screen.runs_on
+        await driver.press("e", *"again, please", "enter", "r")
+        await pending(driver, screen, Answer, 5)
+        assert screen.done[3].said == "again, please"
+        assert screen.done[4].calls == ("read",)
+
+
+async def test_the_pending_request_can_be_another_one() -> None:
+    async with showing(session(), exchange=1) as driver:
+        screen = await continuing(driver)
+        await pending(driver, screen, Answer, 0)
+        await driver.press("enter")
+        await pending(driver, screen, Answer, 1)
+        await driver.press("e", "b", "ctrl+s", "enter")
+        await pending(driver, screen, Send, 2)
+        await driver.press("e")
+        await until(driver.pilot, lambda: screen.query("#writing"))
+        await driver.press("ctrl+home", "delete", "ctrl+s")
+        await until(driver.pilot, lambda: screen.pending and screen.pending.is_changed)
+        assert screen.pending and isinstance(screen.pending.step, Send)
+        assert screen.pending.step.request.body.raw.startswith(b'"model"'), "invalid JSON can be sent on purpose"
+        await driver.press("enter")
+        end = await pending(driver, screen, Ended, 3)
+        assert end.reason in (Reason.REFUSED, Reason.UNREADABLE)
+
+
+async def test_limits_stop_it_and_can_be_set() -> None:
+    async with showing(session(), exchange=1) as driver:
+        screen = await continuing(driver)
+        await pending(driver, screen, Answer, 0)
+        await driver.press("L")
+        await until(driver.pilot, lambda: isinstance(driver.app.screen, AskScreen))
+        await driver.press("ctrl+u", *"1 1", "enter")
+        await until(driver.pilot, lambda: driver.app.screen is screen and screen.pending)
+        assert screen.loop.limits.tokens == 1
+        assert "0 of 1 requests" in driver.text
+
+
+async def test_traffic_is_shown_and_never_obeyed() -> None:
+    evil = "[red]x[/] \x1b[31m\u202e\x00"
+    asked = chat({"role": "user", "content": evil})
+    answer = answered(call("c\x1b[2J", '{"path":"[b]\\u001b[31m"}'), call("c2", name=f"t{evil}"))
+    hostile = samples.session(samples.exchange(loads(asked), loads(answer), url=URL))
+    async with showing(hostile, (120, 40)) as driver:
+        screen = await continuing(driver)
+        await pending(driver, screen, Answer, 0)
+        assert_clean(driver.app)
+        await driver.press("e", *"ok", "ctrl+s", "enter")
+        await pending(driver, screen, Answer, 1)
+        assert "error that says why" in driver.text
+        await driver.press("enter")
+        await pending(driver, screen, Send, 2)
+        assert_clean(driver.app)
