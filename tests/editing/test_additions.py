@@ -48,8 +48,10 @@ def calls(asked: Decoded) -> list[str]:
 @pytest.mark.parametrize(("protocol", "provider"), SPEAKERS.items(), ids=SPEAKERS)
 def test_results_close_the_calls_that_were_open(protocol: str, provider: str) -> None:
     asked = without_results(protocol)
-    for pointer in calls(asked):
+    for pointer in calls(asked)[::-1]:
         asked = after(asked, insert_result(asked, pointer, f"answer to {pointer}"))
+    results = [part for message in asked.messages(REQUEST) for part in message.parts if isinstance(part, ToolResultIR)]
+    assert [result.tool_call_id for result in results] == ["call_1", "call_2"], "in the order of the calls"
     terms = contracts.get(provider, protocol=protocol).closure
     assert asked.request
     lines = closure.derive(asked.request, None, terms).lines
@@ -67,6 +69,14 @@ def test_a_result_answers_its_call_with_its_text(protocol: str) -> None:
     assert "it is ☃" in str(results[0].content)
     assert results[0].tool_call_id in ("call_1", None)
     assert len(calls(now)) == 2
+
+
+def test_without_ids_results_stand_in_the_order_of_the_calls() -> None:
+    asked = without_results("ollama")
+    asked = after(asked, insert_result(asked, calls(asked)[0], "one"))
+    asked = after(asked, insert_result(asked, calls(asked)[1], "two"))
+    told = [m["content"] for m in json.loads(asked.request_text)["messages"] if m["role"] == "tool"]
+    assert told == ["one", "two"]
 
 
 def test_a_result_in_front_of_what_the_user_said_makes_blocks_of_it() -> None:

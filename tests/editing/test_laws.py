@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -28,8 +29,11 @@ from workbench.editing.operations import (
     set_value,
 )
 from workbench.errors import LocalProtocolError
+from workbench.wire.session.store import open_session
 
 BODIES = {name: conversation(name) for name in adapters.protocols()}
+FOLDER = Path(__file__).resolve().parents[2] / "sessions"
+SESSIONS = sorted(p.stem for p in FOLDER.glob("*.jsonl") if p.stat().st_size < 200_000)
 TYPED = b' {"x" : [1.0 ,1e400],"x":"\\u00e9"} '
 
 
@@ -164,3 +168,15 @@ def test_a_parameter_is_added_as_it_was_typed(protocol: str) -> None:
         assert not problem(after)
         again = decoded(after, protocol)
         assert made(after, remove(again, "/seed~1x")) == asked.request_text
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_requests_of_the_example_sessions_are_edited_everywhere(name: str) -> None:
+    session = open_session(FOLDER / f"{name}.jsonl")
+    asked = Decoded(0, session.exchange(len(session) - 1))
+    body = asked.request_text
+    for one in every(elements(asked)):
+        for change in [*(change for _, change in edits(asked, one)), *additions(asked, one)]:
+            after = made(body, change)
+            assert not problem(after)
+            assert spliced(after, inverse(body, change)) == body

@@ -58,6 +58,7 @@ class Value:
 
     @property
     def is_list(self) -> bool:
+        """It is an array."""
         return self.text[self.start : self.start + 1] == b"["
 
     @property

@@ -5,12 +5,15 @@ The shapes are those that the protocol's adapter writes. Everything else is as f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from workbench.adapters import Adapter
 from workbench.decode import REQUEST, Decoded
 from workbench.editing._ranges import Value
 from workbench.editing.operations import Splices, adapter_of, value_of
 from workbench.errors import LocalProtocolError
-from workbench.ir import JsonValue, Message, ModelRequest, Text, ToolCallIR, ToolDef, ToolResultIR
+from workbench.ir import JsonValue, Message, ModelRequest, Part, Text, ToolCallIR, ToolDef, ToolResultIR
 from workbench.repairs import _shape
 from workbench.repairs._places import array_of, element
 from workbench.repairs._proposal import value_at
@@ -83,7 +86,7 @@ def insert_tool(decoded: Decoded, name: str, schema: JsonValue) -> Splices:
 
 
 def insert_result(decoded: Decoded, call: str, text: str, *, is_error: bool = False) -> Splices:
-    """The result of a call, in the place where its protocol looks for it, behind the results that are there.
+    """The result of a call, in the place where its protocol looks for it, in the order of the calls.
 
     Args:
         call: pointer of the call.
@@ -92,18 +95,51 @@ def insert_result(decoded: Decoded, call: str, text: str, *, is_error: bool = Fa
     adapter = adapter_of(decoded)
     messages = decoded.messages(REQUEST)
     number, asked = _call(decoded, call)
-    able, at = adapter.capabilities, number + 1
+    able = adapter.capabilities
     name = asked.name if able.result_names or not able.call_ids or able.ids_optional else None
     result = ToolResultIR(asked.id, (Text(text),), True if is_error and able.error_flag else None, name)
     written = _shape.results(adapter, [asked], [result])
-    while decoded.request and decoded.request.itemized and at < len(messages) and any(messages[at].tool_calls()):
-        at += 1
+    calls, at = _turn(decoded, number)
+    behind = _Behind(asked.id, next(n for n, c in enumerate(calls) if c is asked), calls)
     if written[0].is_element:
         whole = _shape.result_message(adapter, [asked], [result])
-        return _into_turn(decoded, at, whole, written[0].at or "", written[0].value)
-    while at < len(messages) and messages[at].parts and all(isinstance(p, ToolResultIR) for p in messages[at].parts):
-        at += 1
-    return _put(decoded, messages[at].pointer if at < len(messages) else "", written[0].value)
+        return _into_turn(decoded, at, whole, written[0].at or "", written[0].value, behind)
+    found = (k for k in range(at, len(messages)) if any(map(behind.stops, enumerate(messages[k].parts, k - at))))
+    place = next(found, len(messages))
+    return _put(decoded, messages[place].pointer if place < len(messages) else "", written[0].value)
+
+
+class _Behind(NamedTuple):
+    """What a new result is put before: a result of a later call of its turn, or what is no result at all.
+
+    Attributes:
+        number: of its call in the turn.
+    """
+
+    id: str | None
+    number: int
+    calls: Sequence[ToolCallIR]
+
+    def stops(self, numbered: tuple[int, Part]) -> bool:
+        """It is put before this part, which stands at that number behind the calls."""
+        number, part = numbered
+        if not isinstance(part, ToolResultIR):
+            return True
+        if self.id is None:
+            return number >= self.number
+        return part.tool_call_id in {call.id for call in self.calls[self.number + 1 :]}
+
+
+def _turn(decoded: Decoded, number: int) -> tuple[list[ToolCallIR], int]:
+    """The calls of the turn that a message with calls belongs to, and the number of the message behind it."""
+    messages = decoded.messages(REQUEST)
+    first, last = number, number + 1
+    if decoded.request and decoded.request.itemized:
+        while first and any(messages[first - 1].tool_calls()):
+            first -= 1
+        while last < len(messages) and any(messages[last].tool_calls()):
+            last += 1
+    return [call for message in messages[first:last] for _, call in message.tool_calls()], last
 
 
 def _call(decoded: Decoded, pointer: str) -> tuple[int, ToolCallIR]:
@@ -115,7 +151,7 @@ def _call(decoded: Decoded, pointer: str) -> tuple[int, ToolCallIR]:
     raise LocalProtocolError("no call that a client answers is there", where=pointer or "the whole text")
 
 
-def _into_turn(decoded: Decoded, number: int, whole: JsonValue, key: str, value: JsonValue) -> Splices:
+def _into_turn(decoded: Decoded, number: int, whole: JsonValue, key: str, value: JsonValue, behind: _Behind) -> Splices:
     """A result that is an element: in the message behind the calls if that is the user's, else in a new one."""
     messages = decoded.messages(REQUEST)
     following = messages[number] if number < len(messages) else None
@@ -123,7 +159,7 @@ def _into_turn(decoded: Decoded, number: int, whole: JsonValue, key: str, value:
         return _put(decoded, following.pointer if following else "", whole)
     held = value_of(decoded, following.pointer + key)
     if held.is_list:
-        others = (array_of(part) for part in following.parts if not isinstance(part, ToolResultIR))
+        others = (array_of(part) for n, part in enumerate(following.parts) if behind.stops((n, part)))
         first = min((place[1] for place in others if place), default=len(held.children))
         return (held.with_element(first, held.written(value)),)
     said = held.parsed

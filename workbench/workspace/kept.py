@@ -29,7 +29,7 @@ from workbench.wire.session.sqlite import SqliteSession
 from workbench.wire.session.writer import SessionWriter
 
 META = "work"
-"""Key of ``Exchange.meta`` for what belongs to the tree: title, index, digest, change."""
+"""Key of ``Exchange.meta`` for what belongs to the tree: title, digest, change."""
 
 MOST_BESIDE = 100
 """Instances at once."""

@@ -225,7 +225,7 @@ class Workspace:
             self._keep(root)
 
     def _keep(self, node: Node) -> None:
-        about: dict[str, JsonValue] = {"title": node.title, "index": node.index}
+        about: dict[str, JsonValue] = {"title": node.title}
         base = self._nodes[node.parent].exchange.request if node.parent else None
         if node.parent is None:
             about["digest"] = digest(node.exchange)
