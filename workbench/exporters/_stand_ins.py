@@ -103,7 +103,7 @@ class StandIns:
 
     def _new(self, word: str) -> str:
         """A stand-in that no other word has, as long as there are such."""
-        if _is_stand_in(word):
+        if is_stand_in(word):
             return word
         draw = Random(self._digest(word))
         made = word
@@ -132,7 +132,8 @@ def _check(letters: str) -> str:
     return _LETTERS[sum(n * _LETTERS.index(c) for n, c in enumerate(letters, 1)) % len(_LETTERS)]
 
 
-def _is_stand_in(word: str) -> bool:
+def is_stand_in(word: str) -> bool:
+    """Whether a word, in lower case, is one that stands for another."""
     return not set(word).difference(_LETTERS) and _check(word[:-1]) == word[-1]
 
 
