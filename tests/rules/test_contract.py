@@ -180,6 +180,19 @@ BROKEN = [
     (SMALL.replace("value: always", "value: often"), "small.yaml#/facts/1/terms/reasoning.scope/value: not a value"),
     (SMALL.replace("value: true", "value: 1"), "small.yaml#/facts/2/terms/reasoning.thinking-default/value: not a"),
     (SMALL.replace("{variants: [new]}", "{variant: [new]}"), "small.yaml#/facts/1/for: unknown key 'variant'"),
+    (
+        SMALL + "endpoints: [{url: 'http://a.b', key: K, protocols: [x]}]",
+        "small.yaml#/endpoints/0/url: not the base URL of an endpoint",
+    ),
+    (
+        SMALL + "endpoints: [{url: 'https://a@b', key: K, protocols: [x]}]",
+        "small.yaml#/endpoints/0/url: not the base URL of an endpoint",
+    ),
+    (
+        SMALL + "endpoints: [{url: 'https://a.b', key: sk-1, protocols: [x]}]",
+        "small.yaml#/endpoints/0/key: not the name of an env",
+    ),
+    (SMALL + "endpoints: [{url: 'https://a.b', key: K}]", "small.yaml#/endpoints/0/protocols: missing"),
     (SMALL.replace("{value: never, source: old}", "3"), "small.yaml#/facts/0/terms/reasoning.scope: not a mapping"),
     (SMALL.replace("{value: never, source", "{source"), "small.yaml#/facts/0/terms/reasoning.scope: missing: value"),
     (SMALL.replace("reasoning.scope: {value: n", "Scope: {value: n"), "small.yaml#/facts/0/terms/Scope: not a term"),
@@ -381,3 +394,22 @@ def test_a_broken_contract_of_ones_own_is_one_clear_line(own: Path, name, text):
         contracts.get(name)
     assert str(own / f"{name}.yaml") in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_an_endpoint_is_found_by_exactly_its_host(own):
+    places = "endpoints: [{url: 'https://api.small.example', key: SMALL_KEY, protocols: [openai-chat]}]"
+    (own / "small.yaml").write_text(SMALL + places)
+    contracts.forget()
+    name, found = contracts.endpoint("https://API.small.example/v1?x=1")
+    assert (name, found.key) == ("small", "SMALL_KEY") and "small" in contracts.endpoints()
+    others = (
+        "http://api.small.example",
+        "https://api.small.example:8443",
+        "https://x.api.small.example",
+        "https://[",
+        "",
+    )
+    assert [contracts.endpoint(url) for url in others] == [None] * 5
+    assert contracts.key_variable("https://api.small.example:443") == "SMALL_KEY"
+    assert contracts.endpoint("https://api.deepseek.com/anthropic/v1")[1].protocols == ("anthropic-messages",)
+    assert contracts.endpoint("https://api.deepseek.com/anthropics")[1].protocols[0] == "openai-chat"

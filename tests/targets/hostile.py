@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -26,13 +27,14 @@ class Hostile:
         hung_up: set when a client closed before it had its whole answer.
     """
 
-    def __init__(self, *answers: Answer) -> None:
+    def __init__(self, *answers: Answer, tls: ssl.SSLContext | None = None) -> None:
         self.asked: list[tuple[bytes, bytes]] = []
         self.hung_up = threading.Event()
         self._answers = list(answers)
+        self._tls = tls
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
         self._thread = threading.Thread(target=self._accept, daemon=True)
         self._thread.start()
 
@@ -56,7 +58,11 @@ class Hostile:
                 return
             with connection, suppress(OSError):
                 connection.settimeout(10)
-                self._serve(connection)
+                if self._tls is None:
+                    self._serve(connection)
+                else:
+                    with self._tls.wrap_socket(connection, server_side=True) as sealed:
+                        self._serve(sealed)
 
     def _serve(self, connection: socket.socket) -> None:
         data = b""
@@ -92,9 +98,9 @@ class Hostile:
 
 
 @contextmanager
-def hostile(*answers: Answer) -> Iterator[Hostile]:
+def hostile(*answers: Answer, tls: ssl.SSLContext | None = None) -> Iterator[Hostile]:
     """``with hostile(answer(b"…", "429 Too Many Requests")) as server``."""
-    server = Hostile(*answers)
+    server = Hostile(*answers, tls=tls)
     try:
         yield server
     finally:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import ssl
 import threading
 
 import pytest
+import trustme
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -297,6 +299,21 @@ def test_proxies_are_for_others(monkeypatch):
         exchange, _, _ = send(leaving(target("http://models.example/v1")))
         assert proxy.asked[0][0].startswith(b"POST http://models.example/v1/chat/completions ")
         assert exchange.response.body.raw == b'{"by": "proxy"}'
+
+
+def test_certificates_are_checked(tmp_path, monkeypatch):
+    """One that nobody vouches for ends it at once; who vouches may be said as httpx has it."""
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    with hostile(answer(), tls=context) as server:
+        with pytest.raises(OSError, match=r"cannot be reached: .*certificate"):
+            send(leaving(target(server.url)))
+        assert not server.asked
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+        exchange, _, _ = send(leaving(target(server.url)))
+    assert exchange.response.status == 200 and len(server.asked) == 1
 
 
 def test_a_simulator_answers_beside_the_loop():

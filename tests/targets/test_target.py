@@ -132,6 +132,10 @@ def test_ones_own_come_first(home):
         ("https://user:pw@x.example", "openai-chat", "keys belong into the environment"),
         ("https://x.example?key=AIzaSecretSecret", "openai-chat", "keys belong into the environment"),
         ("https://x.example:port", "openai-chat", "not a URL"),
+        ("https://api.openai.com%2eevil.example", "openai-chat", "a URL whose host is no name and no address"),
+        ("https://api.openai.com;evil.example", "openai-chat", "a URL whose host is no name and no address"),
+        ("https://api.openai.com\\@evil.example", "openai-chat", "keys belong into the environment"),
+        ("https://evil.example#@api.openai.com", "openai-chat", "a URL with a fragment"),
         ("https://x.example/a b", "openai-chat", "characters that no URL holds"),
     ],
 )

@@ -20,7 +20,7 @@ from workbench.targets.endpoint import Endpoint, in_words, is_certificate
 from workbench.targets.masking import Mask
 from workbench.targets.outgoing import Outgoing
 from workbench.targets.retrying import MOST_TOLD_SECONDS, backoff, is_for_now, told_wait
-from workbench.targets.simulator import Reply, Simulator
+from workbench.targets.simulator import Reply, ScriptedModel, Simulator
 from workbench.targets.target import origin
 from workbench.wire.encoding import detect_encoding
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
@@ -83,6 +83,7 @@ class Sender:
         known: the session that requests come from: simulators take what was answered in it as given. It is read in
             another thread, once for each simulator.
         environ: where keys are.
+        model: what answers in simulators; None for one with which nothing goes wrong.
         retries: attempts after the first, for what is refused for now and connections that break before any answer.
         seconds: that an answer may take to begin, and to go on.
         sleep: waits between attempts; None for ``asyncio.sleep``.
@@ -97,13 +98,14 @@ class Sender:
         *,
         known: Session | None = None,
         environ: Mapping[str, str] = os.environ,
+        model: ScriptedModel | None = None,
         retries: int = RETRIES,
         seconds: float = ANSWER_SECONDS,
         sleep: Sleep | None = None,
         clock: Callable[[], float] = time.time,
         jitter: Callable[[], float] = random,
     ) -> None:
-        self._known, self._environ, self._retries = known, environ, retries
+        self._known, self._environ, self._model, self._retries = known, environ, model, retries
         self._sleep, self._clock, self._jitter = sleep, clock, jitter
         self._redactor = Redactor()
         self._endpoint = Endpoint(seconds)
@@ -164,7 +166,7 @@ class Sender:
         with self._lock:
             simulator = self._simulators.get(label)
             if simulator is None:
-                simulator = self._simulators[label] = Simulator(label, known=self._known)
+                simulator = self._simulators[label] = Simulator(label, known=self._known, model=self._model)
         items = asked.headers.items
         return simulator, simulator.send(asked.method, asked.url, items, asked.body.raw)
 

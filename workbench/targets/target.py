@@ -24,6 +24,7 @@ SIMULATOR = "sim:"
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 """The name of an environment variable."""
 
+_HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9a-fA-F:.]+", re.ASCII)
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -111,6 +112,8 @@ def fault_of_url(url: str) -> str:
         return "not a URL"
     if parts.scheme not in _PORTS or not parts.hostname:
         return "not an http:// or https:// URL"
+    if not _HOST.fullmatch(parts.hostname):
+        return "a URL whose host is no name and no address"
     if parts.username is not None or parts.password is not None:
         return "a URL with a user or a password: keys belong into the environment"
     if QUERY_SECRET.search(url):

@@ -38,6 +38,9 @@ class Dials:
         calls: ``"native"``, or the text format that calls are written in (``workbench.textcalls``).
         calls_in: where such text stands: ``"content"`` or ``"reasoning"``.
         parallel: how many calls an answer makes, where the request allows more than one.
+        mends: errors in results after which a call is made rightly; until then it is made again as it was. 0: it is
+            not made again.
+        reads: the last text tells what the results say; else it says nothing of them.
         arguments: key of ``ARGUMENT_FAULTS``, "" for none.
         stream: key of ``STREAM_FAULTS``, "" for none.
         http: a refusal in place of answers.
@@ -48,6 +51,8 @@ class Dials:
     calls: str = NATIVE
     calls_in: str = "content"
     parallel: int = 1
+    mends: int = 0
+    reads: bool = True
     arguments: str = ""
     stream: str = ""
     http: HttpFault | None = None
@@ -61,6 +66,7 @@ class Dials:
         _one_of("arguments", self.arguments, ("", *ARGUMENT_FAULTS))
         _one_of("stream", self.stream, ("", *STREAM_FAULTS))
         _within("parallel", self.parallel, 1, 128)
+        _within("mends", self.mends, 0, 128)
         _within("latency", self.latency, 0, 3600)
         _within("chunk", self.chunk, 0, 2**20)
         if self.http:
@@ -69,7 +75,10 @@ class Dials:
             _within("retry-after", self.http.retry_after or 0, 0, 10**6)
 
 
-KEYS = ("calls", "calls-in", "parallel", "arguments", "stream", "http", "retry-after", "latency", "chunk")
+KEYS = (
+    *("calls", "calls-in", "parallel", "mends", "reads", "arguments", "stream", "http", "retry-after", "latency"),
+    "chunk",
+)
 """Names of the dials in scripts and on the command line; ``http`` is ``STATUS``, ``STATUS:once`` or ``STATUS:N``."""
 
 
@@ -80,8 +89,10 @@ def dials_of(given: Mapping[str, JsonValue], base: Dials | None = None) -> Dials
         _one_of("dial", key, KEYS)
         if key in ("calls", "calls-in", "arguments", "stream"):
             values[key.replace("-", "_")] = _typed(key, value, str)
-        elif key in ("parallel", "chunk"):
+        elif key in ("parallel", "mends", "chunk"):
             values[key] = _typed(key, value, int)
+        elif key == "reads":
+            values[key] = _switch(key, value)
         elif key == "latency":
             values[key] = float(_typed(key, value, (int, float)))
     if "http" in given:
@@ -110,6 +121,12 @@ def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:
 def _within(what: str, value: float, low: float, high: float) -> None:
     if not math.isfinite(value) or not low <= value <= high:
         raise UsageError(f"{what}: {value} is not between {low:,} and {high:,}")
+
+
+def _switch(what: str, value: JsonValue) -> bool:
+    if not isinstance(value, bool):
+        raise UsageError(f"{what}: {value!r:.80} is neither true nor false")
+    return value
 
 
 def _typed(what: str, value: JsonValue, kind: type | tuple[type, ...]) -> Any:

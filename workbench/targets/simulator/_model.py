@@ -40,6 +40,8 @@ _SHOWN = 400
 _LEAST_FOR_CALLS = 16
 """Most tokens of an answer below which no call is tried: clients that ask for one token only try their key."""
 
+_ERROR = re.compile(r'^Error\b|"(?:is_error"\s*:\s*true|error"\s*:)')
+
 THOUGHT = "The user asks for something; a tool may know it."
 SPLIT = "Done ✓ naïve 東京 🗂️"
 """What texts end with where characters are to be split: some of every length."""
@@ -198,6 +200,8 @@ class _Writer:
             return _json(arguments_for(schema, user_words(self.request)))
         ending = f" {SPLIT}" if self.dials.stream == "split-utf8" else ""
         results = last_results(self.request)
+        if results and not self.dials.reads:
+            return f"I am done.{ending}"
         if results:
             names = {c.id: c.name for m in self.request.messages for _, c in m.tool_calls()}
             said = (f"{r.name or names.get(r.tool_call_id) or 'The tool'} returned: {_shown(r)}" for r in results)
@@ -227,12 +231,27 @@ class _Writer:
         mode = choice.mode if choice else "auto"
         most = self.params.get("max_tokens")
         is_short = isinstance(most, int) and most < _LEAST_FOR_CALLS
-        if mode == "none" or not self.tools or is_short or (results and mode not in ("any", "tool")):
+        if mode == "none" or not self.tools or is_short:
+            return
+        if results and mode not in ("any", "tool"):
+            yield from self.mended(results)
             return
         count = max(self.dials.parallel, 2 if self.dials.stream == "reused-index" else 1)
         ordered = self.ordered(choice.name if choice and mode == "tool" else None)
         for number in range(1 if self.request.parallel is False else count):
             yield Call(ordered[number % len(ordered)].name or "")
+
+    def mended(self, results: Sequence[ToolResultIR]) -> Iterator[Call]:
+        """The calls that failed, made again: with paths that are absolute once it has seen enough errors."""
+        calls = {c.id: c for m in self.request.messages for _, c in m.tool_calls()}
+        everything = [r for m in self.request.messages for _, r in m.tool_results()]
+        errors = sum(map(_is_error, everything))
+        for result in results if self.dials.mends else ():
+            call = calls.get(result.tool_call_id)
+            name = call.name if call else result.name
+            if _is_error(result) and name:
+                given = call.input if call else None
+                yield Call(name, _absolute(given) if errors >= self.dials.mends else given)
 
     def ordered(self, name: str | None) -> list[ToolDef]:
         """The tools it would call, the likeliest first: what is demanded, what the user names, what was not called."""
@@ -385,6 +404,22 @@ def last_results(request: ModelRequest) -> list[ToolResultIR]:
             break
         found[:0] = [result for _, result in message.tool_results()]
     return found
+
+
+def _is_error(result: ToolResultIR) -> bool:
+    """The tool says that it failed."""
+    return bool(result.is_error) or (result.is_error is None and bool(_ERROR.search(_shown(result))))
+
+
+def _absolute(given: JsonValue) -> JsonValue:
+    """Arguments with paths from the root on."""
+    if not isinstance(given, dict):
+        return given
+    return {key: f"/srv/{value}" if _is_relative(key, value) else value for key, value in given.items()}
+
+
+def _is_relative(key: str, value: JsonValue) -> bool:
+    return "path" in key.lower() and isinstance(value, str) and not value.startswith("/")
 
 
 def _shown(result: ToolResultIR) -> str:
