@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import SESSIONS, Run
+from workbench.exporters import Proof, Tried, as_pytest
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
 from workbench.wire.session import store
 
@@ -44,7 +48,100 @@ def test_what_cannot_be_written_is_named(run: Run, tmp_path: Path) -> None:
     assert "\x1b" not in done.out + done.err
 
 
-def test_usage(run: Run) -> None:
+def test_some_exchanges(run: Run, tmp_path: Path) -> None:
+    counts = {"1": 1, "1-2": 2, "2,1": 2, "2": 1}
+    for wanted, count in counts.items():
+        assert run("export", EXAMPLE, "--as", "curl", "--exchange", wanted).out.count("curl --globoff") == count
+    both = run("export", EXAMPLE, "--as", "curl", "--exchange", 1, "--exchange", 2)
+    assert both.out.count("curl --globoff") == 2
+    for wrong in ("0", "two", "2-9", "-1", "1,,2"):
+        done = run("export", EXAMPLE, "--as", "curl", f"--exchange={wrong}")
+        assert done.status == 2 and "exchange" in done.err and not done.out
+
+
+def test_our_own_forms(run: Run, tmp_path: Path) -> None:
+    shown = run("export", EXAMPLE, "--as", "text", "--exchange", 2)
+    assert shown.out.startswith('{"workbench": "session"') and len(shown.out.splitlines()) == 2
+    assert "say where to write it" in run("export", EXAMPLE, "--as", "session").err
+    out = tmp_path / "s.wb"
+    assert run("export", EXAMPLE, "--as", "session", "-o", out) == (0, "", "")
+    assert out.read_bytes().startswith(b"SQLite format 3")
+    again = json.loads(run("check", out, "--format", "json").out)["files"][0]
+    assert [len(again["exchanges"]), [f["rule"] for f in again["findings"]]] == [2, ["reasoning.missing"]]
+
+
+def test_json(run: Run, tmp_path: Path) -> None:
+    shown = json.loads(run("export", EXAMPLE, "--as", "curl", "--exchange", 2, "--format", "json").out)
+    assert shown["text"].startswith("curl ") and shown["output"] is None and shown["files"] == []
+    assert shown["notes"] == ["exchange 2: no key was recorded: add the header that carries $DEEPSEEK_API_KEY"]
+    out = tmp_path / "a.sh"
+    written = json.loads(run("export", EXAMPLE, "--as", "curl", "-o", out, "--format", "json").out)
+    assert (written["text"], written["files"], written["proof"]) == (None, [str(out)], None)
+
+
+def test_a_test_is_written_and_tried(run: Run, tmp_path: Path) -> None:
+    """In truth, in processes of its own; everything else about it is tested without running it."""
+    fixed, out = tmp_path / "fixed.jsonl", tmp_path / "test"
+    assert run("check", EXAMPLE, "--fix", "-o", fixed).status == 0
+    done = run("export", fixed, "--as", "pytest", "--broken", EXAMPLE, "--redact", "-o", out)
+    assert done.status == 0, done
+    assert "red   on broken.jsonl: 2 of 4 tests fail" in done.out
+    assert "reasoning.missing" in done.out
+    assert "green on transcript.jsonl: 4 tests pass" in done.out
+    assert "broken: request 2 of broken.jsonl" in done.err
+    assert "hidden ones" in fixed.read_text(encoding="utf-8")
+    assert not [path for path in out.iterdir() if "hidden ones" in path.read_text(encoding="utf-8")]
+
+
+@pytest.fixture
+def tried(monkeypatch: pytest.MonkeyPatch) -> list[Proof]:
+    """What the test comes to when it is tried."""
+    proofs = [Proof((Tried("broken", 2, 2, ("test_a: no",)), Tried("fixed", 4)))]
+    monkeypatch.setattr(as_pytest, "prove", lambda folders: proofs)
+    return proofs
+
+
+def test_what_proves_nothing_is_said_and_left(run: Run, tmp_path: Path, tried: list[Proof]) -> None:
+    fixed, out = tmp_path / "fixed.jsonl", tmp_path / "test"
+    run("check", EXAMPLE, "--fix", "-o", fixed)
+    tried[:] = [Proof((Tried("broken", 4), Tried("fixed", 4)), "it passes on what is broken")]
+    done = run("export", fixed, "--as", "pytest", "-o", out, "--format", "json")
+    assert done.status == 1
+    assert done.err.endswith(f"{out} proves nothing, and is left to be looked at: it passes on what is broken\n")
+    proof = json.loads(done.out)["proof"]
+    assert proof["holds"] is False and [r["on"] for r in proof["runs"]] == ["broken", "fixed"]
+    assert (out / "transcript.jsonl").is_file()
+
+
+def test_a_folder_is_replaced_only_when_that_is_said(run: Run, tmp_path: Path, tried: list[Proof]) -> None:
+    fixed, out = tmp_path / "fixed.jsonl", tmp_path / "test"
+    run("check", EXAMPLE, "--fix", "-o", fixed)
+    assert run("export", fixed, "--as", "pytest", "-o", out).status == 0
+    (out / "mine.py").write_text("", encoding="utf-8")
+    assert "is there and not empty" in run("export", fixed, "--as", "pytest", "-o", out).err
+    again = run("export", fixed, "--as", "pytest", "--broken", EXAMPLE, "-o", out, "--force")
+    assert again.status == 0
+    assert sorted(path.name.partition("_missing")[0] for path in out.iterdir()) == [
+        "broken.jsonl", "mine.py", "test_reasoning", "transcript.jsonl",
+    ]  # fmt: skip
+    inside = run("export", out / "transcript.jsonl", "--as", "pytest", "-o", out, "--force")
+    assert inside.status == 2 and "is a file that is read" in inside.err
+
+
+def test_what_is_refused_is_no_test(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "test"
+    done = run("export", EXAMPLE, "--as", "pytest", "-o", out)
+    assert done.status == 1 and done.out == "" and not out.exists()
+    assert "exchange 2 is refused by deepseek: reasoning.missing at /messages/1" in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_usage(run: Run, tmp_path: Path) -> None:
     assert run("export", EXAMPLE).status == 2
-    assert run("export", EXAMPLE, "--as", "html").status == 2
+    assert run("export", EXAMPLE, "--as", "papyrus").status == 2
     assert run("export", EXAMPLE, "--as", "curl", "--exchange", 99).status == 2
+    assert "pytest is a folder" in run("export", EXAMPLE, "--as", "pytest").err
+    assert "--broken goes with" in run("export", EXAMPLE, "--as", "curl", "--broken", EXAMPLE).err
+    assert "is a folder" in run("export", EXAMPLE, "--as", "text", "-o", tmp_path).err
+    assert run("export", EXAMPLE, "--as", "curl", "-o", tmp_path / "no" / "where").status == 4
+    assert run("export", EXAMPLE, "--as", "curl", "--provider", "nobody").status == 2
