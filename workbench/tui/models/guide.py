@@ -54,6 +54,8 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "ignored": ("! ignored", "warning", "taken and not enforced"),
     "edit": ("~ change", "warning", "not as it was: before and after are shown"),
     "check": ("= check", "info", "what remains to be checked locally"),
+    "same": ("= the same", "muted", "both answers say the same"),
+    "differing": ("≠ differs", "warning", "they do not; + is new alone, - stood in the original alone"),
     "mark": ("⚑ mark", "accent", "a place you marked; ✎ with a note of yours"),
     "form": ("\\x1b", "form", "a character that acts or hides, never sent as it is"),
 }
@@ -182,6 +184,31 @@ GUIDES: Mapping[str, Guide] = {
         "model is told in place of a result.",
         ("taken", "edit", "error", "cursor"),
     ),
+    "facts": Guide(
+        "Before it is sent",
+        "What the target's contract says of exactly what would go out; signed blocks that an edit unbinds; what the "
+        "other protocol cannot say, each with its place; then where it goes, as what, and with the key of which "
+        "variable. Enter sends.",
+        ("error", "warning", "lost", "cursor"),
+    ),
+    "going": Guide("Request", "The bytes as they go out; at a loss or a signed block, the request it is made of."),
+    "beside": Guide(
+        "Answers",
+        "The recorded answer and the new one, item by item, the new one as it arrives. What differs in a text is "
+        "marked; the last row says whether the bytes do.",
+        ("same", "differing", "cursor"),
+    ),
+    "found": Guide(
+        "Findings", "What the rules find in the new exchange, in the place of the recorded one.", ("error", "warning")
+    ),
+    "raw": Guide("As it came", "Every event, or line, of the new answer as it came.", ("form",)),
+    "variants": Guide(
+        "What if",
+        "Each row is the request with one thing different, each column a target, each cell what came of it. Every "
+        "outcome is kept as a branch. Simulators are asked at once, endpoints when you say so.",
+        ("taken", "error", "warning", "cursor"),
+    ),
+    "outcome": Guide("Outcome", "The outcome under the cursor: what the target said, and what the rules find."),
     "HomePane": Guide(
         "Sessions",
         "Sessions at hand: examples, recent ones, recordings, and those that known clients left, which are only read. "

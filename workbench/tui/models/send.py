@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     from workbench.rules import Finding
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.target import Target
+    from workbench.targets.unbound import Unbound
     from workbench.tui.models.rowtable import Range
-    from workbench.tui.preflight import Loose, Preflight
+    from workbench.tui.preflight import Preflight
     from workbench.workspace import Node
 
 LABEL = 12
 """Columns of the word in front of a fact."""
+
+LEAST_TITLE = 12
+"""Columns of a title that still says something."""
 
 NEVER = "tools are never executed"
 
@@ -67,9 +71,12 @@ def made(node: Node) -> str:
 
 
 def headline(title: str, facts: Line, target: Target, width: int, *, is_set: bool) -> list[Line]:
-    """Title and promise on one line, the title cut where there is little room; then the facts."""
+    """Title and promise on one line, the title cut where there is little room, below it where there is none; facts."""
     told = promise(target, 0, is_set=is_set)[0].text
-    named = Span(f" {clip(title, max(16, width - cells(told) - 3))}", "strong")
+    room = width - cells(told) - 3
+    if room < LEAST_TITLE:
+        return [promise(target, width, is_set=is_set), (Span(f" {clip(title, LEAST_TITLE)} ", "strong"), *facts)]
+    named = Span(f" {clip(title, room)}", "strong")
     return [line(named, *promise(target, width - cells(named.text), is_set=is_set)), (Span(" "), *facts)]
 
 
@@ -79,7 +86,7 @@ def summary(shown: Preflight) -> Line:
     judged = shown.trial.judgement
     sign, style = SIGNS[judged.verdict.value]
     lost = Span(f" · {count(len(going.losses), 'loss')}", "warning") if going.losses else Span("")
-    loose = Span(" · signed blocks unbound", "warning") if shown.loose else Span("")
+    loose = Span(" · signed blocks unbound", "warning") if shown.unbound else Span("")
     told = " · ".join(f for f in (going.protocol, going.model, "a stream" if going.is_stream else "in one piece") if f)
     return line(
         Span(f"{sign} {shown.trial.contract.label} {judged.verdict.value}", style),
@@ -108,7 +115,7 @@ def facts(shown: Preflight, *, is_set: bool) -> tuple[Said, ...]:
     going = shown.outgoing
     return (
         _verdict(shown),
-        *(_loose(shown.loose, shown) if shown.loose else ()),
+        *(_unbound(shown.unbound, shown) if shown.unbound else ()),
         *(_loss(loss, shown) for loss in going.losses),
         *_address(going, shown, is_set=is_set),
         *(_fact("note", note) for note in going.notes),
@@ -128,9 +135,9 @@ def _address(going: Outgoing, shown: Preflight, *, is_set: bool) -> Iterator[Sai
     target = going.target
     yield _fact("to", f"{going.request.method} {going.request.url}", "strong")
     if target.is_simulator:
-        yield _fact("target", f"{target.name}: simulated from its contract, nothing leaves this program", "ok")
+        yield _fact("target", "simulated from its contract: nothing leaves this program", "ok")
     else:
-        yield _fact("target", f"{target.name}: a real endpoint; you are asked once in this session", "warning")
+        yield _fact("target", "a real endpoint: you are asked once in a session", "warning")
     yield _fact("key", *_key(target, is_set=is_set))
     own = shown.own.protocol or "no protocol that is known"
     was = f"{own} → {going.protocol}" if going.is_converted else f"{going.protocol or own}, as it is"
@@ -192,15 +199,15 @@ def _spans(shown: Preflight, found: Finding) -> tuple[Range, ...]:
     return shown.trial.decoded.place(REQUEST, found.pointer).spans or ((found.span,) if found.span else ())
 
 
-def _loose(loose: Loose, shown: Preflight) -> Iterator[Said]:
+def _unbound(unbound: Unbound, shown: Preflight) -> Iterator[Said]:
     head = line(
         Span("! ", "warning"),
-        Span(f"{count(len(loose.pointers), 'signed block')} unbound", "warning strong"),
-        Span(f"  {loose.pointers[0]}", "muted"),
+        Span(f"{count(len(unbound.pointers), 'signed block')} unbound", "warning strong"),
+        Span(f"  {unbound.pointers[0]}", "muted"),
     )
-    how = f"u: {loose.title}" if loose.without else "no request without them holds: put the edited part back"
-    spans = tuple(span for at in loose.pointers for span in shown.own.place(REQUEST, at).spans)
-    yield Said(head, ((loose.words, ""), (", ".join(loose.pointers), "muted"), (how, "info")), spans, is_own=True)
+    how = "u leaves them out" if unbound.without else "no request without them holds: put the edited part back"
+    spans = tuple(span for at in unbound.pointers for span in shown.own.place(REQUEST, at).spans)
+    yield Said(head, ((unbound.message, ""), (", ".join(unbound.pointers), "muted"), (how, "info")), spans, is_own=True)
 
 
 def _loss(loss: Loss, shown: Preflight) -> Said:

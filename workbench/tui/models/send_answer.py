@@ -187,17 +187,27 @@ def _difference(text: str, other: str) -> tuple[int, int]:
 def verdict(shown: Beside) -> Line:
     """What came of it, beside what came of the original."""
     old, new = (d.exchange.response.status if d.exchange.response else 0 for d in (shown.before, shown.after))
-    was = f"the original was {'accepted' if 200 <= old < 300 else 'refused'} ({old})" if old else "there is no original"
+    was = f"the original was {'accepted' if _is_fine(old) else 'refused'} ({old})" if old else "there is no original"
     exchange = shown.after.exchange
     if exchange.state is not State.COMPLETE or not new:
         return line(Span(f"! {exchange.note or 'it was broken off'}", "warning strong"), Span(f" · {was}", "muted"))
-    if not 200 <= new < 300:
-        error = shown.after.response.error if shown.after.response else None
-        words = f": {error.message}" if error else ""
-        return line(Span(f"✗ refused ({new})", "error strong"), Span(f" · {was}", "muted"), Span(words, "error"))
+    words, style = ("✓ accepted", "ok strong") if _is_fine(new) else ("✗ refused", "error strong")
+    error = shown.after.response.error if shown.after.response else None
+    said = Span(f": {error.message}" if error else "", "error")
+    differing = _differing(shown) if _is_fine(old) == _is_fine(new) else ()
+    return line(Span(f"{words} ({new})", style), Span(f" · {was}", "muted"), *differing, said)
+
+
+def _differing(shown: Beside) -> Line:
+    """In what two answers differ that came to the same."""
     kinds = tuple(dict.fromkeys(row.kind for row in rows(shown) if not row.is_same and row.kind != "bytes"))
-    differs = Span(f" · differs in {', '.join(kinds)}", "warning") if kinds else Span(" · says the same", "ok")
-    return line(Span(f"✓ accepted ({new})", "ok strong"), Span(f" · {was}", "muted"), differs if old else Span(""))
+    if not kinds:
+        return line(Span(" · says the same", "ok"))
+    return line(Span(f" · differs in {', '.join(kinds)}", "warning"))
+
+
+def _is_fine(status: int) -> bool:
+    return 200 <= status < 300
 
 
 def progress(after: Decoded | None, octets: int, retries: list[Retrying]) -> Line:

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from workbench.targets.target import Target
     from workbench.whatif import Outcome, Variant
 
-NAME = 28
+NAME = 27
 """Columns of a variant's name."""
 
 LEAST_CELL = 18
 """Columns of an outcome."""
 
-MORE = 4
+MORE = 3
 """Columns of what says that there are more targets."""
 
 

@@ -34,16 +34,27 @@ if TYPE_CHECKING:
     from workbench.workspace import Node
 
 
+DROPPED = "leave out the signed blocks that an edit unbinds"
+
+
 def begin(session: SessionScreen, node: Node) -> None:
     """Ask where the request of a node is to go, then show what would be sent."""
     from workbench.tui.screens.target_choice import TargetScreen
 
     def chosen(target: Target | None) -> None:
         if target:
-            session.app.push_screen(SendScreen(session, node, target))
+            session.app.push_screen(SendScreen(session, node, target), partial(edit_further, session, node.index))
 
     row = session.state.rows[node.index]
     session.app.push_screen(TargetScreen("Send to", row.provider or "generic", row.protocol or ""), chosen)
+
+
+def edit_further(session: SessionScreen, index: int, is_wanted: bool | None) -> None:
+    """Back to the edit screen that lies below, or to a new one."""
+    from workbench.tui.screens import edit
+
+    if is_wanted and not isinstance(session.app.screen, edit.EditScreen):
+        edit.begin(session, index)
 
 
 class FactsPane(LineView):
@@ -75,8 +86,8 @@ class FactsPane(LineView):
         return self.facts[self.cursor] if self.facts else None
 
 
-class SendScreen(Screen[None]):
-    """What would be sent.
+class SendScreen(Screen[bool]):
+    """What would be sent. Answers whether the request is to be edited further.
 
     Args:
         session: whose exchange it is.
@@ -134,8 +145,8 @@ class SendScreen(Screen[None]):
 
     def _show_keys(self) -> None:
         """Those that are of use now."""
-        is_loose = self.shown is not None and self.shown.loose is not None
-        rows = [key for key in keys.SEND if is_loose or key.id != "send.unbound"]
+        is_unbound = self.shown is not None and self.shown.unbound is not None
+        rows = [key for key in keys.SEND if is_unbound or key.id != "send.unbound"]
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_SEND, *rows])
 
     # What would be sent.
@@ -217,7 +228,11 @@ class SendScreen(Screen[None]):
         from workbench.tui.screens.send_answer import AnswerScreen
 
         assert self.shown
-        self.app.push_screen(AnswerScreen(self.session, self.node, self.shown))
+        self.app.push_screen(AnswerScreen(self.session, self.node, self.shown), self._after)
+
+    def _after(self, is_edited: bool | None) -> None:
+        if is_edited:
+            self.dismiss(True)
 
     # Keys.
 
@@ -261,12 +276,12 @@ class SendScreen(Screen[None]):
 
     def action_unbound(self) -> None:
         """Leave the signed blocks out whose signature no longer holds: an edit of its own, which can be undone."""
-        loose = self.shown.loose if self.shown else None
-        if loose is None or loose.without is None:
-            why = "every signature holds" if loose is None else "no request without them holds"
+        unbound = self.shown.unbound if self.shown else None
+        if unbound is None or unbound.without is None:
+            why = "every signature holds" if unbound is None else "no request without them holds"
             self.notify(why, markup=False)
         else:
-            self.session.working.commit(self.node, loose.without, loose.title, self._edited)
+            self.session.working.commit(self.node, unbound.without, DROPPED, self._edited)
 
     def _edited(self, node: Node) -> None:
         self.node = node
@@ -286,4 +301,4 @@ class SendScreen(Screen[None]):
             self.notify(visible(f"written: {path}"), markup=False)
 
     def action_back(self) -> None:
-        self.dismiss(None)
+        self.dismiss(False)

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from workbench.wire.session import Session
     from workbench.workspace import Node
 
+ON_ITS_WAY = "it is still on its way: esc breaks it off"
+
 REPAINT_SECONDS = 0.1
 """What arrives is read and painted this often at most."""
 
@@ -122,8 +124,8 @@ class FoundPane(LineView):
         return wrap(self.why, width, "muted", indent=2)
 
 
-class AnswerScreen(Screen[None]):
-    """Sends as soon as it is shown.
+class AnswerScreen(Screen[bool]):
+    """Sends as soon as it is shown. Answers whether the request is to be edited further.
 
     Args:
         session: whose exchange it is.
@@ -276,7 +278,7 @@ class AnswerScreen(Screen[None]):
             self.why = message.why
             self._show()
             if self._is_leaving:
-                self.dismiss(None)
+                self.dismiss(False)
             return
         self.session.working.sent(self.node, message.exchange, self._keep, self._not_kept)
         self._judge(message.exchange)
@@ -286,10 +288,10 @@ class AnswerScreen(Screen[None]):
 
         def job(inspector: Inspector) -> Answer:
             from workbench.comparison import compare_answers
-            from workbench.tui.preflight import judge
+            from workbench.targets.preflight import judged
 
             before = inspector.detail(index).decoded
-            trial = judge(inspector, index, sent.outgoing, exchange)
+            trial = judged(inspector, index, sent.outgoing, exchange)
             shown = Beside(before, trial.decoded, compare_answers(before, trial.decoded), trial)
             return Answer(lambda: self._judged(shown))
 
@@ -300,7 +302,7 @@ class AnswerScreen(Screen[None]):
         """It is a branch now, whatever becomes of this screen."""
         self.recorded = node
         if self._is_leaving and self.is_attached:
-            self.dismiss(None)
+            self.dismiss(False)
 
     def _not_kept(self, why: str) -> None:
         """It is shown all the same."""
@@ -380,7 +382,7 @@ class AnswerScreen(Screen[None]):
         """The new exchange as a session of its own, behind what came before it in its conversation."""
         recorded = self.recorded
         if not self.is_over or recorded is None:
-            self.notify("it was not sent" if self.why else "it is still on its way", markup=False)
+            self.notify("it was not sent" if self.why else ON_ITS_WAY, markup=False)
             return
         self.session.working.ask(lambda workspace: workspace.in_place(recorded), self._open)
 
@@ -395,12 +397,42 @@ class AnswerScreen(Screen[None]):
     def _say(self, why: str) -> None:
         self.notify(visible(why), severity="error", markup=False)
 
+    def action_edit(self) -> None:
+        """Edit the request further, from what was sent on."""
+        if self.is_over:
+            self.session.working.go(self.recorded or self.node, self._edit)
+        else:
+            self.notify(ON_ITS_WAY, markup=False)
+
+    def _edit(self, node: Node) -> None:
+        if self.is_current:
+            self.dismiss(True)
+
+    def action_branches(self) -> None:
+        """The tree that it is a branch of now; where somebody goes to a node of it, that is edited."""
+        from workbench.tui.screens.branches import BranchesScreen
+
+        def back(is_gone: bool | None) -> None:
+            if is_gone and self.is_over:
+                self.dismiss(True)
+
+        self.app.push_screen(BranchesScreen(self.session, self.node.index), back)
+
+    def action_export(self) -> None:
+        """Take it elsewhere: a test, a command, a report."""
+        from workbench.tui.screens import exporting
+
+        if self.is_over and self.recorded:
+            exporting.begin(self.session, self.recorded)
+        else:
+            self.notify("it was not sent" if self.why else ON_ITS_WAY, markup=False)
+
     def action_again(self) -> None:
         """The same once more: another branch."""
         if self.is_over:
             self._send()
         else:
-            self.notify("it is still on its way: esc breaks it off", markup=False)
+            self.notify(ON_ITS_WAY, markup=False)
 
     def action_write(self) -> None:
         """The body of the answer, into a file."""
@@ -419,7 +451,7 @@ class AnswerScreen(Screen[None]):
     def action_leave(self) -> None:
         """Break off and keep what came; once it is over go back."""
         if self.is_over:
-            self.dismiss(None)
+            self.dismiss(False)
         elif self._dispatch:
             self._dispatch.cancel()
 
@@ -427,6 +459,6 @@ class AnswerScreen(Screen[None]):
         """Back; what is on its way is broken off, and kept."""
         self._is_leaving = True
         if self.is_over:
-            self.dismiss(None)
+            self.dismiss(False)
         elif self._dispatch:
             self._dispatch.cancel()

@@ -303,10 +303,12 @@ class WhatIfScreen(Screen[None]):
         self.session.inspecting.do(guarded(job, partial(self._say, "it cannot be shown")))
 
     def _open(self, edit: Node, shown: Preflight, sent: Node) -> None:
+        from workbench.tui.screens.send import edit_further
         from workbench.tui.screens.send_answer import AnswerScreen
 
         if self.is_current:
-            self.app.push_screen(AnswerScreen(self.session, edit, shown, sent))
+            further = partial(edit_further, self.session, self.node.index)
+            self.app.push_screen(AnswerScreen(self.session, edit, shown, sent), further)
 
     def _say(self, what: str, why: str) -> None:
         self.notify(visible(f"{what}: {why}"), severity="error", markup=False)

@@ -1,0 +1,163 @@
+"""The send screen: what is known before anything goes out, and who is asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui import samples
+from tests.tui.driving import Driver, showing, until
+from tests.tui.serving import endpoint
+from tests.tui.test_hostile import assert_clean, hostile_session
+from workbench.tui.screens.confirm import ConfirmScreen
+from workbench.tui.screens.send import SendScreen
+from workbench.tui.screens.send_answer import AnswerScreen
+from workbench.tui.screens.target_choice import TargetScreen
+from workbench.wire.session import Session
+
+CALL = {"type": "tool_use", "id": "toolu_01abcdefghijklmnopqrstuv", "name": "ls", "input": {}}
+RESULT = {"type": "tool_result", "tool_use_id": CALL["id"], "content": "a b"}
+THOUGHT = {"type": "thinking", "thinking": "Let me look.", "signature": "c2lnbmF0dXJlLW9mLXRoZS1ibG9jaw=="}
+
+
+def thinking_session() -> Session:
+    """A turn that thought and called, and the next one: the first message is another one there."""
+    base = {
+        "model": "claude-sonnet-4-5",
+        "max_tokens": 4096,
+        "thinking": {"type": "enabled", "budget_tokens": 1024},
+        "tools": [{"name": "ls", "input_schema": {"type": "object"}}],
+    }
+    answer = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-sonnet-4-5",
+        "content": [THOUGHT, CALL],
+        "stop_reason": "tool_use",
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    }
+
+    def history(first: str) -> list[object]:
+        said = {"role": "assistant", "content": [THOUGHT, CALL]}
+        return [{"role": "user", "content": first}, said, {"role": "user", "content": [RESULT]}]
+
+    asked = {**base, "messages": history("look")[:1]}
+    changed = {**base, "messages": history("look again")}
+    return samples.session(
+        samples.exchange(asked, answer, url=samples.MESSAGES),
+        samples.exchange(changed, {**answer, "id": "msg_2", "content": []}, url=samples.MESSAGES, number=2),
+    )
+
+
+async def before_sending(driver: Driver, *target: str) -> SendScreen:
+    """From the session to the send screen; ``target`` is what is typed."""
+    await driver.press("s")
+    await until(driver.pilot, lambda: isinstance(driver.app.screen, TargetScreen))
+    await driver.press(*target, "enter")
+    if isinstance(driver.app.screen, TargetScreen):
+        await driver.press("enter")  # the protocol of a URL is the request's own
+    await until(driver.pilot, lambda: isinstance(driver.app.screen, SendScreen))
+    screen = driver.app.screen
+    assert isinstance(screen, SendScreen)
+    await until(driver.pilot, lambda: screen.shown or screen.facts.why)
+    return screen
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40), (200, 50)])
+async def test_what_will_happen_is_said_before_it_does(size: tuple[int, int]) -> None:
+    async with showing(samples.example(samples.LOST_RESULT), size) as driver:
+        await before_sending(driver)
+        text = driver.text
+        assert "anthropic refuses" in text and "closure.missing-result" in text
+        assert "simulated" in text and "no key" in text
+        assert "tools are never executed" in text
+        await driver.press("G", "k")
+        assert "in one piece" in driver.text or size[1] < 20
+
+
+async def test_what_another_protocol_cannot_say_is_listed_with_its_place() -> None:
+    async with showing(thinking_session(), (120, 40), exchange=1) as driver:
+        screen = await before_sending(driver, *"sim:openai")
+        assert screen.shown and screen.shown.outgoing.losses
+        assert "anthropic-messages → openai" in driver.text
+        await driver.press("j")
+        assert "/messages/1/content/0" in driver.text and "as it was" in driver.text
+        assert "▌" in driver.text  # it is lit in the request it was
+
+
+async def test_signed_blocks_that_an_edit_unbinds_are_shown_and_left_out_as_a_branch() -> None:
+    async with showing(thinking_session(), (120, 40), exchange=1) as driver:
+        screen = await before_sending(driver)
+        assert "1 signed block unbound" in driver.text and "drop unbound" in driver.text
+        root = screen.node
+        await driver.press("u")
+        await until(driver.pilot, lambda: screen.node is not root and screen.shown)
+        assert "unbound" not in driver.text.replace(screen.node.title[:20], "")
+        assert screen.shown and b"signature" not in screen.shown.outgoing.request.body.raw
+        assert screen.node.parent == root.id
+        await driver.press("u")
+        await until(driver.pilot, lambda: "every signature holds" in driver.text)
+
+
+async def test_protocol_stream_and_target_can_be_others() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), (120, 40)) as driver:
+        screen = await before_sending(driver, *"sim:deepseek")
+        await until(driver.pilot, lambda: screen.shown)
+        first = screen.shown.outgoing.protocol if screen.shown else ""
+        await driver.press("l")
+        await until(driver.pilot, lambda: screen.shown and screen.shown.outgoing.protocol != first)
+        await driver.press("h")
+        await until(driver.pilot, lambda: screen.shown and screen.shown.outgoing.protocol == first)
+        await driver.press("t")
+        await until(driver.pilot, lambda: screen.shown and screen.shown.outgoing.is_stream)
+        await driver.press("T", *"sim:openai:", "enter")
+        await until(driver.pilot, lambda: "openai" in driver.text and driver.app.screen is screen)
+        await driver.press("tab", "tab", "q")
+        assert driver.screen.opened
+
+
+async def test_a_real_endpoint_is_asked_about_once_and_gets_no_key_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-secret-of-another-host")
+    with endpoint() as held:
+        held.go(100)
+        async with showing(samples.example(samples.LOST_RESULT), (120, 40)) as driver:
+            await before_sending(driver, *held.url)
+            assert "LIVE 127.0.0.1" in driver.text and "asked once" in driver.text
+            await driver.press("enter")
+            assert isinstance(driver.app.screen, ConfirmScreen)
+            assert "Tools are never executed" in driver.text
+            await driver.press("n")
+            assert isinstance(driver.app.screen, SendScreen) and not held.asked
+            for _ in range(2):
+                await driver.press("enter")
+                if not held.asked:
+                    await driver.press("y")
+                answer = driver.app.screen
+                assert isinstance(answer, AnswerScreen)
+                await until(driver.pilot, lambda screen=answer: screen.is_over and screen.recorded)
+                await driver.press("q")
+            assert [path for path, _, _ in held.asked] == ["/v1/messages"] * 2
+            assert not any("secret" in str(headers) for _, headers, _ in held.asked)
+            assert held.asked[0][2] == samples.example(samples.LOST_RESULT).exchange(2).request.body.raw
+
+
+async def test_what_cannot_be_read_goes_as_it_is_and_says_so() -> None:
+    broken = samples.session(samples.exchange(b'{"model": "claude", "messages": [', {}, url=samples.MESSAGES))
+    async with showing(broken, (120, 40)) as driver:
+        screen = await before_sending(driver, *"sim:anthropic")
+        await driver.press("G")
+        assert "goes as it is" in driver.text
+        assert screen.shown and screen.shown.outgoing.request.body.raw.endswith(b"[")
+
+
+async def test_hostile_requests_stay_text() -> None:
+    async with showing(hostile_session(), (120, 40), exchange=0) as driver:
+        screen = await before_sending(driver, *"sim:openai")
+        for _ in range(len(screen.facts.facts)):
+            assert_clean(driver)
+            await driver.press("j")
+        await driver.press("enter")
+        answer = driver.app.screen
+        assert isinstance(answer, AnswerScreen)
+        await until(driver.pilot, lambda: answer.is_over)
+        assert_clean(driver)
