@@ -12,6 +12,7 @@ from tests.targets.hostile import Hostile, answer
 from workbench.targets import local
 from workbench.targets.local import PORTS, found
 from workbench.targets.simulator import Simulator
+from workbench.targets.target import resolve
 
 
 class Serving(Hostile):
@@ -95,6 +96,13 @@ def test_a_simulator_that_is_served_is_one_that_nobody_knows(served):
     server = served(Simulator("vllm"))
     (there,) = asyncio.run(found([server.port]))
     assert there.url == server.url and there.models
+
+
+@pytest.mark.parametrize("name", PORTS)
+def test_each_is_a_target_by_its_name(name):
+    there = resolve(name)
+    assert there.url == f"http://127.0.0.1:{PORTS[name]}" and there.is_loopback and not there.key_variable
+    assert there.contract == name and "openai-chat" in there.protocols
 
 
 def test_only_this_machine_is_asked():

@@ -13,8 +13,8 @@
         headers: {x-team: tools, x-token: "${TEAM_TOKEN}"}
 
   providers      by the names of their contracts: they need a key in the environment and nothing else
-  --local        servers that answer on their usual port of this machine: vLLM 8000, SGLang 30000, llama.cpp 8080,
-                 Ollama 11434, LM Studio 1234
+  --local        looks for servers on their usual port of this machine: vllm 8000, sglang 30000, llama.cpp 8080,
+                 ollama 11434, lm-studio 1234; these names are targets, too
 
 A key is read from the environment when a request is sent, goes to the scheme, host and port it is configured for and to
 no other, and is never written. This list says whether one is set, never what it is.

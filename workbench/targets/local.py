@@ -60,6 +60,17 @@ class Local:
         return Target(self.server or self.url, first, self.url, self.server, model, others=more)
 
 
+def usual() -> Mapping[str, Target]:
+    """The servers by name, where they usually listen; whether one does is not asked."""
+    made = {}
+    for name, port in PORTS.items():
+        if name in contracts.names():
+            url = f"http://{HOST}:{port}"
+            first, *others = contracts.protocols(name)
+            made[name] = Target(name, first, url, name, others=tuple((each, url) for each in others))
+    return made
+
+
 async def found(ports: Iterable[int] = tuple(PORTS.values())) -> tuple[Local, ...]:
     """The servers that answer on these ports of this machine, in order; all are asked at once."""
     import asyncio

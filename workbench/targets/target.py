@@ -1,4 +1,4 @@
-"""Targets: where a request can be sent. A name from ``targets.yaml`` or of a provider, ``sim:CONTRACT``, or a URL.
+"""Targets: where requests can be sent. ``sim:CONTRACT``, a URL, or a name: of ``targets.yaml``, a provider, a server here.
 
 Laws of this file:
 
@@ -136,14 +136,14 @@ def resolve(text: str, protocol: str = "", *, key_variable: str = "") -> Target:
     """
     from dataclasses import replace
 
-    from workbench.targets import configured
+    from workbench.targets import configured, local
 
     if key_variable and not VARIABLE.fullmatch(key_variable):
         raise UsageError("that is no name of an environment variable", hint="name the variable, never the key itself")
     if text.startswith(SIMULATOR):
         return _simulator(text)
     named = configured.named()
-    known = providers()
+    known = {**providers(), **local.usual()}
     if text in named or text in known:
         found = named[text] if text in named else known[text]
     elif "://" in text:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -40,7 +41,7 @@ _SHOWN = 400
 _LEAST_FOR_CALLS = 16
 """Most tokens of an answer below which no call is tried: clients that ask for one token only try their key."""
 
-_ERROR = re.compile(r'^Error\b|"(?:is_error"\s*:\s*true|error"\s*:)')
+_ERROR = re.compile(r'\bError: |"(?:is_error"\s*:\s*true|error"\s*:)')
 
 THOUGHT = "The user asks for something; a tool may know it."
 SPLIT = "Done ✓ naïve 東京 🗂️"
@@ -200,7 +201,7 @@ class _Writer:
             return _json(arguments_for(schema, user_words(self.request)))
         ending = f" {SPLIT}" if self.dials.stream == "split-utf8" else ""
         results = last_results(self.request)
-        if results and not self.dials.reads:
+        if not self.dials.reads and (results or self.told_in_text):
             return f"I am done.{ending}"
         if results:
             names = {c.id: c.name for m in self.request.messages for _, c in m.tool_calls()}
@@ -236,10 +237,30 @@ class _Writer:
         if results and mode not in ("any", "tool"):
             yield from self.mended(results)
             return
+        if self.told_in_text and mode not in ("any", "tool"):
+            yield from self.mended_text()
+            return
         count = max(self.dials.parallel, 2 if self.dials.stream == "reused-index" else 1)
         ordered = self.ordered(choice.name if choice and mode == "tool" else None)
         for number in range(1 if self.request.parallel is False else count):
             yield Call(ordered[number % len(ordered)].name or "")
+
+    @cached_property
+    def told_in_text(self) -> Sequence[textcalls.TextCall]:
+        """The calls that the last answer wrote as text: what the user says behind them are their results."""
+        if self.dials.calls == NATIVE or len(self.request.messages) < 2:
+            return ()
+        before = self.request.messages[-2]
+        texts = [p.text or "" for p in before.parts if isinstance(p, Text | Reasoning)]
+        return textcalls.find("\n".join(texts), self.tools, (self.dials.calls,), is_thought_shown=True)
+
+    def mended_text(self) -> Iterator[Call]:
+        """The same for calls in text: all of them, where the results tell of an error."""
+        told = [" ".join(p.text for p in m.parts if isinstance(p, Text)) for m in self.request.messages]
+        errors = sum(len(_ERROR.findall(text)) for text in told)
+        if self.dials.mends and _ERROR.search(told[-1]):
+            for call in self.told_in_text:
+                yield Call(call.name or "", _absolute(call.input) if errors >= self.dials.mends else call.input)
 
     def mended(self, results: Sequence[ToolResultIR]) -> Iterator[Call]:
         """The calls that failed, made again: with paths that are absolute once it has seen enough errors."""
