@@ -138,7 +138,7 @@ def mark_of(worst: str, *, is_changed: bool) -> Line:
     return line(Span(sign, style), Span("~" if is_changed else " ", "warning"))
 
 
-def headline(number: int, node: Node, studied: Studied | None, said: str, width: int) -> list[Line]:
+def headline(number: int, node: Node, studied: Studied | None, said: Span, width: int) -> list[Line]:
     """That it is an edit, and of what; the contract and its verdict; what there is to say.
 
     Args:
@@ -149,7 +149,7 @@ def headline(number: int, node: Node, studied: Studied | None, said: str, width:
     used = sum(cells(span.text) for span in first)
     if used + len(PROMISE) + 3 <= width:
         first = (*first, Span(f"{PROMISE} ", "ok", used - width))
-    return [first, verdict_line(studied), line(Span(f" {said}", "muted"))]
+    return [first, verdict_line(studied), line(said)]
 
 
 def where(node: Node) -> Line:
@@ -164,13 +164,15 @@ def verdict_line(studied: Studied | None) -> Line:
     """The contract, its verdict and what that rests on; and how much is changed."""
     if studied is None:
         return line(Span(" judging …", "muted"))
-    told = studied.told
+    told, loose = studied.told, len(studied.meant.unbound)
     sign, style = SIGNS[told.verdict.value]
     why = f" · {told.finding.rule}" if told.finding else ""
+    problem = studied.meant.problem
     return line(
         Span(f" contract {studied.contract} ", "muted"),
         Span(f"{sign} {told.verdict}{why}", f"{style} strong"),
-        Span(f" · ✗ {clip(studied.meant.problem, 80)}" if studied.meant.problem else "", "error"),
+        Span(f" · ✗ {clip(problem, 80)}" if problem else "", "error"),
+        Span(f" · ! {count(loose, 'signature')} unbound" if loose else "", "warning"),
         Span(f" · {changed_words(studied)}", "muted"),
     )
 

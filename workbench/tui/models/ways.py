@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,11 +12,12 @@ from workbench.errors import LocalProtocolError, WireError
 from workbench.repairs._between import between
 from workbench.tui.models.edit import Entry
 from workbench.tui.models.tools import laid_out
-from workbench.tui.safetext import from_bytes
-from workbench.wire.jsontext import loads
+from workbench.tui.safetext import HIDDEN, from_bytes
+from workbench.wire.jsontext import dumps, loads
 
 if TYPE_CHECKING:
     from workbench.editing import Change, Splice
+    from workbench.ir import JsonValue
     from workbench.tui.models.studied import Studied
 
 ROOM = 60
@@ -39,6 +41,11 @@ class Way(NamedTuple):
     suffix: str = ".json"
     is_line: bool = False
 
+    @property
+    def is_text(self) -> bool:
+        """It is written as the text that it stands for."""
+        return self.suffix == ".txt"
+
 
 def likeliest(studied: Studied, row: Entry) -> Way:
     """As its text where it has one, as JSON else; the whole body as its bytes."""
@@ -61,17 +68,48 @@ def as_text(studied: Studied, row: Entry) -> Way | None:
 
 
 def as_json(studied: Studied, row: Entry) -> Way:
-    """As JSON: laid out where it stands on one long line, and then only what differs is changed."""
+    """As JSON: laid out where it stands on one long line. Only what differs is changed, but for what is typed anew."""
     raw, pointer, decoded = studied.json(row.pointer), row.pointer, studied.decoded
-    is_short = len(raw) <= ROOM and b"\n" not in raw
+    is_line = len(raw) <= ROOM and b"\n" not in raw
+
+    def retold(made: bytes) -> Sequence[Change | Splice]:
+        typed = read(made)
+        return operations.set_text(decoded, pointer, typed) if isinstance(typed, str) else put(made)
+
+    def put(made: bytes) -> Sequence[Change | Splice]:
+        return operations.set_value(decoded, pointer, made)
+
+    value = read(raw)
+    if isinstance(value, str):
+        return Way(escaped(from_bytes(dumps(value))), retold, "JSON", is_line=True)
+    if (isinstance(value, dict | list) and not (is_line or b"\n" in raw)) or not is_plain(from_bytes(raw)):
+        return Way(escaped(laid_out(value)), lambda made: between(value, read(made), pointer), "JSON")
+    return Way(raw, put, "JSON", is_line=is_line)
+
+
+def is_plain(text: str) -> bool:
+    """Lines of input can hold the text as it is: no character in it acts, hides, or ends a line in another way."""
+    return HIDDEN.search(text.replace("\n", "")) is None
+
+
+def escaped(text: str) -> bytes:
+    """JSON in which every character that acts or hides is written as an escape."""
+    return HIDDEN.sub(_escape, text).encode()
+
+
+def _escape(found: re.Match[str]) -> str:
+    if found[0] == "\n":
+        return "\n"
+    units = found[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[n : n + 4]}" for n in range(0, len(units), 4))
+
+
+def read(text: bytes) -> JsonValue:
+    """JSON that is written or stands there. Raises LocalProtocolError for what is none."""
     try:
-        value = loads(raw)
-    except WireError:
-        is_short = True
-    if is_short or not isinstance(value, dict | list) or b"\n" in raw:
-        return Way(raw, lambda made: operations.set_value(decoded, pointer, made), "JSON", is_line=is_short)
-    written = laid_out(value).encode("utf-8", "surrogateescape")
-    return Way(written, lambda made: between(value, _read(made), pointer), "JSON")
+        return loads(text)
+    except WireError as error:
+        raise LocalProtocolError(str(error)) from error
 
 
 def as_bytes(studied: Studied, row: Entry) -> Way:
@@ -85,10 +123,3 @@ def as_bytes(studied: Studied, row: Entry) -> Way:
         raise LocalProtocolError("it stands nowhere in the body", where=row.pointer)
     text, (start, end) = studied.text, span
     return Way(text[start:end], lambda made: operations.raw(text, start, end, made), "raw bytes")
-
-
-def _read(made: bytes) -> object:
-    try:
-        return loads(made)
-    except WireError as error:
-        raise LocalProtocolError(str(error)) from error

@@ -17,16 +17,11 @@ MOST_IN_PLACE = 64 * 1024
 """Bytes that are written in place: with more of them every key takes longer than a person waits."""
 
 
-def is_plain(text: str) -> bool:
-    """Lines of input can hold the text as it is: no character in it acts, hides, or ends a line in another way."""
-    return HIDDEN.search(text.replace("\n", "")) is None
-
-
 class Writing(TextArea):
     """Lines of input. What cannot be shown cannot be typed or pasted.
 
     Args:
-        text: ``is_plain``.
+        text: ``ways.is_plain``.
         is_line: it is one line, which enter ends.
     """
 

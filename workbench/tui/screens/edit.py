@@ -16,7 +16,7 @@ from workbench.tui.models.ways import Way
 from workbench.tui.models.words import size
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.outline import OutlinePane
-from workbench.tui.panes.writing import MOST_IN_PLACE, Writing, is_plain
+from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
 from workbench.tui.safetext import from_bytes, visible
 from workbench.tui.screens.edit_flow import Edit, EditFlow
 from workbench.tui.service import Answer, guarded
@@ -133,6 +133,11 @@ class EditScreen(EditFlow):
 
     # Writing in place.
 
+    def focus_pane(self, name: str) -> None:
+        super().focus_pane(name)
+        if name == "value" and self._writing:
+            self._writing[0].focus()
+
     def action_write(self) -> None:
         self._write(ways.likeliest)
 
@@ -172,18 +177,21 @@ class EditScreen(EditFlow):
         self.edit(do)
 
     def _write_in_place(self, studied: Studied, row: Entry, way: Way) -> None:
+        if way.is_text and not ways.is_plain(from_bytes(way.written)):
+            way = ways.as_json(studied, row)
+            self.say("it holds characters that act or hide: they are written as escapes")
         text = from_bytes(way.written)
         if len(way.written) > MOST_IN_PLACE:
             self.refuse(f"{size(len(way.written))} are too much to be edited here: E opens your editor")
-        elif not is_plain(text):
-            self.refuse(f"{row.name} holds what cannot be shown as it is: v edits it as JSON, E in your editor")
+        elif not ways.is_plain(text):
+            self.refuse(f"{row.name} holds bytes that cannot be shown: E opens your editor")
         elif self._writing is None:
             writing = Writing(text, f"{row.name} · as {way.word}", is_line=way.is_line, id="writing")
             self._writing = writing, way, studied, row
             self.query_one("#values").mount(writing)
             self.add_class("-writing")
+            self.show_keys("writing: ctrl+s keeps it  esc leaves it as it was  ")
             self.focus_pane("value")
-            writing.focus()
 
     def on_writing_typed(self, message: Writing.Typed) -> None:
         if self._pause:
@@ -198,7 +206,7 @@ class EditScreen(EditFlow):
         try:
             draft = edited(studied.request, studied.text, way.make(encode(writing.text)))
         except WorkbenchError as error:
-            self.say(f"not judged: {error}")
+            self.say(f"not judged: {error}", "error")
         else:
             self.say("as it is being written")
             self.judge(draft)
@@ -227,6 +235,7 @@ class EditScreen(EditFlow):
             self._writing[0].remove()
             self._writing = None
         self.remove_class("-writing")
+        self.show_keys()
         self.focus_pane("outline")
 
     # The whole of it.
@@ -298,8 +307,15 @@ class EditScreen(EditFlow):
         if node.id != self.node.id and not self.waiting and self.is_settled:
             self.stand(node)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While a value is written no key changes anything else."""
+        return self._writing is None or action in ("pane", "show", "back")
+
     def action_back(self) -> None:
-        self.dismiss(None)
+        if self._writing:
+            self.on_writing_left()
+        else:
+            self.dismiss(None)
 
 
 def begin(session: SessionScreen, index: int, pointer: str = "") -> None:
@@ -312,7 +328,7 @@ def begin(session: SessionScreen, index: int, pointer: str = "") -> None:
     def opened(node: Node) -> None:
         if node.exchange.request is None:
             session.notify("there is no request here that could be edited", markup=False)
-        else:
+        elif session.is_current:
             session.app.push_screen(EditScreen(session, node, pointer))
 
     session.working.current(index, opened)

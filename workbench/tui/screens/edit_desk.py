@@ -13,7 +13,7 @@ from textual.screen import Screen
 
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar, TabBar
-from workbench.tui.lines import line
+from workbench.tui.lines import Span, line
 from workbench.tui.models import edit
 from workbench.tui.models.diff import Compared
 from workbench.tui.models.tabs import TOO_SMALL, tab_line
@@ -70,7 +70,7 @@ class EditDesk(Screen[None]):
         self.index = node.index
         self.contract = ""
         self.studied: Studied | None = None
-        self.said = ""
+        self.said = Span("")
         self._front = self._focused = "outline"
         self._kept = "value"
         self.pointer: str | None = pointer
@@ -95,10 +95,14 @@ class EditDesk(Screen[None]):
 
     def on_mount(self) -> None:
         self.query_one("#too-small", Bar).show(TOO_SMALL)
-        self.query_one("#keys", KeyBar).show_keys(keys.EDIT)
+        self.show_keys()
         for name, words in edit.PANES:
             self._entitle(name, words)
         self.focus_pane("outline")
+
+    def show_keys(self, instead: str = "") -> None:
+        """The keys that are of use now, or other words in their place."""
+        self.query_one("#keys", KeyBar).show_keys(() if instead else keys.EDIT, instead)
 
     # What is judged.
 
@@ -130,7 +134,7 @@ class EditDesk(Screen[None]):
     def _not_judged(self, why: str) -> None:
         self._asked = None
         if self.is_attached:
-            self.say(f"it cannot be judged: {why}")
+            self.say(f"it cannot be judged: {why}", "error")
             self._go_on()
 
     @property
@@ -169,9 +173,9 @@ class EditDesk(Screen[None]):
         self.value.show(studied.value(row.pointer) if body is None else body, why="it is empty")
         self._entitle("value", "Value", row.name)
 
-    def say(self, words: str) -> None:
+    def say(self, words: str, style: str = "muted") -> None:
         """A sentence of the moment."""
-        self.said = words
+        self.said = Span(f" {words}", style)
         self.show_headline()
 
     def show_headline(self) -> None:
