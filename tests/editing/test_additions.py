@@ -155,8 +155,33 @@ def test_the_first_message_and_the_first_tool() -> None:
 
 
 @pytest.mark.parametrize(
+    ("protocol", "held", "at"),
+    [
+        ("openai-chat", {"tools": []}, ("tools", 0, "function", "name")),
+        (
+            "bedrock-converse",
+            {"toolConfig": {"toolChoice": {"auto": {}}}},
+            ("toolConfig", "tools", 0, "toolSpec", "name"),
+        ),
+        ("gemini", {"tools": [{"googleSearch": {}}]}, ("tools", 0, "functionDeclarations", 0, "name")),
+        ("gemini", {"tools": []}, ("tools", 0, "functionDeclarations", 0, "name")),
+    ],
+)
+def test_a_tool_joins_what_is_there(protocol: str, held: dict[str, Any], at: tuple[str | int, ...]) -> None:
+    body = {k: v for k, v in json.loads(conversation(protocol)).items() if k not in ("tools", "toolConfig")} | held
+    asked = decoded(json.dumps(body).encode(), protocol)
+    now = after(asked, insert_tool(asked, "f", {"type": "object"}))
+    assert not now.request_index.duplicates()
+    value = json.loads(now.request_text)
+    for step in at:
+        value = value[step]
+    assert value == "f"
+
+
+@pytest.mark.parametrize(
     ("add", "why"),
     [
+        (lambda d: insert_message(d, "user", "x", "/model"), "no message is there"),
         (lambda d: insert_message(d, "tool", "x"), "no role 'tool'"),
         (lambda d: insert_text(d, "/messages/9", "x"), "no message is there"),
         (lambda d: insert_text(d, "/messages/3", "x"), "holds no texts"),

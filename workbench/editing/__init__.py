@@ -1,4 +1,8 @@
-"""Edits of requests: pure, and only what is edited changes. What becomes of an edit is somebody else's to say."""
+"""Edits of requests: pure, and only what is edited changes.
+
+``elements`` lists what can be edited, ``operations`` and ``additions`` edit it, ``request`` does changes to bytes and
+takes them back; ``live`` says what an edit means, and ``signed`` which signatures it unbinds.
+"""
 
 from __future__ import annotations
 

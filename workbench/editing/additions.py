@@ -81,8 +81,14 @@ def insert_tool(decoded: Decoded, name: str, schema: JsonValue) -> Splices:
     if known:
         held = value_of(decoded, parent_of(known[-1])[0])
         return (held.with_element(len(held.children), held.written(value_at(body, pointer))),)
-    key = pointer.split("/")[1]
-    return _member(value_of(decoded, _root(decoded)), key, body[key])
+    root, at = _root(decoded), ""
+    for step in pointer.split("/")[1:]:
+        held = value_of(decoded, root + at)
+        at = f"{at}/{step}"
+        if decoded.request_index.span(root + at) is None:
+            new = held.written(value_at(body, at))
+            return (held.with_element(0, new) if held.is_list else held.with_member(step, new),)
+    raise LocalProtocolError("there is something that is no tool", where=root + at, hint="edit it")
 
 
 def insert_result(decoded: Decoded, call: str, text: str, *, is_error: bool = False) -> Splices:
@@ -186,7 +192,7 @@ def _put(decoded: Decoded, before: str, value: JsonValue) -> Splices:
         if decoded.request_index.span(place) is None:
             return _member(value_of(decoded, parent_of(place)[0]), place.rpartition("/")[2], [value])
     held = value_of(decoded, place)
-    at = int(parent_of(before)[1]) if before else len(held.children)
+    at = int(parent_of(_message(decoded, before).pointer)[1]) if before else len(held.children)
     return (held.with_element(at, held.written(value)),)
 
 
