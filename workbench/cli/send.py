@@ -287,10 +287,10 @@ class _Kept:
     """Where what is sent and answered is kept."""
 
     def __init__(self, session: Session, index: int, out: str | None) -> None:
-        from workbench.workspace import open_for
+        from workbench.workspace import Workspace, open_for
 
         self._out = Path(out) if out else None
-        self._workspace = open_for(session)
+        self._workspace = Workspace(session) if out else open_for(session)
         self._root = self._workspace.root(index)
         self._exchanges = [self._root.exchange]
 

@@ -1,4 +1,4 @@
-"""Targets: where requests can be sent. ``sim:CONTRACT``, a URL, or a name: of ``targets.yaml``, a provider, a server here.
+"""Targets: where requests can be sent: ``sim:CONTRACT``, a URL, or a name of ``targets.yaml``, a provider, a server.
 
 Laws of this file:
 
