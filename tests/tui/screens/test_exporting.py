@@ -1,0 +1,138 @@
+"""The export screen: driven by keys alone, from the break to a test that holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import SESSIONS
+from tests.tui.driving import Driver, screen_text, showing, until
+from workbench.exporters import Proof, Tried, as_pytest
+from workbench.importers import open_input
+from workbench.tui.screens.edit import EditScreen
+from workbench.tui.screens.exporting import ExportScreen, WhereScreen
+from workbench.tui.screens.repairs import RepairsScreen
+from workbench.tui.screens.session import SessionScreen
+
+BROKEN = ("deepseek-reasoning-lost", "anthropic-parallel-result-lost", "responses-call-interrupted")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What is done is kept in an empty state folder; what is written lands in an empty folder."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def tried(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The folders whose tests were run: not in truth."""
+    folders = list[Path]()
+
+    def prove(asked: list[Path]) -> list[Proof]:
+        folders.extend(asked)
+        return [Proof((Tried("broken", 2, 2, ("test_a: refused",)), Tried("fixed", 4)))]
+
+    monkeypatch.setattr(as_pytest, "prove", prove)
+    return folders
+
+
+async def exporting(d: Driver) -> ExportScreen:
+    """The export screen, once it knows what it would write."""
+    await d.press("x")
+    await until(d.pilot, lambda: isinstance(d.app.screen, ExportScreen) and d.app.screen._lines)
+    assert isinstance(d.app.screen, ExportScreen)
+    return d.app.screen
+
+
+async def mend(d: Driver) -> None:
+    """Apply the first repair of the first break, and go back to the session."""
+    await d.press("f")
+    await until(d.pilot, lambda: isinstance(d.app.screen, RepairsScreen))
+    await d.press("a")
+    await until(d.pilot, lambda: isinstance(d.app.screen, EditScreen))
+    await d.press("q")
+    await until(d.pilot, lambda: isinstance(d.app.screen, SessionScreen))
+
+
+async def write(d: Driver, screen: ExportScreen, name: str = "") -> None:
+    await d.press("enter")
+    await until(d.pilot, lambda: isinstance(d.app.screen, WhereScreen))
+    if name:
+        d.app.screen.put("path", name)  # type: ignore[attr-defined]
+    await d.press("enter")
+    await until(d.pilot, lambda: d.app.screen is screen and screen._written and not screen._is_trying)
+
+
+async def test_a_broken_request_says_what_to_do_first() -> None:
+    async with showing(open_input(str(SESSIONS / f"{BROKEN[0]}.jsonl")), size=(120, 40)) as d:
+        screen = await exporting(d)
+        assert "exchange 2 is refused by deepseek: reasoning.missing" in d.text
+        assert "apply a repair (f)" in d.text
+        await d.press("enter")
+        assert d.app.screen is screen
+        await d.press("q")
+        assert isinstance(d.app.screen, SessionScreen)
+
+
+async def test_every_form_shows_what_it_would_write_in_every_scope(here: Path) -> None:
+    async with showing(open_input(str(SESSIONS / f"{BROKEN[0]}.jsonl")), size=(160, 50)) as d:
+        screen = await exporting(d)
+        names = [row.name for row in screen.rows]
+        assert names[0] == "pytest" and {"curl", "text", "session"} < set(names)
+        await d.press(*("j" * names.index("curl")))
+        await until(d.pilot, lambda: "curl --globoff" in d.text)
+        assert "this exchange" in d.text and "private text stays" in d.text
+        await d.press("a")
+        await until(d.pilot, lambda: screen.made and screen.made.data.count(b"curl --globoff") == 2)
+        assert "the session (2 exchanges)" in d.text
+        assert "hidden ones" in screen.made.data.decode()
+        await d.press("R")
+        await until(d.pilot, lambda: screen.made and b"hidden ones" not in screen.made.data)
+        assert "private text replaced by stand-ins" in d.text
+        await write(d, screen, "all.sh")
+        assert (here / "all.sh").read_bytes() == screen.made.data
+        assert "written: all.sh" in d.text
+        await d.press("enter")
+        await until(d.pilot, lambda: isinstance(d.app.screen, WhereScreen))
+        d.app.screen.put("path", "all.sh")
+        await d.press("enter")
+        await until(d.pilot, lambda: "enter again replaces it" in screen_text(d.app))
+        await d.press("escape")
+
+
+async def test_an_edited_request_is_held_against_what_it_was(here: Path, tried: list[Path]) -> None:
+    async with showing(open_input(str(SESSIONS / f"{BROKEN[0]}.jsonl")), size=(120, 40)) as d:
+        await mend(d)
+        screen = await exporting(d)
+        assert "this exchange as it was edited" in d.text
+        assert "as it was before it was edited" in d.text
+        await write(d, screen)
+        assert [folder.name for folder in tried] == ["deepseek-reasoning-lost-2-test"]
+        for said in ("red   on what was broken: 2 of 4 tests fail", "test_a: refused", "green on what is right: 4"):
+            assert said in d.text
+        assert "the test tells one from the other" in d.text
+        await d.press("a")
+        assert "its branch (2 exchanges)" in d.text
+
+
+async def test_from_the_break_to_a_test_with_keys_alone(here: Path, tried: list[Path]) -> None:
+    """For three of the examples; their tests are then run together, in truth."""
+    for name in BROKEN:
+        async with showing(open_input(str(SESSIONS / f"{name}.jsonl")), size=(100, 30)) as d:
+            await mend(d)
+            await write(d, await exporting(d))
+    folders = [here / folder for folder in tried]
+    assert len(folders) == len(BROKEN)
+    from workbench.exporters.as_pytest import _proof
+
+    assert [proof.why_not for proof in _proof.prove(folders)] == [""] * len(BROKEN)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50), (40, 10)])
+async def test_it_fits(size: tuple[int, int]) -> None:
+    async with showing(open_input(str(SESSIONS / f"{BROKEN[0]}.jsonl")), size=size) as d:
+        await exporting(d)
+        assert all(len(row) <= size[0] for row in d.text.splitlines())
