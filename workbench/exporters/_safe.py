@@ -11,6 +11,7 @@ from urllib.parse import quote
 from workbench.exporters import Selection
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.redaction import Redactor
+from workbench.wire.session import MemorySession
 
 
 def safe(selection: Selection) -> Iterator[tuple[int, Exchange]]:
@@ -31,9 +32,14 @@ def header_text(value: str) -> str:
 
 
 def knowing(selection: Selection, salt: bytes | None = None) -> Redactor:
-    """What replaces secrets, knowing those of every header and URL, as they are and as other texts would hold them."""
+    """What replaces secrets, knowing those of every header and URL, as they are and as other texts would hold them.
+
+    Of a session in memory, which no recorder has looked through, those of all its exchanges count.
+    """
     redactor = Redactor(salt) if salt is not None else Redactor()
-    for _, exchange in selection.exchanges():
+    session = selection.session
+    read = session.exchanges if isinstance(session, MemorySession) else (e for _, e in selection.exchanges())
+    for exchange in read:
         redactor.exchange(_heads(exchange))
     for secret in list(redactor.seen):
         text = secret.decode("latin-1")

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from workbench.exporters import Exported, Selection, one_file
+from workbench.exporters._safe import safe
 from workbench.wire.session import store
 
 
@@ -17,7 +18,7 @@ def saved(selection: Selection, form: str) -> Exported:
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "session"
-        exchanges = (exchange for _, exchange in selection.exchanges())
+        exchanges = (exchange for _, exchange in safe(selection))
         written = store.save(exchanges, path, about=selection.session.about, form=form)
         count = written.redactions
         note = (f"{count:,} secrets are replaced by stand-ins" if count > 1 else "a secret is replaced by a stand-in",)
