@@ -112,7 +112,7 @@ def entry_line(row: Entry, value: bytes, mark: Line, digits: int) -> Line:
     """A row: what stands against it, its number, what it is, and how it begins.
 
     Args:
-        value: its bytes, for a parameter and the whole body.
+        value: its bytes, for a parameter and the whole body; the text of a result or a system prompt.
         mark: what the contract or the comparison says of it, in a column.
         digits: of the highest number.
     """
@@ -128,7 +128,11 @@ def entry_line(row: Entry, value: bytes, mark: Line, digits: int) -> Line:
     elif element.kind is Kind.MESSAGE:
         told = line(Span(element.label or "message", "role"))
     else:
-        told = line(Span(f"{element.kind} ", style, max(10, len(element.kind) + 1)), Span(element.label))
+        told = line(
+            Span(f"{element.kind} ", style, max(10, len(element.kind) + 1)),
+            Span("" if element.kind is Kind.SYSTEM else f"{element.label}  "),
+            Span(from_bytes(value[:MOST_SHOWN]), "muted", is_bytes=True),
+        )
     return (*mark, *margin, *told)
 
 

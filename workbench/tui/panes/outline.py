@@ -89,8 +89,11 @@ class OutlinePane(LineView):
     def head(self, item: int, width: int) -> Line:
         assert self._studied
         row = self.rows[item]
-        has_value = row.element.kind is Kind.PARAMETER or not row.pointer
-        value = self._studied.value(row.pointer) if has_value else b""
+        kind = row.element.kind
+        value = self._studied.value(row.pointer) if kind is Kind.PARAMETER or not row.pointer else b""
+        if kind in (Kind.RESULT, Kind.SYSTEM):
+            text = self._studied.text_of(row.element) or ""
+            value = " ".join(text[: edit.MOST_SHOWN].split()).encode("utf-8", "replace")
         mark = edit.mark_of(self._worst.get(item, ""), is_changed=item in self._changed and item > 0)
         return edit.entry_line(row, value, mark, self._digits)
 
