@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from tests.loop.samples import answered, call, chat, exchanged
 from workbench.ir import ToolCallIR
-from workbench.loop import Recording, Result
+from workbench.loop import Answer, Loop, Recording, Result, Send
 from workbench.wire.exchange import Exchange
+from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession
+
+RESPONSES = "https://api.openai.com/v1/responses"
 
 USER = {"role": "user", "content": "?"}
 
@@ -71,3 +74,19 @@ def test_a_call_that_only_the_server_remembers_is_found_in_its_answer() -> None:
     )
     found = recording(first, second).of(wanted("c1"), 0)
     assert found and (found.result.text, found.exchange) == ("one", 1)
+
+
+def test_the_result_of_a_built_in_tool_keeps_its_own_form() -> None:
+    call = {"type": "local_shell_call", "call_id": "c1", "action": {"type": "exec", "command": ["ls"]}, "id": "lsh_1"}
+    output = {"type": "local_shell_call_output", "call_id": "c1", "output": "a b", "status": "completed"}
+    asked = {"model": "m", "input": [{"role": "user", "content": "?"}]}
+    answer = {"id": "resp_1", "object": "response", "status": "completed", "output": [call]}
+    first = exchanged(dumps(asked), dumps(answer), url=RESPONSES)
+    second = exchanged(dumps({**asked, "input": [*asked["input"], call, output]}), url=RESPONSES)
+    loop = Loop(first, "openai-responses", "openai")
+    assert isinstance(loop.step, Answer)
+    found = recording(first, second).of(loop.step.call, 0)
+    assert found
+    step = loop.after(found.result).step
+    assert isinstance(step, Send)
+    assert step.added == (call, output)

@@ -78,11 +78,22 @@ def _after_answer(adapter: Adapter, decoded: Decoded) -> bytes:
 
 def result_values(adapter: Adapter, calls: Sequence[ToolCallIR], results: Sequence[Result]) -> list[JsonValue]:
     """The results of the calls of one answer, in their order, as the elements that the protocol has for them."""
-    made = [_result(adapter, call, result) for call, result in zip(calls, results, strict=True)]
-    asked = Message("assistant", normal_calls(calls))
+    plain = [(c, r) for c, r in zip(calls, results, strict=True) if r.element is None]
+    made = [_result(adapter, call, result) for call, result in plain]
+    asked = Message("assistant", normal_calls([call for call, _ in plain]))
     body, request = written(adapter, (asked, Message("tool", tuple(made))))
     holders = [m for m in request.messages if any(m.tool_results())]
-    return [value_at(body, message.pointer) for message in holders]
+    values = [value_at(body, message.pointer) for message in holders]
+    for number, (call, result) in enumerate(zip(calls, results, strict=True)):
+        if result.element is not None:
+            values.insert(number, _of_call(result.element, call))
+    return values
+
+
+def _of_call(element: JsonValue, call: ToolCallIR) -> JsonValue:
+    """A recorded element with the id of the call that it answers now."""
+    named = isinstance(element, dict) and "call_id" in element and call.id is not None
+    return {**element, "call_id": call.id} if named else element
 
 
 def text_result_values(

@@ -18,7 +18,7 @@ from workbench.ir import Message, Reasoning, Text, ToolCallIR
 from workbench.loop.following import Following, following, result_values, text_result_values, user_values
 from workbench.loop.recorded import call_key
 from workbench.loop.said import answer_values
-from workbench.loop.steps import Answer, Ended, Limits, Outcome, Reason, Result, Say, Send, Step
+from workbench.loop.steps import BUILT_IN, Answer, Ended, Limits, Outcome, Reason, Result, Say, Send, Step
 from workbench.rules import Contract, contracts
 from workbench.wire.exchange import Exchange, State
 
@@ -27,7 +27,7 @@ BYTES_PER_TOKEN = 4
 
 DEFAULT_LIMITS = Limits()
 
-FREE_TEXT = ("openai-custom", "openai-item")
+FREE_TEXT = ("openai-custom", BUILT_IN)
 """Formats of calls whose input is no JSON text."""
 
 
@@ -202,6 +202,9 @@ class Loop:
         came = Counter(r.carrier.value for m in (response.choices[0] if response else ()) for _, r in m.reasoning())
         gone = [name for name in came if name in self._unwanted]
         notes = [f"{name} is left out: {self.terms.label} refuses it" for name in gone]
+        for call, result in zip(self.calls, self.results, strict=False):
+            if call.format == BUILT_IN and result.element is None:
+                notes.append(f"{call.name or 'a call'} is a built-in tool: the form of its result may be another one")
         if response and len(response.choices) > 1:
             notes.append(f"the first of {len(response.choices)} choices is continued")
         return notes

@@ -48,7 +48,8 @@ def load(plain: JsonValue) -> Loop:
 
 
 def _plain(result: Result) -> JsonValue:
-    return {"text": result.text, "is_error": result.is_error, "parts": [_plain_part(p) for p in result.parts]}
+    own = {"text": result.text, "is_error": result.is_error, "element": result.element}
+    return {**own, "parts": [_plain_part(part) for part in result.parts]}
 
 
 def _plain_part(part: Part) -> JsonValue:
@@ -58,7 +59,7 @@ def _plain_part(part: Part) -> JsonValue:
 
 
 def _result(plain: JsonValue) -> Result:
-    return Result(plain["text"], plain["is_error"], tuple(_part(p) for p in plain["parts"]))
+    return Result(plain["text"], plain["is_error"], tuple(_part(p) for p in plain["parts"]), plain["element"])
 
 
 def _part(plain: JsonValue) -> Part:

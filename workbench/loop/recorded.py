@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
 from workbench.decode import REQUEST, RESPONSE, Decoded
-from workbench.ir import Text, ToolCallIR, ToolResultIR
+from workbench.ir import Message, Text, ToolCallIR, ToolResultIR
 from workbench.known import KnownMessages
 from workbench.leaves import scalars
-from workbench.loop.steps import Result
+from workbench.loop.said import value_at
+from workbench.loop.steps import BUILT_IN, Result
+from workbench.wire.jsontext import loads
 from workbench.wire.session import Session, exchanges_of
 
 
@@ -52,20 +54,23 @@ class Recording:
     def of(self, call: ToolCallIR, exchange: int | None = None) -> Recorded | None:
         """The result of the same call: of the one with its id and name, else of one with its name and arguments.
 
-        Of several the latest counts that was told before the exchange, else the first one after it.
+        Of several the latest counts that was told before the exchange, else the first one after it; for a call without
+        an id it is the other way round: what was told next is its own result.
 
         Args:
             exchange: index of the exchange that the call is in; None for one behind the session.
         """
         key = call_key(call)
-        by_id = [r for k, name, r in self._results if call.id and r.call_id == call.id and name == call.name]
+        own = {id for id in (call.id, call.extra.get("id")) if id}  # clients may name the item of a call
+        by_id = [r for k, name, r in self._results if r.call_id in own and name == call.name]
         same = [r for k, _, r in self._results if k == key]
         exact = [r for r in by_id if r in same] or by_id
         found = exact or same
         if not found:
             return None
         before = [r for r in found if exchange is None or r.exchange <= exchange]
-        best = before[-1] if before else found[0]
+        after = [r for r in found if r not in before] if call.id is None else []
+        best = after[0] if after else before[-1] if before else found[0]
         others = len({repr(r.result) for r in found} - {repr(best.result)})
         return Recorded(best.result, best.exchange, best.call_id, bool(exact), others)
 
@@ -76,15 +81,17 @@ class Recording:
         known, answered = KnownMessages(), dict[str, ToolCallIR]()
         for index, exchange in enumerate(exchanges_of(self._session)):
             decoded = Decoded(index, exchange, self._protocol, known=known)
-            for call, result in _pairs(decoded, answered):
+            for call, result, message in _pairs(decoded, answered):
                 made, key = _result(result), call_key(call)
+                if call.format == BUILT_IN:
+                    made = replace(made, element=value_at(loads(decoded.request_text), message.pointer))
                 found.setdefault((key, call.id, repr(made)), (key, call.name, Recorded(made, index, call.id)))
             answered |= {c.id: c for m in decoded.messages(RESPONSE) for _, c in m.tool_calls() if c.id}
         return list(found.values())
 
 
-def _pairs(decoded: Decoded, answered: Mapping[str, ToolCallIR]) -> Iterator[tuple[ToolCallIR, ToolResultIR]]:
-    """The results of a request with their calls: by id, in the history or in an answer before it; else by name."""
+def _pairs(decoded: Decoded, answered: Mapping[str, ToolCallIR]) -> Iterator[tuple[ToolCallIR, ToolResultIR, Message]]:
+    """Results of a request, each with its call (by id, also of an answer before it; else by name) and its message."""
     by_id, waiting = dict(answered), list[ToolCallIR]()
     for message in decoded.messages(REQUEST):
         for _, call in message.tool_calls():
@@ -96,7 +103,7 @@ def _pairs(decoded: Decoded, answered: Mapping[str, ToolCallIR]) -> Iterator[tup
             of = of or next((c for c in waiting if not c.id and result.name in (None, c.name)), None)
             if of is not None:
                 waiting = [c for c in waiting if c is not of]
-                yield of, result
+                yield of, result, message
 
 
 def _result(result: ToolResultIR) -> Result:

@@ -28,6 +28,10 @@ class Limits:
     repeats: int = 3
 
 
+BUILT_IN = "openai-item"
+"""Format of calls of built-in tools that the client runs: their results have forms of their own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Send:
     """A request is to be sent; what comes of it is an ``Exchange`` with the answer, of this request or another one.
@@ -113,11 +117,13 @@ class Result:
         text: what the tool says, where ``parts`` is empty.
         is_error: it failed.
         parts: what it says where that is more than text: ``Text``, ``Media``, ``Opaque``.
+        element: of a recorded result of a provider's built-in tool, the whole element: it has a form of its own.
     """
 
     text: str = ""
     is_error: bool = False
     parts: tuple[Part, ...] = ()
+    element: JsonValue = None
 
     @property
     def content(self) -> tuple[Part, ...]:

@@ -137,10 +137,10 @@ async def test_traffic_is_shown_and_never_obeyed() -> None:
     async with showing(hostile, (120, 40)) as driver:
         screen = await continuing(driver)
         await pending(driver, screen, Answer, 0)
-        assert_clean(driver.app)
+        assert_clean(driver)
         await driver.press("e", *"ok", "ctrl+s", "enter")
         await pending(driver, screen, Answer, 1)
         assert "error that says why" in driver.text
         await driver.press("enter")
         await pending(driver, screen, Send, 2)
-        assert_clean(driver.app)
+        assert_clean(driver)

@@ -225,7 +225,7 @@ class ContinuingScreen(Stepper):
     def action_error(self) -> None:
         """The tool failed, or it did not."""
         if self.offer:
-            made = replace(self.offer.result, is_error=not self.offer.result.is_error)
+            made = replace(self.offer.result, is_error=not self.offer.result.is_error, element=None)
             self.offers[self.offered] = self.offer._replace(result=made)
             self.show_steps()
 
