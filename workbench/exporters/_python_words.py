@@ -42,14 +42,15 @@ def header(name: str, pieces: Sequence[Piece]) -> str:
 
 def body(name: str, pieces: Sequence[Piece]) -> str:
     """The assignment of a body, of type ``bytes``."""
-    if not pieces:
+    if not any(pieces):
         return f'{name} = b""'
     if len(pieces) == 1 and isinstance(pieces[0], bytes):
         lines, end = _lines(pieces[0])
         if len(lines) == 1:
             return f"{name} = {lines[0]}{end}"
         return f"{name} = (\n{_indented(lines)}\n){end}"
-    parts = [line for number, piece in enumerate(pieces) for line in _part(piece, is_first=not number)]
+    held = [piece for piece in pieces if piece]
+    parts = [line for number, piece in enumerate(held) for line in _part(piece, is_first=not number)]
     return f"{name} = (\n{_indented(parts)}\n)"
 
 
@@ -59,10 +60,12 @@ def _part(piece: Piece, *, is_first: bool) -> Iterator[str]:
         yield f'{plus}os.environ["{piece.name}"].encode()'
         return
     lines, end = _lines(piece)
-    yield f"{plus}({lines[0]}" if len(lines) > 1 or end else f"{plus}{lines[0]}"
+    if len(lines) == 1:
+        yield f"{plus}{lines[0]}{end}"
+        return
+    yield f"{plus}({lines[0]}"
     yield from (f"   {line}" for line in lines[1:-1])
-    if len(lines) > 1:
-        yield f"   {lines[-1]}){end}"
+    yield f"   {lines[-1]}){end}"
 
 
 def _lines(data: bytes) -> tuple[list[str], str]:
