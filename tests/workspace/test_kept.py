@@ -60,7 +60,7 @@ def test_a_process_that_is_killed_loses_nothing_that_was_done(file: Path) -> Non
     again = Workspace(source(), file)
     made = again.below(again.root(0))[1:]
     assert len(made) in (len(said), len(said) + 1), "what was said to be done, and the one it was in perhaps"
-    assert [n.title for n in made[1:20]] == [f"n{n - 1}  is n{n} " for n in range(1, 20)]
+    assert [n.title for n in made[1:20]] == [f"n{n - 1} is n{n}" for n in range(1, 20)]
     assert [n.name for n in made[: len(said)]] == [f"name {n}" for n in said]
     assert again.current(0) == made[-1]
     assert (again.trouble, again.notices) == ("", [])
@@ -109,6 +109,19 @@ def test_a_second_instance_writes_a_file_beside_and_both_are_read(file: Path) ->
     assert [n.id for n in again.branches(0)] == [a.id, d.id]
     assert [n.id for n in again.path(again.node(d.id))][1:] == [b.id, c.id, d.id]
     assert again.notices == []
+
+
+def test_a_file_that_another_instance_wrote_meanwhile_is_written_on(file: Path) -> None:
+    one, two = Workspace(source(), file), Workspace(source(), file)
+    edit(one, one.root(0), "hi", "one")
+    one.close()
+    edit(two, two.root(0), "hi", "two")
+    assert two.trouble == ""
+    two.close()
+    assert files(file.parent) == [file.name]
+    again = Workspace(source(), file)
+    assert [n.title for n in again.branches(0)] == ["hi is one", "hi is two"]
+    assert again.current(0).title == "hi is two"
 
 
 def test_where_nothing_can_be_written_editing_goes_on_and_it_is_said(tmp_path: Path) -> None:

@@ -103,6 +103,16 @@ def test_everything_is_there_when_it_is_opened_again(file: Path) -> None:
     assert len(Workspace(recorded, file).branches(1)) == 3
 
 
+def test_titles_and_names_are_lines_that_a_file_takes(file: Path) -> None:
+    workspace = Workspace(source(), file)
+    made = workspace.commit(workspace.root(0), HttpRequest(body=Body(b"x")), "half \ud83d of\na ☃")
+    assert workspace.rename(made, "\udcff\x00").name == "\\udcff\x00"
+    workspace.close()
+    again = Workspace(source(), file)
+    assert again.trouble == workspace.trouble == ""
+    assert again.node(made.id).title == "half \\ud83d of a ☃"
+
+
 def test_a_source_that_changed_keeps_its_earlier_edits_in_a_tree_beside(file: Path) -> None:
     workspace = Workspace(source(), file)
     edit(workspace, workspace.root(1), "hi", "ho")

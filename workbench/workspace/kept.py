@@ -85,7 +85,13 @@ class Kept:
         told = {word: self._safe(value) if isinstance(value, str) else value for word, value in about.items()}
         if base and exchange.request and safe.request and safe.request.body.raw != exchange.request.body.raw:
             told["change"] = self._change(base, exchange.request)
-        self._do(lambda writer: writer.append(replace(safe, meta={**safe.meta, META: told})))
+        kept = replace(safe, meta={**safe.meta, META: told})
+
+        def write(writer: SessionWriter) -> None:
+            with suppress(*(() if base else (sqlite3.IntegrityError,))):  # another instance wrote this root meanwhile
+                writer.append(kept)
+
+        self._do(write)
 
     def say(self, word: str, value: str) -> None:
         """Keep a name, or where somebody stands."""

@@ -117,6 +117,7 @@ class Workspace:
         """An edit: the request as it is now; the parent itself where it is the same. Somebody stands there then."""
         if request == parent.exchange.request:
             return self.go(parent)
+        title = _line(title)
         exchange = Exchange(
             uuid.uuid4().hex[:12], request, origin=Origin.EDITED, parent=parent.id, started_at=time.time(), note=title
         )
@@ -125,7 +126,7 @@ class Workspace:
     def sent(self, parent: Node, exchange: Exchange) -> Node:
         """What a target answered to the request of a node. Somebody stands there then."""
         status = exchange.response.status if exchange.response else "no answer"
-        title = f"sent to {exchange.meta.get('target', 'a target')}: {status}"
+        title = _line(f"sent to {exchange.meta.get('target', 'a target')}: {status}")
         exchange = replace(
             exchange, id=self._free(exchange.id), parent=parent.id, origin=Origin.RESENT, note=exchange.note or title
         )
@@ -156,6 +157,7 @@ class Workspace:
 
     def rename(self, node: Node, name: str) -> Node:
         """The node under another name; "" takes its name away."""
+        name = _line(name)
         renamed = self._nodes[node.id] = replace(self._nodes[node.id], name=name)
         self._keep_way(renamed)
         self._kept.say(_NAME + node.id, name)
@@ -295,6 +297,11 @@ def open_for(session: Session) -> Workspace:
     except SessionFormatError:
         known_by = ""
     return Workspace(session, resources.state_folder("work") / f"{known_by}.session" if known_by else None)
+
+
+def _line(text: str) -> str:
+    """A text as one line that any file takes: half a surrogate pair as its escape."""
+    return " ".join(text.split()).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _body(node: Node) -> bytes:
