@@ -12,10 +12,12 @@ import pytest
 
 from tests.cli.conftest import SESSIONS, Run
 from tests.targets.hostile import answer, hostile
+from tests.targets.test_preflight import SIGNED, history
 from workbench.cli._send_live import Live
 from workbench.importers import open_input
 from workbench.targets.sending import Answered, Arrived
-from workbench.wire.exchange import Headers, Origin, State
+from workbench.wire.exchange import Exchange, Headers, Origin, State
+from workbench.wire.session import store
 
 LOST = SESSIONS / "deepseek-reasoning-lost.jsonl"
 LOOP = SESSIONS / "anthropic-tool-loop.jsonl"
@@ -191,7 +193,8 @@ def test_what_came_before_an_interrupt_is_kept(run: Run, tmp_path: Path, monkeyp
     first, second = json.loads(done.out)["sent"]
     assert done.status == 130
     assert (first["state"], first["note"], first["exit"]) == ("aborted", "interrupted", 130)
-    assert first["answer"]["text"] == "good \x1b[31mmorning" and second["status"] is None
+    assert (second["status"], second["exit"]) == (None, 130)
+    assert first["answer"]["text"] == "good \x1b[31mmorning"
     kept = open_input(str(out))
     assert len(kept) == 2 and kept.exchange(1).state is State.ABORTED
 
@@ -261,3 +264,34 @@ def test_what_is_coded_is_not_shown_as_it_comes(capsys: pytest.CaptureFixture[st
     live.heard(Arrived(b"\x1f\x8b", 0.1))
     live.end()
     assert capsys.readouterr().err == "" and not live.has_shown
+
+
+def test_lines_of_json_are_shown_as_they_come(capsys: pytest.CaptureFixture[str]) -> None:
+    class plan(_Plan):
+        protocol = "ollama"
+
+    live = Live(plan, is_shown=True)  # type: ignore[arg-type]
+    live.heard(Answered(200, Headers((("content-type", "application/x-ndjson"),)), 0.0))
+    line = b'{"model":"m","message":{"role":"assistant","content":"%s"},"done":false}\n'
+    live.heard(Arrived(line % b"one " + (line % b"two")[:30], 0.1))
+    live.heard(Arrived((line % b"two")[30:], 0.2))
+    live.end()
+    assert capsys.readouterr().err == "one two\n"
+
+
+def test_signed_blocks_that_an_edit_unbound_are_named_and_left_out(run: Run, tmp_path: Path) -> None:
+    before, edited = history("list it"), history("list all of it")
+    path = tmp_path / "edited.jsonl"
+    made = Exchange("b", edited, origin=Origin.EDITED, parent="a")
+    store.save((Exchange("a", before, origin=Origin.RECORDED), made), path)
+    words = ("send", path, "--exchange", 2, "--target", "sim:anthropic")
+    done = run(*words)
+    assert "  unbound: /messages/1/content/0  an edit before it breaks its signature" in done.out
+    assert "  --drop-unbound sends it without them" in done.out
+    done = run(*words, "--drop-unbound", "--out", tmp_path / "out.jsonl")
+    assert done.status == 0 and "unbound:" not in done.out
+    assert "  left out: /messages/1/content/0, whose signature an edit unbound" in done.out
+    sent = open_input(str(tmp_path / "out.jsonl")).exchange(1).request
+    assert sent and SIGNED.encode() not in sent.body.raw
+    told = json.loads(run(*words, "--format", "json").out)["sent"][0]
+    assert told["unbound"] == ["/messages/1/content/0"] and told["dropped"] == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,10 @@ from workbench.tui.safetext import visible
 if TYPE_CHECKING:
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.sending import Event
+    from workbench.wire.sse import SseEvent
+
+STREAMS = ("text/event-stream", "application/x-ndjson")
+"""Content types whose text can be shown as it comes."""
 
 REPAINT_SECONDS = 0.1
 """Text is shown this often: putting it together costs more the more there is."""
@@ -33,6 +38,8 @@ class Live:
         self._is_shown = is_shown and outgoing.protocol in adapters.protocols()
         self._decoder = adapters.get(outgoing.protocol).stream_decoder() if self._is_shown else None
         self._reader = SseReader()
+        self._kind = ""
+        self._held = b""
         self._shown = ""
         self._last = 0.0
 
@@ -49,11 +56,12 @@ class Live:
             again = f"{self._name}: {event.why}: again in {event.wait:.1f} s (attempt {event.attempt} failed)"
             _output.complain(again, 0)
         elif isinstance(event, Answered):
-            kind = event.headers.get("content-type") or ""
+            kind = (event.headers.get("content-type") or "").partition(";")[0].strip().lower()
             is_plain = not (event.headers.get("content-encoding") or "").replace("identity", "")
-            self._is_shown = self._is_shown and is_plain and kind.startswith("text/event-stream")
+            self._kind = kind if is_plain else ""
+            self._is_shown = self._is_shown and self._kind in STREAMS
         elif isinstance(event, Arrived) and self._is_shown and self._decoder:
-            for block in self._reader.feed(event.data):
+            for block in self._blocks(event.data):
                 self._decoder.feed(block)
             if time.monotonic() - self._last >= REPAINT_SECONDS:
                 self._show()
@@ -64,6 +72,15 @@ class Live:
             self._show()
             if self._shown:
                 self._write("\n")
+
+    def _blocks(self, data: bytes) -> Iterable[SseEvent]:
+        """The blocks of the stream that are whole with these bytes."""
+        from workbench.wire.stream import Framing, read_stream
+
+        if self._kind == STREAMS[0]:
+            return self._reader.feed(data)
+        lines, end, self._held = (self._held + data).rpartition(b"\n")
+        return read_stream(lines + end, framing=Framing.NDJSON).events if end else ()
 
     def _show(self) -> None:
         from workbench.ir import Text

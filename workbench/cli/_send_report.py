@@ -108,6 +108,8 @@ def result_lines(row: Row) -> Iterator[str]:
     if row.error:
         yield f"  not sent: {row.error}" if row.status == 2 else f"  failed: {row.error}"
     if exchange is None:
+        if row.is_interrupted:
+            yield "  not sent: interrupted"
         return
     status = str(exchange.response.status) if exchange.response else "no answer"
     size = f" · {_output.number(len(exchange.response.body.raw), 'byte')}" if exchange.response else ""

@@ -219,6 +219,8 @@ class _Job:
             with interrupted_by(signal.SIGTERM, signal.SIGHUP):
                 asyncio.run(self._all())
         except KeyboardInterrupt:
+            for row in self.rows:
+                row.is_interrupted |= row.exchange is None and row.error is None
             return INTERRUPTED
         return 0
 

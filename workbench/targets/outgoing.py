@@ -102,7 +102,7 @@ def prepare(
         wanted,
         losses=made.losses,
         ids=made.ids,
-        notes=(*made.notes, *left_out, *_warnings(asked, target, url)),
+        notes=(*made.notes, *left_out, *_warnings(asked, made, target, url)),
         model=made.model,
         is_stream=made.is_stream,
         is_converted=made.is_converted,
@@ -119,6 +119,7 @@ class _Made:
     losses: tuple[Loss, ...] = ()
     ids: tuple[tuple[str, str], ...] = ()
     is_converted: bool = False
+    is_read: bool = True
 
 
 def _wanted(decoded: Decoded, target: Target, protocol: str) -> str:
@@ -138,7 +139,7 @@ def _as_it_is(decoded: Decoded, asked: HttpRequest, wanted: str, model: str, str
     why = next((p.message.removeprefix("request: ") for p in decoded.problems), "no model can be asked this")
     notes = [f"the body goes as it is: {why}"]
     if wanted not in adapters.protocols():
-        return _Made(decoded.request_text, urls.path_of(asked.url) or "/", notes=tuple(notes))
+        return _Made(decoded.request_text, urls.path_of(asked.url) or "/", notes=tuple(notes), is_read=False)
     adapter = adapters.get(wanted)
     facts = adapter.read_url(asked.url)
     named, is_stream = model or facts.model or "", facts.stream is True if stream is None else stream
@@ -151,7 +152,7 @@ def _as_it_is(decoded: Decoded, asked: HttpRequest, wanted: str, model: str, str
         notes.append("it cannot be asked for another model: the body cannot be read")
     if stream is not None and not in_path:
         notes.append("whether it asks for a stream stays as it is: the body cannot be read")
-    return _Made(decoded.request_text, path, named, is_stream and in_path, tuple(notes))
+    return _Made(decoded.request_text, path, named, is_stream and in_path, tuple(notes), is_read=False)
 
 
 def _same(decoded: Decoded, request: ModelRequest, asked: HttpRequest, model: str, stream: bool | None) -> _Made:
@@ -226,7 +227,9 @@ def _otherwise(
     return members.done(), request, tuple(notes)
 
 
-def _warnings(asked: HttpRequest, target: Target, url: str) -> Iterator[str]:
+def _warnings(asked: HttpRequest, made: _Made, target: Target, url: str) -> Iterator[str]:
+    if made.is_read and not made.model:
+        yield "no model is asked for: name one with --model"
     if any(mark.where == "body" for mark in asked.redactions):
         yield "the body holds stand-ins of secrets that were replaced when it was recorded"
     if not asked.body.is_raw and asked.body.note:
