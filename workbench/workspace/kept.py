@@ -127,7 +127,7 @@ class Kept:
                 self._owed[0](self._writer)
                 del self._owed[0]
             self.trouble = ""
-        except (OSError, sqlite3.Error, WorkbenchError) as error:
+        except (OSError, sqlite3.Error, WorkbenchError, UnicodeError) as error:
             why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             self.trouble = f"edits are kept in memory only: {self.path.parent} cannot be written ({why})"
 
