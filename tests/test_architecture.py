@@ -22,7 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("rules",),
     ("inspection",),
     ("editing", "repairs", "targets", "loop", "filters", "matrix", "comparison", "recorder"),
-    ("whatif", "minimize", "metrics", "probes", "importers", "exporters", "notes", "workspace", "selftest", "replay"),
+    ("whatif", "minimize", "metrics", "probes", "capability", "importers", "exporters", "notes", "workspace", "selftest", "replay"),
     ("shelf",),
     ("tui", "cli", "pytest_plugin", "__main__"),
 )

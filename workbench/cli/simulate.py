@@ -54,7 +54,10 @@ if TYPE_CHECKING:
 NAME = "simulate"
 HELP = "serve a provider that refuses like the real one"
 
-_DIALS = ("calls", "calls_in", "parallel", "arguments", "stream", "http", "retry_after", "latency", "chunk")
+_DIALS = (
+    *("calls", "calls_in", "parallel", "mends", "reads", "arguments", "stream", "http", "retry_after", "latency"),
+    "chunk",
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -73,6 +76,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     dials.add_argument("--calls", metavar="FORMAT", help="native (default), or the text format of calls")
     dials.add_argument("--calls-in", choices=PLACES, help="where such text stands (default: content)")
     dials.add_argument("--parallel", type=int, metavar="N", help="calls of one answer, where the request allows it")
+    dials.add_argument("--mends", type=int, metavar="N", help="errors after which a call is made rightly (0: never)")
+    dials.add_argument("--reads", action=argparse.BooleanOptionalAction, help="answers tell what results say")
     dials.add_argument("--arguments", choices=[*ARGUMENT_FAULTS], metavar="FAULT", help="what is wrong with arguments")
     dials.add_argument("--stream", choices=[*STREAM_FAULTS], metavar="FAULT", help="what is wrong with streams")
     dials.add_argument("--http", metavar="STATUS[:N]", help="refuse with this status; N times, else always")

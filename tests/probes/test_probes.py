@@ -1,0 +1,149 @@
+"""Probes against simulators: every verdict follows the dial, whatever the contract says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from workbench import adapters, probes
+from workbench.errors import UsageError
+from workbench.probes import CORE, Measurement, Outcome, Subject
+from workbench.rules import contracts
+from workbench.targets.sending import Sender
+from workbench.targets.simulator import Dials, HttpFault, ScriptedModel, Simulator
+from workbench.targets.target import resolve
+
+PASS, PARTIAL, FAIL, UNCLEAR = "pass", "partial", "fail", "inconclusive"
+
+
+def measured(label: str, protocol: str, wanted: tuple[str, ...] = (), samples: int = 1, **dials: object) -> Measurement:
+    target = resolve(f"sim:{label}")
+    made = Measurement(Subject(target, protocol, Simulator(label).names()[0], ""))
+    model = ScriptedModel(Dials(**{"mends": 1, "parallel": 2, **dials}))  # type: ignore[arg-type]
+
+    async def run() -> None:
+        count = iter(range(10**6))
+        async with Sender(model=model) as sender:
+            chosen = probes.chosen(wanted)
+            async for _ in probes.measure(made, chosen, sender, samples=samples, nonce=lambda: f"n{next(count)}k"):
+                pass
+
+    asyncio.run(run())
+    return made
+
+
+def outcomes(made: Measurement) -> dict[str, str]:
+    return {result.probe: result.outcome.value for result in made.results}
+
+
+def spoken() -> Iterator[tuple[str, str]]:
+    for label in contracts.names():
+        own = contracts.read(label).protocols or adapters.protocols()
+        yield from ((label, protocol) for protocol in own if protocol in adapters.protocols())
+
+
+@pytest.mark.parametrize(("label", "protocol"), spoken(), ids=lambda word: word)
+def test_a_model_that_can_everything_passes_under_every_contract(label: str, protocol: str) -> None:
+    made = measured(label, protocol)
+    found = outcomes(made)
+    reasons = made.facts["reasoning_carrier"] != "none"
+    assert found == {**dict.fromkeys(CORE, PASS), "reasoning": PASS if reasons else UNCLEAR}
+    assert made.facts["supports_parallel_tool_use"] is True
+    assert made.facts["schema_level"] == "strict-json-schema"
+    assert made.facts["error_repair"] == "reliable"
+
+
+DIALS = {
+    "one call at a time": ({"parallel": 1}, "parallel", FAIL, {"supports_parallel_tool_use": False}),
+    "several at once": ({"parallel": 3}, "parallel", PASS, {"supports_parallel_tool_use": True}),
+    "it gives up": ({"mends": 0}, "repair", FAIL, {"error_repair": "none"}),
+    "it mends late": ({"mends": 2, "parallel": 1}, "repair", PARTIAL, {"error_repair": "limited"}),
+    "it never mends": ({"mends": 100, "parallel": 1}, "repair", FAIL, {"error_repair": "none"}),
+    "it does not read results": ({"reads": False}, "closure", FAIL, {"closes": False}),
+    "calls in text": ({"calls": "hermes"}, "format", PARTIAL, {"tool_call_format": "json-text", "parser": "hermes"}),
+    "calls as XML": ({"calls": "qwen3-coder"}, "format", PARTIAL, {"tool_call_format": "xml"}),
+    "wrong types": ({"arguments": "wrong-type"}, "schema", FAIL, {"schema_level": "string-only"}),
+    "no JSON": ({"arguments": "invalid-json"}, "format", PARTIAL, {"tool_call_format": "openai"}),
+    "streams are cut": ({"stream": "cut"}, "streaming", FAIL, {"supports_streaming_tool_use": False}),
+    "streams do not end": ({"stream": "no-terminator"}, "streaming", FAIL, {"supports_streaming_tool_use": False}),
+    "no stream comes": ({"stream": "json-body"}, "streaming", FAIL, {"supports_streaming_tool_use": False}),
+    "characters are cut": ({"stream": "split-utf8"}, "streaming", PASS, {"supports_streaming_tool_use": True}),
+}
+
+
+@pytest.mark.parametrize("name", DIALS)
+@pytest.mark.parametrize("label", ["openai", "deepseek"])
+def test_the_verdict_follows_the_dial(label: str, name: str) -> None:
+    dials, probe, outcome, facts = DIALS[name]
+    made = measured(label, "openai-chat", **dials)
+    assert outcomes(made)[probe] == outcome, next(r.words for r in made.results if r.probe == probe)
+    assert {key: made.facts[key] for key in facts} == facts
+
+
+def test_calls_in_text_are_read_by_the_parser_that_was_found() -> None:
+    made = measured("qwen3-coder", "openai-chat", calls="qwen3-coder")
+    found = outcomes(made)
+    assert (found["closure"], found["parallel"], found["repair"], found["streaming"]) == (PASS, PASS, PASS, PASS)
+
+
+REPLAY = {
+    "deepseek": {"verbatim": "taken", "missing": "refused", "empty": "taken", "altered": "taken"},
+    "anthropic": {"verbatim": "taken", "missing": "taken", "empty": "refused", "altered": "refused"},
+}
+
+
+@pytest.mark.parametrize("label", REPLAY)
+def test_how_reasoning_comes_back_is_tried_in_every_way(label: str) -> None:
+    protocol = contracts.read(label).protocols[0]
+    made = measured(label, protocol, ("reasoning",))
+    assert made.facts["reasoning_replay"] == REPLAY[label]
+    assert made.facts["requires_reasoning_replay"] is (REPLAY[label]["missing"] == "refused")
+
+
+@pytest.mark.parametrize("status", [401, 429, 500, 529])
+def test_what_is_not_about_the_model_is_never_a_failure(status: int) -> None:
+    made = measured("openai", "openai-chat", ("format", "closure"), samples=5, http=HttpFault(status))
+    assert outcomes(made) == {"format": UNCLEAR, "closure": UNCLEAR}
+    assert made.results[0].words.startswith(f"status {status}")
+    assert made.results[0].unmeasured == 2  # after two in a row it is left
+    assert made.facts == {}
+
+
+def test_a_refusal_for_a_while_leaves_fewer_samples() -> None:
+    made = measured("openai", "openai-chat", ("format",), samples=4, http=HttpFault(429, times=1))
+    (result,) = made.results
+    assert (result.outcome, result.n, result.unmeasured) == (Outcome.PASS, 3, 1)
+
+
+def test_evidence_counts_the_exchanges_of_the_probe() -> None:
+    made = measured("openai", "openai-chat", ("format", "closure"), samples=2)
+    assert [result.evidence for result in made.results] == [(0, 1), (2, 3, 4, 5)]
+    assert {e.origin.value for e in made.exchanges} == {"probe"}
+    assert [e.meta["probe"] for e in made.exchanges] == ["format"] * 2 + ["closure"] * 4
+
+
+def test_probes_are_chosen_by_name() -> None:
+    assert tuple(probe.name for probe in probes.chosen()) == CORE
+    assert [probe.name for probe in probes.chosen(["streaming", "format"])] == ["format", "streaming"]
+    assert probes.chosen(["all"]) == probes.every()
+    with pytest.raises(UsageError, match="no probe named 'weather'"):
+        probes.chosen(["weather"])
+
+
+def test_a_pending_request_may_be_changed_before_it_is_sent() -> None:
+    """What was sent decides: a request without its tool gets no call."""
+    subject = Subject(resolve("sim:openai"), "openai-chat", "gpt-4.1", "n1k")
+    run = probes.Run(probes.chosen(["format"])[0], subject)
+    assert run.pending and b"probe_echo" in run.pending.request.body.raw
+
+    async def send(request: object) -> object:
+        async with Sender(model=ScriptedModel()) as sender:
+            return await probes.send(request, subject, sender)  # type: ignore[arg-type]
+
+    bare = subject.request("Say hello.")
+    exchange = asyncio.run(send(probes.Ask("changed", bare, "openai-chat")))
+    run.after(exchange)  # type: ignore[arg-type]
+    assert run.sample and run.sample.outcome is Outcome.FAIL
+    assert run.sample.words == "the model answered without a call"

@@ -1,0 +1,8 @@
+"""Capability profiles: what one model behind one endpoint was measured to do, with evidence, and what has changed."""
+
+from __future__ import annotations
+
+from workbench.capability.profile import NAMES, CapabilityProfile, Key, differences, key_of, of_measurement
+from workbench.capability.store import Store
+
+__all__ = ["NAMES", "CapabilityProfile", "Key", "Store", "differences", "key_of", "of_measurement"]

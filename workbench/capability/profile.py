@@ -1,0 +1,195 @@
+"""A capability profile: measured facts with the samples behind them. Nothing in it is believed; it was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from workbench.errors import ProfileError
+from workbench.ir import NOTHING, JsonValue
+from workbench.probes import Interval, Measurement, Outcome, Result
+from workbench.targets.target import Target
+
+VERSION = 1
+"""Of the probes: a profile that was made by other ones is stale."""
+
+NAMES = (
+    "schema_level",
+    "tool_call_format",
+    "supports_parallel_tool_use",
+    "requires_reasoning_replay",
+    "supports_streaming_tool_use",
+    "error_repair",
+)
+"""The facts that every profile has, each None where it could not be measured."""
+
+STALE_SECONDS = 30 * 86_400.0
+"""Age from which on a profile is to be measured again."""
+
+
+class Key(NamedTuple):
+    """What a profile is of.
+
+    Attributes:
+        provider: label of the contract it is judged by.
+        endpoint: base URL, or ``sim:CONTRACT``.
+        chat_template_hash: of the template that the server says it uses; "" where it does not say.
+    """
+
+    provider: str
+    model: str
+    endpoint: str
+    protocol: str
+    chat_template_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityProfile:
+    """What was measured.
+
+    Attributes:
+        facts: by name: those of ``NAMES``, and finer ones.
+        results: of the probes, with their sample sizes.
+        verified_at: when, seconds since the epoch.
+        probe_version: of the probes that measured.
+        evidence: path of the session that shows it, "" where none was kept.
+    """
+
+    key: Key
+    facts: Mapping[str, JsonValue]
+    results: tuple[Result, ...] = ()
+    verified_at: float = 0.0
+    probe_version: int = VERSION
+    evidence: str = ""
+
+    def fact(self, name: str) -> JsonValue:
+        """A measured fact, None for what was not measured."""
+        return self.facts.get(name)
+
+    def why_stale(self, now: float) -> str:
+        """Why it is to be measured again, in words; "" where it holds."""
+        if self.probe_version != VERSION:
+            return f"measured by probes of version {self.probe_version}, these are of version {VERSION}"
+        days = (now - self.verified_at) / 86_400
+        return f"measured {days:.0f} days ago" if now - self.verified_at > STALE_SECONDS else ""
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """The profile as data; ``of_json`` reads it."""
+        return {
+            **self.key._asdict(),
+            **{name: self.fact(name) for name in NAMES},
+            "verified_at": self.verified_at,
+            "probe_version": self.probe_version,
+            "evidence": self.evidence,
+            "facts": {name: value for name, value in self.facts.items() if name not in NAMES},
+            "probes": [_result_json(result) for result in self.results],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A fact that differs between two profiles; None where one has none."""
+
+    name: str
+    before: JsonValue
+    after: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What is different between two profiles.
+
+    Attributes:
+        key: parts of the key that differ.
+        facts: measured in both, and not the same.
+        gained, lost: measured in one only.
+    """
+
+    key: tuple[Change, ...] = ()
+    facts: tuple[Change, ...] = ()
+    gained: tuple[Change, ...] = field(default=())
+    lost: tuple[Change, ...] = field(default=())
+
+
+def key_of(target: Target, provider: str, measurement: Measurement, template: str = "") -> Key:
+    """What a measurement is of."""
+    subject = measurement.subject
+    return Key(provider, subject.model, target.url or target.name, subject.protocol, template)
+
+
+def of_measurement(
+    key: Key, measurement: Measurement, *, at: float, evidence: str = "", before: CapabilityProfile | None = None
+) -> CapabilityProfile:
+    """The profile that a measurement gives.
+
+    Args:
+        before: the last profile of the same key: what was not measured anew is taken over, with its own time.
+        at: seconds since the epoch.
+        evidence: path of the session of its exchanges.
+    """
+    anew = {result.probe for result in measurement.results if result.n}
+    kept = [result for result in before.results if result.probe not in anew] if before else []
+    names = {result.probe for result in kept}
+    results = (*kept, *(result for result in measurement.results if result.probe not in names))
+    facts = {name: value for result in results for name, value in result.facts.items()}
+    return CapabilityProfile(key, facts, results, at, VERSION, evidence)
+
+
+def of_json(value: JsonValue) -> CapabilityProfile:
+    """The profile of its data. Raises ProfileError."""
+    try:
+        return CapabilityProfile(
+            Key(**{name: value[name] for name in Key._fields}),
+            {**{n: value[n] for n in NAMES if value[n] is not None}, **value["facts"]},
+            tuple(_result(result) for result in value["probes"]),
+            float(value["verified_at"]),
+            int(value["probe_version"]),
+            str(value["evidence"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ProfileError(f"not a capability profile ({type(error).__name__}: {error})") from error
+
+
+def differences(before: CapabilityProfile, after: CapabilityProfile) -> Differences:
+    """What the second profile says otherwise."""
+    olds, news = before.facts, after.facts
+    names = tuple(dict.fromkeys((*NAMES, *olds, *news)))
+    keys = tuple(
+        Change(name, old, new) for name, old, new in zip(Key._fields, before.key, after.key, strict=True) if old != new
+    )
+    changed = [Change(n, olds[n], news[n]) for n in names if n in olds and n in news and olds[n] != news[n]]
+    gained = [Change(n, None, news[n]) for n in names if n in news and n not in olds]
+    lost = [Change(n, olds[n], None) for n in names if n in olds and n not in news]
+    return Differences(keys, tuple(changed), tuple(gained), tuple(lost))
+
+
+def _result_json(result: Result) -> dict[str, JsonValue]:
+    return {
+        "probe": result.probe,
+        "verdict": result.outcome.value,
+        "n": result.n,
+        "passes": result.passes,
+        "unmeasured": result.unmeasured,
+        "interval": list(result.interval),
+        "words": result.words,
+        "facts": dict(result.facts),
+        "evidence": list(result.evidence),
+        "at": result.at,
+    }
+
+
+def _result(value: JsonValue) -> Result:
+    numbers: Sequence[int] = value["evidence"]
+    return Result(
+        value["probe"],
+        Outcome(value["verdict"]),
+        value["n"],
+        value["passes"],
+        value["unmeasured"],
+        Interval(*value["interval"]),
+        value["words"],
+        value.get("facts") or NOTHING,
+        tuple(numbers),
+        value["at"],
+    )

@@ -1,0 +1,105 @@
+"""Measured profiles on disk: a file for each key, a line for each measurement, the newest last; none is changed."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from workbench import resources
+from workbench.capability.profile import CapabilityProfile, Key, of_json
+from workbench.errors import ProfileError, UsageError, WireError
+from workbench.wire.jsontext import dumps, loads
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The profiles below a folder. Reading skips what cannot be read; ``faults`` says what that is."""
+
+    folder: Path
+
+    @staticmethod
+    def of_user() -> Store:
+        """Where the program keeps them."""
+        return Store(resources.state_folder("profiles"))
+
+    def save(self, profile: CapabilityProfile) -> Path:
+        """Add a measurement to the history of its key. Raises OSError."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = self._path(profile.key)
+        with path.open("ab") as file:
+            file.write(dumps(profile.as_json()) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        return path
+
+    def history(self, key: Key) -> list[CapabilityProfile]:
+        """Every measurement of a key, oldest first."""
+        return [profile for profile in _read(self._path(key)) if profile.key == key]
+
+    def latest(self) -> list[CapabilityProfile]:
+        """The newest measurement of each key, by endpoint and model."""
+        found = [list(_read(path)) for path in self._files()]
+        newest = [profiles[-1] for profiles in found if profiles]
+        return sorted(newest, key=lambda profile: (profile.key.endpoint, profile.key.model, profile.key.protocol))
+
+    def named(self, name: str) -> CapabilityProfile:
+        """The newest profile that a name is for: part of endpoint, model or protocol, or a number of the list.
+
+        ``NAME@2`` is the measurement before the newest one, ``@3`` the one before that. Raises UsageError.
+        """
+        name, _, back = name.partition("@")
+        every = self.latest()
+        found = [p for n, p in enumerate(every, 1) if name == str(n)] or [p for p in every if _fits(p.key, name)]
+        if len(found) != 1:
+            hint = "workbench profile list shows all" if every else "workbench probe --target T makes one"
+            raise UsageError(f"{len(found) or 'no'} profiles fit {name!r}", hint=hint)
+        if not back:
+            return found[0]
+        history = self.history(found[0].key)
+        if not back.isdecimal() or not 1 <= int(back) <= len(history):
+            raise UsageError(f"no measurement {back!r} of {name!r}", hint=f"1 (newest) to {len(history)}")
+        return history[-int(back)]
+
+    @property
+    def faults(self) -> list[str]:
+        """Files with lines that are no profiles, one line each."""
+        return [fault for path in self._files() for fault in _faults(path)]
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob("*.jsonl"))
+
+    def _path(self, key: Key) -> Path:
+        digest = sha256("\0".join(key).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        words = re.sub(r"[^a-z0-9.]+", "-", f"{key.endpoint}-{key.model}".lower().removeprefix("https://")).strip("-.")
+        return self.folder / f"{words[:60]}-{digest}.jsonl"
+
+
+def _fits(key: Key, name: str) -> bool:
+    return any(name.lower() in part.lower() for part in (key.endpoint, key.model, " ".join(key)))
+
+
+def _read(path: Path) -> Iterator[CapabilityProfile]:
+    for line in _lines(path):
+        try:
+            yield of_json(loads(line))
+        except (ProfileError, WireError):
+            continue
+
+
+def _faults(path: Path) -> Iterator[str]:
+    for number, line in enumerate(_lines(path), 1):
+        try:
+            of_json(loads(line))
+        except (ProfileError, WireError) as error:
+            yield f"{path}, line {number}: {error}"
+
+
+def _lines(path: Path) -> list[bytes]:
+    try:
+        return [line for line in path.read_bytes().splitlines() if line.strip()]
+    except OSError:
+        return []

@@ -1,0 +1,246 @@
+"""Find out what a model behind an endpoint can really do, with tools that run nothing; the result is its profile.
+
+  workbench probe --target sim:deepseek
+  workbench probe --target http://127.0.0.1:8080/v1 --protocol openai-chat --model local --yes
+  workbench probe --target anthropic --model claude-sonnet-4-5 parallel streaming --samples 5 --format junit
+
+PROBE is a name of the list below; without one the seven that make a profile are run. Each sample is a small
+conversation with one of three tools of our own: probe_echo, probe_add (whose result holds a number that nobody can
+compute) and probe_fail_once (which refuses until it is called rightly). Before anything leaves this program it is said
+how many requests, and about how many tokens, it will take at most.
+
+  pass           every sample showed it
+  partial        some did, or a part of it
+  fail           none did
+  inconclusive   it could not be measured: network, key, rate limit, or nothing to see
+
+{probes}
+
+The profile is added to the history of its target (workbench profile), the exchanges are kept beside it, or in OUT.
+
+JSON output is one object:
+  {{"target", "protocol", "model", "provider", "profile": {{…}}, "evidence": FILE | null, "probes": [{{"probe",
+   "verdict", "n", "passes", "unmeasured", "interval": [low, high], "words", "facts", "evidence": [exchange…], "at"}}]}}
+
+Exit status: 0 when every probe passed; 1 when one failed, or passed in part; 3 when nothing failed and something could
+not be measured; 4 when nothing could be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.cli import _asking, _output
+from workbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from workbench.capability import CapabilityProfile
+    from workbench.ir import JsonValue
+    from workbench.probes import Measurement, Probe, Result
+    from workbench.targets.simulator import ScriptedModel
+    from workbench.targets.target import Target
+
+NAME = "probe"
+HELP = "measure what a model behind an endpoint can do"
+
+SIGNS = {"pass": "✓", "partial": "!", "fail": "✗", "inconclusive": "?"}
+MOST_SAMPLES = 1000
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    from workbench import probes
+
+    listed = "\n".join(f"  {p.name:<14} {p.title}" for p in probes.every())
+    parser.description = (parser.description or "").format(probes=listed)
+    parser.add_argument("probes", metavar="PROBE", nargs="*", help="only these (default: the seven; all for every one)")
+    parser.add_argument("--target", metavar="T", required=True, help="what workbench targets lists, or a URL")
+    parser.add_argument("--protocol", metavar="NAME", default="", help="ask in this protocol (default: the target's)")
+    parser.add_argument("--model", default="", help="the model (default: the target's, or the simulator's first)")
+    parser.add_argument("--samples", type=int, default=1, metavar="N", help="of each probe (1)")
+    parser.add_argument("--dial", metavar="NAME=VALUE", action="append", default=[], help="of the simulator's model")
+    parser.add_argument("--retries", type=int, default=3, metavar="N", help="attempts after the first (3)")
+    parser.add_argument("--out", metavar="FILE", help="session file for the exchanges (.wb, .jsonl)")
+    parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")
+    parser.add_argument("--format", choices=("text", "json", "junit"), default="text")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure one target."""
+    from workbench import probes
+    from workbench.targets.target import resolve
+
+    if not 1 <= args.samples <= MOST_SAMPLES:
+        raise UsageError(f"{args.samples} samples", hint=f"1 to {MOST_SAMPLES}")
+    if args.retries < 0:
+        raise UsageError(f"{args.retries} retries", hint="0 or more")
+    chosen = probes.chosen(args.probes)
+    target = resolve(args.target, args.protocol)
+    subject = probes.Subject(target, _protocol(args, target), _model(args, target), "")
+    requests = sum(probe.requests for probe in chosen) * args.samples
+    if not target.is_simulator:
+        tokens = sum(probe.tokens for probe in chosen) * args.samples
+        _output.complain(f"{requests:,} requests at most, about {tokens:,} tokens", 0)
+    _asking.agree([target], requests, is_agreed=args.yes)
+    measurement = probes.Measurement(subject)
+    try:
+        asyncio.run(_measure(args, measurement, chosen))
+    finally:
+        evidence = _kept(args, measurement)
+    profile = _profiled(target, measurement, evidence)
+    _show(args, target, measurement, profile)
+    return _status(measurement.results)
+
+
+def _protocol(args: argparse.Namespace, target: Target) -> str:
+    from workbench import adapters
+
+    spoken = [name for name in target.protocols if name in adapters.protocols()]
+    wanted = args.protocol or (spoken[0] if spoken else "openai-chat")
+    adapters.get(wanted)
+    if spoken and wanted not in spoken:
+        raise UsageError(f"{target.name} does not speak {wanted}", hint=f"it speaks {', '.join(spoken)}")
+    return wanted
+
+
+def _model(args: argparse.Namespace, target: Target) -> str:
+    if args.model or target.model:
+        return args.model or target.model
+    if not target.is_simulator:
+        raise UsageError(f"which model of {target.name}?", hint="say --model NAME")
+    from workbench.targets.simulator import Simulator
+
+    return Simulator(target.contract).names()[0]
+
+
+async def _measure(args: argparse.Namespace, measurement: Measurement, chosen: tuple[Probe, ...]) -> None:
+    from workbench import probes
+    from workbench.cli import _progress
+    from workbench.targets.sending import Sender
+
+    async with Sender(model=_scripted(args), retries=args.retries) as sender:
+        with _progress.counting("probing", len(chosen) * args.samples) as advance:
+            async for step in probes.measure(measurement, chosen, sender, samples=args.samples):
+                advance(note=f"{step.probe.name}: {step.sample.outcome.value}")
+
+
+def _scripted(args: argparse.Namespace) -> ScriptedModel:
+    """What answers in a simulator."""
+    from workbench import safeyaml
+    from workbench.targets.simulator import ScriptedModel as Model
+    from workbench.targets.simulator import dials_of
+
+    given: dict[str, JsonValue] = {"mends": 1}
+    for text in args.dial:
+        name, is_said, value = text.partition("=")
+        if not is_said:
+            raise UsageError(f"--dial {text!r:.60} is not NAME=VALUE", hint="workbench simulate --help lists them")
+        given[name] = value if name == "http" else safeyaml.load(value.encode(), name="--dial")
+    return Model(dials_of(given))
+
+
+def _kept(args: argparse.Namespace, measurement: Measurement) -> str:
+    """Where the exchanges are kept, "" where there are none, or nothing can be written."""
+    from workbench import resources
+    from workbench.wire.session import store
+
+    if not measurement.exchanges:
+        return ""
+    if args.out:
+        path = Path(args.out)
+    else:
+        folder = resources.state_folder("profiles") / "evidence"
+        path = folder / f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{measurement.exchanges[0].id}.wb"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        store.save(measurement.exchanges, path, about={"made": f"probes of {args.target}"})
+    except OSError as error:
+        if args.out:
+            raise
+        _output.complain(f"the exchanges are not kept: {_output.describe_os_error(error)}", 0)
+        return ""
+    return str(path)
+
+
+def _profiled(target: Target, measurement: Measurement, evidence: str) -> CapabilityProfile:
+    from workbench.capability import Store, key_of, of_measurement
+
+    store, key = Store.of_user(), key_of(target, measurement.subject.contract.label, measurement)
+    before = next(iter(store.history(key)[-1:]), None)
+    profile = of_measurement(key, measurement, at=time.time(), evidence=evidence, before=before)
+    try:
+        store.save(profile)
+    except OSError as error:
+        _output.complain(f"the profile is not kept: {_output.describe_os_error(error)}", 0)
+    return profile
+
+
+def _status(results: list[Result]) -> int:
+    outcomes = {result.outcome.value for result in results}
+    if outcomes & {"fail", "partial"}:
+        return 1
+    if "inconclusive" not in outcomes:
+        return 0
+    return 4 if outcomes == {"inconclusive"} else 3
+
+
+def _show(args: argparse.Namespace, target: Target, measurement: Measurement, profile: CapabilityProfile) -> None:
+    if args.format == "junit":
+        _output.write(_junit(target, measurement))
+    elif args.format == "json":
+        told = profile.as_json()
+        key = profile.key
+        head = {"target": target.name, "protocol": key.protocol, "model": key.model, "provider": key.provider}
+        probes = told.pop("probes")
+        _output.emit_json({**head, "profile": told, "evidence": profile.evidence or None, "probes": probes})
+    else:
+        _print(target, measurement, profile)
+
+
+def _print(target: Target, measurement: Measurement, profile: CapabilityProfile) -> None:
+    from workbench.capability import NAMES
+
+    subject = measurement.subject
+    _output.emit(f"{target.name}: {subject.protocol}, {subject.model}; tools are never executed")
+    _output.emit()
+    for result in measurement.results:
+        count = f"{result.passes}/{result.n}" if result.n else "-"
+        words = _output.cut(result.words)
+        _output.emit(f"{SIGNS[result.outcome.value]} {result.probe:<14} {result.outcome.value:<13} {count:>7}  {words}")
+    _output.emit()
+    for name in NAMES:
+        value = profile.fact(name)
+        _output.emit(f"  {name:<30} {'not measured' if value is None else _told(value)}")
+    if profile.evidence:
+        _output.emit()
+        _output.emit(f"evidence: {profile.evidence}")
+
+
+def _told(value: JsonValue) -> str:
+    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else _output.cut(str(value))
+
+
+def _junit(target: Target, measurement: Measurement) -> str:
+    """A test suite with a case for each probe."""
+    import xml.etree.ElementTree as ET
+
+    from workbench.tui.safetext import visible
+
+    results = measurement.results
+    failures = sum(r.outcome.value in ("fail", "partial") for r in results)
+    skipped = sum(r.outcome.value == "inconclusive" for r in results)
+    counts = {"tests": str(len(results)), "failures": str(failures), "skipped": str(skipped)}
+    root = ET.Element("testsuite", {"name": visible(f"workbench probe {target.name}"), **counts})
+    for result in results:
+        case = ET.SubElement(root, "testcase", name=result.probe, classname=measurement.subject.protocol)
+        said = visible(result.words)
+        if result.outcome.value == "inconclusive":
+            ET.SubElement(case, "skipped", message=said)
+        elif result.outcome.value != "pass":
+            ET.SubElement(case, "failure", message=said, type=result.outcome.value)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode") + "\n"

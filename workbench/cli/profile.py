@@ -1,0 +1,153 @@
+"""Measured capability profiles: list them, show one, or say what is different between two.
+
+  workbench profile list
+  workbench profile show NAME
+  workbench profile diff A B
+
+NAME is the number of the list, or part of an endpoint or a model; NAME@2 is the measurement before the newest one of
+its history. diff with one name compares the newest measurement with the one before it.
+
+JSON output: list is {{"profiles": [{{…}}]}}, show one profile, diff {{"before", "after", "key", "facts", "gained",
+"lost"}} with lists of {{"name", "before", "after"}}. A profile has "provider", "model", "endpoint", "protocol",
+"chat_template_hash", {names}, "verified_at", "probe_version", "evidence", "facts" and "probes".
+
+Exit status: 1 when two profiles differ in a fact; 2 when there is no such profile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from workbench.cli import _output
+from workbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from workbench.capability import CapabilityProfile, Store
+    from workbench.capability.profile import Differences
+
+NAME = "profile"
+HELP = "measured capability profiles: list, show, diff"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    from workbench.capability import NAMES
+
+    quoted = ", ".join(f'"{name}"' for name in NAMES)
+    parser.description = (parser.description or "").format(names=quoted)
+    parser.add_argument("what", choices=("list", "show", "diff"))
+    parser.add_argument("names", metavar="NAME", nargs="*", help="which profiles")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def run(args: argparse.Namespace) -> int:
+    """List, show or compare."""
+    from workbench.capability import Store
+
+    most = {"list": 0, "show": 1, "diff": 2}[args.what]
+    least = min(most, 1)
+    if not least <= len(args.names) <= most:
+        raise UsageError(f"profile {args.what} takes {most} names, not {len(args.names)}", hint="see --help")
+    store = Store.of_user()
+    for fault in store.faults:
+        _output.complain(fault, 0)
+    if args.what == "list":
+        return _list(args, store)
+    if args.what == "show":
+        return _show(args, store.named(args.names[0]))
+    before, after = _pair(store, args.names)
+    return _diff(args, before, after)
+
+
+def _pair(store: Store, names: list[str]) -> tuple[CapabilityProfile, CapabilityProfile]:
+    if len(names) == 2:
+        return store.named(names[0]), store.named(names[1])
+    name = names[0].partition("@")[0]
+    return store.named(f"{name}@2"), store.named(name)
+
+
+def _list(args: argparse.Namespace, store: Store) -> int:
+    profiles = store.latest()
+    if args.format == "json":
+        _output.emit_json({"profiles": [profile.as_json() for profile in profiles]})
+        return 0
+    if not profiles:
+        _output.emit("no profile yet: workbench probe --target T makes one")
+    for number, profile in enumerate(profiles, 1):
+        key = profile.key
+        stale = profile.why_stale(time.time())
+        known = sum(profile.fact(name) is not None for name in _names())
+        where = f"{_output.cut(key.endpoint, 60)} · {key.protocol} · {_output.cut(key.model, 60)}"
+        _output.emit(f"{number:>3}  {where}")
+        _output.emit(f"     {_when(profile)}, {known} of {len(_names())} facts{f', stale: {stale}' if stale else ''}")
+    return 0
+
+
+def _names() -> tuple[str, ...]:
+    from workbench.capability import NAMES
+
+    return NAMES
+
+
+def _show(args: argparse.Namespace, profile: CapabilityProfile) -> int:
+    if args.format == "json":
+        _output.emit_json(profile.as_json())
+        return 0
+    key = profile.key
+    _output.emit(f"{key.endpoint} · {key.protocol} · {key.model}, judged as {key.provider}")
+    stale = profile.why_stale(time.time())
+    _output.emit(f"{_when(profile)}{f'; stale: {stale}' if stale else ''}")
+    _output.emit()
+    for name in (*_names(), *(n for n in profile.facts if n not in _names())):
+        value = profile.fact(name)
+        _output.emit(f"  {name:<30} {'not measured' if value is None else _told(value)}")
+    _output.emit()
+    for result in profile.results:
+        low, high = result.interval
+        share = f"{result.passes}/{result.n}, {low:.0%}–{high:.0%}" if result.n else "not measured"
+        _output.emit(f"  {result.probe:<14} {result.outcome.value:<13} {share:<20} {_output.cut(result.words)}")
+    if profile.evidence:
+        _output.emit()
+        _output.emit(f"evidence: {profile.evidence}")
+    return 0
+
+
+def _diff(args: argparse.Namespace, before: CapabilityProfile, after: CapabilityProfile) -> int:
+    from workbench.capability import differences
+
+    found = differences(before, after)
+    is_other = bool(found.facts or found.gained or found.lost)
+    if args.format == "json":
+        lists = {
+            name: [asdict(change) for change in getattr(found, name)] for name in ("key", "facts", "gained", "lost")
+        }
+        _output.emit_json({"before": before.as_json(), "after": after.as_json(), **lists})
+    else:
+        _print_diff(before, after, found)
+    return 1 if is_other else 0
+
+
+def _print_diff(before: CapabilityProfile, after: CapabilityProfile, found: Differences) -> None:
+    for sign, profile in (("-", before), ("+", after)):
+        _output.emit(f"{sign} {profile.key.endpoint} · {profile.key.model}, {_when(profile)}")
+    _output.emit()
+    changes = (*found.key, *found.facts, *found.gained, *found.lost)
+    for change in changes:
+        _output.emit(f"  {change.name:<30} {_side(change.before)} -> {_side(change.after)}")
+    if not changes:
+        _output.emit("  the same facts")
+
+
+def _side(value: object) -> str:
+    return "not measured" if value is None else _told(value)
+
+
+def _told(value: object) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else _output.cut(str(value))
+
+
+def _when(profile: CapabilityProfile) -> str:
+    return f"measured {time.strftime('%Y-%m-%d %H:%M', time.gmtime(profile.verified_at))} UTC"

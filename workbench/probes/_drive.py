@@ -1,0 +1,100 @@
+"""Driving a loop inside of a probe: requests are asked for, calls are answered by the probe's own tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+
+from workbench.decode import Decoded
+from workbench.ir import Reasoning, Text, ToolCallIR
+from workbench.loop import Answer, Ended, Limits, Reason, Result, Send
+from workbench.probes._script import Ask
+from workbench.probes._subject import Subject
+from workbench.wire.exchange import Exchange, HttpRequest
+
+FEW = Limits(turns=4)
+
+Change = Callable[[int, HttpRequest], HttpRequest]
+"""Number of the request (from zero) and the request → what is sent in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A call that was answered."""
+
+    step: Answer
+    result: Result
+
+    @property
+    def call(self) -> ToolCallIR:
+        """As the model made it."""
+        return self.step.call
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A conversation of a probe, from its first request to its end.
+
+    Attributes:
+        answers: every exchange, read.
+        calls: every call, in order, with what it was told.
+        ended: why there is no next step.
+    """
+
+    answers: tuple[Decoded, ...]
+    calls: tuple[Done, ...]
+    ended: Ended
+
+    @property
+    def status(self) -> int:
+        """Of the last exchange."""
+        response = self.answers[-1].exchange.response
+        return response.status if response else 0
+
+    @property
+    def is_refused(self) -> bool:
+        """It ended with a refusal."""
+        return self.ended.reason is Reason.REFUSED
+
+    def text(self, number: int = -1) -> str:
+        """What an answer says."""
+        answer = self.answers[number].response
+        return "\n".join(p.text for m in (answer.messages if answer else ()) for p in m.parts if isinstance(p, Text))
+
+    def reasoning(self, number: int = -1) -> tuple[Reasoning, ...]:
+        """The reasoning of an answer."""
+        answer = self.answers[number].response
+        return tuple(part for m in (answer.messages if answer else ()) for _, part in m.reasoning())
+
+
+Driven = Generator[Ask, Exchange, Played]
+
+
+def drive(
+    subject: Subject,
+    request: HttpRequest,
+    title: str,
+    run: Callable[[Answer], Result],
+    *,
+    change: Change | None = None,
+    limits: Limits = FEW,
+) -> Driven:
+    """Send a request and go on until the model is done, is refused, or a limit ends it.
+
+    Args:
+        title: of the first request; those behind it say that they send results.
+        run: the result of a call.
+        change: what is sent in place of a request.
+    """
+    loop = subject.loop(request, limits)
+    answers, calls = list[Decoded](), list[Done]()
+    while not isinstance(step := loop.step, Ended):
+        if isinstance(step, Send):
+            sent = change(len(answers), step.request) if change else step.request
+            exchange = yield Ask(title if not answers else f"{title}: the results", sent, subject.protocol)
+            loop = loop.after(exchange)
+            answers.append(Decoded(len(answers), exchange, subject.protocol))
+        elif isinstance(step, Answer):
+            calls.append(Done(step, run(step)))
+            loop = loop.after(calls[-1].result)
+    return Played(tuple(answers), tuple(calls), step)

@@ -1,0 +1,114 @@
+"""The three tools of probes. They are pure: what they say follows from their arguments and a secret of the sample.
+
+No real tool is ever run. ``probe_add`` returns a receipt that no model can compute, so that an answer which names it
+has read the result; ``probe_fail_once`` refuses, in words that a model can act on, until it is called rightly.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from workbench.arguments.refusal import Code, Refusal
+from workbench.ir import JsonValue, ToolDef
+from workbench.loop import Answer, Result, refused
+from workbench.wire.jsontext import dumps
+
+COLOURS = ("red", "green", "blue")
+
+ECHO = ToolDef(
+    "probe_echo",
+    "Returns the text that it is given.",
+    {
+        "type": "object",
+        "properties": {"text": {"type": "string", "description": "The text to return."}},
+        "required": ["text"],
+    },
+)
+ADD = ToolDef(
+    "probe_add",
+    "Adds two whole numbers; returns the sum, and a receipt number.",
+    {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+        "required": ["a", "b"],
+    },
+)
+FAIL_ONCE = ToolDef(
+    "probe_fail_once",
+    "Reads a file.",
+    {
+        "type": "object",
+        "properties": {"path": {"type": "string", "description": "Path of the file."}},
+        "required": ["path"],
+    },
+)
+SHAPES = ToolDef(
+    "probe_echo",
+    "Returns what it is given.",
+    {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string"},
+            "colour": {"type": "string", "enum": list(COLOURS)},
+            "count": {"type": "integer"},
+            "place": {
+                "type": "object",
+                "properties": {"line": {"type": "integer"}, "file": {"type": "string"}},
+                "required": ["line", "file"],
+            },
+            "tags": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["text", "colour", "count", "place", "tags"],
+    },
+)
+"""``probe_echo`` with everything that a schema level is told by: enum, integer, nested object, array, required."""
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The tools of one sample. ``secret`` decides the receipts."""
+
+    secret: str
+
+    def receipt(self, a: int, b: int) -> int:
+        """The number that comes with a sum: six digits."""
+        digest = hmac.digest(self.secret.encode(), f"{a}+{b}".encode(), "sha256")
+        return 100_000 + int.from_bytes(digest[:4], "big") % 900_000
+
+    def run(self, step: Answer) -> Result:
+        """The result of a call; a structured error where its arguments cannot be used, or the tool is none of ours."""
+        if step.refusal:
+            return refused(step.refusal)
+        tools: Mapping[str, Callable[[JsonValue], Result]] = {
+            "probe_echo": self._echo,
+            "probe_add": self._add,
+            "probe_fail_once": self._fail_once,
+        }
+        tool = tools.get(step.call.name or "")
+        if tool is None:
+            return refused(Refusal(Code.UNKNOWN_TOOL, f"there is no tool {step.call.name!r:.60}", False))
+        return tool(step.arguments)
+
+    def _echo(self, given: JsonValue) -> Result:
+        return Result(dumps(given).decode("utf-8", "replace"))
+
+    def _add(self, given: JsonValue) -> Result:
+        a, b = (given.get(name) if isinstance(given, dict) else None for name in ("a", "b"))
+        if not all(isinstance(n, int) and not isinstance(n, bool) for n in (a, b)):
+            return _wrong("a and b have to be whole numbers")
+        assert isinstance(a, int) and isinstance(b, int)
+        return Result(dumps({"sum": a + b, "receipt": self.receipt(a, b)}).decode())
+
+    def _fail_once(self, given: JsonValue) -> Result:
+        path = given.get("path") if isinstance(given, dict) else None
+        if not isinstance(path, str) or not path.startswith("/"):
+            return refused(
+                Refusal(Code.SCHEMA_VALIDATION_FAILED, "the path has to be absolute: files are in /srv", True)
+            )
+        return Result(f"42 lines in {path}")
+
+
+def _wrong(message: str) -> Result:
+    return refused(Refusal(Code.SCHEMA_VALIDATION_FAILED, message))

@@ -1,0 +1,56 @@
+"""Format: does a call come as the protocol has it, as text, or not at all."""
+
+from __future__ import annotations
+
+from workbench import textcalls
+from workbench.ir import ToolCallIR
+from workbench.loop import Limits
+from workbench.probes._drive import Played, drive
+from workbench.probes._script import Probe, Sample, Script, failed, partly, passed
+from workbench.probes._subject import Subject
+from workbench.probes._tools import ECHO, Toolbox
+
+NATIVE = {"anthropic-messages": "anthropic", "openai-chat": "openai", "openai-responses": "responses"}
+"""Protocol → what a profile calls its calls; others are called as their protocol is."""
+
+
+def script(subject: Subject) -> Script:
+    """One tool, one call."""
+    words = f"Call the tool probe_echo with the text {subject.nonce}. Do not answer yourself."
+    request = subject.request(words, (ECHO,))
+    played = yield from drive(subject, request, "one tool is offered", Toolbox(subject.nonce).run, limits=Limits(1))
+    return judged(subject, played)
+
+
+def judged(subject: Subject, played: Played) -> Sample:
+    """What the first answer is."""
+    answer = played.answers[0].response
+    native = [call for m in (answer.messages if answer else ()) for _, call in m.tool_calls()]
+    if played.is_refused:
+        return failed(f"tools are refused: {played.ended.text}", tool_call_format="none")
+    if native:
+        name = NATIVE.get(subject.protocol, subject.protocol)
+        if _says(native[0], subject.nonce):
+            return passed(f"a call came as {subject.protocol} has it", tool_call_format=name, parser="")
+        return partly("a call came, but not with what was asked for", tool_call_format=name, parser="")
+    thought = "\n".join(part.text or "" for part in played.reasoning(0))
+    for place, text in (("text", played.text(0)), ("reasoning", thought)):
+        found = textcalls.find(text, (ECHO,))
+        if found:
+            parser = found[0].format
+            words = f"the call came as {place}, in the format {parser}: the server left it unparsed"
+            return partly(words, tool_call_format=style(parser), parser=parser, parsed_from=place)
+    return failed("the model answered without a call", tool_call_format="none")
+
+
+def style(parser: str) -> str:
+    """What a profile calls a text format: ``"json-text"`` where arguments are written as JSON, else ``"xml"``."""
+    written = textcalls.get(parser).render([ToolCallIR("call_1", "f", {"key": "value"}, "function")])
+    return "json-text" if '"key"' in written else "xml"
+
+
+def _says(call: ToolCallIR, nonce: str) -> bool:
+    return call.name == ECHO.name and isinstance(call.input, dict) and nonce in str(call.input.get("text"))
+
+
+probe = Probe("format", "whether calls come in the protocol's form, as text, or not at all", 1, script, is_core=True)

@@ -1,0 +1,35 @@
+"""Parallel: does one answer make several calls, and are their results taken together."""
+
+from __future__ import annotations
+
+from workbench.probes._drive import Played, drive
+from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
+from workbench.probes._subject import Subject
+from workbench.probes._tools import ECHO, Toolbox
+
+
+def script(subject: Subject) -> Script:
+    """Two things that do not depend on each other."""
+    one, other = f"{subject.nonce}-one", f"{subject.nonce}-two"
+    words = f"Call probe_echo twice at once, in one answer: with the text {one}, and with the text {other}."
+    request = subject.request(words, (ECHO,))
+    played = yield from drive(subject, request, "two calls at once", Toolbox(subject.nonce).run)
+    return judged(played)
+
+
+def judged(played: Played) -> Sample:
+    """How many calls the first answer makes, and whether their results go through."""
+    if not played.calls:
+        return failed(f"refused: {played.ended.text}") if played.is_refused else unclear("the model made no call")
+    count = played.calls[0].step.of
+    if count < 2:
+        return failed("one call for each answer", supports_parallel_tool_use=False)
+    ids = [done.call.id for done in played.calls[:count]]
+    if len(set(ids)) < count and any(ids):
+        return partly(f"{count} calls share their ids", supports_parallel_tool_use=False)
+    if played.is_refused:
+        return partly(f"their results are refused: {played.ended.text}", supports_parallel_tool_use=False)
+    return passed(f"{count} calls in one answer, and their results went through", supports_parallel_tool_use=True)
+
+
+probe = Probe("parallel", "whether one answer makes several calls", 4, script, is_core=True, tokens=2000)

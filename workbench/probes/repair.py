@@ -1,0 +1,53 @@
+"""Repair: does the model mend a call when it is told, in a structured error, what was wrong with it."""
+
+from __future__ import annotations
+
+from workbench.loop import Limits
+from workbench.probes._drive import Played, drive
+from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
+from workbench.probes._subject import Subject
+from workbench.probes._tools import FAIL_ONCE, Toolbox
+
+MOST = 4
+"""Calls after which it is not waited for any longer."""
+
+
+def script(subject: Subject) -> Script:
+    """A path that has to be absolute, and is not said to be."""
+    words = f"Use probe_fail_once to read the file notes-{subject.nonce}.txt, and tell me how many lines it has."
+    request = subject.request(words, (FAIL_ONCE,))
+    box = Toolbox(subject.nonce)
+    limits = Limits(turns=MOST + 1, repeats=0)
+    played = yield from drive(subject, request, "a call that has to be mended", box.run, limits=limits)
+    return judged(played)
+
+
+def judged(played: Played) -> Sample:
+    """How many errors it took."""
+    if not played.calls:
+        return failed(f"refused: {played.ended.text}") if played.is_refused else unclear("the model made no call")
+    if played.is_refused:
+        return failed(f"an error result is refused: {played.ended.text}", error_repair="none")
+    rounds = _rounds(played)
+    if not rounds[0]:
+        return unclear("the first call was right: there was nothing to mend")
+    if all(rounds):
+        how = "it gave up" if len(rounds) == 1 else f"{len(rounds)} tries, and none was right"
+        return failed(f"the call was not mended: {how}", error_repair="none", repair_tries=len(rounds))
+    tries = rounds.index(False)
+    if tries == 1:
+        return passed("the call was mended at once", error_repair="reliable", repair_tries=1)
+    return partly(f"the call was mended after {tries} errors", error_repair="limited", repair_tries=tries)
+
+
+def _rounds(played: Played) -> list[bool]:
+    """Of each answer with calls whether all of them failed; several at once are one try."""
+    found: list[bool] = []
+    for done in played.calls:
+        if done.step.number == 0:
+            found.append(True)
+        found[-1] &= done.result.is_error
+    return found
+
+
+probe = Probe("repair", "whether a call is mended after a structured error", 5, script, is_core=True, tokens=2500)

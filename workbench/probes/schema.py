@@ -1,0 +1,59 @@
+"""Schema: which shapes of arguments the model fills in as declared."""
+
+from __future__ import annotations
+
+from workbench.arguments import ladder
+from workbench.ir import JsonValue
+from workbench.loop import Limits
+from workbench.probes._drive import drive
+from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
+from workbench.probes._subject import Subject
+from workbench.probes._tools import SHAPES, Toolbox
+
+FULL, SIMPLE, TEXT = "strict-json-schema", "simple-object", "string-only"
+NESTED = ("place", "tags")
+
+
+def script(subject: Subject) -> Script:
+    """A tool with an enum, an integer, a nested object and an array, all required."""
+    words = (
+        f"Call probe_echo with the text {subject.nonce}, the colour green, the count 3, "
+        "the place in line 7 of main.py, and the tags new and old."
+    )
+    request = subject.request(words, (SHAPES,))
+    played = yield from drive(subject, request, "a tool with every shape", Toolbox(subject.nonce).run, limits=Limits(1))
+    if played.is_refused:
+        return failed(f"the schema is refused: {played.ended.text}", schema_level=TEXT)
+    if not played.calls:
+        return unclear("the model made no call")
+    step = played.calls[0].step
+    return judged(step.arguments, step.ladder.rungs if step.ladder else ())
+
+
+def judged(value: JsonValue, rungs: tuple[ladder.Rung, ...]) -> Sample:
+    """The schema level that some arguments are of."""
+    wrong = wrong_keys(value)
+    if not wrong and ladder.Rung.COERCED not in rungs:
+        return passed("every shape was filled in as declared", schema_level=FULL)
+    if not wrong:
+        return partly("every shape was filled in, some with values of another type", schema_level=SIMPLE)
+    level = SIMPLE if set(wrong) <= set(NESTED) else TEXT
+    return (partly if level == SIMPLE else failed)(f"not as declared: {', '.join(wrong)}", schema_level=level)
+
+
+def wrong_keys(value: JsonValue) -> list[str]:
+    """Properties that are missing, or not as the schema has them."""
+    properties = SHAPES.schema["properties"]
+    held = value if isinstance(value, dict) else {}
+    return [
+        name
+        for name, schema in properties.items()
+        if name not in held or ladder.climb(None, {"v": held[name]}, _alone(schema)).faults
+    ]
+
+
+def _alone(schema: JsonValue) -> JsonValue:
+    return {"type": "object", "properties": {"v": schema}, "required": ["v"]}
+
+
+probe = Probe("schema", "which shapes of arguments are filled in as declared", 1, script, is_core=True)
