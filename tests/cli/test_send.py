@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import SESSIONS, Run
 from tests.targets.hostile import answer, hostile
-from tests.targets.test_preflight import SIGNED, history
+from tests.targets.test_unbound import SIGNED, history
 from workbench.cli._send_live import Live
 from workbench.importers import open_input
 from workbench.targets.sending import Answered, Arrived

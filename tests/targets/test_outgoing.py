@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.targets.conftest import block, chat
-from workbench import adapters
 from workbench.decode import Decoded
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.targets.outgoing import prepare
@@ -160,33 +159,6 @@ def test_a_request_of_nothing_goes_to_its_own_path():
     assert made.request.body.raw == b"[1]" and made.request.url.startswith("https://y.example/v1/")
 
 
-def test_headers_that_go_on_and_those_that_stay():
-    headers = (
-        ("User-Agent", "claude-cli"),
-        ("anthropic-version", "2024-01-01"),
-        ("anthropic-beta", "x"),
-        ("x-api-key", "sk-ant-0123456789abcdef"),
-        ("X-Marked", "stand-in"),
-        ("x-bad", "a\r\nb"),
-        (":authority", "x"),
-        ("x-note", "Bearer 0123456789abcdef0123"),
-    )
-    marks = (Redaction("header:X-Marked", 0, 8, "api-key"),)
-    made = prepare(
-        decoded(block(), "anthropic-messages", headers=headers, redactions=marks), endpoint("anthropic-messages")
-    )
-    assert made.request.headers.items == (
-        ("User-Agent", "claude-cli"),
-        ("anthropic-version", "2024-01-01"),
-        ("anthropic-beta", "x"),
-        ("content-type", "application/json"),
-        ("accept", "*/*"),
-        ("accept-encoding", "identity"),
-    )
-    assert "left out, since they are secret or of an account: x-api-key, x-marked, x-note" in made.notes
-    assert "a header that HTTP does not allow is left out: 'x-bad'" in made.notes
-
-
 def test_what_is_worth_a_word():
     marks = (Redaction("body", 3, 9, "api-key"),)
     plain = Target("lan", "openai-chat", "http://10.0.0.7:8000", key_variable="K")
@@ -206,9 +178,3 @@ def test_what_is_worth_a_word():
 def test_what_cannot_go_there(what, error, said):
     with pytest.raises(error, match=said):
         what()
-
-
-def test_every_protocol_says_how_a_key_travels():
-    headers = {a.name: a.capabilities.key_header for a in adapters.every()}
-    assert headers["anthropic-messages"] == "x-api-key" and headers["gemini"] == "x-goog-api-key"
-    assert {v for k, v in headers.items() if k not in ("anthropic-messages", "gemini")} == {"authorization"}
