@@ -19,7 +19,7 @@ from pathlib import Path
 
 from workbench import adapters
 from workbench.chain.closure import CallState
-from workbench.decode import REQUEST
+from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.editing import with_body
 from workbench.errors import UsageError
 from workbench.inspection import Inspector, Trial
@@ -109,8 +109,10 @@ class Turn:
         adapter, url = adapters.get(self.protocol), self.request.url
         start = url.find("/", url.find("://") + 3) if "://" in url else 0
         path = url[start:] if start >= 0 else ""
-        request = self.trial.decoded.request
-        return path if adapter.claims_url(path) or request is None else adapter.path(request)
+        if adapter.claims_url(path):
+            return path
+        request = Decoded(0, replace(self.exchange, response=None), self.protocol).request
+        return adapter.path(request) if request else path
 
     @cached_property
     def trial(self) -> Trial:
@@ -131,7 +133,9 @@ class Turn:
     @property
     def unanswered(self) -> list[str]:
         """Calls without a result, and results without a call, where they have to be: ``call_1 read_file: missing``."""
-        open_lines = (line for line in self.trial.case.closure.lines if line.state is not CallState.CLOSED)
+        lines = self.trial.case.closure.lines
+        asked = (line for line in lines if line.call is None or line.call.side != RESPONSE)
+        open_lines = (line for line in asked if line.state is not CallState.CLOSED)
         return [f"{line.id or '(no id)'} {line.name or ''}: {line.state}" for line in open_lines]
 
 

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from workbench import replay, resources
+from workbench import resources
 from workbench.exporters import Exported, Selection
 from workbench.exporters.as_pytest._cases import Case, case_of
 from workbench.exporters.as_pytest._proof import prove
@@ -40,16 +40,12 @@ def write(selection: Selection) -> Exported:
     """
     case = case_of(selection)
     files = {TRANSCRIPT: _session(case.fixed), BROKEN: _session(case.broken), **_contracts(case)}
-    is_open = any(
-        replay.turn(case.fixed, place.number, place.provider, place.protocol).unanswered for place in case.places
-    )
-    source = module(case, has_contracts=len(files) > 2, is_open=is_open).encode()
+    source = module(case, has_contracts=len(files) > 2).encode()
     digest = hashlib.sha256(b"\0".join((selection.name.encode("utf-8", "surrogateescape"), source, *files.values())))
     slug = re.sub(r"[^a-z0-9]+", "_", case.refused.finding.rule if case.refused.finding else "unreadable")
     files[f"test_{slug}_{digest.hexdigest()[:8]}.py"] = source
-    open_calls = ("calls stay open in it: the test does not ask for their results",) if is_open else ()
     broken = f"broken: request {case.worst.number} of {BROKEN}, {case.how}"
-    return Exported(files, (broken, *case.notes, *open_calls), case.left_out)
+    return Exported(files, (broken, *case.notes), case.left_out)
 
 
 def leftovers(folder: Path) -> list[Path]:

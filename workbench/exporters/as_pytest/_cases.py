@@ -22,6 +22,8 @@ from workbench.wire.exchange import Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession, Session
 
+_OPEN = "calls stay open in it: the test does not ask for their results"
+
 Side = TypeVar("Side", HttpRequest, HttpResponse)
 
 MOST_BEFORE = 16 * 1024 * 1024
@@ -71,6 +73,7 @@ class Case:
         how: where the broken one comes from, in words.
         notes: what is not in it as it was sent.
         left_out: what was asked for and is not tested.
+        is_open: calls stay open in what is right, and nobody minds.
     """
 
     name: str
@@ -82,6 +85,7 @@ class Case:
     how: str
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    is_open: bool = False
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -104,24 +108,37 @@ def case_of(selection: Selection) -> Case:
         SessionFormatError: an exchange cannot be read.
     """
     found = pairs_of(selection)
-    fixed, broken, places = _transcripts(found.pairs)
+    fixed, broken, numbers = _transcripts(found.pairs)
     fixed, broken, notes = _safe(fixed, broken)
-    for place in places:
-        _demand_accepted(_turn(fixed, place), place)
-    judged = ((place, _refused(_turn(fixed, place), _turn(broken, place))) for place in places)
+    turns = [_turn(fixed, number, pair) for number, pair in numbers.items()]
+    places = tuple(
+        Place(turn.number, pair.index, turn.provider, turn.protocol)
+        for turn, pair in zip(turns, numbers.values(), strict=True)
+    )
+    for turn, place in zip(turns, places, strict=True):
+        _demand_accepted(turn, place)
+    judged = (
+        (place, _refused(turn, replay.turn(broken, turn.number, turn.provider, turn.protocol)))
+        for turn, place in zip(turns, places, strict=True)
+        if fixed[turn.number - 1] != broken[turn.number - 1]
+    )
     worst, refused = next(((place, refused) for place, refused in judged if refused), (None, None))
     if worst is None or refused is None:
         raise LocalProtocolError(
             f"nothing is wrong with the request that should be broken ({found.how})",
             hint="a test of it could never fail: give a file whose request is refused, --broken FILE",
         )
-    return Case(
-        selection.session.name, fixed, broken, places, worst, refused, found.how, (*found.notes, *notes), found.left_out
-    )
+    is_open = any(turn.unanswered for turn in turns)
+    told = (*found.notes, *notes, *([_OPEN] if is_open else []))
+    return Case(selection.session.name, fixed, broken, places, worst, refused, found.how, told, found.left_out, is_open)
 
 
-def _turn(exchanges: Sequence[Exchange], place: Place) -> Turn:
-    return replay.turn(exchanges, place.number, place.provider, place.protocol)
+def _turn(exchanges: Sequence[Exchange], number: int, pair: Pair) -> Turn:
+    """A request under its contract, named without its variant where the request shows that by itself."""
+    turn = replay.turn(exchanges, number, pair.label.partition(":")[0], pair.protocol)
+    if turn.trial.contract.label == pair.label:
+        return turn
+    return replay.turn(exchanges, number, pair.label, pair.protocol)
 
 
 def _demand_accepted(turn: Turn, place: Place) -> None:
@@ -157,12 +174,12 @@ def _message(body: bytes) -> str:
 
 def _transcripts(
     pairs: Sequence[Pair],
-) -> tuple[tuple[Exchange, ...], tuple[Exchange, ...], tuple[Place, ...]]:
-    """What was said, with the requests as they are right and as they were broken, and where they stand."""
+) -> tuple[tuple[Exchange, ...], tuple[Exchange, ...], dict[int, Pair]]:
+    """What was said, with the requests as they are right and as they were broken; number → what is tested there."""
     session = pairs[0].inspector.session
     tested = {pair.place: pair for pair in pairs}
     said = sorted({*tested, *(index for pair in pairs for index in _said_before(pair))})
-    fixed, broken, places = list[Exchange](), list[Exchange](), list[Place]()
+    fixed, broken, numbers = list[Exchange](), list[Exchange](), dict[int, Pair]()
     for number, index in enumerate(_newest(session, said, min(tested)), 1):
         exchange = _plain(session.exchange(index))
         pair = tested.get(index)
@@ -172,17 +189,8 @@ def _transcripts(
             continue
         fixed.append(replace(exchange, request=pair.fixed, response=pair.answer, state=State.COMPLETE))
         broken.append(replace(exchange, request=pair.broken, response=pair.refusal, state=State.COMPLETE))
-        places.append(Place(number, pair.index, "", pair.protocol))
-    made = tuple(fixed)
-    labels = (_label(made, place, tested[index].label) for place, index in zip(places, sorted(tested), strict=True))
-    return made, tuple(broken), tuple(replace(p, provider=label) for p, label in zip(places, labels, strict=True))
-
-
-def _label(exchanges: Sequence[Exchange], place: Place, label: str) -> str:
-    """The contract as a test names it: without its variant, where the request shows that by itself."""
-    name = label.partition(":")[0]
-    turn = replay.turn(exchanges, place.number, name, place.protocol)
-    return name if turn.trial.contract.label == label else label
+        numbers[number] = pair
+    return tuple(fixed), tuple(broken), numbers
 
 
 def _said_before(pair: Pair) -> Sequence[int]:

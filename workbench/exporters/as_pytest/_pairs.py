@@ -9,7 +9,7 @@ from workbench.decode import REQUEST
 from workbench.editing import text_of, with_body
 from workbench.errors import LocalProtocolError
 from workbench.exporters import Selection
-from workbench.exporters.as_pytest._planted import plant
+from workbench.exporters.as_pytest._planted import cut, plant
 from workbench.inspection import Inspector
 from workbench.rules import Finding, Severity, Verdict
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
@@ -183,7 +183,10 @@ def _ancestors(inspector: Inspector, index: int) -> Iterator[tuple[int, Exchange
 
 
 def _planted(asked: list[Pair]) -> Pairs:
-    """All of them, with a fault planted in the last one."""
-    *others, last = asked
-    planted = plant(last.inspector, last.index)
-    return Pairs([*others, replace(last, broken=planted.request, refusal=None)], f"planted: {planted.fault}")
+    """All of them, with a fault planted in the last one that takes one."""
+    found = ((n, plant(asked[n].inspector, asked[n].index)) for n in reversed(range(len(asked))))
+    n, planted = next(((n, each) for n, each in found if each), (len(asked) - 1, None))
+    planted = planted or cut(asked[n].inspector, asked[n].index)
+    pairs = [*asked]
+    pairs[n] = replace(pairs[n], broken=planted.request, refusal=None)
+    return Pairs(pairs, f"planted: {planted.fault}")

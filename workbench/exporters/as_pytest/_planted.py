@@ -28,8 +28,8 @@ class Planted(NamedTuple):
     request: HttpRequest
 
 
-def plant(inspector: Inspector, index: int) -> Planted:
-    """The first fault that the contract refuses, else the first one that a rule warns of, else half a body.
+def plant(inspector: Inspector, index: int) -> Planted | None:
+    """The first fault that the contract refuses, else the first one that a rule warns of; None where there is neither.
 
     Raises:
         IndexError: the session has no such exchange.
@@ -41,7 +41,15 @@ def plant(inspector: Inspector, index: int) -> Planted:
             return planted
         if verdict is Verdict.SUSPICIOUS:
             suspicious = suspicious or planted
-    return suspicious or _cut(inspector, index)
+    return suspicious
+
+
+def cut(inspector: Inspector, index: int) -> Planted:
+    """Half of the body: no provider reads that. Raises as ``plant``."""
+    decoded = inspector.detail(index).decoded
+    assert decoded.exchange.request is not None
+    text = decoded.request_text
+    return Planted(_CUT, with_body(decoded.exchange.request, text[: len(text) // 2]))
 
 
 def _faults(inspector: Inspector, index: int) -> Iterator[Planted]:
@@ -54,10 +62,3 @@ def _faults(inspector: Inspector, index: int) -> Iterator[Planted]:
         if fault.name != _NEVER and fault.needs(detail.contract):
             for planted in islice(fault.plant(asked), MOST_WAYS):
                 yield Planted(fault.name, with_body(request, written(planted.body)))
-
-
-def _cut(inspector: Inspector, index: int) -> Planted:
-    decoded = inspector.detail(index).decoded
-    assert decoded.exchange.request is not None
-    text = decoded.request_text
-    return Planted(_CUT, with_body(decoded.exchange.request, text[: len(text) // 2]))

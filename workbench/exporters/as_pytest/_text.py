@@ -32,12 +32,11 @@ _MOST_SHOWN = 160
 _QUOTES = re.compile(r'\\|"(?=")|"\Z')
 
 
-def module(case: Case, *, has_contracts: bool, is_open: bool) -> str:
+def module(case: Case, *, has_contracts: bool) -> str:
     """The test module.
 
     Args:
         has_contracts: the contract lies beside it.
-        is_open: calls stay open in what is right, and nobody minds.
     """
     told = _docstring("\n".join(_told(case)))
     return "".join(
@@ -47,7 +46,7 @@ def module(case: Case, *, has_contracts: bool, is_open: bool) -> str:
             _places(case),
             _OWN_CONTRACTS.format(folder=CONTRACTS) if has_contracts else "",
             _TESTS,
-            "" if is_open else _CLOSURE,
+            "" if case.is_open else _CLOSURE,
             _FINDINGS,
             _broken(case),
         )
@@ -197,7 +196,7 @@ def body_of(turn: Turn) -> bytes:
     return turn.body
 
 
-@pytest.fixture(params=REQUESTS, ids="request-{}".format)
+@pytest.fixture(params=REQUESTS, ids="request-{}".format, scope="module")
 def turn(request) -> Turn:
     recorded_turn = recorded(TRANSCRIPT, request.param, *REQUESTS[request.param])
     return recorded_turn.with_body(body_of(recorded_turn))
