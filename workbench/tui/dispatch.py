@@ -8,6 +8,8 @@ from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from textual.message import Message
+
 from workbench.targets.sending import Answered, Arrived, Event, Interrupted, Retrying, Sender
 from workbench.tui.service import Answer
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpResponse, Origin, State
@@ -73,6 +75,21 @@ class Dispatch(Generic[Done]):
                 if self._is_cancelled:
                     self._task.cancel()
             return await self._task
+
+
+class Came(Message):
+    """More of the answer is there."""
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, Came)
+
+
+class Over(Message):
+    """Nothing more will come of a sending: an exchange, or why there is none."""
+
+    def __init__(self, number: int, exchange: Exchange | None, why: str = "") -> None:
+        super().__init__()
+        self.number, self.exchange, self.why = number, exchange, why
 
 
 class Heard:

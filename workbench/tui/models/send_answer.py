@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.differences.wire import common
@@ -12,7 +13,7 @@ from workbench.tui.safetext import cells, from_bytes
 from workbench.wire.exchange import State
 
 if TYPE_CHECKING:
-    from workbench.comparison import Answers, Item
+    from workbench.comparison import Item
     from workbench.decode import Decoded
     from workbench.inspection import Trial
     from workbench.targets.sending import Retrying
@@ -29,6 +30,13 @@ MOST_SAME = 6
 MOST_LINES = 400
 
 
+class Said(NamedTuple):
+    """What an answer says of one thing; ``marked`` is the range of characters in which the other one differs."""
+
+    text: str
+    marked: tuple[int, int] = (0, 0)
+
+
 class Row(NamedTuple):
     """One thing that the answers say.
 
@@ -40,51 +48,66 @@ class Row(NamedTuple):
     """
 
     kind: str
-    before: str | None
-    after: str | None
+    before: Said | None
+    after: Said | None
     note: str = ""
     is_same: bool = False
 
 
 class Beside(NamedTuple):
-    """Two answers, the recorded one and the new one as far as it is there.
+    """Two answers, the recorded one and the new one as far as it is there. Made in the inspector's thread.
 
     Attributes:
-        answers: what they say, pair by pair.
+        rows: what they say, in the order of the new one; then their bytes.
+        lines: of an answer that is no stream, its body.
         trial: what the rules say of the new exchange once it is over; None until then.
     """
 
     before: Decoded
     after: Decoded
-    answers: Answers
+    rows: tuple[Row, ...]
+    lines: tuple[bytes, ...] = ()
     trial: Trial | None = None
 
 
-def rows(shown: Beside) -> tuple[Row, ...]:
-    """What the answers say, in the order of the new one; then their bytes."""
-    found = tuple(_row(pair.before, pair.after, is_same=pair.is_same) for pair in shown.answers.pairs)
-    old, new = _length(shown.before), _length(shown.after)
-    if old is None and new is None:
-        return found
-    first = shown.answers.first
-    note = "the same bytes" if first is None else f"they differ from byte {first:,} on"
-    is_there = old is not None and new is not None
-    return (*found, Row("bytes", old, new, note if is_there else "", is_there and first is None))
+def beside(before: Decoded, after: Decoded, trial: Trial | None = None) -> Beside:
+    """Two answers side by side."""
+    from workbench.comparison import compare_answers
+
+    answers = compare_answers(before, after)
+    found = tuple(_row(pair.before, pair.after, is_same=pair.is_same) for pair in answers.pairs)
+    lines = () if after.events else tuple(after.response_text.splitlines())
+    return Beside(before, after, (*found, *_bytes(before, after, answers.first)), lines, trial)
 
 
-def _length(decoded: Decoded) -> str | None:
-    return size(len(decoded.response_text)) if decoded.exchange.response else None
+def _bytes(before: Decoded, after: Decoded, first: int | None) -> Iterator[Row]:
+    """How long the bodies are, and where they begin to differ."""
+    old, new = _length(before), _length(after)
+    if old and new:
+        note = "the same bytes" if first is None else f"they differ from byte {first:,} on"
+        yield Row("bytes", old, new, note, first is None)
+    elif old or new:
+        yield Row("bytes", old, new)
+
+
+def _length(decoded: Decoded) -> Said | None:
+    return Said(size(len(decoded.response_text))) if decoded.exchange.response else None
 
 
 def _row(before: Item | None, after: Item | None, *, is_same: bool) -> Row:
     told = after or before
     assert told
-    olds, news = (None if item is None else _text(item) for item in (before, after))
-    note = ""
-    if not is_same and olds and news and told.kind in ("text", "reasoning"):
-        at = common(olds, news)
-        note = f"{len(olds):,} → {len(news):,} characters, the first difference at character {at + 1:,}"
-    return Row(told.kind, olds, news, note, is_same)
+    if before is None or after is None or is_same:
+        old, new = (None if item is None else Said(_text(item)) for item in (before, after))
+        return Row(told.kind, old, new, is_same=is_same)
+    olds, news = _text(before), _text(after)
+    start = common(olds, news)
+    rest = min(len(olds), len(news)) - start
+    end = common(olds[len(olds) - rest :][::-1], news[len(news) - rest :][::-1])
+    is_long = told.kind in ("text", "reasoning")
+    note = f"{len(olds):,} → {len(news):,} characters, the first difference at character {start + 1:,}"
+    old, new = (Said(text, (start, len(text) - end)) for text in (olds, news))
+    return Row(told.kind, old, new, note if is_long else "")
 
 
 def _text(item: Item) -> str:
@@ -115,10 +138,9 @@ def head(row: Row) -> Line:
 def body(row: Row, width: int, side: str) -> list[Line]:
     """What both say, side by side, or one of them; where they differ is marked."""
     if side != BOTH:
-        said, other = (row.before, row.after) if side == BEFORE else (row.after, row.before)
-        return _column(said, other, width - 2, row, "  ")
+        return _column(row.before if side == BEFORE else row.after, width - 2, row, "  ")
     room = (width - 5) // 2
-    olds, news = _column(row.before, row.after, room, row), _column(row.after, row.before, room, row)
+    olds, news = _column(row.before, room, row), _column(row.after, room, row)
     made = []
     for n in range(max(len(olds), len(news))):
         left, right = (lines[n] if n < len(lines) else () for lines in (olds, news))
@@ -146,14 +168,12 @@ def _facts(decoded: Decoded) -> str:
     return " · ".join(f for f in (status, duration(exchange.duration), how) if f)
 
 
-def _column(said: str | None, other: str | None, room: int, row: Row, margin: str = "") -> list[Line]:
+def _column(said: Said | None, room: int, row: Row, margin: str = "") -> list[Line]:
     if said is None:
         return [line(margin, Span("—", "muted"))]
     style = "muted" if row.is_same else "error" if row.kind == "error" else ""
-    lines = wrap(said, room, style, most=MOST_SAME if row.is_same else MOST_LINES)
-    if other is not None and not row.is_same:
-        lines = _marked(lines, said, *_difference(said, other))
-    return [line(margin, *each) for each in lines] or [line(margin)]
+    lines = wrap(said.text, room, style, most=MOST_SAME if row.is_same else MOST_LINES)
+    return [line(margin, *each) for each in _marked(lines, said.text, *said.marked)] or [line(margin)]
 
 
 def _marked(lines: list[Line], text: str, start: int, end: int) -> list[Line]:
@@ -176,14 +196,6 @@ def _marked(lines: list[Line], text: str, start: int, end: int) -> list[Line]:
     return made
 
 
-def _difference(text: str, other: str) -> tuple[int, int]:
-    """The range of a text between what it begins and ends with like another one."""
-    start = common(text, other)
-    rest = min(len(text), len(other)) - start
-    same = common(text[len(text) - rest :][::-1], other[len(other) - rest :][::-1])
-    return start, len(text) - same
-
-
 def verdict(shown: Beside) -> Line:
     """What came of it, beside what came of the original."""
     old, new = (d.exchange.response.status if d.exchange.response else 0 for d in (shown.before, shown.after))
@@ -200,7 +212,7 @@ def verdict(shown: Beside) -> Line:
 
 def _differing(shown: Beside) -> Line:
     """In what two answers differ that came to the same."""
-    kinds = tuple(dict.fromkeys(row.kind for row in rows(shown) if not row.is_same and row.kind != "bytes"))
+    kinds = tuple(dict.fromkeys(row.kind for row in shown.rows if not row.is_same and row.kind != "bytes"))
     if not kinds:
         return line(Span(" · says the same", "ok"))
     return line(Span(f" · differs in {', '.join(kinds)}", "warning"))
@@ -230,11 +242,17 @@ def retry_line(retry: Retrying) -> Line:
     return line(Span(f"! {what}", "warning"), f"  {retry.why}", Span(f"  again after {duration(retry.wait)}", "muted"))
 
 
-def raw_lines(after: Decoded) -> list[Line]:
-    """What came, event by event; of an answer in one piece line by line."""
-    if after.events:
-        return [_event(n, e.name or "", e.data or b"") for n, e in enumerate(after.events)]
-    return [line(Span(from_bytes(part), is_bytes=True)) for part in after.response_text.splitlines()]
+def raw_count(shown: Beside) -> int:
+    """How many events came; of an answer in one piece how many lines."""
+    return len(shown.after.events) or len(shown.lines)
+
+
+def raw_line(shown: Beside, item: int) -> Line:
+    """One of them."""
+    if shown.after.events:
+        event = shown.after.events[item]
+        return _event(item, event.name or "", event.data or b"")
+    return line(Span(from_bytes(shown.lines[item]), is_bytes=True))
 
 
 def _event(number: int, name: str, data: bytes) -> Line:

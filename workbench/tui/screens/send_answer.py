@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, work
 from textual.app import ComposeResult
 from textual.containers import Container
-from textual.message import Message
 from textual.screen import Screen
 
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.lines import Line, Span, line, wrap
-from workbench.tui.models import findings, send, send_answer
+from workbench.tui.dispatch import Came, Dispatch, Heard, Over, known_to
+from workbench.tui.lines import Line, Span, line
+from workbench.tui.models import send, send_answer
 from workbench.tui.models.send_answer import AFTER, BEFORE, BOTH, Beside
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.models.words import count
+from workbench.tui.panes.answers import BesidePane, FoundPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.safetext import visible
 from workbench.tui.screens.worklist import ListPane
@@ -28,11 +28,8 @@ from workbench.tui.service import Answer, guarded, in_words
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.decode import Decoded
     from workbench.inspection import Inspector
-    from workbench.rules import Finding
     from workbench.targets.sending import Event
-    from workbench.tui.dispatch import Dispatch, Heard
     from workbench.tui.preflight import Preflight
     from workbench.tui.screens.session import SessionScreen
     from workbench.wire.exchange import Exchange
@@ -44,84 +41,8 @@ ON_ITS_WAY = "it is still on its way: esc breaks it off"
 REPAINT_SECONDS = 0.1
 """What arrives is read and painted this often at most."""
 
-
-class Came(Message):
-    """More of the answer is there."""
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, Came)
-
-
-class Over(Message):
-    """Nothing more will come of a sending: an exchange, or why there is none."""
-
-    def __init__(self, number: int, exchange: Exchange | None, why: str = "") -> None:
-        super().__init__()
-        self.number, self.exchange, self.why = number, exchange, why
-
-
-class BesidePane(LineView):
-    """What two answers say, row by row."""
-
-    shown: Beside | None = None
-    where = ""
-    side = AFTER
-    why = "waiting for an answer …"
-
-    def show(self, shown: Beside | None, where: str, why: str = "") -> None:
-        """Show two answers."""
-        self.shown, self.where, self.why = shown, where, why
-        self.rows = send_answer.rows(shown) if shown else ()
-        self.reload()
-
-    def reload(self) -> None:
-        self.opened_items = set(range(1, self.count()))
-        super().reload()
-
-    @property
-    def seen(self) -> str:
-        """Both answers where there is room for them, else the one in front."""
-        return BOTH if self.text_width >= 2 * send_answer.LEAST_COLUMN else self.side
-
-    def count(self) -> int:
-        return 1 + len(self.rows) if self.shown else 0
-
-    def head(self, item: int, width: int) -> Line:
-        assert self.shown
-        if item == 0:
-            return send_answer.columns(self.shown, width, self.seen, self.where)
-        return send_answer.head(self.rows[item - 1])
-
-    def further(self, item: int, width: int) -> list[Line]:
-        return send_answer.body(self.rows[item - 1], width, self.seen) if item else []
-
-    def nothing(self, width: int) -> list[Line]:
-        return wrap(self.why, width, "muted", indent=2)
-
-
-class FoundPane(LineView):
-    """What the rules find in the new exchange."""
-
-    is_accordion = True
-    found: Sequence[Finding] = ()
-    why = ""
-
-    def show(self, found: Sequence[Finding], why: str) -> None:
-        """Show findings."""
-        self.found, self.why, self.cursor = found, why, 0
-        self.reload()
-
-    def count(self) -> int:
-        return len(self.found)
-
-    def head(self, item: int, width: int) -> Line:
-        return findings.finding_line(self.found[item], is_open=item == self.cursor)
-
-    def further(self, item: int, width: int) -> list[Line]:
-        return findings.finding_body(self.found[item], width)
-
-    def nothing(self, width: int) -> list[Line]:
-        return wrap(self.why, width, "muted", indent=2)
+REST, REST_SECONDS = 4, 2.0
+"""Times as long as reading took that it rests, and the longest rest: a long answer is read a fifth of the time."""
 
 
 class AnswerScreen(Screen[bool]):
@@ -186,8 +107,6 @@ class AnswerScreen(Screen[bool]):
     # Sending.
 
     def _send(self) -> None:
-        from workbench.tui.dispatch import Heard
-
         self._number += 1
         self.shown, self.recorded, self.why = None, None, ""
         self._heard = Heard(self.sent.outgoing, time.time())
@@ -197,8 +116,6 @@ class AnswerScreen(Screen[bool]):
 
     def _know(self, session: Session) -> None:
         """Find what a simulator takes as given."""
-        from workbench.tui.dispatch import known_to
-
         index = self.node.index
 
         def job(inspector: Inspector) -> Answer:
@@ -208,8 +125,6 @@ class AnswerScreen(Screen[bool]):
         self.session.inspecting.do(guarded(job, self._fail))
 
     def _begin(self, known: Session) -> None:
-        from workbench.tui.dispatch import Dispatch
-
         heard, outgoing, parent = self._heard, self.sent.outgoing, self.node.id
         if not self.is_attached or heard is None:
             return
@@ -251,24 +166,24 @@ class AnswerScreen(Screen[bool]):
         known = self.shown.after if self.shown else self.sent.trial.decoded
 
         def job(inspector: Inspector) -> Answer:
-            from workbench.comparison import compare_answers
             from workbench.decode import Decoded
 
+            began = time.thread_time()
             before = inspector.detail(index).decoded
-            after = Decoded(index, heard.exchange(), protocol, known)
-            shown = Beside(before, after, compare_answers(before, after))
-            return Answer(lambda: self._came(number, shown))
+            shown = send_answer.beside(before, Decoded(index, heard.exchange(), protocol, known))
+            rest = REST * (time.thread_time() - began)
+            return Answer(lambda: self._came(number, shown, max(REPAINT_SECONDS, min(rest, REST_SECONDS))))
 
-        self.session.inspecting.do(guarded(job, lambda why: self._came(number, None)))
+        self.session.inspecting.do(guarded(job, lambda why: self._came(number, None, REST_SECONDS)))
 
-    def _came(self, number: int, shown: Beside | None) -> None:
+    def _came(self, number: int, shown: Beside | None, rest: float) -> None:
         self._is_reading = False
         if not self.is_attached or number != self._number or self.is_over:
             return
         self.shown = shown or self.shown
         self._show()
         if self._has_more:
-            self.set_timer(REPAINT_SECONDS, lambda: self.on_came(Came()))
+            self.set_timer(rest, lambda: self.on_came(Came()))
 
     def on_over(self, message: Over) -> None:
         """Record what came, judge it, and lay it beside the original."""
@@ -287,12 +202,11 @@ class AnswerScreen(Screen[bool]):
         index, sent = self.node.index, self.sent
 
         def job(inspector: Inspector) -> Answer:
-            from workbench.comparison import compare_answers
             from workbench.targets.preflight import judged
 
             before = inspector.detail(index).decoded
             trial = judged(inspector, index, sent.outgoing, exchange)
-            shown = Beside(before, trial.decoded, compare_answers(before, trial.decoded), trial)
+            shown = send_answer.beside(before, trial.decoded, trial)
             return Answer(lambda: self._judged(shown))
 
         self._show()
@@ -325,33 +239,36 @@ class AnswerScreen(Screen[bool]):
         self.found.show(told, "nothing is found in it" if trial else "judged once the answer is there")
         label = f" under {trial.contract.label}" if trial else ""
         self.found.title(line(f" Findings{label} · {count(len(told), 'finding')} " if trial else " Findings "))
-        self._show_raw(shown.after if shown else None)
+        self._show_raw(shown)
         self.set_class(self.is_over, "-over")
         self._entitle()
 
-    def _show_raw(self, after: Decoded | None) -> None:
+    def _show_raw(self, shown: Beside | None) -> None:
+        """What came, to its end unless somebody has gone elsewhere in it."""
         retries = [send_answer.retry_line(each) for each in self._heard.retries] if self._heard else []
-        lines = [*retries, *(send_answer.raw_lines(after) if after else [])]
+        first = len(retries)
+
+        def line_of(item: int) -> Line:
+            return send_answer.raw_line(shown, item - first) if shown and item >= first else retries[item]
+
         was_last = self.raw.cursor >= self.raw.count() - 1
-        self.raw.show(len(lines), lambda item: lines[item], "no byte of an answer has come")
+        self.raw.show(first + (send_answer.raw_count(shown) if shown else 0), line_of, "no byte of an answer has come")
         if was_last:
-            self.raw.move_to(len(lines) - 1)
-        what = "events" if after and after.events else "bytes"
-        self.raw.title(line(f" As it came · {what} "))
+            self.raw.move_to(self.raw.count() - 1)
+        is_stream = shown is not None and bool(shown.after.events)
+        self.raw.title(line(f" As it came · {'events' if is_stream else 'bytes'} "))
 
     def _entitle(self) -> None:
         from workbench.targets.credentials import is_set
 
         target = self.sent.outgoing.target
         if self.why:
-            told = line(Span(f"✗ not sent: {self.why}", "error"))
-        elif self.is_over and self.shown:
-            told = send_answer.verdict(self.shown)
+            told: Line = line(Span(f"✗ not sent: {self.why}", "error"))
+        elif (self.is_over and self.shown) or self._heard is None:
+            told = send_answer.verdict(self.shown) if self.shown else ()
         else:
-            heard = self._heard
-            told = send_answer.progress(
-                self.shown.after if self.shown else None, heard.size if heard else 0, heard.retries if heard else []
-            )
+            came = self.shown.after if self.shown else None
+            told = send_answer.progress(came, self._heard.size, self._heard.retries)
         title = f"Request {self.node.index + 1}{send.made(self.node)} → {target.name}"
         self.query_one("#headline", Bar).show(
             send.headline(title, told, target, self.size.width, is_set=is_set(target.key_variable, os.environ))
@@ -399,14 +316,15 @@ class AnswerScreen(Screen[bool]):
 
     def action_edit(self) -> None:
         """Edit the request further, from what was sent on."""
+
+        def stand(node: Node) -> None:
+            if self.is_current:
+                self.dismiss(True)
+
         if self.is_over:
-            self.session.working.go(self.recorded or self.node, self._edit)
+            self.session.working.go(self.recorded or self.node, stand)
         else:
             self.notify(ON_ITS_WAY, markup=False)
-
-    def _edit(self, node: Node) -> None:
-        if self.is_current:
-            self.dismiss(True)
 
     def action_branches(self) -> None:
         """The tree that it is a branch of now; where somebody goes to a node of it, that is edited."""
