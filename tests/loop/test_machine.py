@@ -244,3 +244,17 @@ def test_what_is_no_loop_is_refused(broken: JsonValue) -> None:
 
 def test_an_exchange_without_a_request_cannot_be_continued() -> None:
     assert Loop(Exchange("e")).step == Ended(Reason.UNREADABLE, "no request was recorded")
+
+
+def test_the_deprecated_call_gets_the_deprecated_result() -> None:
+    old = loads(answered(content=None, function_call={"name": "read", "arguments": '{"path":"a"}'}))
+    loop = loop_of(dumps(old)).after(RESULT)
+    assert sent(loop)["messages"][-1] == {"role": "function", "name": "read", "content": "a b"}
+
+
+def test_a_list_of_messages_that_is_null_is_filled() -> None:
+    asked = b'{"model":"m","messages":null}'
+    assert [m["role"] for m in sent(loop_of(answered(call()), asked).after(RESULT))["messages"]] == [
+        "assistant",
+        "tool",
+    ]

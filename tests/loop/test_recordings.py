@@ -18,7 +18,7 @@ LONGEST = 40
 
 OTHERWISE = {
     "test_openai_native_tool_search_with_deferred_capability": "its client sent other arguments than the model had",
-    "test_google_instructions_only_with_tool_calls": "one call three times in one answer, without ids, and other results",
+    "test_google_instructions_only_with_tool_calls": "one call thrice in one answer, without ids",
 }
 """Recordings whose client said something else, and what."""
 

@@ -19,6 +19,10 @@ from workbench.wire.exchange import HttpRequest
 from workbench.wire.jsontext import dumps, loads
 
 
+LEGACY = "openai-function-call"
+"""Format of the one call of a message before calls had ids."""
+
+
 class Following(NamedTuple):
     """A request with what is new in it: the elements, and the pointer of their list."""
 
@@ -51,7 +55,8 @@ def following(decoded: Decoded, said: Sequence[JsonValue], told: Sequence[JsonVa
     if isinstance(held, list):
         changes: list[patch.Change] = [patch.Insert(f"{pointer}/-", value) for value in new]
     elif held is None:
-        changes = [patch.Insert(pointer, list(new))]
+        is_there = decoded.request_index.span(pointer) is not None
+        changes = [(patch.Replace if is_there else patch.Insert)(pointer, list(new))]
     else:
         asked = [held] if isinstance(held, dict) else user_values(adapter, str(held))
         changes = [patch.Replace(pointer, [*asked, *new])]
@@ -84,10 +89,17 @@ def result_values(adapter: Adapter, calls: Sequence[ToolCallIR], results: Sequen
     body, request = written(adapter, (asked, Message("tool", tuple(made))))
     holders = [m for m in request.messages if any(m.tool_results())]
     values = [value_at(body, message.pointer) for message in holders]
+    if any(call.format == LEGACY for call in calls):
+        values = [_legacy(value, call) for value, (call, _) in zip(values, plain, strict=True)]
     for number, (call, result) in enumerate(zip(calls, results, strict=True)):
         if result.element is not None:
             values.insert(number, _of_call(result.element, call))
     return values
+
+
+def _legacy(value: JsonValue, call: ToolCallIR) -> JsonValue:
+    """The result of the deprecated call without an id: it names the function."""
+    return {**value, "role": "function", "name": call.name}
 
 
 def _of_call(element: JsonValue, call: ToolCallIR) -> JsonValue:

@@ -85,7 +85,7 @@ def facts(loop: Loop, done: Sequence[Done], running: str) -> Line:
     )
     repeats = f"the same call {limits.repeats} times at most" if limits.repeats else "any call any number of times"
     told = f"{turns} · {tokens} · {count(len(done), 'step')} done · {repeats}"
-    return line(Span(f" {running} · " if running else " ", "accent"), Span(told, "muted"))
+    return line(Span(f"{running} · " if running else "", "accent"), Span(told, "muted"))
 
 
 def done_line(done: Done) -> Line:
@@ -131,7 +131,7 @@ def pending_line(pending: Pending | None, offer: Offer | None) -> Line:
     step = pending.step
     if isinstance(step, Answer):
         bad = step.refusal is not None
-        told = f"with {offer.origin}" if offer else "no result yet: e writes one"
+        told = offer.origin if offer else "no result yet: e writes one"
         return line(
             Span("next  ", "accent strong"),
             Span(f"answer {step.call.name or '(no name)'}  ", "strong"),

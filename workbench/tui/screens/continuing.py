@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -50,13 +50,20 @@ def begin(session: SessionScreen, node: Node) -> None:
 class StepPane(LineView):
     """A step in full."""
 
-    lines: Sequence[Line] = ()
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.lines: Sequence[Line] = ()
+        self._lines_in: Callable[[int], list[Line]] = lambda width: []
 
-    def show(self, lines: Sequence[Line]) -> None:
-        """Show other lines."""
-        self.lines, self.cursor = lines, 0
+    def show(self, lines_in: Callable[[int], list[Line]]) -> None:
+        """Show other lines, made for a width."""
+        self._lines_in, self.cursor = lines_in, 0
         self.reload()
         self.scroll_to(y=0, animate=False, force=True, immediate=True)
+
+    def reload(self) -> None:
+        self.lines = self._lines_in(self.text_width)
+        super().reload()
 
     def count(self) -> int:
         return len(self.lines)
@@ -104,7 +111,6 @@ class ContinuingScreen(Stepper):
 
     def on_resize(self) -> None:
         self.show_progress()
-        self.call_after_refresh(self._show_step)
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
         if not self.has_class("-writing"):
@@ -289,11 +295,12 @@ class ContinuingScreen(Stepper):
         return continuing.pending_line(self.pending, self.offer)
 
     def _show_step(self) -> None:
-        item, width = self.steps.cursor, self.step.text_width
+        item = self.steps.cursor
         is_done = item < len(self.done)
         pending = self.done[item].pending if is_done else self.pending
         offer = self.done[item].offer if is_done else self.offer
-        self.step.show(continuing.detail(pending, offer, "" if is_done else self._answer(), width))
+        said = "" if is_done else self._answer()
+        self.step.show(lambda width: continuing.detail(pending, offer, said, width))
         which = f"Step {item + 1}" if is_done else "The next step"
         self.step.title(line(f" {which} "))
 
