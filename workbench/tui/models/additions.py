@@ -15,7 +15,7 @@ from workbench.tui.models.edit import Entry
 if TYPE_CHECKING:
     from workbench.decode import Decoded
 
-MESSAGE = " message"
+MESSAGE, TEXT, RESULT, TOOL, PARAMETER = " message", "text part", "result of the call", "tool", "parameter"
 NO_SCHEMA = {"type": "object", "properties": {}}
 """Schema of a new tool: it takes nothing yet."""
 
@@ -44,11 +44,11 @@ class Added(NamedTuple):
 def choices(rows: Sequence[Entry], at: int) -> list[Choice]:
     """What can be added at a row, the likeliest first."""
     here = rows[at]
-    made = [Choice("result of the call", "what it answers")] if _call(rows, at) else []
+    made = [Choice(RESULT, "what it answers")] if _call(rows, at) else []
     made += [Choice(f"{role}{MESSAGE}", "its text") for role in additions.ROLES]
     if here.number:
-        made.append(Choice("text in the message", "its text"))
-    return [*made, Choice("tool", "its name"), Choice("parameter", "name = JSON")]
+        made.append(Choice(TEXT, "its text"))
+    return [*made, Choice(TOOL, "its name"), Choice(PARAMETER, "name = JSON")]
 
 
 def add(decoded: Decoded, rows: Sequence[Entry], at: int, wanted: Addition) -> Added:
@@ -61,19 +61,19 @@ def add(decoded: Decoded, rows: Sequence[Entry], at: int, wanted: Addition) -> A
         following = next((row.pointer for row in rows[at + 1 :] if row.is_message), "") if rows[at].number else ""
         made = additions.insert_message(decoded, wanted.choice.removesuffix(MESSAGE), wanted.text, following)
         return Added(made, following or _behind([row for row in rows if row.is_message]))
-    if wanted.choice == "tool":
+    if wanted.choice == TOOL:
         if not wanted.text.strip():
             raise LocalProtocolError("a tool needs a name")
         tools = [row for row in rows if row.element.kind is Kind.TOOL]
         return Added(additions.insert_tool(decoded, wanted.text.strip(), NO_SCHEMA), _behind(tools))
-    if wanted.choice == "parameter":
+    if wanted.choice == PARAMETER:
         name, _, value = wanted.text.partition("=")
         pointer = f"/{escape(name.strip())}"
         if not name.strip() or not value.strip():
             raise LocalProtocolError("say its name and its value", hint="as in temperature = 0.2")
         return Added(operations.set_parameter(decoded, pointer, value.encode()), pointer)
     message = next(row.pointer for row in reversed(rows[: at + 1]) if row.is_message)
-    if wanted.choice == "text in the message":
+    if wanted.choice == TEXT:
         return Added(additions.insert_text(decoded, message, wanted.text), message)
     return Added(additions.insert_result(decoded, _call(rows, at), wanted.text), message)
 

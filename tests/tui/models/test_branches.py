@@ -1,0 +1,56 @@
+"""The tree of edits and sends as lines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.tui import samples
+from workbench.editing import with_body
+from workbench.inspection import Inspector
+from workbench.tui.lines import plain
+from workbench.tui.models import branches
+from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
+from workbench.workspace import Node, Workspace
+
+
+def workspace() -> tuple[Workspace, Node, Node, Node, Node]:
+    work = Workspace(samples.session(samples.exchange({"messages": []}, {}, status=400)))
+    root = work.root(0)
+    request = root.exchange.request or HttpRequest()
+    first = work.commit(root, with_body(request, b"{}"), "emptied")
+    sent = work.sent(first, Exchange("s", first.exchange.request, HttpResponse(200), meta={"target": "sim:openai"}))
+    second = work.commit(root, with_body(request, b"[]"), "a list")
+    return work, root, first, sent, second
+
+
+def test_what_was_made_one_of_the_other_stands_below_it_and_branches_are_set_in() -> None:
+    work, root, first, sent, second = workspace()
+    rows = branches.rows(work, 0)
+    assert [(row.node, row.stem) for row in rows] == [(root, ""), (first, "├─ "), (sent, "│  "), (second, "└─ ")]
+    title, where = (plain(each) for each in branches.headline(1, rows, sent.id))
+    assert "2 edits · 1 send" in title and "you stand at sent to sim:openai: 200" in where
+    assert "nothing was made of it" in plain(branches.headline(1, rows[:1], root.id)[1])
+
+
+def test_a_node_says_what_became_of_it() -> None:
+    _, root, first, sent, _ = workspace()
+    lines = [
+        plain(branches.branch_line(branches.Branch(node), "refuses", is_here=node is first, is_marked=node is sent))
+        for node in (root, first, sent)
+    ]
+    assert "✗ 400" in lines[0] and "as recorded" in lines[0]
+    assert lines[1].startswith("● ") and "✗ refuses" in lines[1] and "emptied" in lines[1]
+    assert "* " in lines[2] and "✓ 200" in lines[2]
+    unanswered = branches.Branch(replace(sent, name="mine", exchange=replace(sent.exchange, response=None)))
+    assert "no answer" in plain(branches.branch_line(unanswered, None, is_here=False, is_marked=False))
+    assert branches.against(unanswered.node) == "mine"
+    old = replace(first, exchange=replace(first.exchange, started_at=86400.0 * 365))
+    assert branches.moment(old).startswith("1970-1") or branches.moment(old).startswith("1971-01-01")
+    assert branches.moment(root) == ""
+
+
+def test_a_verdict_is_that_of_the_contract_of_the_exchange() -> None:
+    work, root, first, _, _ = workspace()
+    inspector = Inspector(work.source)
+    assert branches.verdict(inspector, 0, first) == "unknown"
+    assert branches.verdict(inspector, 0, replace(root, exchange=replace(root.exchange, request=None))) == "no request"

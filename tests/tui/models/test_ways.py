@@ -1,0 +1,81 @@
+"""A value is written as text, as JSON or as bytes; what is not changed keeps its bytes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.tui import samples
+from workbench.editing import edited
+from workbench.errors import LocalProtocolError
+from workbench.inspection import Inspector
+from workbench.tui.models import ways
+from workbench.tui.models.edit import Entry, outline
+from workbench.tui.models.studied import Studied, study
+from workbench.wire.exchange import HttpRequest
+
+LONG = '{"type":"object","properties":{"path":{"type":"string","description":"where to look for it"}},"n":1e0}'
+BODY = (
+    rb'{"model":"gpt-4o","temperature":1.0,"messages":['
+    rb'{"role":"user","content":"caf\u00e9 \u001b\ud800"},{"role":"user","content":"one\ntwo \xff"}],'
+    rb'"tools":[{"type":"function","function":{"name":"ls","parameters":' + LONG.encode() + b"}}]}"
+).replace(rb"\xff", b"\xff")
+
+
+def studied(body: bytes = BODY) -> Studied:
+    inspector = Inspector(samples.session(samples.exchange(body, {})))
+    request = inspector.session.exchange(0).request
+    return study(inspector, 0, request or HttpRequest())
+
+
+def row(found: Studied, pointer: str) -> Entry:
+    return next(each for each in outline(found.elements, {"/tools/0"}) if each.pointer == pointer)
+
+
+def made(found: Studied, way: ways.Way, text: bytes) -> bytes:
+    return edited(found.request, found.text, way.make(text)).body.raw
+
+
+@pytest.mark.parametrize(
+    ("pointer", "word", "written", "typed", "old", "new"),
+    [
+        ("/temperature", "JSON", b"1.0", b"0.20", b"1.0", b"0.20"),
+        ("/model", "text", b"gpt-4o", b"gpt-5", b"gpt-4o", b"gpt-5"),
+        ("/messages/1/content", "text", b"one\ntwo \xff", b"one\n2 \xff", rb"one\ntwo", rb"one\n2"),
+        ("/messages/0/content", "JSON", '"café \\u001b\\ud800"'.encode(), b'"x \\u001b\\ud800"', rb"caf\u00e9", b"x"),
+        ("", "raw bytes", BODY, b"{", BODY, b"{"),
+    ],
+)
+def test_only_what_is_typed_anew_is_changed(
+    pointer: str, word: str, written: bytes, typed: bytes, old: bytes, new: bytes
+) -> None:
+    found = studied()
+    way = ways.likeliest(found, row(found, pointer))
+    assert (way.word, way.written) == (word, written)
+    assert made(found, way, way.written) == BODY
+    assert made(found, way, typed) == BODY.replace(old, new)
+
+
+def test_json_on_one_long_line_is_laid_out_and_only_what_differs_is_changed() -> None:
+    found = studied()
+    way = ways.as_json(found, row(found, "/tools/0"))
+    assert way.written.count(b"\n") > 10 and not way.is_line
+    assert made(found, way, way.written.replace(b"where", b"the place")) == BODY.replace(b"where", b"the place")
+    with pytest.raises(LocalProtocolError, match="not JSON"):
+        way.make(b"{")
+
+
+def test_what_acts_or_hides_is_written_as_an_escape() -> None:
+    assert ways.escaped('{\n "a": "\x1b\x7f\u202e\U000e0041"}') == b'{\n "a": "\\u001b\\u007f\\u202e\\udb40\\udc41"}'
+    assert json.loads(ways.escaped('"\U000e0041"')) == "\U000e0041"
+    assert ways.is_plain("a\n\tb") and not ways.is_plain("a\rb") and not ways.is_plain("\u2028")
+
+
+def test_any_bytes_may_stand_in_a_range() -> None:
+    found = studied()
+    way = ways.as_bytes(found, row(found, "/temperature"))
+    assert made(found, way, b"}") == BODY.replace(b"1.0", b"}")
+    broken = studied(BODY[:-1])
+    assert broken.meant.problem and broken.elements == ()
+    assert ways.as_bytes(broken, Entry(outline((), ())[0].element)).written == BODY[:-1]

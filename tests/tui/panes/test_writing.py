@@ -1,0 +1,55 @@
+"""Writing a value in place: what cannot be shown cannot get in."""
+
+from __future__ import annotations
+
+import pytest
+from textual import events
+from textual.app import App, ComposeResult
+
+from workbench.tui.panes.writing import Writing
+
+
+class Page(App[None]):
+    """A value that is written."""
+
+    def __init__(self, text: str, *, is_line: bool) -> None:
+        super().__init__()
+        self.writing = Writing(text, "a value", is_line=is_line, id="writing")
+        self.said: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.writing
+
+    def on_writing_taken(self, message: Writing.Taken) -> None:
+        self.said.append(f"taken {message.text!r}")
+
+    def on_writing_left(self) -> None:
+        self.said.append("left")
+
+
+@pytest.mark.parametrize(
+    ("is_line", "keys", "text", "said"),
+    [
+        (True, ["end", "!", "enter"], "a\tb!", ["taken 'a\\tb!'"]),
+        (False, ["enter", "ctrl+s"], "\na\tb", ["taken '\\na\\tb'"]),
+        (False, ["x", "escape"], "xa\tb", ["left"]),
+        (False, ["tab"], "    a\tb", []),
+    ],
+)
+async def test_keys_take_it_or_leave_it(is_line: bool, keys: list[str], text: str, said: list[str]) -> None:
+    page = Page("a\tb", is_line=is_line)
+    async with page.run_test() as pilot:
+        page.writing.focus()
+        await pilot.press(*keys)
+        await pilot.pause()
+        assert page.said == said
+        assert page.writing.text == text
+
+
+async def test_what_cannot_be_shown_is_left_out_of_what_is_pasted() -> None:
+    page = Page("", is_line=False)
+    async with page.run_test() as pilot:
+        page.writing.focus()
+        page.post_message(events.Paste("a\r\nb\x1b[2J\u202e\u2028c"))
+        await pilot.pause()
+        assert page.writing.text == "a\nb[2Jc"

@@ -1,0 +1,65 @@
+"""The tree of a session screen: asked off the screen's thread, kept whatever happens next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.tui import samples
+from tests.tui.driving import showing, until
+from workbench.editing import with_body
+from workbench.tui.screens.session import SessionScreen
+from workbench.wire.session import Session
+from workbench.workspace import Node
+
+
+def session() -> Session:
+    return samples.session(samples.exchange({"messages": []}, {}))
+
+
+async def at(screen: SessionScreen, pilot) -> Node:
+    found: list[Node] = []
+    screen.working.current(0, found.append)
+    await until(pilot, lambda: found)
+    return found[0]
+
+
+async def test_a_person_stands_at_what_was_made_last_and_goes_back_and_forth() -> None:
+    async with showing(session(), (80, 24)) as driver:
+        screen, found = driver.screen, list[Node | None]()
+        root = await at(screen, driver.pilot)
+        assert root.exchange.request
+        screen.working.commit(root, with_body(root.exchange.request, b"{}"), "emptied", found.append)
+        await until(driver.pilot, lambda: found)
+        made = await at(screen, driver.pilot)
+        assert made.title == "emptied" and made == found[0]
+        screen.working.undo(made, found.append)
+        screen.working.undo(root, found.append)
+        screen.working.redo(root, found.append)
+        await until(driver.pilot, lambda: len(found) == 4)
+        assert found[1:] == [root, None, made]
+        screen.working.go(root)
+        assert await at(screen, driver.pilot) == root
+
+
+async def test_what_was_asked_just_before_the_end_is_done_and_found_again() -> None:
+    async with showing(session(), (80, 24)) as driver:
+        root = await at(driver.screen, driver.pilot)
+        assert root.exchange.request
+        driver.screen.working.commit(root, with_body(root.exchange.request, b"[]"), "late", lambda _: None)
+        driver.screen.inspecting.stop()
+    async with showing(session(), (80, 24)) as driver:
+        assert (await at(driver.screen, driver.pilot)).title == "late"
+
+
+async def test_a_question_that_fails_is_answered_and_trouble_is_told_once(own_home: Path) -> None:
+    (own_home / ".local").write_text("in the way")
+    async with showing(session(), (80, 24)) as driver:
+        root, found = await at(driver.screen, driver.pilot), list[str]()
+        assert root.exchange.request
+        driver.screen.working.ask(lambda workspace: workspace.node("none"), lambda _: None, found.append)
+        await until(driver.pilot, lambda: found)
+        assert "none" in found[0]
+        for text in (b"1", b"2"):
+            driver.screen.working.commit(root, with_body(root.exchange.request, text), "kept", lambda _: None)
+        await until(driver.pilot, lambda: "kept in memory only" in driver.text)
+        assert driver.text.count("kept in memory only") == 1
