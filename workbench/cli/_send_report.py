@@ -46,7 +46,7 @@ class Row:
 
     @property
     def status(self) -> int:
-        """Exit status: 1 refused, 2 not sent, 4 network, 130 interrupted."""
+        """Exit status: 1 refused, 2 not sent, 4 network or an answer that broke off, 130 interrupted."""
         from workbench.wire.exchange import State
 
         if self.is_interrupted:
@@ -57,7 +57,7 @@ class Row:
             return 4
         answer = self.trial.decoded.response if self.trial else None
         is_refused = not 200 <= self.exchange.response.status < 300 or bool(answer and answer.error)
-        return 1 if is_refused else 0
+        return 1 if is_refused else 4 if answer and answer.is_stream and not answer.is_complete else 0
 
     @property
     def findings(self) -> tuple[Finding, ...]:

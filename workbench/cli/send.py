@@ -30,7 +30,7 @@ the request, "findings" what the rules say of the answer, both as "workbench che
 aborted; "exit" is this target's exit status.
 
 Exit status: 1 when a target refuses (any status but 2xx, or an error in the stream); 2 when it is not sent; 4 when the
-network fails; 130 when it is interrupted; of several the first of 130, 4, 2, 1.
+network fails or an answer breaks off; 130 when it is interrupted; of several the first of 130, 4, 2, 1.
 """
 
 from __future__ import annotations
