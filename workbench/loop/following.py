@@ -18,7 +18,6 @@ from workbench.wire import patch
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.jsontext import dumps, loads
 
-
 LEGACY = "openai-function-call"
 """Format of the one call of a message before calls had ids."""
 
