@@ -18,7 +18,7 @@ from workbench.resources import folder
 from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
 from workbench.wire.session import exchanges_of
 
-EXAMPLES = [path for path in sorted(folder("sessions").glob("*.jsonl")) if not path.stem.startswith("gateway")]
+EXAMPLES = [path for path in sorted(folder("sessions").glob("*.jsonl")) if not path.stem.startswith("gateway")][::3]
 
 
 def exchange(

@@ -29,7 +29,7 @@ from workbench.wire.exchange import (
 )  # fmt: skip
 from workbench.wire.session import MemorySession, exchanges_of
 
-EXAMPLES = sorted(folder("sessions").glob("*.jsonl"))
+EXAMPLES = sorted(folder("sessions").glob("*.jsonl"))[::3]
 
 
 def back(*exchanges: Exchange) -> tuple[Exchange, ...]:

@@ -68,7 +68,7 @@ def test_the_examples(path: Path) -> None:
 
 def test_a_sample_of_what_others_recorded(recordings: Path) -> None:
     index = (recordings / "index.tsv").read_text().splitlines()[1:]
-    for line in index[::5]:
+    for line in index[::7]:
         name, size = line.split("\t")[0], int(line.split("\t")[13])
         if size < 60_000:
             holds(open_input(str(recordings / name)))

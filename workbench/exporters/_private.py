@@ -35,7 +35,7 @@ _PLAIN_HEADERS: Final = re.compile(
     r"|content-(?:encoding|length|type)|date|host|openai-(?:beta|processing-ms|version)|retry-after.*|server|user-agent"
     r"|transfer-encoding|vary|via|x-amzn-(?:errortype|requestid)|x-(?:request-id|ratelimit-.*|stainless-.*)|request-id"
 )
-_ERROR: Final = re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:error|type"\s*:\s*"error|message|detail|code)"')
+_ERROR: Final = re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:error|type"\s*:\s*"error)"')
 _HEAD: Final = re.compile(r"(?i)(https?://)?([^/?#]*)([^?#]*)(.*)", re.DOTALL)
 _FIELDS_SEALED: Final = {"signature": "signature", "data": "signature", "encrypted": "signature"}
 

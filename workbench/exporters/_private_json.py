@@ -100,9 +100,8 @@ def written(raw: str, change: Callable[[str], str]) -> str:
     if "\\" not in raw:
         return change(raw)
     units = _UNIT.findall(raw)
-    before = "".join(map(_meant, units)) if all(len(_meant(u)) == 1 for u in units) else None
-    assert before is not None
-    after = change(before)
+    before = list(map(_meant, units))
+    after = change("".join(before))
     return "".join(
         unit if new == old else _like(unit, new) for unit, old, new in zip(units, before, after, strict=True)
     )
@@ -120,6 +119,8 @@ def _meant(unit: str) -> str:
 def _like(unit: str, char: str) -> str:
     if len(unit) == 6:
         return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else unit
+    if len(unit) == 2:
+        return unit  # an escape that JSON does not know: what it stands for cannot be written otherwise
     if len(unit) == 12:
         low = ord(char) - 0x10000
         return f"\\u{0xD800 | low >> 10:04x}\\u{0xDC00 | low & 0x3FF:04x}" if low >= 0 else unit
