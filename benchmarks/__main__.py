@@ -1,6 +1,6 @@
 """``python -m benchmarks [PART]…``: prints ratios against a peer measured in the same run.
 
-Parts: stream, listing, inspect, startup, keys, follow, relay, convert, textcalls, matrix.
+Parts: stream, listing, inspect, startup, keys, follow, relay, convert, textcalls, matrix, minimize.
 
 Figures on a shared machine are good to about a factor of 1.5; compare the ratios, not the seconds.
 """
@@ -10,7 +10,10 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-PARTS = ("stream", "listing", "inspect", "startup", "keys", "follow", "relay", "convert", "textcalls", "matrix")
+PARTS = (
+    *("stream", "listing", "inspect", "startup", "keys", "follow"),
+    *("relay", "convert", "textcalls", "matrix", "minimize"),
+)
 
 
 def main() -> int:

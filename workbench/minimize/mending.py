@@ -29,6 +29,9 @@ MOST_EARLIER = 3
 HISTORIES = ("/messages/", "/input/", "/contents/")
 """Lists that grow at their end, in any protocol."""
 
+MOST_ALONE = 32
+"""Differences that are tried one by one, before many are taken away together."""
+
 MOST_ASKED = 5
 """Edits about which the target is asked."""
 
@@ -112,7 +115,10 @@ class Mending:
             return
 
     def _thinned(self, changes: list[patch.Change]) -> Steps[list[patch.Change]]:
-        """Those without which it would still fail: halves first, then one by one."""
+        """Those without which it would still fail: one that is enough by itself, else halves first, then one by one."""
+        for change in changes[:MOST_ALONE]:
+            if (yield from self._passes([change])):
+                return [change]
         size = len(changes) // 2
         while size:
             end = len(changes)

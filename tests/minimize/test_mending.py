@@ -1,0 +1,128 @@
+"""The smallest edit that turns refused into accepted: the inverse of what was done to the request comes first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.minimize.requests import anthropic, begun, bench_of, chat, finish, responses
+from workbench.minimize import Asked, Mending
+from workbench.minimize.changes import between
+from workbench.wire import patch
+
+ROUNDS = 12
+
+
+def _put(path: str, value: Any) -> Callable[[Any], None]:
+    def spoil(body: Any) -> None:
+        *above, last = (int(step) if step.isdecimal() else step for step in path.split("/"))
+        for step in above:
+            body = body[step]
+        body[last] = value
+
+    return spoil
+
+
+def _delete(path: str) -> Callable[[Any], None]:
+    def spoil(body: Any) -> None:
+        *above, last = (int(step) if step.isdecimal() else step for step in path.split("/"))
+        for step in above:
+            body = body[step]
+        del body[last]
+
+    return spoil
+
+
+def _swap(body: Any) -> None:
+    messages = body["messages"]
+    messages[8], messages[7] = messages[7], messages[8]
+
+
+MADE = {"anthropic-messages": anthropic, "openai-chat": chat, "openai-responses": responses}
+BEGUN = {"anthropic-messages": 37, "openai-chat": 42, "openai-responses": 37}
+"""Messages of an earlier request, which ends with what the user asks."""
+
+PLANTED = [
+    ("anthropic-messages", "anthropic", _delete("messages/14/content/0")),
+    ("anthropic-messages", "anthropic", _delete("messages/13/content/1")),
+    ("anthropic-messages", "anthropic", _delete("messages/14")),
+    ("anthropic-messages", "anthropic", _put("messages/14/content/1/tool_use_id", "toolu_x")),
+    ("anthropic-messages", "anthropic", _put("messages/13/content/0/text", "")),
+    ("anthropic-messages", "anthropic", _put("tools/17/name", "read the file!")),
+    ("anthropic-messages", "anthropic", _put("tools/17/input_schema/type", "string")),
+    ("openai-chat", "openai", _delete("messages/8")),
+    ("openai-chat", "openai", _swap),
+    ("openai-chat", "openai", _put("messages/8/tool_call_id", "call_x")),
+    ("openai-chat", "openai", _put("tools/3/function/name", "a b")),
+    ("openai-responses", "openai", _delete("input/10")),
+    ("openai-responses", "openai", _put("input/9/call_id", "call_x")),
+]
+
+
+@pytest.mark.parametrize(("protocol", "label", "spoil"), PLANTED)
+def test_the_inverse_is_the_first_edit(protocol: str, label: str, spoil: Any) -> None:
+    good, body = MADE[protocol](ROUNDS), MADE[protocol](ROUNDS)
+    spoil(body)
+    bench = bench_of(protocol, label, begun(good, BEGUN[protocol]), body)
+    assert bench.failure(bench.text) is not None
+    first, *_ = finish(Mending(bench).run())
+    assert json.loads(first.text) == good
+    assert first.earlier == 0 and first.repair.verified
+    assert "request 1" in first.repair.title
+
+
+def test_without_a_history_there_are_the_repairs() -> None:
+    body = anthropic(3)
+    del body["messages"][6]["content"][0]
+    found = finish(Mending(bench_of("anthropic-messages", "anthropic", body)).run())
+    assert found and all(each.earlier is None and each.repair.verified for each in found)
+    assert [each.loss for each in found] == sorted(each.loss for each in found)
+
+
+def test_the_target_is_asked_about_each_and_what_it_refuses_comes_last() -> None:
+    body = anthropic(3)
+    earlier = begun(body, 9)
+    body = anthropic(3)
+    del body["messages"][2]["content"][0]
+    bench = bench_of("anthropic-messages", "anthropic", earlier, body)
+    asked: list[bytes] = []
+
+    def ask(text: bytes) -> Asked:
+        asked.append(text)
+        return Asked(400 if len(asked) == 1 else 200)
+
+    found = finish(Mending(bench, bench.failure(bench.text), 2).run(), ask)
+    assert len(asked) == 2
+    assert found[-1].text == asked[0] and found[-1].accepted is False
+    assert found[0].text == asked[1] and found[0].accepted is True
+
+
+def test_a_history_that_was_rewritten_is_not_put_back_first() -> None:
+    """A summary took the place of what was said; a result of what is gone was left in it."""
+    earlier, body = anthropic(1), anthropic(1)
+    orphan = body["messages"][2]["content"][0]
+    body["messages"] = [
+        {"role": "user", "content": [{"type": "text", "text": "so far: nothing"}, orphan]},
+        *body["messages"][3:],
+    ]
+    found = finish(Mending(bench_of("anthropic-messages", "anthropic", earlier, body)).run())
+    assert found and found[0].earlier is None and found[0].repair.title == "drop the result of 'toolu_0_0'"
+
+
+NOW = {"a": [1, 2, 3], "messages": [{"n": 1}, {"n": 2}], "gone": 0}
+CHANGES = [
+    ({"a": [1, 3], "messages": [{"n": 1}, {"n": 2}], "gone": 0}, [patch.Remove("/a/1")]),
+    ({"a": [1, 2, 3], "messages": [{"n": 1}], "gone": 0}, []),
+    ({"a": [1, 2, 3], "messages": [{"n": 7}], "gone": 0}, [patch.Replace("/messages/0/n", 7)]),
+    ({"a": [1, 2, 3], "messages": [{"n": 1}, {"n": 2}]}, [patch.Remove("/gone")]),
+    ({"a": [1, 2, 3], "messages": [{"n": 1}, {"n": 2}], "gone": 0, "b": 1}, [patch.Insert("/b", 1)]),
+    ({"a": [0, 1, 2, 3], "messages": [{"n": 1}, {"n": 2}], "gone": 0}, [patch.Insert("/a/0", 0)]),
+]
+
+
+@pytest.mark.parametrize(("then", "changes"), CHANGES)
+def test_lists_are_aligned_and_what_was_added_at_the_end_of_a_history_stays(then: Any, changes: list[Any]) -> None:
+    assert list(between("", NOW, then, histories=("messages",))) == changes
