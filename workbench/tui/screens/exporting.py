@@ -242,6 +242,7 @@ class ExportScreen(Screen[None]):
             why = "the session is large: it is made when it is written"
         self._lines = lines
         self.result.show(len(lines), lambda item: self._lines[item], why)
+        self.set_class(bool(self._written), "-written")
         done = "Written" if self._written else "What would be written"
         self.result.title(line(f" {done} · {self.row.title} "))
         self._entitle()
