@@ -135,6 +135,34 @@ GUIDES: Mapping[str, Guide] = {
         ("edit", "cursor"),
     ),
     "mended-bytes": Guide("Bytes", "The same in bytes: removed and added; every other byte stays.", ("cursor", "form")),
+    "outline": Guide(
+        "Request",
+        "What can be edited: parameters, tools, the system prompt, messages and what they are made of. Enter edits "
+        "what the cursor stands on. Every edit is a step of a branch, and can be undone; what was recorded stays.",
+        ("error", "warning", "edit", "cursor"),
+    ),
+    "value": Guide("Value", "What the cursor stands on in the request, in full.", ("form",)),
+    "verdict": Guide(
+        "Verdict",
+        "What the contract finds in the request as it is edited, the reason for its verdict first; then signed blocks "
+        "that an edit before them unbound. Moving here moves the cursor of the request.",
+        ("error", "warning", "cursor"),
+    ),
+    "chain": Guide(
+        "Chain",
+        "Calls with their results, then reasoning with what is owed, as edited.",
+        ("closed", "sent", "reasoning"),
+    ),
+    "meaning": Guide("Meaning", "What is changed from the request as it was recorded.", ("edit", "cursor")),
+    "bytes": Guide("Bytes", "The same in bytes: removed and added; every other byte stays.", ("cursor", "form")),
+    "tree": Guide(
+        "Tree",
+        "What was made of the recorded request: each edit and each send below what it was made of, with its verdict or "
+        "the status of its answer; a point where you stand, a star where you marked. Enter goes on from there.",
+        ("taken", "error", "warning", "cursor"),
+    ),
+    "branch-meaning": Guide("Meaning", "What differs from the marked one, else from what it was made of.", ("edit",)),
+    "branch-bytes": Guide("Bytes", "The same in bytes.", ("form",)),
     "before": Guide(
         "As it was", "The bytes of this side, laid out; what the target cannot say is marked.", ("lost", "cursor")
     ),
