@@ -230,6 +230,17 @@ GUIDES: Mapping[str, Guide] = {
         "Findings", "What the rules find in the new exchange, in the place of the recorded one.", ("error", "warning")
     ),
     "raw": Guide("As it came", "Every event, or line, of the new answer as it came.", ("form",)),
+    "steps": Guide(
+        "Steps",
+        "The conversation as it goes on: a call that is answered, a request that is sent, with its status and what the "
+        "contract makes of it; the last line is the step that is next. Enter does it, r runs on until something has to "
+        "be decided. No tool is run: a call gets the result that was recorded, an error, or what you write.",
+        ("taken", "error", "warning", "cursor"),
+    ),
+    "step": Guide(
+        "A step",
+        "Of a call its arguments, as they were read, and the result that it would get; of a request what is new in it.",
+    ),
     "variants": Guide(
         "What if",
         "Each row is the request with one thing different, each column a target, each cell what came of it. Every "
