@@ -67,7 +67,9 @@ def promise(target: Target, width: int, *, is_set: bool) -> Line:
 
 def made(node: Node) -> str:
     """Which state of a request it is, "" for the recorded one."""
-    return f" · {clip(node.name or node.title, 36)}" if node.parent else ""
+    if node.parent is None:
+        return ""
+    return f" · {clip(node.name or ('as it was sent' if node.is_sent else node.title), 36)}"
 
 
 def headline(title: str, facts: Line, target: Target, width: int, *, is_set: bool) -> list[Line]:

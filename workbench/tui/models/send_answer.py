@@ -29,6 +29,9 @@ MOST_SAME = 6
 
 MOST_LINES = 400
 
+LEAST_SHARED = 0.2
+"""How much of a text the other one has to share for what differs to be marked: else all of it does."""
+
 
 class Said(NamedTuple):
     """What an answer says of one thing; ``marked`` is the range of characters in which the other one differs."""
@@ -106,7 +109,8 @@ def _row(before: Item | None, after: Item | None, *, is_same: bool) -> Row:
     end = common(olds[len(olds) - rest :][::-1], news[len(news) - rest :][::-1])
     is_long = told.kind in ("text", "reasoning")
     note = f"{len(olds):,} → {len(news):,} characters, the first difference at character {start + 1:,}"
-    old, new = (Said(text, (start, len(text) - end)) for text in (olds, news))
+    is_alike = start + end >= LEAST_SHARED * min(len(olds), len(news))
+    old, new = (Said(text, (start, len(text) - end) if is_alike else (0, 0)) for text in (olds, news))
     return Row(told.kind, old, new, note if is_long else "")
 
 
@@ -122,9 +126,11 @@ def _text(item: Item) -> str:
     return f"{item.label}: {said}" if item.label and item.kind == "error" else said or '""'
 
 
-def head(row: Row) -> Line:
-    """What a row is about, and whether both say the same."""
-    if row.before is None:
+def head(row: Row, *, is_over: bool) -> Line:
+    """What a row is about, and whether both say the same; what is missing of an answer that arrives may come yet."""
+    if row.after is None and not is_over:
+        sign, style, word = "…", "muted", "not there yet"
+    elif row.before is None:
         sign, style, word = "+", "ok", "new alone"
     elif row.after is None:
         sign, style, word = "-", "error", "original alone"

@@ -72,7 +72,7 @@ def cell(outcome: Outcome | bool) -> tuple[str, str, str]:
     if isinstance(outcome, bool):
         return ("…", "on its way", "muted") if outcome else (" ", "not sent", "muted")
     if outcome.exchange is None:
-        return "·", outcome.text.removeprefix(f"{outcome.target.name} "), "muted"
+        return "·", outcome.text.removeprefix(f"{outcome.target.name} ").partition("; ")[0], "muted"
     sign, style = SIGNS[outcome.verdict.value]
     took = duration(outcome.exchange.duration)
     rule = outcome.finding.rule if outcome.finding and outcome.verdict.value != "accepts" else ""
@@ -119,7 +119,7 @@ def summary(asked: int, outcomes: Iterable[Outcome]) -> Line:
     for verdict, (sign, style) in SIGNS.items():
         if tally[verdict]:
             spans += [Span(" · ", "muted"), Span(f"{sign} {tally[verdict]:,} {verdict}", style)]
-    spans += [Span(f" · {left:,} cannot be", "muted")] if left else []
+    spans += [Span(f" · {left:,} cannot be sent", "muted")] if left else []
     return (*spans, Span(f" · {waiting:,} to go" if waiting else "", "muted"))
 
 

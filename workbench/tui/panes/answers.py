@@ -44,7 +44,7 @@ class BesidePane(LineView):
         assert self.shown
         if item == 0:
             return send_answer.columns(self.shown, width, self.seen, self.where)
-        return send_answer.head(self.rows[item - 1])
+        return send_answer.head(self.rows[item - 1], is_over=self.shown.trial is not None)
 
     def further(self, item: int, width: int) -> list[Line]:
         return send_answer.body(self.rows[item - 1], width, self.seen) if item else []

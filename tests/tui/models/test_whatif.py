@@ -1,0 +1,61 @@
+"""Lines of the what-if table."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.rules import Verdict
+from workbench.targets.target import Target
+from workbench.tui.lines import plain
+from workbench.tui.models import whatif
+from workbench.whatif import Outcome, Variant
+from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
+
+VARIANT = Variant("reasoning=dropped", "no reasoning is sent back", HttpRequest())
+TARGETS = [Target(f"sim:t{n}", contract=f"t{n}") for n in range(6)]
+
+
+def outcome(verdict: Verdict, status: int = 200, text: str = "") -> Outcome:
+    exchange = Exchange("1", HttpRequest(), HttpResponse(status), duration=0.5) if status else None
+    return Outcome(VARIANT, TARGETS[0], verdict, text, exchange)
+
+
+@pytest.mark.parametrize(
+    ("told", "cell"),
+    [
+        (False, (" ", "not sent", "muted")),
+        (True, ("…", "on its way", "muted")),
+        (outcome(Verdict.ACCEPTS), ("✓", "200 0.5 s", "ok")),
+        (outcome(Verdict.REFUSES, 400, "no \x1b[2J"), ("✗", "400 no \x1b[2J", "error")),
+        (
+            outcome(Verdict.UNKNOWN, 0, "sim:t0 does not speak gemini; it speaks one"),
+            ("·", "does not speak gemini", "muted"),
+        ),
+    ],
+)
+def test_an_outcome_is_a_sign_and_a_word(told: Outcome | bool, cell: tuple[str, str, str]) -> None:
+    assert whatif.cell(told) == cell
+
+
+@pytest.mark.parametrize("width", [58, 78, 118, 198])
+@pytest.mark.parametrize("chosen", [0, 3, 5])
+def test_the_chosen_target_is_always_seen_under_its_name(width: int, chosen: int) -> None:
+    shown = whatif.seen(len(TARGETS), chosen, width)
+    assert chosen in shown
+    head = plain(whatif.columns(TARGETS, chosen, width))
+    assert f"▸{TARGETS[chosen].name}" in head
+    hidden = len(TARGETS) - len(shown)
+    assert (f"+{hidden}" in head) == (hidden > 0)
+
+
+def test_why_a_variant_cannot_be_tried_stands_in_its_row() -> None:
+    variant = Variant("parallel=off", "off", why_not="the request declares no tools")
+    assert "the request declares no tools" in plain(whatif.row(variant, [False], 0, range(1), 20))
+    text = [plain(each) for each in whatif.details(variant, TARGETS[0], False, 80)]
+    assert any("the request declares no tools" in each for each in text)
+
+
+def test_the_summary_counts_what_was_sent_apart_from_what_cannot_be() -> None:
+    known = [outcome(Verdict.ACCEPTS), outcome(Verdict.REFUSES, 400), outcome(Verdict.UNKNOWN, 0)]
+    told = plain(whatif.summary(5, known))
+    assert told.startswith("2 requests sent") and "1 cannot be sent" in told and "2 to go" in told
