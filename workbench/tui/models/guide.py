@@ -56,6 +56,7 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "check": ("= check", "info", "what remains to be checked locally"),
     "same": ("= the same", "muted", "both answers say the same"),
     "differing": ("≠ differs", "warning", "they do not; + is new alone, - stood in the original alone"),
+    "branch": ("├─└ branch", "muted", "made of the same thing as the one below"),
     "mark": ("⚑ mark", "accent", "a place you marked; ✎ with a note of yours"),
     "form": ("\\x1b", "form", "a character that acts or hides, never sent as it is"),
 }
@@ -159,7 +160,7 @@ GUIDES: Mapping[str, Guide] = {
         "Tree",
         "What was made of the recorded request: each edit and each send below what it was made of, with its verdict or "
         "the status of its answer; a point where you stand, a star where you marked. Enter goes on from there.",
-        ("taken", "error", "warning", "cursor"),
+        ("branch", "taken", "error", "warning", "cursor"),
     ),
     "branch-meaning": Guide("Meaning", "What differs from the marked one, else from what it was made of.", ("edit",)),
     "branch-bytes": Guide("Bytes", "The same in bytes.", ("form",)),
