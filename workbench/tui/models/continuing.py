@@ -102,7 +102,7 @@ def done_line(done: Done) -> Line:
         )
     if isinstance(step, Send):
         return _sent_line(step, done)
-    return line(Span("» ", "ok"), Span("you said  ", "strong"), Span(done.said, "muted"))
+    return line(Span("> ", "ok"), Span("you said  ", "strong"), Span(done.said, "muted"))
 
 
 def _sent_line(step: Send, done: Done) -> Line:
