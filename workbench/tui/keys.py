@@ -300,13 +300,9 @@ WHAT_IF = (
 )
 
 EXPORT = (
-    Key("export.write", "w", "write", "write", "write it; a test is run at once, on what was broken and what is right"),
-    Key(
-        "export.scope", "a", "scope", "scope", "this exchange, the branch of edits that led to it, the whole session", 3
-    ),
-    Key(
-        "export.redact", "R", "redact", "redact", "stand-ins for private text, and back; the findings stay the same", 5
-    ),
+    Key("export.write", "w", "write", "write", "write it; a test is run at once: red before, green after"),
+    Key("export.scope", "a", "scope", "scope", "this exchange, the branch of its edits, the whole session", 3),
+    Key("export.redact", "R", "redact", "redact", "stand-ins for private text; the findings stay the same", 5),
     Key("export.pane", "tab,shift+tab", "pane", "pane", "the forms, and what is written", 6),
     Key("export.back", "q,escape,x", "back", "back", "back to the session", 2),
 )
