@@ -31,14 +31,12 @@ targets:
 def home(tmp_path, monkeypatch):
     """An empty configuration; ``home(text)`` writes targets.yaml."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    contracts.forget()
 
     def write(text):
         configured.path().parent.mkdir(parents=True, exist_ok=True)
         configured.path().write_text(text, encoding="utf-8")
 
-    yield write
-    contracts.forget()
+    return write
 
 
 def test_a_simulator_needs_nothing():

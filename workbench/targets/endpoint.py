@@ -12,6 +12,8 @@ from workbench.targets.target import is_loopback
 from workbench.wire.exchange import Headers
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
     from workbench.wire.exchange import HttpRequest
@@ -26,7 +28,7 @@ class Endpoint:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._clients: dict[bool, httpx.AsyncClient] = {}
+        self._clients: dict[tuple[bool, bool], httpx.AsyncClient] = {}
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -49,12 +51,19 @@ class Endpoint:
     def _client(self, url: str) -> httpx.AsyncClient:
         import httpx
 
-        is_local = is_loopback(url)
-        if is_local not in self._clients:
+        kind = is_local, is_plain = is_loopback(url), url.startswith("http:")
+        if kind not in self._clients:
             timeout = httpx.Timeout(self._seconds, connect=CONNECT_SECONDS)
-            verify = httpx.create_ssl_context()
-            self._clients[is_local] = httpx.AsyncClient(timeout=timeout, verify=verify, trust_env=not is_local)
-        return self._clients[is_local]
+            verify = trusting_nobody() if is_local and is_plain else httpx.create_ssl_context()
+            self._clients[kind] = httpx.AsyncClient(timeout=timeout, verify=verify, trust_env=not is_local)
+        return self._clients[kind]
+
+
+def trusting_nobody() -> ssl.SSLContext:
+    """For clients that never speak TLS: reading who is trusted takes longer than a short request."""
+    import ssl
+
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def _octets(value: str) -> bytes:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.rules import contracts
+from workbench.targets.endpoint import trusting_nobody
 from workbench.targets.target import Target
 from workbench.wire.jsontext import loads
 
@@ -78,8 +79,7 @@ async def found(ports: Iterable[int] = tuple(PORTS.values())) -> tuple[Local, ..
     import httpx
 
     limits = httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS)
-    verify = httpx.create_ssl_context()
-    async with httpx.AsyncClient(timeout=limits, trust_env=False, verify=verify) as client:
+    async with httpx.AsyncClient(timeout=limits, trust_env=False, verify=trusting_nobody()) as client:
         asked = await asyncio.gather(*(_at(client, f"http://{HOST}:{port}") for port in dict.fromkeys(ports)))
     return tuple(each for each in asked if each)
 
