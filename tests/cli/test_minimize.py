@@ -93,7 +93,6 @@ def test_ctrl_c_keeps_the_smallest_so_far(run: Run, monkeypatch: pytest.MonkeyPa
 
     def interrupted(self: minimize.Search) -> object:
         raise KeyboardInterrupt
-        yield
 
     monkeypatch.setattr(minimize.Search, "_finish", interrupted)
     done = run("minimize", BROKEN, "--format", "json")

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 NAME = "minimize"
 HELP = "the smallest request that still fails, and the smallest edit that mends it"
 
+MOST_EDITS = 6
+"""Changes that are printed of one edit; JSON has them all."""
+
 SHOWN = 2000
 """Characters of the smallest request that are printed."""
 
@@ -196,8 +199,10 @@ def _print(args: argparse.Namespace, course: Course, index: int) -> None:
     for number, mended in enumerate(course.edits, 1):
         said = {True: "accepted", False: "refused all the same", None: "not asked about"}[mended.accepted]
         _output.emit(f"edit {number}: {mended.repair.title} ({target}: {said})")
-        for edit in mended.repair.edits:
+        for edit in mended.repair.edits[:MOST_EDITS]:
             value = dumps(edit.old if edit.op == "remove" else edit.new).decode()
             _output.emit(f"  {edit.op} {edit.pointer}  {_output.cut(value)}")
+        if len(mended.repair.edits) > MOST_EDITS:
+            _output.emit(f"  … and {_output.number(len(mended.repair.edits) - MOST_EDITS, 'further change')}")
     if not course.edits:
         _output.emit("no edit is known that makes it accepted")

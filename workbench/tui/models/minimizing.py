@@ -23,6 +23,10 @@ MOST_PIECES = 500
 """Things that are listed; a request that is still large is no news to anybody."""
 
 
+MOST_EDITS = 8
+"""Changes that are shown of one edit."""
+
+
 class Piece(NamedTuple):
     """A thing that is left: a message, a tool, or a parameter."""
 
@@ -144,9 +148,12 @@ def edit_line(mended: Mended, target: str) -> Line:
 def edit_body(mended: Mended, width: int) -> list[Line]:
     """Its changes, before and after."""
     made = list[Line]()
-    for edit in mended.repair.edits:
-        made += wrap(f"{edit.op} {edit.pointer}", width, "muted", indent=4, most=2)
+    for edit in mended.repair.edits[:MOST_EDITS]:
+        made += wrap(f"{edit.op} {visible(edit.pointer)}", width, "muted", indent=4, most=2)
         made += _sides(edit, width)
+    more = len(mended.repair.edits) - MOST_EDITS
+    if more > 0:
+        made += wrap(f"… and {count(more, 'further change')}", width, "muted", indent=4)
     return made
 
 
