@@ -39,6 +39,8 @@ async def test_a_person_stands_at_what_was_made_last_and_goes_back_and_forth() -
         assert found[1:] == [root, None, made]
         screen.working.go(root)
         assert await at(screen, driver.pilot) == root
+        await driver.press("1")
+        assert "├ 1" in driver.text
 
 
 async def test_what_was_asked_just_before_the_end_is_done_and_found_again() -> None:
@@ -48,6 +50,8 @@ async def test_what_was_asked_just_before_the_end_is_done_and_found_again() -> N
         driver.screen.working.commit(root, with_body(root.exchange.request, b"[]"), "late", lambda _: None)
         driver.screen.inspecting.stop()
     async with showing(session(), (80, 24)) as driver:
+        await driver.press("1")
+        await until(driver.pilot, lambda: "├ 1" in driver.text)
         assert (await at(driver.screen, driver.pilot)).title == "late"
 
 

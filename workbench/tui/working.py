@@ -15,12 +15,13 @@ What was asked just before the session is left is still done.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from workbench.errors import WorkbenchError
+from workbench.tui.lines import Line, Span
 from workbench.tui.safetext import visible
 from workbench.tui.service import Answer, Failed, guarded
 
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from workbench.workspace import Node, Workspace
 
 Told = TypeVar("Told")
+
+BRANCH = "├"
+"""Stands before how much was made of an exchange."""
 
 
 class Working:
@@ -45,6 +49,19 @@ class Working:
         self._workspace: Workspace | None = None
         self._asked: deque[Callable[[Workspace], object]] = deque()
         self._told = ""
+        self._counts: Mapping[str, int] = {}
+
+    def load(self) -> None:
+        """Find what was made of this session before, where anything was made of any."""
+        from workbench import resources
+
+        if resources.state_folder("work").is_dir():
+            self.ask(lambda _: None, lambda _: None)
+
+    def line_of(self, exchange: str) -> Line:
+        """How much was made of an exchange, for its row."""
+        made = self._counts.get(exchange)
+        return (Span(f"{BRANCH} {made}", "accent"),) if made else ()
 
     def current(self, index: int, deliver: Callable[[Node], None], failed: Failed | None = None) -> None:
         """Where the person stands in the tree of an exchange, or stood last when the session was open before."""
@@ -88,7 +105,7 @@ class Working:
             self._asked.popleft()
             workspace = self._open(inspector)
             told = question(workspace)
-            return Answer(partial(self._deliver, deliver, told, self._news(workspace)))
+            return Answer(partial(self._deliver, deliver, told, self._news(workspace), counts(workspace)))
 
         self._asked.append(question)
         self.screen.inspecting.do(guarded(job, failed or self._notify))
@@ -100,9 +117,14 @@ class Working:
         self._told = workspace.trouble
         return news
 
-    def _deliver(self, deliver: Callable[[Told], None], told: Told, news: tuple[str, ...]) -> None:
+    def _deliver(
+        self, deliver: Callable[[Told], None], told: Told, news: tuple[str, ...], made: Mapping[str, int]
+    ) -> None:
         for words in news:
             self.screen.notify(visible(words), severity="warning", markup=False)
+        if made != self._counts:
+            self._counts = made
+            self.screen.exchanges.reload()
         deliver(told)
 
     def _open(self, inspector: Inspector) -> Workspace:
@@ -124,3 +146,8 @@ class Working:
 
     def _notify(self, why: str) -> None:
         self.screen.notify(visible(why), severity="error", markup=False)
+
+
+def counts(workspace: Workspace) -> Mapping[str, int]:
+    """Edits and sends of each exchange of which any were made, by its id."""
+    return {root.exchange.id: len(workspace.below(root)) - 1 for root in workspace.roots()}

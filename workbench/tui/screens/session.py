@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from textual import events, work
 
 from workbench.tui import keys
+from workbench.tui.lines import Line, Span
 from workbench.tui.models import findings as walk
 from workbench.tui.models.words import REQUEST, RESPONSE
 from workbench.tui.panes.lineview import LineView
@@ -122,12 +123,18 @@ class SessionScreen(Outward, Seeker):
     def on_listed(self, message: Listed) -> None:
         self.state.list(message.name, message.summaries, message.damage, message.about)
         self.noting.load()
-        self.exchanges.note_line = self.noting.line_of
+        self.exchanges.note_line = self._marks_of
         for damage in message.damage[:3]:
             self.notify(visible(f"damaged: {damage}"), severity="warning", markup=False)
         self.call_after_refresh(self.furnish)
 
+    def _marks_of(self, exchange: str) -> Line:
+        """What people put on an exchange, and how much they made of it."""
+        noted, made = self.noting.line_of(exchange), self.working.line_of(exchange)
+        return (*noted, Span(" "), *made) if noted and made else noted or made
+
     def on_rows_came(self, message: RowsCame) -> None:
+        was_done = self.state.is_done
         self.state.update(message.rows)
         self.filtering.rows_came()
         self.refresh_lists()
@@ -135,6 +142,8 @@ class SessionScreen(Outward, Seeker):
             self._go_to_first_break()
         if self.opened is None and self.wanted is not None and self.wanted >= len(message.rows):
             self._say_what_is_awaited()
+        if self.state.is_done and not was_done:
+            self.working.load()
 
     async def on_exchange_opened(self, message: ExchangeOpened) -> None:
         await self.furnish()
