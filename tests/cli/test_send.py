@@ -107,6 +107,13 @@ def test_a_real_endpoint_is_asked_about(run: Run) -> None:
         assert (told.status, told.out) == (2, "") and not server.asked
 
 
+def test_the_contract_of_a_url_can_be_named(run: Run) -> None:
+    with hostile(answer(b'{"choices": []}')) as server:
+        words = ("send", LOST, "--target", server.url, *URL, "--yes")
+        assert "contract deepseek:v4: refuses" in run(*words).out, "by the model"
+        assert "contract generic: accepts" in run(*words, "--provider", "generic").out
+
+
 def test_a_key_goes_there_and_stays_nowhere(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     key, out = "sk-live-0123456789abcdef", tmp_path / "sent.wb"
     body = b'{"choices": [{"message": {"role": "assistant", "content": "your key is %s"}}]}' % key.encode()

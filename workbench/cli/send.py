@@ -41,6 +41,7 @@ import os
 import signal
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,7 +113,8 @@ def _targets(args: argparse.Namespace) -> list[Target]:
         raise UsageError("a limit is below zero, or no time at all", hint="give --retries N, --timeout SECONDS")
     if args.out:
         _files.refuse_to_replace(Path(args.out), args.file, is_forced=args.force)
-    return [resolve(text, args.spoken, key_variable=args.key_variable) for text in dict.fromkeys(args.target)]
+    found = [resolve(text, args.spoken, key_variable=args.key_variable) for text in dict.fromkeys(args.target)]
+    return [replace(target, contract=target.contract or args.provider or "") for target in found]
 
 
 def _opened(args: argparse.Namespace) -> Session:
