@@ -36,6 +36,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli import _files, _output
+from workbench.cli._progress import counting
 from workbench.errors import LocalProtocolError, UsageError
 
 if TYPE_CHECKING:
@@ -106,10 +107,13 @@ def _finish(args: argparse.Namespace, form: Form, made: Exported, out: Path | No
 
     for line in (*made.left_out, *made.notes):
         _output.complain(line, 0)
-    files, proof = tuple[Path, ...](), None
+    files: tuple[Path, ...] = ()
+    proof: Proof | None = None
     if out:
         files = _work.put(made, form, out, sources)
-        proof = _work.prove(form, out)
+        if hasattr(form, "prove"):
+            with counting("running it on what is broken and on what is right", None):
+                proof = _work.prove(form, out)
     if args.format == "json":
         _output.emit_json(_json(args, made, files, proof))
     elif not out:
