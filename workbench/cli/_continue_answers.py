@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -93,12 +94,13 @@ class Answers:
         from workbench.loop import refused
 
         call = step.call
-        if call.id in self._given:
-            return Told(self._given[call.id], "given")
+        by_id, by_name = self._given.get(call.id or ""), self._given.get(call.name or "")
+        if by_id:
+            return Told(by_id, "given")
         if step.refusal:
             return Told(refused(step.refusal), "refusal")
-        if call.name in self._given:
-            return Told(self._given[call.name], "given")
+        if by_name:
+            return Told(by_name, "given")
         recorded = self._recording.of(call, self._index) if self._wants_recorded or self._is_asked else None
         if recorded and self._wants_recorded:
             return Told(recorded.result, "recorded", recorded.exchange)
@@ -119,7 +121,8 @@ class Answers:
         from workbench.loop import Result
 
         shown = self.shown(step)
-        _output.complain(f"{step.number + 1} of {step.of}: {shown['name']} {shown['arguments']}", 0)
+        arguments = json.dumps(shown["arguments"], ensure_ascii=False)
+        _output.complain(f"call {step.number + 1} of {step.of}: {shown['name']} {arguments}", 0)
         if recorded:
             told = Told(recorded.result, "recorded", recorded.exchange)
             _output.complain(f"recorded in exchange {recorded.exchange + 1}: {told.as_json()['result']}", 0)
@@ -132,5 +135,9 @@ class Answers:
         if not text and recorded:
             return Told(recorded.result, "recorded", recorded.exchange)
         if text.startswith("@"):
-            return Told(Result(_read(text[1:])), "typed")
+            try:
+                return Told(Result(_read(text[1:])), "typed")
+            except (UsageError, OSError) as error:
+                _output.complain(str(error), 0)
+                return self._ask(step, recorded)
         return Told(Result(text.removeprefix("!"), is_error=text.startswith("!")), "typed")

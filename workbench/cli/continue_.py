@@ -68,6 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     parser.add_argument("--target", metavar="T", required=True, help="sim:CONTRACT, a name, or a URL with --as")
     parser.add_argument("--as", dest="spoken", metavar="PROTOCOL", default="", help="what a URL speaks")
+    parser.add_argument("--model", metavar="NAME", default="", help="ask for another model than the recorded one")
     _files.add_exchange(parser)
     _files.add_provider(parser)
     for name, metavar in (("result", "ID=TEXT"), ("result-file", "ID=PATH"), ("error", "ID=TEXT")):
@@ -174,7 +175,7 @@ class _Run:
                     loop = loop.after(told.result)
                 else:
                     assert isinstance(step, Send)
-                    leaving = outgoing(step, self.target)
+                    leaving = outgoing(step, self.target, self.args.model)
                     self._agree(leaving)
                     exchange = await sender.send(leaving, parent=kept.last.id)
                     kept.add(step, leaving, exchange)

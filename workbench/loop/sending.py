@@ -11,9 +11,9 @@ from workbench.targets.target import Target
 from workbench.wire.exchange import Exchange
 
 
-def outgoing(step: Send, target: Target) -> Outgoing:
-    """The request of a step on its way to a target, in what that speaks. Raises as ``prepare``."""
-    return prepare(Decoded(0, Exchange("", step.request), step.protocol or None), target)
+def outgoing(step: Send, target: Target, model: str = "") -> Outgoing:
+    """The request of a step on its way to a target, in what that speaks. Arguments and errors as ``prepare``."""
+    return prepare(Decoded(0, Exchange("", step.request), step.protocol or None), target, model=model)
 
 
 def as_sent(exchange: Exchange, sent: Outgoing) -> Exchange:

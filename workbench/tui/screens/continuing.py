@@ -333,12 +333,10 @@ class ContinuingScreen(Stepper):
     def action_leave(self) -> None:
         """Stop what goes on; else back."""
         if self.runs_on or self.is_sending:
-            self.runs_on = False
-            if self._dispatch:
-                self._dispatch.cancel()
+            self.break_off()
             self.show_progress()
         else:
-            self.dismiss(None)
+            self.leave()
 
     def action_back(self) -> None:
-        self.dismiss(None)
+        self.leave()

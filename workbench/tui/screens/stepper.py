@@ -70,7 +70,7 @@ class Stepper(Screen[None]):
         self.pending: Pending | None = None
         self.offered = 0
         self.offers: list[Offer] = []
-        self.runs_on = False
+        self.runs_on = self._is_leaving = False
         self._sent_from = self._sent_as = node
         self._asked = 0
         self._recording: Recording | None = None
@@ -199,6 +199,8 @@ class Stepper(Screen[None]):
 
     def advance(self, loop: Loop, done: Done) -> None:
         """A step was done."""
+        if not self.is_attached:
+            return
         self.done.append(done)
         self.loop = loop
         self.look()
@@ -261,6 +263,8 @@ class Stepper(Screen[None]):
             self.post_message(Came())
 
         dispatch = Dispatch(known, lambda sender: sender.send(leaving, hear, parent=parent))
+        if self._is_leaving:
+            dispatch.cancel()
         self._dispatch = dispatch
         self._wait(dispatch, heard)
 
@@ -285,10 +289,11 @@ class Stepper(Screen[None]):
             self.runs_on = False
             self.say(f"not sent: {message.why}")
             self.show_progress()
+            self._leave_if_asked()
             return
         exchange, leaving, loop, before = message.exchange, pending.leaving, self.loop, self._sent_from
         label, exchanges = self.target.contract, self.exchanges
-        self.session.working.sent(self._sent_as, exchange, self._kept, self.say)
+        self.session.working.sent(self._sent_as, exchange, self._kept, self._not_kept)
 
         def job(inspector: Inspector) -> Delivery:
             from workbench.loop.sending import as_sent
@@ -304,3 +309,25 @@ class Stepper(Screen[None]):
 
     def _kept(self, node: Node) -> None:
         self.node = node
+        self._leave_if_asked()
+
+    def _not_kept(self, why: str) -> None:
+        self.say(f"not kept: {why}")
+        self._leave_if_asked()
+
+    def break_off(self) -> None:
+        """Stop what goes on; what came of an answer is kept."""
+        self.runs_on = False
+        if self._dispatch:
+            self._dispatch.cancel()
+
+    def leave(self) -> None:
+        """Go back; what is on its way is broken off, and kept first."""
+        self._is_leaving = True
+        self.break_off()
+        if not self.is_sending:
+            self.dismiss(None)
+
+    def _leave_if_asked(self) -> None:
+        if self._is_leaving and self.is_attached:
+            self.dismiss(None)
