@@ -28,7 +28,7 @@ def test_what_was_made_one_of_the_other_stands_below_it_and_branches_are_set_in(
     rows = branches.rows(work, 0)
     assert [(row.node, row.stem) for row in rows] == [(root, ""), (first, "├─ "), (sent, "│  "), (second, "└─ ")]
     title, where = (plain(each) for each in branches.headline(1, rows, sent.id))
-    assert "2 edits · 1 send" in title and "you stand at sent to sim:openai: 200" in where
+    assert "2 edits · 1 send" in title and "you stand at: sent to sim:openai: 200" in where
     assert "nothing was made of it" in plain(branches.headline(1, rows[:1], root.id)[1])
 
 

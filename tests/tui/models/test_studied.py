@@ -52,6 +52,13 @@ def test_of_what_cannot_be_read_no_verdict_is_claimed(text: bytes) -> None:
         found.decoded  # noqa: B018
 
 
+def test_the_byte_where_a_body_breaks_is_known() -> None:
+    assert study(INSPECTOR, 1, REQUEST).broken_at is None
+    assert study(INSPECTOR, 1, with_body(REQUEST, b'{"a":,}')).broken_at == 5
+    assert study(INSPECTOR, 1, with_body(REQUEST, b'{"a":1')).broken_at == 5
+    assert study(INSPECTOR, 1, with_body(REQUEST, b"{}")).broken_at is None
+
+
 def test_what_was_sent_elsewhere_may_speak_another_protocol() -> None:
     body = b'{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}'
     there = replace(with_body(REQUEST, body), url=samples.MESSAGES)

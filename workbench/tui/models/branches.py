@@ -52,7 +52,7 @@ def headline(number: int, found: Sequence[Branch], here: str) -> list[Line]:
     if len(found) == 1:
         return [first, line(Span(" nothing was made of it yet: enter edits it", "muted"))]
     node = next((b.node for b in found if b.node.id == here), None)
-    return [first, line(Span(" you stand at ", "muted"), Span(against(node), "strong")) if node else ()]
+    return [first, line(Span(" you stand at: ", "muted"), Span(node.name or node.title, "strong")) if node else ()]
 
 
 def branch_line(branch: Branch, verdict: str | None, *, is_here: bool, is_marked: bool) -> Line:

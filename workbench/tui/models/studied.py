@@ -5,6 +5,7 @@ It is made in the inspector's thread; a screen reads it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +25,10 @@ from workbench.wire.jsontext import JsonIndex, loads
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspector, Trial
+
+
+_BYTE = re.compile(r"^line [0-9]+, column [0-9]+, byte ([0-9]+):")
+"""How ``editing.problem`` begins."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,12 @@ class Studied:
     def index(self) -> JsonIndex:
         """Where the values of its body are."""
         return self.meant.trial.decoded.request_index if self.meant.trial else JsonIndex(self.text)
+
+    @property
+    def broken_at(self) -> int | None:
+        """The byte at which its body ceases to be JSON; None where it is JSON."""
+        found = _BYTE.search(self.meant.problem)
+        return min(int(found[1]), max(0, len(self.text) - 1)) if found else None
 
     @property
     def decoded(self) -> Decoded:

@@ -156,7 +156,8 @@ class BranchesScreen(Screen[bool]):
         chosen = self.chosen
         other = next((b for b in self.found if b.node.id == (self.marked or (chosen and chosen.node.parent))), None)
         if chosen is None or other is None or other.node.id == chosen.node.id:
-            for pane in (self.meaning, self.hunks):
+            for pane, words in ((self.meaning, " Meaning "), (self.hunks, " Bytes ")):
+                pane.title(line(words))
                 pane.compared, pane.why = (
                     None,
                     "here the tree begins: space marks it, to compare others with it",

@@ -190,7 +190,7 @@ class EditScreen(EditFlow):
             self._writing = writing, way, studied, row
             self.query_one("#values").mount(writing)
             self.add_class("-writing")
-            self.show_keys("writing: ctrl+s keeps it  esc leaves it as it was  ")
+            self.show_keys(f"writing: {'enter' if way.is_line else 'ctrl+s'} keeps it  esc leaves it as it was  ")
             self.focus_pane("value")
 
     def on_writing_typed(self, message: Writing.Typed) -> None:

@@ -171,6 +171,8 @@ class EditDesk(Screen[None]):
             return
         body = encoded(studied.text_of(row.element))
         self.value.show(studied.value(row.pointer) if body is None else body, why="it is empty")
+        if not row.pointer and studied.broken_at is not None:
+            self.value.mark_range(((studied.broken_at, studied.broken_at + 1),))
         self._entitle("value", "Value", row.name)
 
     def say(self, words: str, style: str = "muted") -> None:

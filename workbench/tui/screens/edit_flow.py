@@ -109,7 +109,7 @@ class EditFlow(EditDesk):
             if row is None:
                 return
             if action and action not in row.element.able:
-                self.refuse(f"{row.name}: it cannot {action}" if row.pointer else "choose what is to be changed")
+                self.refuse(f"{action}: not possible for {row.name}" if row.pointer else "choose what is to be changed")
             else:
                 self.put(studied, lambda: make(studied, row))
 
