@@ -1,8 +1,8 @@
 """The search for the smallest request that fails in the same way: delta debugging over the units of ``units``.
 
-The contract judges first, which costs nothing; then the target is asked whether it agrees. Where it does not, the
-smallest form that both agree on is found by halving, and from there on the target decides. The last pass tries to take
-away every element alone, so that none of what is left can go.
+The contract judges first, which costs nothing; then the target is asked whether it fails the request, and what is left
+of it, in the same way. Where what is left goes too far, the smallest form that both agree on is found by halving, and
+from there on the target decides. The last pass tries to take away every element alone: none of what is left can go.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Search:
         self._told: dict[bytes, Asked] = {}
         self._trail: list[bytes] = []
         self._is_spent = False
-        self._is_done = False
+        self._is_done = self._is_accepted = False
         self._note = ""
 
     @property
@@ -96,13 +96,13 @@ class Search:
         return Result(
             self.bench.text,
             self.text,
-            self.remote or self.local if self.budget == 0 or self.remote else None,
+            None if self._is_accepted else self.remote or self.local,
             finding.message if finding else "",
             finding.pointer if finding else "",
             self.calls,
             self.bench.checks,
             self._is_done and not self._is_spent,
-            self._note,
+            self._note or ("the target was not asked" if self.budget and not self._told else ""),
         )
 
     def run(self) -> Steps[Result]:
@@ -110,35 +110,35 @@ class Search:
         self.view = self.bench.judge(self.bench.text)
         self.local = self.view.failure
         yield None
-        if self.budget and not (yield from self._begin()):
-            return self.result()
-        if not self.budget and self.local is None:
+        if self.local is not None:
+            yield from self._shrink()
+        if self.budget:
+            yield from self._begin()
+        elif self.local is None:
             self._note = "the contract finds nothing that breaks it"
-            self._is_done = True
-            return self.result()
-        yield from self._shrink()
-        if self.budget and not self._asks:
-            yield from self._agree()
         if self._is_spent:
-            self._note = f"the budget of {self.budget} calls was spent"
+            self._note = f"the budget was spent after {self.calls} calls"
         self._is_done = True
         self.stage = "done"
         return self.result()
 
     # What the target says.
 
-    def _begin(self) -> Steps[bool]:
-        """Ask about the request as it is. False where there is nothing to search for."""
+    def _begin(self) -> Steps[None]:
+        """Ask about the request as it is, then about what is left of it; or search once more, by asking alone."""
         self.stage = "asking the target"
-        self.remote = yield from self._answer(self.text)
+        self.remote = yield from self._answer(self.bench.text)
+        if self.remote is not None and _agrees(self.local, self.remote):
+            yield from self._agree()
+            return
+        self.view = self.bench.judge(self.bench.text)
+        self._trail.clear()
         if self.remote is None:
-            self._note = "the target accepts it"
-            self._is_done = True
-            return False
-        if not _agrees(self.local, self.remote):
-            self._asks, self._trusts = True, False
-            self._note = "the contract does not predict this failure: only the target was asked"
-        return True
+            self._note, self._is_accepted = "the target accepts it", True
+            return
+        self._asks, self._trusts = True, False
+        self._note = "the contract does not predict this failure: only the target was asked"
+        yield from self._shrink()
 
     def _answer(self, text: bytes) -> Steps[Failure | None]:
         key = digest(text)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.tui.models.rowtable import Range
     from workbench.tui.shrinking import Seen
 
-KIND = 16
+KIND = 12
 """Columns of what kind of thing is left."""
 
 MOST_PIECES = 500

@@ -252,6 +252,8 @@ class MinimizingScreen(Screen[None]):
         self._lay_out(self.whole, result.original, seen.first_fault)
         if seen.is_over or self.is_over or len(result.text) < len(result.original) // 2:
             self._lay_out(self.smallest, result.text, seen.fault)
+        elif not self.smallest.why:
+            self.smallest.show(b"", (), "little of it is gone yet")
         self.smallest.title(line(f" The smallest · {size(len(result.text))} "))
         self.whole.title(line(f" As it was · {size(len(result.original))} "))
         nothing = "no edit is known that makes it accepted" if self.is_over else EditsPane.why
