@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from workbench.capability.drift import Drift, drift
 from workbench.capability.profile import NAMES, CapabilityProfile, Key, differences, key_of, of_measurement
 from workbench.capability.store import Store
 
-__all__ = ["NAMES", "CapabilityProfile", "Key", "Store", "differences", "key_of", "of_measurement"]
+__all__ = ["NAMES", "CapabilityProfile", "Drift", "Key", "Store", "differences", "drift", "key_of", "of_measurement"]

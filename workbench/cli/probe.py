@@ -17,6 +17,8 @@ how many requests, and about how many tokens, it will take at most.
 {probes}
 
 The profile is added to the history of its target (workbench profile), the exchanges are kept beside it, or in OUT.
+Where the history shows that a probe passes otherwise than it did, that is said on stderr: by a test over the last runs,
+and only for changes of ten points and more.
 
 JSON output is one object:
   {{"target", "protocol", "model", "provider", "profile": {{…}}, "evidence": FILE | null, "probes": [{{"probe",
@@ -38,7 +40,7 @@ from workbench.cli import _asking, _output
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.capability import CapabilityProfile
+    from workbench.capability import CapabilityProfile, Drift
     from workbench.ir import JsonValue
     from workbench.probes import Measurement, Probe, Result
     from workbench.targets.simulator import ScriptedModel
@@ -167,16 +169,25 @@ def _kept(args: argparse.Namespace, measurement: Measurement) -> str:
 
 
 def _profiled(target: Target, measurement: Measurement, evidence: str) -> CapabilityProfile:
-    from workbench.capability import Store, key_of, of_measurement
+    from workbench.capability import Store, drift, key_of, of_measurement
 
     store, key = Store.of_user(), key_of(target, measurement.subject.contract.label, measurement)
     before = next(iter(store.history(key)[-1:]), None)
     profile = of_measurement(key, measurement, at=time.time(), evidence=evidence, before=before)
     try:
         store.save(profile)
+        for change in drift(store.history(key)):
+            _output.complain(f"drift: {describe(change)}", 0)
     except OSError as error:
         _output.complain(f"the profile is not kept: {_output.describe_os_error(error)}", 0)
     return profile
+
+
+def describe(change: Drift) -> str:
+    """A change of what a model does, in one line."""
+    (a, n), (b, m) = change.before, change.after
+    runs = _output.number(change.runs, "run")
+    return f"{change.probe} passed {a} of {n}, and {b} of {m} in the last {runs} ({change.change:+.0%})"
 
 
 def _status(results: list[Result]) -> int:

@@ -9,7 +9,8 @@ its history. diff with one name compares the newest measurement with the one bef
 
 JSON output: list is {{"profiles": [{{…}}]}}, show one profile, diff {{"before", "after", "key", "facts", "gained",
 "lost"}} with lists of {{"name", "before", "after"}}. A profile has "provider", "model", "endpoint", "protocol",
-"chat_template_hash", {names}, "verified_at", "probe_version", "evidence", "facts" and "probes".
+"chat_template_hash", {names}, "verified_at", "probe_version", "evidence", "facts" and "probes"; shown by itself also
+"drift": [{{"probe", "before": [passes, samples], "after", "runs", "chance"}}], what passes otherwise than it did.
 
 Exit status: 1 when two profiles differ in a fact; 2 when there is no such profile.
 """
@@ -22,10 +23,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from workbench.cli import _output
+from workbench.cli.probe import describe
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.capability import CapabilityProfile, Store
+    from collections.abc import Sequence
+
+    from workbench.capability import CapabilityProfile, Drift, Store
     from workbench.capability.profile import Differences
 
 NAME = "profile"
@@ -45,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List, show or compare."""
-    from workbench.capability import Store
+    from workbench.capability import Store, drift
 
     most = {"list": 0, "show": 1, "diff": 2}[args.what]
     least = min(most, 1)
@@ -57,7 +61,8 @@ def run(args: argparse.Namespace) -> int:
     if args.what == "list":
         return _list(args, store)
     if args.what == "show":
-        return _show(args, store.named(args.names[0]))
+        shown = store.named(args.names[0])
+        return _show(args, shown, drift([p for p in store.history(shown.key) if p.verified_at <= shown.verified_at]))
     before, after = _pair(store, args.names)
     return _diff(args, before, after)
 
@@ -92,9 +97,9 @@ def _names() -> tuple[str, ...]:
     return NAMES
 
 
-def _show(args: argparse.Namespace, profile: CapabilityProfile) -> int:
+def _show(args: argparse.Namespace, profile: CapabilityProfile, found: Sequence[Drift]) -> int:
     if args.format == "json":
-        _output.emit_json(profile.as_json())
+        _output.emit_json({**profile.as_json(), "drift": [asdict(change) for change in found]})
         return 0
     key = profile.key
     _output.emit(f"{key.endpoint} · {key.protocol} · {key.model}, judged as {key.provider}")
@@ -109,6 +114,8 @@ def _show(args: argparse.Namespace, profile: CapabilityProfile) -> int:
         low, high = result.interval
         share = f"{result.passes}/{result.n}, {low:.0%}–{high:.0%}" if result.n else "not measured"
         _output.emit(f"  {result.probe:<14} {result.outcome.value:<13} {share:<20} {_output.cut(result.words)}")
+    for change in found:
+        _output.emit(f"  drift: {describe(change)}")
     if profile.evidence:
         _output.emit()
         _output.emit(f"evidence: {profile.evidence}")
