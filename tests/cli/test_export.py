@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import SESSIONS, Run
+from workbench import exporters
 from workbench.exporters import Proof, Tried, as_pytest
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
 from workbench.wire.session import store
@@ -134,6 +135,11 @@ def test_what_is_refused_is_no_test(run: Run, tmp_path: Path) -> None:
     assert done.status == 1 and done.out == "" and not out.exists()
     assert "exchange 2 is refused by deepseek: reasoning.missing at /messages/1" in done.err
     assert done.err.count("\n") == 1
+
+
+def test_every_form_is_told_in_the_help(run: Run) -> None:
+    told = run("export", "--help").out
+    assert [name for name in exporters.names() if f"\n  {name} " not in told] == []
 
 
 def test_usage(run: Run, tmp_path: Path) -> None:

@@ -1,14 +1,15 @@
 """Write exchanges in a form that other programs take.
 
-  cassette  a cassette of VCR.py, for tests that play answers back
-  curl      the requests as commands for a POSIX shell; secrets are variables, which you set
-  har       an HTTP archive, for browsers and proxies
-  html      a report in one file: what was said, what is wrong with it
-  md        the same report as Markdown
-  pytest    a folder with a test that keeps a request right: transcript, test, simulated provider
-  python    the requests as a program (httpx, or the provider's SDK)
-  session   a session file of ours
-  text      a session file of ours as text, for fixtures and diffs
+  cassette    a cassette of VCR.py, for tests that play answers back
+  curl        the requests as commands for a POSIX shell; secrets are variables, which you set
+  har         an HTTP archive, for browsers and proxies
+  html        a report in one file: what was said, what is wrong with it
+  md          the same report as Markdown
+  pytest      a folder with a test that keeps a request right: transcript, test, simulated provider
+  python      the requests as a program that sends them with httpx
+  python-sdk  the same with the provider's own SDK
+  session     a session file of ours
+  text        a session file of ours as text, for fixtures and diffs
 
 Without --exchange every exchange is written, in order. What cannot be written so is named on stderr, and the exit
 status is then 1. Without -o it goes to standard output, but for folders and session files. An OUT that exists is not
