@@ -9,11 +9,14 @@ import pytest
 from tests.loop.samples import answered, call, chat
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
+from tests.tui.serving import endpoint
 from tests.tui.test_hostile import assert_clean
 from workbench.loop import Answer, Ended, Reason, Send
 from workbench.tui.screens.ask import AskScreen
+from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.continuing import ContinuingScreen
 from workbench.tui.screens.target_choice import TargetScreen
+from workbench.wire.exchange import State
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession
 
@@ -144,3 +147,33 @@ async def test_traffic_is_shown_and_never_obeyed() -> None:
         await driver.press("enter")
         await pending(driver, screen, Send, 2)
         assert_clean(driver)
+
+
+@pytest.mark.parametrize("key", ["escape", "q"])
+async def test_an_endpoint_is_asked_about_once_and_what_came_is_kept(key: str) -> None:
+    asked = {"model": "m", "max_tokens": 9, "stream": True, "messages": [USER]}
+    with endpoint() as held:
+        async with showing(samples.session(samples.exchange(asked, None, url=samples.MESSAGES)), (120, 40)) as driver:
+            await driver.press("C")
+            await until(driver.pilot, lambda: isinstance(driver.app.screen, TargetScreen))
+            choice = driver.app.screen
+            await driver.press(*held.url, "enter")
+            if driver.app.screen is choice:
+                await driver.press("enter")  # the protocol of the request
+            await until(driver.pilot, lambda: isinstance(driver.app.screen, ContinuingScreen))
+            screen = driver.app.screen
+            assert isinstance(screen, ContinuingScreen)
+            await pending(driver, screen, Send, 0)
+            await driver.press("enter")
+            await until(driver.pilot, lambda: isinstance(driver.app.screen, ConfirmScreen))
+            await driver.press("y")
+            held.go(2)
+            await until(driver.pilot, lambda: screen.arrived)
+            await driver.press(key)
+            if key == "escape":
+                end = await pending(driver, screen, Ended, 1)
+                assert end.reason is Reason.CUT and "aborted" in end.text
+            else:
+                await until(driver.pilot, lambda: driver.app.screen is not screen)
+            assert screen.node.exchange.state is State.ABORTED
+            assert screen.node.exchange.response and b"one" in screen.node.exchange.response.body.raw
