@@ -13,7 +13,7 @@ from workbench.loop import Answer, Loop, Recording, Send
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import Session
 
-LARGEST = 1_000_000
+LARGEST = 150_000
 LONGEST = 40
 
 OTHERWISE = {

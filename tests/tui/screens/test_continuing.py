@@ -56,7 +56,7 @@ async def pending(driver: Driver, screen: ContinuingScreen, kind: type[Step], do
     return step
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)])
 async def test_step_by_step_to_the_end_and_back(size: tuple[int, int]) -> None:
     async with showing(session(), size, exchange=1) as driver:
         screen = await continuing(driver)
