@@ -160,6 +160,7 @@ EDIT = (
     Key("edit.redo", "U,ctrl+r", "redo", "redo", "the step that was undone last", 15),
     Key("edit.contract", "m", "contract", "contract", "judge it by another contract", 9),
     Key("edit.send", "s", "send", "send", "send it as it is now", 2),
+    Key("edit.export", "x", "export", "export", "export it as it is now: a test, curl, a report", 15),
     Key("edit.branches", "B", "branches", "branches", "the tree of edits and sends of this exchange", 8),
     Key("edit.next-pane", "tab", "pane(1)", "pane", "request, value, verdict, chain, what is changed", 8),
     Key("edit.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),

@@ -47,14 +47,15 @@ async def exporting(d: Driver) -> ExportScreen:
     return d.app.screen
 
 
-async def mend(d: Driver) -> None:
-    """Apply the first repair of the first break, and go back to the session."""
+async def mend(d: Driver, *, goes_back: bool = True) -> None:
+    """Apply the first repair of the first break; the edit screen is left for the session, or not."""
     await d.press("f")
     await until(d.pilot, lambda: isinstance(d.app.screen, RepairsScreen))
     await d.press("a")
     await until(d.pilot, lambda: isinstance(d.app.screen, EditScreen))
-    await d.press("q")
-    await until(d.pilot, lambda: isinstance(d.app.screen, SessionScreen))
+    if goes_back:
+        await d.press("q")
+        await until(d.pilot, lambda: isinstance(d.app.screen, SessionScreen))
 
 
 async def write(d: Driver, screen: ExportScreen, name: str = "") -> None:
@@ -105,7 +106,7 @@ async def test_every_form_shows_what_it_would_write_in_every_scope(here: Path) -
 
 async def test_an_edited_request_is_held_against_what_it_was(here: Path, tried: list[Path]) -> None:
     async with showing(open_input(str(SESSIONS / f"{BROKEN[0]}.jsonl")), size=(120, 40)) as d:
-        await mend(d)
+        await mend(d, goes_back=False)
         screen = await exporting(d)
         assert "this exchange as it was edited" in d.text
         assert "as it was before it was edited" in d.text

@@ -294,6 +294,11 @@ class EditScreen(EditFlow):
 
         send.begin(self.session, self.node)
 
+    def action_export(self) -> None:
+        from workbench.tui.screens import exporting
+
+        exporting.begin(self.session, self.node)
+
     def action_branches(self) -> None:
         from workbench.tui.screens.branches import BranchesScreen
 
