@@ -1,0 +1,66 @@
+"""Lines of the export screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workbench.exporters import Exported, Proof, Tried
+from workbench.tui.lines import Line, plain
+from workbench.tui.models import exporting
+from workbench.tui.models.exporting import FormRow, Scope
+
+CURL, TEST = FormRow("curl", "cURL command", ".sh"), FormRow("pytest", "pytest test", "")
+
+
+def words(lines: list[Line]) -> str:
+    return "\n".join(map(plain, lines))
+
+
+def test_the_test_comes_first_then_every_form_by_name() -> None:
+    names = [row.name for row in exporting.forms()]
+    assert names[0] == "pytest" and names[1:] == sorted(names[1:])
+
+
+@pytest.mark.parametrize(
+    ("row", "scope", "session", "name"),
+    [
+        (CURL, Scope.ONE, "a/log.jsonl", "log-3.sh"),
+        (CURL, Scope.ALL, "log.jsonl", "log.sh"),
+        (TEST, Scope.BRANCH, "log.har", "log-3-test"),
+        (TEST, Scope.ALL, "", "session-test"),
+    ],
+)
+def test_what_it_may_be_called(row: FormRow, scope: Scope, session: str, name: str) -> None:
+    assert exporting.default_name(row, scope, 2, session) == name
+
+
+def test_what_is_chosen_is_said() -> None:
+    told = plain(exporting.summary(Scope.ONE, 1, is_edited=True, is_redacted=False))
+    assert told == "this exchange as it was edited · no secrets · private text stays"
+    told = plain(exporting.summary(Scope.ALL, 7, is_edited=True, is_redacted=True))
+    assert told == "the session (7 exchanges) · no secrets · private text replaced by stand-ins"
+
+
+def test_what_would_be_written() -> None:
+    folder = Exported({"t.jsonl": b"{}\n", "test_it.py": b"import os\n"}, ("a note",), ("exchange 2: why",))
+    told = words(exporting.made_lines(folder, 60))
+    for said in ("✗ not in it: exchange 2: why", "· a note", "  t.jsonl  3 B", "── test_it.py ──", "import os"):
+        assert said in told
+    assert "(no text)" in words(exporting.made_lines(Exported({"": b"SQLite\0"}), 60))
+    long = words(exporting.made_lines(Exported({"": b"x\n" * (exporting.MOST_LINES + 5)}), 60))
+    assert long.endswith("… more lines")
+
+
+def test_what_became_of_it() -> None:
+    paths = [Path("out/a"), Path("out/b")]
+    assert "running the test" in words(exporting.written_lines(paths, None, True, 80))
+    runs = (Tried("broken", 2, 1, ("test_a: no",)), Tried("fixed", 3))
+    told = words(exporting.written_lines(paths, Proof(runs), False, 80))
+    assert told.startswith("✓ written: out\n  ✗ red   on what was broken: 1 of 3 tests fail\n      test_a: no")
+    assert "✓ green on what is right: 3 tests pass\n✓ the test tells one from the other" in told
+    blind = words(
+        exporting.written_lines(paths, Proof((Tried("broken", 3),), "it passes on what is broken"), False, 80)
+    )
+    assert "✗ it proves nothing: it passes on what is broken" in blind
