@@ -41,6 +41,8 @@ def encoded(text: str | None) -> bytes | None:
 
 
 NAMES = tuple(name for name, _ in edit.PANES)
+TOLD = NAMES[2:]
+"""Panes that share a place while there is no room for all."""
 
 
 class EditDesk(Screen[None]):
@@ -71,8 +73,7 @@ class EditDesk(Screen[None]):
         self.contract = ""
         self.studied: Studied | None = None
         self.said = Span("")
-        self._front = self._focused = "outline"
-        self._kept = "value"
+        self._focused, self._kept, self._told = "outline", "value", "verdict"
         self.pointer: str | None = pointer
         self.waiting: list[Callable[[Studied], object]] = []
         self._wanted: tuple[HttpRequest, str] | None = None
@@ -83,13 +84,14 @@ class EditDesk(Screen[None]):
         yield TabBar(edit.PANES, id="tabs")
         with Container(id="desk"):
             yield OutlinePane(id="outline")
-            with Container(id="values"):
-                yield BodyPane(id="value")
-            with Container(id="told"):
-                yield DetailPane(id="verdict")
-                yield ChainPane(id="chain")
-                yield ChangesPane(id="meaning")
-                yield HunksPane(id="bytes")
+            with Container(id="sides-of-edit"):
+                with Container(id="values"):
+                    yield BodyPane(id="value")
+                with Container(id="told"):
+                    yield DetailPane(id="verdict")
+                    yield ChainPane(id="chain")
+                    yield ChangesPane(id="meaning")
+                    yield HunksPane(id="bytes")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
 
@@ -201,24 +203,23 @@ class EditDesk(Screen[None]):
             self._note_focus(event.widget.id)
 
     def _note_focus(self, name: str) -> None:
-        self._focused = self._front = name
+        self._focused = name
         if name != "outline":
             self._kept = name
+        if name in TOLD:
+            self._told = name
         for pane in self.query(LineView):
-            pane.set_class(pane.id == self._front, "-front")
-            pane.set_class(pane.id == self._kept, "-kept")
-        for box, is_in in (("#values", self._is_in_values), ("#told", lambda n: not self._is_in_values(n))):
-            self.query_one(box).set_class(self._front != "outline" and is_in(self._front), "-front")
-            self.query_one(box).set_class(is_in(self._kept), "-kept")
+            pane.set_class(pane.id in ("value", self._told), "-kept")
+        self.set_class(name == "outline", "-on-outline")
+        self.set_class(self._kept == "value", "-on-value")
         self._show_tabs()
 
-    @staticmethod
-    def _is_in_values(name: str) -> bool:
-        return name == "value"
-
     def _show_tabs(self) -> None:
-        seen = NAMES if self.has_class("-huge") else ("outline", self._kept) if self.has_class("-wide") else ()
-        self.query_one("#tabs", Bar).show([tab_line(self._focused, (*seen, self._front), panes=edit.PANES)])
+        """Name the panes, those that are seen in full strength."""
+        is_wide, is_tall = self.has_class("-wide"), self.has_class("-tall")
+        beside = ("value", self._told) if is_tall else (self._kept,)
+        seen = ("outline", *beside) if is_wide else (self._focused,)
+        self.query_one("#tabs", Bar).show([tab_line(self._focused, seen, panes=edit.PANES)])
 
     def on_resize(self) -> None:
         self.show_headline()
