@@ -87,6 +87,7 @@ class Shrinking:
         until, wanted = time.monotonic() + TURN_SECONDS, None
         try:
             wanted = self._steps.send(reply)
+            self._first = self._fault() if self._first is None else self._first
             while wanted is None and time.monotonic() < until:
                 wanted = next(self._steps)
         except StopIteration:
@@ -99,9 +100,6 @@ class Shrinking:
         course = self._course
         assert course
         view = course.search.view
-        span = view.finding.span if view and view.finding else None
-        if self._first is None and view:
-            self._first = (span,) if span else ()
         self._told(
             Seen(
                 course.outgoing,
@@ -110,9 +108,14 @@ class Shrinking:
                 course.calls,
                 course.budget,
                 pieces(view) if view else (),
-                (span,) if span else (),
+                self._fault(),
                 self._first or (),
                 course.edits,
                 is_over,
             )
         )
+
+    def _fault(self) -> tuple[Range, ...]:
+        """Where the finding stands in what is left."""
+        view = self._course.search.view if self._course else None
+        return (view.finding.span,) if view and view.finding and view.finding.span else ()
