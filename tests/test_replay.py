@@ -56,7 +56,9 @@ def test_calls_without_results_are_named_but_not_those_that_were_just_answered(l
 )
 def test_it_goes_where_the_provider_listens(lost: replay.Turn, url: str, target: str) -> None:
     exchange = Exchange("1", HttpRequest(url=url, body=lost.request.body))
-    assert replay.turn([exchange], 1, "deepseek", "openai-chat").target == target
+    turn = replay.turn([exchange], 1, "deepseek", "openai-chat")
+    assert turn.target == target
+    assert turn.with_body(b"{").target == target
 
 
 @pytest.mark.parametrize("number", [0, 3])

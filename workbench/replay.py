@@ -23,6 +23,7 @@ from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.editing import with_body
 from workbench.errors import UsageError
 from workbench.inspection import Inspector, Trial
+from workbench.ir import ModelRequest
 from workbench.rules import Finding, Severity, contracts
 from workbench.targets.simulator import Reply, Simulator
 from workbench.wire.encoding import decode_partial
@@ -112,7 +113,7 @@ class Turn:
         if adapter.claims_url(path):
             return path
         request = Decoded(0, replace(self.exchange, response=None), self.protocol).request
-        return adapter.path(request) if request else path
+        return adapter.path(request or ModelRequest(self.protocol, "unknown", ()))
 
     @cached_property
     def trial(self) -> Trial:

@@ -104,6 +104,8 @@ def test_where_nothing_broken_is_given_a_fault_is_planted_and_named() -> None:
     plain = FORM.write(selected(session(json.dumps({"model": "gpt-4.1", "messages": [ASKED]}).encode())))
     assert plain.notes == ("broken: request 1 of broken.jsonl, planted: the body breaks off",)
     assert "openai cannot read what this request was." in source(plain)
+    bare = FORM.write(selected(session(json.dumps({"model": "gpt-4.1", "messages": [ASKED]}).encode(), url="")))
+    assert "the provider answers 400: " in source(bare)
 
 
 def test_an_edited_request_is_held_against_the_nearest_that_was_refused() -> None:
