@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.tui import samples
@@ -161,3 +163,11 @@ async def test_hostile_requests_stay_text() -> None:
         assert isinstance(answer, AnswerScreen)
         await until(driver.pilot, lambda: answer.is_over)
         assert_clean(driver)
+
+
+async def test_where_no_request_was_recorded_there_is_nothing_to_send() -> None:
+    answered = samples.exchange({}, {}, url=samples.MESSAGES)
+    async with showing(samples.session(replace(answered, request=None)), (80, 24)) as driver:
+        await driver.press("s")
+        await until(driver.pilot, lambda: "there is nothing to send" in driver.text)
+        assert driver.screen

@@ -228,6 +228,7 @@ def question(going: Outgoing, *, is_set: bool) -> str:
     what = (
         f"{going.request.method} {going.request.url}: {size(len(going.request.body.raw))} of this session go to {host}"
     )
-    key = f" with the key in ${target.key_variable}" if target.key_variable and is_set else " without a key"
+    key = f" with the key in ${target.key_variable}" if target.key_variable else " without a key"
+    key += ", which is not set" if target.key_variable and not is_set else ""
     once = f"You are not asked again about {host} in this session."
     return f"{what}{key}. It may cost money. Tools are never executed. {once}"

@@ -160,7 +160,8 @@ def columns(shown: Beside, width: int, side: str, where: str) -> Line:
     old = f"Original · {_facts(shown.before)}"
     new = f"New · {where} · {_facts(shown.after)}"
     if side != BOTH:
-        return line(Span(f"  {old if side == BEFORE else new}", "accent strong"))
+        told, other = (old, "shift+tab: the new one") if side == BEFORE else (new, "tab: the original")
+        return line(Span(f"  {told}", "accent strong"), Span(f"   {other}", "muted"))
     room = (width - 5) // 2
     return line("  ", Span(old, "accent strong", room), Span(" │ ", "muted"), Span(new, "accent strong"))
 

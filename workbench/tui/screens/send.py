@@ -45,6 +45,9 @@ def begin(session: SessionScreen, node: Node) -> None:
         if target:
             session.app.push_screen(SendScreen(session, node, target), partial(edit_further, session, node.index))
 
+    if node.exchange.request is None:
+        session.notify("no request was recorded: there is nothing to send", severity="warning", markup=False)
+        return
     row = session.state.rows[node.index]
     session.app.push_screen(TargetScreen("Send to", row.provider or "generic", row.protocol or ""), chosen)
 
