@@ -114,6 +114,25 @@ GUIDES: Mapping[str, Guide] = {
         "While the stream still arrives, who stands on the last event goes along.",
         ("cursor", "anomaly", "differs"),
     ),
+    "left": Guide(
+        "What is left",
+        "What is left of the request that still fails in the same way: parameters, tools, messages, each with its "
+        "size. Whole turns go first, then calls with their results, tools, schemas, texts. Moving marks the bytes.",
+        ("cursor",),
+    ),
+    "smallest": Guide(
+        "The smallest",
+        "The smallest request so far, with its fault marked. What stays is byte for byte as it was. The contract "
+        "judges first, then the target is asked, at most as often as the first lines say.",
+        ("selected",),
+    ),
+    "whole": Guide("As it was", "The request before anything was taken away, with its fault marked.", ("selected",)),
+    "mends": Guide(
+        "Edits that mend it",
+        "Small edits after which the request is accepted, the best first: what an earlier request had, then repairs. "
+        "Enter makes a branch with the one under the cursor.",
+        ("taken", "error"),
+    ),
     "built": Guide(
         "Message",
         "What the events up to the cursor make, as the protocol says.",
