@@ -193,6 +193,17 @@ def outcomes(session: Session, index: int, names: list[str], targets: list[str])
     return {(o.variant.name, o.target.name): o for o in asyncio.run(every())}
 
 
+def test_what_is_broken_is_tried_as_the_repairs_would_have_it() -> None:
+    session = open_input(str(resources.folder("sessions") / "deepseek-reasoning-lost.jsonl"))
+    found = outcomes(session, 1, ["unchanged", "repair"], ["sim:deepseek"])
+    assert found["unchanged", "sim:deepseek"].verdict is Verdict.REFUSES
+    mended = found["repair=done", "sim:deepseek"]
+    assert mended.verdict is Verdict.ACCEPTS
+    assert "put the reasoning back" in mended.variant.title
+    healthy = {v.name: v for v in whatif.variants(Inspector(session), 0)}["repair=done"]
+    assert (healthy.request, healthy.why_not) == (None, "nothing is broken")
+
+
 def test_each_target_says_what_it_makes_of_each_variant() -> None:
     session = open_input(str(resources.folder("sessions") / "anthropic-tool-loop.jsonl"))
     found = outcomes(session, 1, ["unchanged", "reasoning", "results"], ["sim:anthropic", "sim:openai"])

@@ -22,7 +22,7 @@ UNCHANGED = "unchanged"
 
 Family = Callable[[Subject], Iterable[Variant]]
 
-ORDER = ("reasoning", "results", "tools", "protocols")
+ORDER = ("repair", "reasoning", "results", "tools", "protocols")
 """The families that come first, in this order."""
 
 

@@ -39,8 +39,10 @@ class Variant:
 
 @dataclass(frozen=True)
 class Subject:
-    """One request that is varied. ``fault`` gives its parts their places."""
+    """One request that is varied, in the place of an exchange. ``fault`` gives its parts their places."""
 
+    inspector: Inspector
+    index: int
     http: HttpRequest
     adapter: Adapter
     fault: Fault
@@ -57,7 +59,7 @@ class Subject:
         if decoded.request is None or decoded.protocol not in adapters.protocols():
             raise LocalProtocolError("no request of a model", where=f"exchange {index + 1}")
         whole = Finding("", Severity.INFO, index, "request", "", "")
-        return Subject(http, adapters.get(decoded.protocol or ""), Fault(whole, trial.case))
+        return Subject(inspector, index, http, adapters.get(decoded.protocol or ""), Fault(whole, trial.case))
 
     @property
     def request(self) -> ModelRequest:
