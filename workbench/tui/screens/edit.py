@@ -333,9 +333,10 @@ def begin(session: SessionScreen, index: int, pointer: str = "") -> None:
     def opened(node: Node) -> None:
         if node.exchange.request is None:
             session.notify("there is no request here that could be edited", markup=False)
-        elif session.is_current:
+        elif session.app.screen in (session, before):  # the person has not gone elsewhere meanwhile
             session.app.push_screen(EditScreen(session, node, pointer))
 
+    before = session.app.screen
     session.working.current(index, opened)
 
 
