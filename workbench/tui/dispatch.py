@@ -18,6 +18,8 @@ from workbench.wire.redaction import Redactor
 if TYPE_CHECKING:
     import asyncio
 
+    from textual.screen import Screen
+
     from workbench.inspection import Inspector
     from workbench.targets.outgoing import Outgoing
     from workbench.tui.service import Job
@@ -153,6 +155,11 @@ class Heard:
     def kept(self) -> Exchange:
         """What came until it was broken off, without secrets."""
         return self._interrupted or Redactor().exchange(self.exchange(State.ABORTED, BROKEN_OFF))
+
+
+def is_open(screen: Screen[Any]) -> bool:
+    """What came can be shown still: a screen that is left stays attached for a while, without its widgets."""
+    return screen.is_attached and screen in screen.app.screen_stack
 
 
 def known_to(inspector: Inspector, session: Session, index: int) -> Session:

@@ -14,6 +14,7 @@ from textual.screen import Screen
 from workbench.targets.target import Target, origin
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.dispatch import is_open
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import send
 from workbench.tui.models.rowtable import Marked
@@ -170,7 +171,7 @@ class SendScreen(Screen[bool]):
         self.session.inspecting.do(guarded(job, partial(self._looked, number, None)))
 
     def _looked(self, number: int, shown: Preflight | None, why: str = "") -> None:
-        if not self.is_attached or number != self._asked:
+        if not is_open(self) or number != self._asked:
             return
         self.shown = shown
         self.facts.show(send.facts(shown, is_set=self.is_key_set) if shown else (), why)
@@ -288,7 +289,7 @@ class SendScreen(Screen[bool]):
 
     def _edited(self, node: Node) -> None:
         self.node = node
-        if self.is_attached:
+        if is_open(self):
             self._look()
 
     def action_write(self) -> None:

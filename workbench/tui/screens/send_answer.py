@@ -13,7 +13,7 @@ from textual.screen import Screen
 
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.dispatch import Came, Dispatch, Heard, Over, known_to
+from workbench.tui.dispatch import Came, Dispatch, Heard, Over, is_open, known_to
 from workbench.tui.lines import Line, Span, line
 from workbench.tui.models import send, send_answer
 from workbench.tui.models.send_answer import AFTER, BEFORE, BOTH, Beside
@@ -126,7 +126,7 @@ class AnswerScreen(Screen[bool]):
 
     def _begin(self, known: Session) -> None:
         heard, outgoing, parent = self._heard, self.sent.outgoing, self.node.id
-        if not self.is_attached or heard is None:
+        if not is_open(self) or heard is None:
             return
 
         def hear(event: Event) -> None:
@@ -178,7 +178,7 @@ class AnswerScreen(Screen[bool]):
 
     def _came(self, number: int, shown: Beside | None, rest: float) -> None:
         self._is_reading = False
-        if not self.is_attached or number != self._number or self.is_over:
+        if not is_open(self) or number != self._number or self.is_over:
             return
         self.shown = shown or self.shown
         self._show()
@@ -192,7 +192,7 @@ class AnswerScreen(Screen[bool]):
         if message.exchange is None:
             self.why = message.why
             self._show()
-            if self._is_leaving:
+            if self._is_leaving and self.is_active:
                 self.dismiss(False)
             return
         self.session.working.sent(self.node, message.exchange, self._keep, self._not_kept)
@@ -215,7 +215,7 @@ class AnswerScreen(Screen[bool]):
     def _keep(self, node: Node) -> None:
         """It is a branch now, whatever becomes of this screen."""
         self.recorded = node
-        if self._is_leaving and self.is_attached:
+        if self._is_leaving and self.is_active:
             self.dismiss(False)
 
     def _not_kept(self, why: str) -> None:
@@ -224,7 +224,7 @@ class AnswerScreen(Screen[bool]):
         self._say(f"not kept: {why}")
 
     def _judged(self, shown: Beside) -> None:
-        if self.is_attached:
+        if is_open(self):
             self.shown = shown
             self._show()
 
@@ -306,7 +306,7 @@ class AnswerScreen(Screen[bool]):
     def _open(self, made: Session) -> None:
         from workbench.tui.screens.session import SessionScreen
 
-        if self.is_current:
+        if self.is_active:
             outgoing = self.sent.outgoing
             contract = None if outgoing.is_converted else outgoing.target.contract or None
             self.app.push_screen(SessionScreen(made, contract, None, len(made) - 1))
@@ -318,7 +318,7 @@ class AnswerScreen(Screen[bool]):
         """Edit the request further, from what was sent on."""
 
         def stand(node: Node) -> None:
-            if self.is_current:
+            if self.is_active:
                 self.dismiss(True)
 
         if self.is_over:

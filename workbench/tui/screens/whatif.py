@@ -16,6 +16,7 @@ from textual.screen import Screen
 from workbench.targets.target import Target, resolve
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.dispatch import is_open
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import send, whatif
 from workbench.tui.models.tabs import TOO_SMALL
@@ -150,7 +151,7 @@ class WhatIfScreen(Screen[None]):
         self._show()
 
     def _listed(self, made: Sequence[Variant], targets: Sequence[Target], known: Session) -> None:
-        if self.is_attached:
+        if is_open(self):
             self.variants, self._known = made, known
             self.targets = list(targets)
             self._send([(n, self._possible()) for n in range(len(targets))])
@@ -171,7 +172,7 @@ class WhatIfScreen(Screen[None]):
         from workbench.targets.sending import Sender
         from workbench.tui.dispatch import Asking, Dispatch
 
-        if not self._waiting or not self.is_attached:
+        if not self._waiting or not is_open(self):
             return
         batch = self._waiting.pop(0)
         self._on_its_way = {(v, t) for t, numbers in batch for v in numbers}
@@ -235,7 +236,7 @@ class WhatIfScreen(Screen[None]):
     # What is shown.
 
     def _show(self) -> None:
-        if not self.is_mounted:
+        if not is_open(self):
             return
         width = self.table.text_width
         count = len(self.variants) if self.targets else 0
@@ -306,7 +307,7 @@ class WhatIfScreen(Screen[None]):
         from workbench.tui.screens.send import edit_further
         from workbench.tui.screens.send_answer import AnswerScreen
 
-        if self.is_current:
+        if self.is_active:
             further = partial(edit_further, self.session, self.node.index)
             self.app.push_screen(AnswerScreen(self.session, edit, shown, sent), further)
 
