@@ -27,7 +27,7 @@ async def choosing(driver: Driver) -> list[Target | None]:
         (("enter",), "sim:deepseek:v4", ""),
         (("down", "down", "enter"), "h", "anthropic-messages"),
         ((*"v3", "tab", "enter"), "sim:deepseek:v3.2", ""),
-        ((*"http://[::1]:9", "enter", "enter"), "http://[::1]:9", "openai-chat"),
+        ((*"http://h", "enter", "enter"), "http://h", "openai-chat"),
     ],
 )
 async def test_a_target_is_chosen_by_keys(keys: tuple[str, ...], name: str, protocol: str) -> None:

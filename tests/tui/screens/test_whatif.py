@@ -32,7 +32,7 @@ async def done(driver: Driver, screen: WhatIfScreen) -> None:
     await until(driver.pilot, lambda: screen.outcomes and not screen.is_sending)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (200, 50)])
+@pytest.mark.parametrize("size", [(80, 24)])
 async def test_simulators_are_asked_at_once_and_a_cell_opens_beside_the_original(size: tuple[int, int]) -> None:
     async with asking(samples.example(samples.LOST_REASONING), size) as (driver, screen):
         await done(driver, screen)
