@@ -15,6 +15,8 @@ where it was refused the rule, the place and the provider's text. Ends with ctrl
 
 faults of arguments: {arguments}
 faults of streams: {stream}
+refused (--refuses): {refuses}, schema:KEYWORD
+unread (--ignores): {ignores}, schema:KEYWORD
 
 A script (--script FILE) answers turn by turn; the first turn that fits answers, and what no turn fits is answered as
 above. match, dials, answer and times may each be left out, and so may parts of an answer: those the model says by
@@ -28,7 +30,9 @@ itself, but a text alone makes no calls:
     answer: {{thinking: Where?, text: Let me look., calls: [{{name: get_weather, arguments: {{city: Paris}}}}]}}
     times: 1
 
-The keys of dials are the options below, without dashes in front; http is STATUS, STATUS:once or STATUS:N.
+The keys of dials are the options below, without dashes in front; http is STATUS, STATUS:once or STATUS:N. Asked for a
+codeword ("What is the codeword?") the model tells those that it can read anywhere in the request; asked to write what
+stands between <text> and </text> it does so, and of a picture in PNG it tells the colour.
 """
 
 from __future__ import annotations
@@ -56,15 +60,17 @@ HELP = "serve a provider that refuses like the real one"
 
 _DIALS = (
     *("calls", "calls_in", "parallel", "mends", "reads", "arguments", "stream", "http", "retry_after", "latency"),
-    "chunk",
+    *("chunk", "thinks", "needs_reasoning", "enforces", "refuses", "ignores", "context", "result_limit"),
+    *("name_limit", "id_limit"),
 )
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from workbench.targets.faults import ARGUMENT_FAULTS, PLACES, STREAM_FAULTS
+    from workbench.targets.faults import ARGUMENT_FAULTS, FEATURES, PLACES, STREAM_FAULTS, UNREAD
 
-    faults = {"arguments": ", ".join(ARGUMENT_FAULTS), "stream": ", ".join(STREAM_FAULTS)}
+    listed = {"arguments": ARGUMENT_FAULTS, "stream": STREAM_FAULTS, "refuses": FEATURES, "ignores": UNREAD}
+    faults = {name: ", ".join(known) for name, known in listed.items()}
     parser.description = (parser.description or "").format(**faults)
     parser.add_argument("provider", metavar="PROVIDER[:VARIANT]", help="a contract (workbench explain lists them)")
     parser.add_argument("--port", type=_port, default=0, metavar="N", help="listen there (default: any free port)")
@@ -84,6 +90,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     dials.add_argument("--retry-after", type=float, metavar="SECONDS", help="header of those refusals")
     dials.add_argument("--latency", type=float, metavar="SECONDS", help="wait before each chunk")
     dials.add_argument("--chunk", type=int, metavar="BYTES", help="size of chunks (default: an event each)")
+    _configure_limits(parser.add_argument_group("more dials", "what a server takes, and what its model gets to see"))
+
+
+def _configure_limits(dials: argparse._ArgumentGroup) -> None:
+    switch = argparse.BooleanOptionalAction
+    dials.add_argument("--thinks", action=switch, help="reasoning comes with answers (default: as asked for)")
+    dials.add_argument("--needs-reasoning", action=switch, help="results are unread where reasoning is not replayed")
+    dials.add_argument("--enforces", action=switch, help="refuse what the contract refuses (the default)")
+    dials.add_argument("--refuses", metavar="WHAT[,WHAT…]", help="requests with this are refused")
+    dials.add_argument("--ignores", metavar="WHAT[,WHAT…]", help="this is taken, and goes unread")
+    dials.add_argument("--context", type=int, metavar="TOKENS", help="of a request that are read (default: all)")
+    dials.add_argument("--result-limit", type=int, metavar="BYTES", help="of a result that are read (default: all)")
+    dials.add_argument("--name-limit", type=int, metavar="N", help="characters of a tool's name (default: any)")
+    dials.add_argument("--id-limit", type=int, metavar="N", help="characters of a call's id (default: any)")
 
 
 def _port(text: str) -> int:

@@ -27,3 +27,38 @@ STREAM_FAULTS: Mapping[str, str] = {
 }
 
 PLACES = ("content", "reasoning")
+
+FEATURES: Mapping[str, str] = {
+    "tools": "declared tools",
+    "stream": "answers as a stream",
+    "strict": "tools with strict: true",
+    "choice-auto": "tool_choice auto",
+    "choice-none": "tool_choice none",
+    "choice-any": "tool_choice any (required)",
+    "choice-tool": "tool_choice of one tool",
+    "system": "the system text",
+    "mid-system": "a system message between others",
+    "developer": "a message with the role developer",
+    "media": "media in a result",
+    "errors": "a result that is an error",
+    "reasoning": "reasoning that comes back",
+    "reasoning-missing": "a call that comes back without its reasoning",
+    "reasoning-empty": "reasoning that comes back empty",
+    "reasoning-altered": "reasoning that comes back with another text",
+    "reasoning-stale": "reasoning from before the user's last words",
+    "reasoning-forgotten": "calls from before the user's last words without their reasoning",
+    "results": "a result beyond result-limit; else its end goes unread",
+    "context": "a request beyond context; else its oldest messages go unread",
+    "odd-names": "names of tools with other characters than letters, digits, _ and -",
+    "odd-ids": "the same for ids of calls",
+}
+"""What of a request a simulator can refuse, or (of some) pass by unread."""
+
+UNREAD = (
+    *("choice-auto", "choice-none", "choice-any", "choice-tool", "system", "mid-system", "developer", "media"),
+    "reasoning",
+)
+"""Features that can go unread."""
+
+KEYWORD = "schema:"
+"""What stands in front of a keyword of JSON Schema, refused or unread wherever a tool has it: ``schema:pattern``."""

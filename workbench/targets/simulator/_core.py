@@ -14,11 +14,12 @@ from workbench.errors import WireError
 from workbench.ir import JsonValue, ModelRequest
 from workbench.known import KnownMessages
 from workbench.rules import Contract, Judgement, Refusal, Verdict, contracts, judge
-from workbench.targets.simulator import _endpoints, _errors
+from workbench.targets.simulator import _endpoints, _errors, _features
+from workbench.targets.simulator._asked import input_tokens
 from workbench.targets.simulator._endpoints import COUNT, COUNTED, MODEL, NAMES, STORED, Route, route
 from workbench.targets.simulator._ids import Ids
 from workbench.targets.simulator._memory import Memory
-from workbench.targets.simulator._model import ScriptedModel, Turn, answer, input_tokens
+from workbench.targets.simulator._model import ScriptedModel, Turn, answer
 from workbench.targets.simulator._proofs import proofs_of, provable
 from workbench.targets.simulator._reply import Piece, Reply, Served
 from workbench.targets.simulator._wire import JSON, Written, written
@@ -190,13 +191,16 @@ class _Asked:
             text = _errors.TEXTS.get(fault.status, "Internal server error" if fault.status >= 500 else "Refused")
             wait = () if fault.retry_after is None else (("retry-after", f"{fault.retry_after:g}"),)
             return self.failed(fault.status, text, more=wait, note="injected")
+        unwanted = _features.refusal(request, turn.dials)
+        if unwanted:
+            return self.failed(400, unwanted, note="by its dials")
         number, row = simulator._memory.begin(self.exchange)
         contract = simulator.resolved(decoded.protocol, request, row.provider or simulator.label)
         judgement = judge(provable(row.findings, decoded, simulator._proofs), contract)
-        refused = self.refusal(judgement, contract)
+        refused = self.refusal(judgement, contract) if turn.dials.enforces else None
         if refused:
             return self.refused(number, refused, judgement)
-        return self.answered(number, request, contract, turn, judgement)
+        return self.answered(number, _features.seen(request, turn.dials), contract, turn, judgement)
 
     def decoded(self) -> Decoded:
         """The request, read as the endpoint's protocol; of one that only counts tokens, as what it would ask."""

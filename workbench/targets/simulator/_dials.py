@@ -10,7 +10,7 @@ from typing import Any
 from workbench import textcalls
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
-from workbench.targets.faults import ARGUMENT_FAULTS, PLACES, STREAM_FAULTS
+from workbench.targets.faults import ARGUMENT_FAULTS, FEATURES, KEYWORD, PLACES, STREAM_FAULTS, UNREAD
 
 NATIVE = "native"
 
@@ -46,6 +46,15 @@ class Dials:
         http: a refusal in place of answers.
         latency: seconds before each chunk.
         chunk: bytes of a chunk, 0 for an event each.
+        thinks: reasoning comes with answers; None as request and contract have it.
+        needs_reasoning: results of calls are of no use to it where their reasoning does not come back as it was.
+        enforces: what the contract refuses is refused.
+        refuses: keys of ``FEATURES``, and ``schema:KEYWORD``: requests with one of them are refused.
+        ignores: keys of ``UNREAD``, and ``schema:KEYWORD``: they are taken, and go unread.
+        context: tokens of a request that are read, 0 for all.
+        result_limit: bytes of a result that are read, 0 for all.
+        name_limit: the longest name of a tool that is taken, 0 for any.
+        id_limit: the same for ids of calls.
     """
 
     calls: str = NATIVE
@@ -58,6 +67,15 @@ class Dials:
     http: HttpFault | None = None
     latency: float = 0.0
     chunk: int = 0
+    thinks: bool | None = None
+    needs_reasoning: bool = False
+    enforces: bool = True
+    refuses: tuple[str, ...] = ()
+    ignores: tuple[str, ...] = ()
+    context: int = 0
+    result_limit: int = 0
+    name_limit: int = 0
+    id_limit: int = 0
 
     def __post_init__(self) -> None:
         if self.calls != NATIVE:
@@ -69,6 +87,13 @@ class Dials:
         _within("mends", self.mends, 0, 128)
         _within("latency", self.latency, 0, 3600)
         _within("chunk", self.chunk, 0, 2**20)
+        for what, value in (("context", self.context), ("result-limit", self.result_limit)):
+            _within(what, value, 0, 10**9)
+        for what, value in (("name-limit", self.name_limit), ("id-limit", self.id_limit)):
+            _within(what, value, 0, 10**6)
+        for what, named, known in (("refuses", self.refuses, FEATURES), ("ignores", self.ignores, UNREAD)):
+            for feature in named:
+                _one_of(what, f"{KEYWORD}…" if feature.startswith(KEYWORD) else feature, (*known, f"{KEYWORD}…"))
         if self.http:
             _within("http status", self.http.status, 400, 599)
             _within("http times", self.http.times, 0, 10**6)
@@ -77,7 +102,8 @@ class Dials:
 
 KEYS = (
     *("calls", "calls-in", "parallel", "mends", "reads", "arguments", "stream", "http", "retry-after", "latency"),
-    "chunk",
+    *("chunk", "thinks", "needs-reasoning", "enforces", "refuses", "ignores", "context", "result-limit"),
+    *("name-limit", "id-limit"),
 )
 """Names of the dials in scripts and on the command line; ``http`` is ``STATUS``, ``STATUS:once`` or ``STATUS:N``."""
 
@@ -87,12 +113,15 @@ def dials_of(given: Mapping[str, JsonValue], base: Dials | None = None) -> Dials
     values: dict[str, Any] = {}
     for key, value in given.items():
         _one_of("dial", key, KEYS)
+        name = key.replace("-", "_")
         if key in ("calls", "calls-in", "arguments", "stream"):
-            values[key.replace("-", "_")] = _typed(key, value, str)
-        elif key in ("parallel", "mends", "chunk"):
-            values[key] = _typed(key, value, int)
-        elif key == "reads":
-            values[key] = _switch(key, value)
+            values[name] = _typed(key, value, str)
+        elif key in ("parallel", "mends", "chunk", "context", "result-limit", "name-limit", "id-limit"):
+            values[name] = _typed(key, value, int)
+        elif key in ("reads", "thinks", "needs-reasoning", "enforces"):
+            values[name] = _switch(key, value)
+        elif key in ("refuses", "ignores"):
+            values[name] = _features(key, value)
         elif key == "latency":
             values[key] = float(_typed(key, value, (int, float)))
     if "http" in given:
@@ -127,6 +156,12 @@ def _switch(what: str, value: JsonValue) -> bool:
     if not isinstance(value, bool):
         raise UsageError(f"{what}: {value!r:.80} is neither true nor false")
     return value
+
+
+def _features(what: str, value: JsonValue) -> tuple[str, ...]:
+    """Names in a list, or in a text with commas between them."""
+    named = value if isinstance(value, list) else str(_typed(what, value, str)).split(",")
+    return tuple(dict.fromkeys(_typed(what, name, str).strip() for name in named))
 
 
 def _typed(what: str, value: JsonValue, kind: type | tuple[type, ...]) -> Any:

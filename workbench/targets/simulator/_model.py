@@ -12,7 +12,7 @@ from typing import Any
 
 from workbench import textcalls
 from workbench.adapters import Adapter
-from workbench.errors import LocalProtocolError, WireError
+from workbench.errors import WireError
 from workbench.ir import (
     Carrier,
     JsonValue,
@@ -28,22 +28,30 @@ from workbench.ir import (
     Usage,
 )
 from workbench.rules import Contract
+from workbench.targets.simulator import _senses
+from workbench.targets.simulator._asked import (
+    BYTES_PER_TOKEN,
+    ERROR,
+    SHOWN,
+    as_json,
+    input_tokens,
+    is_error,
+    last_results,
+    shown,
+    tokens,
+    user_words,
+)
 from workbench.targets.simulator._dials import HEALTHY, NATIVE, Dials, HttpFault
 from workbench.targets.simulator._ids import ANSWERS, CALLS, Ids
 from workbench.targets.simulator._spoil import spoiled
 from workbench.targets.simulator._values import arguments_for
-from workbench.wire.jsontext import dumps, loads
+from workbench.wire.jsontext import loads
 
-BYTES_PER_TOKEN = 4
-"""How token counts are estimated: a token of English text has about four characters."""
-
-_SHOWN = 400
 _LEAST_FOR_CALLS = 16
 """Most tokens of an answer below which no call is tried: clients that ask for one token only try their key."""
 
-_ERROR = re.compile(r'\bError: |"(?:is_error"\s*:\s*true|error"\s*:)')
-
 THOUGHT = "The user asks for something; a tool may know it."
+THOUGHTS = (THOUGHT, "The tool has answered; I can say it.")
 SPLIT = "Done ✓ naïve 東京 🗂️"
 """What texts end with where characters are to be split: some of every length."""
 
@@ -198,16 +206,28 @@ class _Writer:
         if "response_schema" in self.params or "response_json" in self.params:
             wanted = self.params.get("response_schema")
             schema = wanted.get("schema") if isinstance(wanted, dict) else None
-            return _json(arguments_for(schema, user_words(self.request)))
+            return as_json(arguments_for(schema, user_words(self.request)))
         ending = f" {SPLIT}" if self.dials.stream == "split-utf8" else ""
         results = last_results(self.request)
-        if not self.dials.reads and (results or self.told_in_text):
+        if (results or self.told_in_text) and not (self.dials.reads and self.remembers()):
             return f"I am done.{ending}"
+        if "codeword" in user_words(self.request):
+            told = ", ".join(_senses.codewords(self.request))
+            return f"The codeword: {told}.{ending}" if told else f"I see no such word.{ending}"
         if results:
             names = {c.id: c.name for m in self.request.messages for _, c in m.tool_calls()}
-            said = (f"{r.name or names.get(r.tool_call_id) or 'The tool'} returned: {_shown(r)}" for r in results)
+            said = (f"{r.name or names.get(r.tool_call_id) or 'The tool'} returned: {shown(r)}" for r in results)
             return "\n".join(said) + ending
-        return f"You said: {user_words(self.request)[:_SHOWN] or 'nothing'}{ending}"
+        return f"You said: {user_words(self.request)[:SHOWN] or 'nothing'}{ending}"
+
+    def remembers(self) -> bool:
+        """Nothing that it needs of its own reasoning is missing."""
+        if not self.dials.needs_reasoning:
+            return True
+        asked = next((m for m in reversed(self.request.messages) if any(m.tool_calls())), None)
+        behind = self.request.messages if self.is_itemized or asked is None else (asked,)
+        thoughts = [part for m in behind for _, part in m.reasoning()]
+        return any(part.text in THOUGHTS or (not part.text and (part.data or part.signature)) for part in thoughts)
 
     def cut(self, text: str) -> tuple[str, bool]:
         """The text within the most tokens that the request allows."""
@@ -232,7 +252,8 @@ class _Writer:
         mode = choice.mode if choice else "auto"
         most = self.params.get("max_tokens")
         is_short = isinstance(most, int) and most < _LEAST_FOR_CALLS
-        if mode == "none" or not self.tools or is_short:
+        is_asked = _senses.asks_codeword(user_words(self.request)) and mode in ("auto", "none")
+        if mode == "none" or not self.tools or is_short or is_asked:
             return
         if results and mode not in ("any", "tool"):
             yield from self.mended(results)
@@ -257,8 +278,8 @@ class _Writer:
     def mended_text(self) -> Iterator[Call]:
         """The same for calls in text: all of them, where the results tell of an error."""
         told = [" ".join(p.text for p in m.parts if isinstance(p, Text)) for m in self.request.messages]
-        errors = sum(len(_ERROR.findall(text)) for text in told)
-        if self.dials.mends and _ERROR.search(told[-1]):
+        errors = sum(len(ERROR.findall(text)) for text in told)
+        if self.dials.mends and ERROR.search(told[-1]):
             for call in self.told_in_text:
                 yield Call(call.name or "", _absolute(call.input) if errors >= self.dials.mends else call.input)
 
@@ -266,11 +287,11 @@ class _Writer:
         """The calls that failed, made again: with paths that are absolute once it has seen enough errors."""
         calls = {c.id: c for m in self.request.messages for _, c in m.tool_calls()}
         everything = [r for m in self.request.messages for _, r in m.tool_results()]
-        errors = sum(map(_is_error, everything))
+        errors = sum(map(is_error, everything))
         for result in results if self.dials.mends else ():
             call = calls.get(result.tool_call_id)
             name = call.name if call else result.name
-            if _is_error(result) and name:
+            if is_error(result) and name:
                 given = call.input if call else None
                 yield Call(name, _absolute(given) if errors >= self.dials.mends else given)
 
@@ -292,12 +313,13 @@ class _Writer:
         if made is None:
             words = user_words(self.request)
             made = words or "text" if is_custom else arguments_for(tool.schema if tool else None, words, number)
+            made = _as_quoted(made, words)
         shape = CALLS.get(self.contract.name) or CALLS.get(self.adapter.name, "")
         call_id = self.ids.make(shape, name=call.name, n=str(number)) if shape else None
         own = dict(self.beside_call(call, number))
         if is_custom:
             return ToolCallIR(call_id, call.name, made, "custom", extra=own)
-        healthy = ToolCallIR(call_id, call.name, made, "function", _json(made), extra=own)
+        healthy = ToolCallIR(call_id, call.name, made, "function", as_json(made), extra=own)
         return self.shaped(spoiled(healthy, self.dials.arguments, tool.schema if tool else None))
 
     def beside_call(self, call: Call, number: int) -> Iterator[tuple[str, JsonValue]]:
@@ -331,9 +353,10 @@ class _Writer:
         if thinking is None and (self.is_sealed() or self.params.keys() & {"effort", "thinking_budget"}):
             thinking = "on"
         is_on = thinking not in (None, "off") or (thinking is None and self.contract.reasoning.thinking_default)
+        is_on = is_on if self.dials.thinks is None else self.dials.thinks
         if not (is_on or (self.dials.calls_in == "reasoning" and self.dials.calls != NATIVE and calls)):
             return None
-        return THOUGHT if calls or not last_results(self.request) else "The tool has answered; I can say it."
+        return THOUGHTS[0 if calls or not last_results(self.request) else 1]
 
     def carrier(self) -> Carrier | None:
         """The field that reasoning travels in here."""
@@ -386,52 +409,6 @@ class _Writer:
         return Usage(input_tokens(self.request), output, **known)
 
 
-def input_tokens(request: ModelRequest) -> int:
-    """About how many tokens a request has: texts, calls, results and tools, at a few bytes each."""
-    said = [str(part) if not isinstance(part, Text | Reasoning) else part.text or "" for part in _parts(request)]
-    tools = [_json({"name": t.name, "description": t.description, "schema": t.schema}) for t in request.tools]
-    return tokens(said) + tokens(tools) + 4 * len(request.messages)
-
-
-def _parts(request: ModelRequest) -> Iterator[Part | str]:
-    for part in (*request.system, *(p for m in request.messages for p in m.parts)):
-        if isinstance(part, ToolResultIR):
-            yield from part.content
-        elif isinstance(part, ToolCallIR):
-            yield f"{part.name}{part.raw if part.raw is not None else _json(part.input)}"
-        else:
-            yield part
-
-
-def tokens(texts: Iterator[str] | Sequence[str]) -> int:
-    """About how many tokens some texts have."""
-    return sum(-(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN) for text in texts)
-
-
-def user_words(request: ModelRequest) -> str:
-    """The last words of the user: texts of the last message of theirs that has some."""
-    for message in reversed(request.messages):
-        words = " ".join(p.text for p in message.parts if isinstance(p, Text)).strip()
-        if words and message.role in ("user", "items"):
-            return words
-    return ""
-
-
-def last_results(request: ModelRequest) -> list[ToolResultIR]:
-    """The results that stand behind the last answer of the model."""
-    found: list[ToolResultIR] = []
-    for message in reversed(request.messages):
-        if message.role in ("assistant", "model") or any(True for _ in message.tool_calls()):
-            break
-        found[:0] = [result for _, result in message.tool_results()]
-    return found
-
-
-def _is_error(result: ToolResultIR) -> bool:
-    """The tool says that it failed."""
-    return bool(result.is_error) or (result.is_error is None and bool(_ERROR.search(_shown(result))))
-
-
 def _absolute(given: JsonValue) -> JsonValue:
     """Arguments with paths from the root on."""
     if not isinstance(given, dict):
@@ -443,13 +420,10 @@ def _is_relative(key: str, value: JsonValue) -> bool:
     return "path" in key.lower() and isinstance(value, str) and not value.startswith("/")
 
 
-def _shown(result: ToolResultIR) -> str:
-    texts = " ".join(p.text for p in result.content if isinstance(p, Text)).strip()
-    return texts[:_SHOWN] or "nothing that is text"
-
-
-def _json(value: JsonValue) -> str:
-    try:
-        return dumps(value).decode("utf-8", "surrogatepass")
-    except LocalProtocolError:
-        return ""
+def _as_quoted(made: JsonValue, words: str) -> JsonValue:
+    """Arguments with the texts that are to be written as they stand, one for each."""
+    quoted = _senses.quoted(words)
+    if not quoted or not isinstance(made, dict):
+        return made
+    names = [name for name, value in made.items() if isinstance(value, str)]
+    return {**made, **dict(zip(names, quoted, strict=False))}
