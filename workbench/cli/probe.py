@@ -43,14 +43,12 @@ if TYPE_CHECKING:
     from workbench.capability import CapabilityProfile, Drift
     from workbench.ir import JsonValue
     from workbench.probes import Measurement, Probe, Result
-    from workbench.targets.simulator import ScriptedModel
     from workbench.targets.target import Target
 
 NAME = "probe"
 HELP = "measure what a model behind an endpoint can do"
 
 SIGNS = {"pass": "✓", "partial": "!", "fail": "✗", "inconclusive": "?"}
-MOST_SAMPLES = 1000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -76,13 +74,13 @@ def run(args: argparse.Namespace) -> int:
     from workbench import probes
     from workbench.targets.target import resolve
 
-    if not 1 <= args.samples <= MOST_SAMPLES:
-        raise UsageError(f"{args.samples} samples", hint=f"1 to {MOST_SAMPLES}")
+    if not 1 <= args.samples <= probes.MOST_SAMPLES:
+        raise UsageError(f"{args.samples} samples", hint=f"1 to {probes.MOST_SAMPLES}")
     if args.retries < 0:
         raise UsageError(f"{args.retries} retries", hint="0 or more")
     chosen = probes.chosen(args.probes)
     target = resolve(args.target, args.protocol)
-    subject = probes.Subject(target, _protocol(args, target), _model(args, target), "")
+    subject = probes.subject_of(target, args.protocol, args.model)
     requests = sum(probe.requests for probe in chosen) * args.samples
     if not target.is_simulator:
         tokens = sum(probe.tokens for probe in chosen) * args.samples
@@ -92,31 +90,10 @@ def run(args: argparse.Namespace) -> int:
     try:
         asyncio.run(_measure(args, measurement, chosen))
     finally:
-        evidence = _kept(args, measurement)
-    profile = _profiled(target, measurement, evidence)
+        evidence = _saved(args, measurement)
+    profile = _profiled(measurement, evidence)
     _show(args, target, measurement, profile)
     return _status(measurement.results)
-
-
-def _protocol(args: argparse.Namespace, target: Target) -> str:
-    from workbench import adapters
-
-    spoken = [name for name in target.protocols if name in adapters.protocols()]
-    wanted = args.protocol or (spoken[0] if spoken else "openai-chat")
-    adapters.get(wanted)
-    if spoken and wanted not in spoken:
-        raise UsageError(f"{target.name} does not speak {wanted}", hint=f"it speaks {', '.join(spoken)}")
-    return wanted
-
-
-def _model(args: argparse.Namespace, target: Target) -> str:
-    if args.model or target.model:
-        return args.model or target.model
-    if not target.is_simulator:
-        raise UsageError(f"which model of {target.name}?", hint="say --model NAME")
-    from workbench.targets.simulator import Simulator
-
-    return Simulator(target.contract).names()[0]
 
 
 async def _measure(args: argparse.Namespace, measurement: Measurement, chosen: tuple[Probe, ...]) -> None:
@@ -124,63 +101,34 @@ async def _measure(args: argparse.Namespace, measurement: Measurement, chosen: t
     from workbench.cli import _progress
     from workbench.targets.sending import Sender
 
-    async with Sender(model=_scripted(args), retries=args.retries) as sender:
+    async with Sender(model=probes.scripted(args.dial), retries=args.retries) as sender:
         with _progress.counting("probing", len(chosen) * args.samples) as advance:
             async for step in probes.measure(measurement, chosen, sender, samples=args.samples):
                 advance(note=f"{step.probe.name}: {step.sample.outcome.value}")
 
 
-def _scripted(args: argparse.Namespace) -> ScriptedModel:
-    """What answers in a simulator."""
-    from workbench import safeyaml
-    from workbench.targets.simulator import ScriptedModel as Model
-    from workbench.targets.simulator import dials_of
-
-    given: dict[str, JsonValue] = {"mends": 1}
-    for text in args.dial:
-        name, is_said, value = text.partition("=")
-        if not is_said:
-            raise UsageError(f"--dial {text!r:.60} is not NAME=VALUE", hint="workbench simulate --help lists them")
-        given[name] = value if name == "http" else safeyaml.load(value.encode(), name="--dial")
-    return Model(dials_of(given))
-
-
-def _kept(args: argparse.Namespace, measurement: Measurement) -> str:
+def _saved(args: argparse.Namespace, measurement: Measurement) -> str:
     """Where the exchanges are kept, "" where there are none, or nothing can be written."""
-    from workbench import resources
-    from workbench.wire.session import store
+    from workbench.capability.keeping import save_evidence
 
-    if not measurement.exchanges:
-        return ""
-    if args.out:
-        path = Path(args.out)
-    else:
-        folder = resources.state_folder("profiles") / "evidence"
-        path = folder / f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{measurement.exchanges[0].id}.wb"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        store.save(measurement.exchanges, path, about={"made": f"probes of {args.target}"})
+        return save_evidence(measurement, Path(args.out) if args.out else None, at=time.time())
     except OSError as error:
         if args.out:
             raise
         _output.complain(f"the exchanges are not kept: {_output.describe_os_error(error)}", 0)
         return ""
-    return str(path)
 
 
-def _profiled(target: Target, measurement: Measurement, evidence: str) -> CapabilityProfile:
-    from workbench.capability import Store, drift, key_of, of_measurement
+def _profiled(measurement: Measurement, evidence: str) -> CapabilityProfile:
+    from workbench.capability.keeping import keep
 
-    store, key = Store.of_user(), key_of(target, measurement.subject.contract.label, measurement)
-    before = next(iter(store.history(key)[-1:]), None)
-    profile = of_measurement(key, measurement, at=time.time(), evidence=evidence, before=before)
-    try:
-        store.save(profile)
-        for change in drift(store.history(key)):
-            _output.complain(f"drift: {describe(change)}", 0)
-    except OSError as error:
-        _output.complain(f"the profile is not kept: {_output.describe_os_error(error)}", 0)
-    return profile
+    kept = keep(measurement, at=time.time(), evidence=evidence)
+    for change in kept.drift:
+        _output.complain(f"drift: {describe(change)}", 0)
+    if kept.trouble:
+        _output.complain(f"the profile is not kept: {kept.trouble}", 0)
+    return kept.profile
 
 
 def describe(change: Drift) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from workbench import plugins
 from workbench.errors import UsageError
+from workbench.probes._aim import MOST_SAMPLES, scripted, spoken, subject_of
 from workbench.probes._measure import Measurement, Step, measure, send
 from workbench.probes._run import Run
 from workbench.probes._script import Ask, Outcome, Probe, Sample, Script
@@ -19,6 +20,7 @@ from workbench.probes._verdict import Interval, Result, verdict
 
 __all__ = [
     "CORE",
+    "MOST_SAMPLES",
     "Ask",
     "Interval",
     "Measurement",
@@ -33,7 +35,10 @@ __all__ = [
     "chosen",
     "every",
     "measure",
+    "scripted",
     "send",
+    "spoken",
+    "subject_of",
     "verdict",
 ]
 

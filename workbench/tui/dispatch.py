@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from workbench.inspection import Inspector
     from workbench.targets.outgoing import Outgoing
+    from workbench.targets.simulator import ScriptedModel
     from workbench.tui.service import Job
     from workbench.wire.session import Session
 
@@ -38,10 +39,16 @@ class Dispatch(Generic[Done]):
     Args:
         known: what simulators take as given.
         work: what is to be done.
+        model: what answers in simulators; None for one with which nothing goes wrong.
     """
 
-    def __init__(self, known: Session | None, work: Callable[[Sender], Coroutine[Any, Any, Done]]) -> None:
-        self._known, self._work = known, work
+    def __init__(
+        self,
+        known: Session | None,
+        work: Callable[[Sender], Coroutine[Any, Any, Done]],
+        model: ScriptedModel | None = None,
+    ) -> None:
+        self._known, self._work, self._model = known, work, model
         self._lock = Lock()
         self._is_cancelled = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -70,7 +77,7 @@ class Dispatch(Generic[Done]):
     async def _all(self) -> Done:
         import asyncio
 
-        async with Sender(known=self._known) as sender:
+        async with Sender(known=self._known, model=self._model) as sender:
             with self._lock:
                 self._loop = asyncio.get_running_loop()
                 self._task = asyncio.ensure_future(self._work(sender))

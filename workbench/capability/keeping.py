@@ -1,0 +1,74 @@
+"""Keeping what was measured: the exchanges as a session, the profile behind those that its key has already."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.capability.drift import Drift, drift
+from workbench.capability.profile import CapabilityProfile, key_of, of_measurement
+from workbench.capability.store import Store
+from workbench.probes import Measurement
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What became of a measurement.
+
+    Attributes:
+        before: the last profile of the same key, None where this is the first.
+        drift: what passes otherwise than it did.
+        trouble: why the profile could not be written, "" where it was.
+    """
+
+    profile: CapabilityProfile
+    before: CapabilityProfile | None
+    drift: tuple[Drift, ...] = ()
+    trouble: str = ""
+
+
+def save_evidence(measurement: Measurement, path: Path | None = None, *, at: float) -> str:
+    """Write the exchanges of a measurement as a session; its path, "" where there are none.
+
+    Args:
+        path: where to; None for a new file beside the profiles.
+        at: seconds since the epoch.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    from workbench.wire.session import store
+
+    exchanges = measurement.exchanges
+    if not exchanges:
+        return ""
+    made = path or _folder() / f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(at))}-{exchanges[0].id}.wb"
+    made.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    store.save(exchanges, made, about={"made": f"probes of {measurement.subject.target.name}"})
+    return str(made)
+
+
+def keep(measurement: Measurement, *, at: float, evidence: str = "", template: str = "") -> Kept:
+    """Make the profile of a measurement and add it to the history of its key.
+
+    Args:
+        at: seconds since the epoch.
+        evidence: path of the session that shows it.
+        template: hash of the chat template that the server says it uses.
+    """
+    store = Store.of_user()
+    key = key_of(measurement.subject.target, measurement.subject.contract.label, measurement, template)
+    before = next(iter(store.history(key)[-1:]), None)
+    profile = of_measurement(key, measurement, at=at, evidence=evidence, before=before)
+    try:
+        store.save(profile)
+    except OSError as error:
+        return Kept(profile, before, (), str(error))
+    return Kept(profile, before, drift(store.history(key)))
+
+
+def _folder() -> Path:
+    from workbench import resources
+
+    return resources.state_folder("profiles") / "evidence"
