@@ -20,6 +20,9 @@ INSTALLS = [line for line in LINES if ".venv" in line]
 COMMANDS = [line for line in LINES if ".venv" not in line]
 TABLE = re.findall(r"^\| `workbench ?(\w*)([^`]*)`(.*)\|$", README, re.MULTILINE)
 
+DIFFERING = ("workbench schema ", "workbench compare ", "workbench matrix sessions/anthropic-tool-loop.jsonl anthropic")
+"""Lines that find something in healthy examples: what differs, and what a variant is refused for."""
+
 FINDINGS = 1
 """The exit status of the examples that hold a break."""
 
@@ -50,16 +53,17 @@ SERVED = [c for c in COMMANDS if "--web" in c or c.startswith("workbench simulat
 
 @pytest.mark.parametrize("line", [c for c in COMMANDS if c not in SERVED])
 def test_a_command_line_does_what_it_says(line: str, machine: dict[str, str], tmp_path: Path) -> None:
-    line = line.replace("mended.jsonl", str(tmp_path / "mended.jsonl"))
+    line = re.sub(r"(?<=-o )\S+", lambda out: str(tmp_path / out[0]), line)
     done = subprocess.run(
         line, shell=True, env=machine, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True
     )
-    broken = r"^workbench (?:open|check) sessions/(?!anthropic-(?:tool-loop|long-session))"
-    has_break = (re.search(broken, line) and "--fix" not in line) or line.startswith("workbench schema ")
+    broken = r"^workbench (?:open|check|send|minimize|bisect) sessions/(?!anthropic-(?:tool-loop|long-session))"
+    has_break = (re.search(broken, line) and "--fix" not in line) or line.startswith(DIFFERING)
     assert done.returncode == (FINDINGS if has_break else 0), done.stderr
     assert "Traceback" not in done.stderr
-    assert done.stdout or "record" in line
-    if "record" in line:
+    is_recorded = line.startswith("workbench record ")
+    assert done.stdout or is_recorded or " -o " in line
+    if is_recorded:
         assert "_BASE_URL=http://127.0.0.1:" in done.stderr  # it shows what it set
 
 

@@ -28,7 +28,10 @@ TEXT = re.compile(r'(<text class="[^"]*" x=")([\d.]+)(" y="[^"]*" textLength=")(
 
 
 class Picture(NamedTuple):
-    """One picture: an example, the size of the terminal, the keys pressed, and what stands on the screen then."""
+    """One picture: an example, the size of the terminal, the keys pressed, and what stands on the screen then.
+
+    A key that begins with ``~`` is none, but a text that is waited for.
+    """
 
     example: str
     size: tuple[int, int]
@@ -36,11 +39,16 @@ class Picture(NamedTuple):
     keys: tuple[str, ...] = ()
 
 
+MENDED = ("~put the reasoning back", "f", "~Repair 1", "a")
+SENT = ("s", "~Send to", "enter", "~no check of this contract fails", "enter")
+
 PICTURES = {
     "session": Picture("deepseek-reasoning-lost", (164, 38), "reasoning.missing"),
     "stream": Picture("openai-parallel-index-reused", (120, 34), "▸", ("t",)),
     "conversion": Picture("anthropic-thinking-trimmed", (130, 30), "→ openai-chat", ("c", "h", "h", "h")),
     "matrix": Picture("deepseek-reasoning-lost", (150, 40), f"   {len(labels())} contracts", ("m", "j", "j", "j")),
+    "edit": Picture("deepseek-reasoning-lost", (164, 38), "accepts", MENDED),
+    "send": Picture("deepseek-reasoning-lost", (164, 34), "accepted", (*MENDED, "~accepts", *SENT)),
     "diff": Picture("anthropic-compaction-orphan", (120, 26), "changed", ("d", "j")),
 }
 
@@ -49,8 +57,11 @@ async def take(picture: Picture) -> str:
     """The picture as SVG."""
     session = open_input(str(resources.folder("sessions") / f"{picture.example}.jsonl"))
     async with showing(session, picture.size) as driver:
-        await driver.press(*picture.keys)
-        await until(driver.pilot, lambda: picture.shows in driver.text)
+        for key in (*picture.keys, f"~{picture.shows}"):
+            if key.startswith("~"):
+                await until(driver.pilot, lambda wanted=key[1:]: wanted in driver.text)  # type: ignore[misc]
+            else:
+                await driver.press(key)
         return plain(driver.app.export_screenshot(title="workbench"))
 
 

@@ -14,10 +14,10 @@ WIDTH = 64
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """Answers True for yes; escape and no answer False."""
+    """Answers True for y alone: a key that is pressed by habit is no yes. Escape and no answer False."""
 
     CSS_PATH = "form.tcss"
-    BINDINGS: ClassVar = [("y,enter", "dismiss(True)", "yes"), ("n,escape,q", "dismiss(False)", "no")]
+    BINDINGS: ClassVar = [("y", "dismiss(True)", "yes"), ("n,escape,q", "dismiss(False)", "no")]
 
     def __init__(self, question: str, yes: str, no: str) -> None:
         super().__init__()
