@@ -49,6 +49,11 @@ class Drift:
         """Of the share, -1 to 1."""
         return self.after[0] / self.after[1] - self.before[0] / self.before[1]
 
+    def __str__(self) -> str:
+        (a, n), (b, m) = self.before, self.after
+        runs = "the last run" if self.runs == 1 else f"the last {self.runs} runs"
+        return f"{self.probe} passed {a} of {n}, and {b} of {m} in {runs} ({self.change:+.0%})"
+
 
 def drift(history: Sequence[CapabilityProfile]) -> tuple[Drift, ...]:
     """Probes that pass otherwise than they did. ``history``: every profile of one key, oldest first."""

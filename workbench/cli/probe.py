@@ -40,7 +40,7 @@ from workbench.cli import _asking, _output
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.capability import CapabilityProfile, Drift
+    from workbench.capability import CapabilityProfile
     from workbench.ir import JsonValue
     from workbench.probes import Measurement, Probe, Result
     from workbench.targets.target import Target
@@ -125,17 +125,10 @@ def _profiled(measurement: Measurement, evidence: str) -> CapabilityProfile:
 
     kept = keep(measurement, at=time.time(), evidence=evidence)
     for change in kept.drift:
-        _output.complain(f"drift: {describe(change)}", 0)
+        _output.complain(f"drift: {change}", 0)
     if kept.trouble:
         _output.complain(f"the profile is not kept: {kept.trouble}", 0)
     return kept.profile
-
-
-def describe(change: Drift) -> str:
-    """A change of what a model does, in one line."""
-    (a, n), (b, m) = change.before, change.after
-    runs = _output.number(change.runs, "run")
-    return f"{change.probe} passed {a} of {n}, and {b} of {m} in the last {runs} ({change.change:+.0%})"
 
 
 def _status(results: list[Result]) -> int:

@@ -23,7 +23,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from workbench.cli import _output
-from workbench.cli.probe import describe
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def _show(args: argparse.Namespace, profile: CapabilityProfile, found: Sequence[
         share = f"{result.passes}/{result.n}, {low:.0%}–{high:.0%}" if result.n else "not measured"
         _output.emit(f"  {result.probe:<14} {result.outcome.value:<13} {share:<20} {_output.cut(result.words)}")
     for change in found:
-        _output.emit(f"  drift: {describe(change)}")
+        _output.emit(f"  drift: {change}")
     if profile.evidence:
         _output.emit()
         _output.emit(f"evidence: {profile.evidence}")

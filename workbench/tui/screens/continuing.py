@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,6 +21,7 @@ from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.models.ways import is_plain
 from workbench.tui.models.words import size
 from workbench.tui.panes.lineview import LineView
+from workbench.tui.panes.told import ToldPane
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
 from workbench.tui.safetext import visible
 from workbench.tui.screens.stepper import Stepper
@@ -47,31 +47,6 @@ def begin(session: SessionScreen, node: Node) -> None:
     session.app.push_screen(TargetScreen("Continue with", row.provider or "generic", row.protocol or ""), chosen)
 
 
-class StepPane(LineView):
-    """A step in full."""
-
-    def __init__(self, *, id: str) -> None:
-        super().__init__(id=id)
-        self.lines: Sequence[Line] = ()
-        self._lines_in: Callable[[int], list[Line]] = lambda width: []
-
-    def show(self, lines_in: Callable[[int], list[Line]]) -> None:
-        """Show other lines, made for a width."""
-        self._lines_in, self.cursor = lines_in, 0
-        self.reload()
-        self.scroll_to(y=0, animate=False, force=True, immediate=True)
-
-    def reload(self) -> None:
-        self.lines = self._lines_in(self.text_width)
-        super().reload()
-
-    def count(self) -> int:
-        return len(self.lines)
-
-    def head(self, item: int, width: int) -> Line:
-        return self.lines[item]
-
-
 class ContinuingScreen(Stepper):
     """Steps of a conversation.
 
@@ -86,7 +61,7 @@ class ContinuingScreen(Stepper):
     BINDINGS = keys.bindings(keys.CONTINUE)
 
     steps = getters.query_one("#steps", ListPane)
-    step = getters.query_one("#step", StepPane)
+    step = getters.query_one("#step", ToldPane)
     about = getters.query_one("#about", Container)
 
     @property
@@ -98,7 +73,7 @@ class ContinuingScreen(Stepper):
         with Container(id="sides-of-steps"):
             yield ListPane(id="steps")
             with Container(id="about"):
-                yield StepPane(id="step")
+                yield ToldPane(id="step")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
 

@@ -1,0 +1,37 @@
+"""Lines to read that are made for the width there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from workbench.tui.lines import Line
+from workbench.tui.panes.lineview import LineView
+
+
+class ToldPane(LineView):
+    """Everything there is to say of one thing."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.lines: Sequence[Line] = ()
+        self._lines_in: Callable[[int], list[Line]] = lambda width: []
+
+    def show(self, lines_in: Callable[[int], list[Line]], *, is_same: bool = False) -> None:
+        """Show other lines, made for a width. ``is_same``: of the same thing, so that the place is kept."""
+        self._lines_in = lines_in
+        if is_same:
+            self.reload()
+            return
+        self.cursor = 0
+        self.reload()
+        self.scroll_to(y=0, animate=False, force=True, immediate=True)
+
+    def reload(self) -> None:
+        self.lines = self._lines_in(self.text_width)
+        super().reload()
+
+    def count(self) -> int:
+        return len(self.lines)
+
+    def head(self, item: int, width: int) -> Line:
+        return self.lines[item]
