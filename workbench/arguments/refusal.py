@@ -25,6 +25,8 @@ class Code(StrEnum):
     SCHEMA_UNUSABLE = "SCHEMA_UNUSABLE"  # the tool's own schema is at fault: trying again does not help
     TOO_LARGE = "TOO_LARGE"
     TIMEOUT = "TIMEOUT"
+    ONE_CALL_AT_A_TIME = "ONE_CALL_AT_A_TIME"
+    TOOL_NOT_ENABLED = "TOOL_NOT_ENABLED"
 
 
 @dataclass(frozen=True, slots=True)

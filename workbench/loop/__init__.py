@@ -12,15 +12,18 @@ value: to step back is to keep the one before, and ``plain`` writes it down for 
 from __future__ import annotations
 
 from workbench.loop.machine import Loop
+from workbench.loop.policy import AS_IT_COMES, Policy
 from workbench.loop.recorded import Recorded, Recording
 from workbench.loop.steps import Answer, Ended, Limits, Outcome, Reason, Result, Say, Send, Step, refused
 
 __all__ = [
+    "AS_IT_COMES",
     "Answer",
     "Ended",
     "Limits",
     "Loop",
     "Outcome",
+    "Policy",
     "Reason",
     "Recorded",
     "Recording",

@@ -16,6 +16,7 @@ from workbench.editing import text_of
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import Message, Reasoning, Text, ToolCallIR
 from workbench.loop.following import Following, following, result_values, text_result_values, user_values
+from workbench.loop.policy import AS_IT_COMES, Policy
 from workbench.loop.recorded import call_key
 from workbench.loop.said import answer_values
 from workbench.loop.steps import BUILT_IN, Answer, Ended, Limits, Outcome, Reason, Result, Say, Send, Step
@@ -47,6 +48,8 @@ class Loop:
         tokens: of these and their answers.
         is_estimated: some of the answers brought no counts, and their length stands for them.
         made: keys (``call_key``) of the calls of earlier answers; what one answer makes twice counts once.
+        policy: how it goes along with what the model cannot do.
+        errors: answers in a row, before this one, whose calls all came to an error.
     """
 
     exchange: Exchange
@@ -60,6 +63,8 @@ class Loop:
     tokens: int = 0
     is_estimated: bool = False
     made: tuple[str, ...] = ()
+    policy: Policy = AS_IT_COMES
+    errors: int = 0
 
     def again(self) -> Loop:
         """The loop with its last request to be sent once more, where what came of it is no whole answer."""
@@ -115,7 +120,7 @@ class Loop:
             return self._repeated() or self._answer(len(self.results))
         if not self.calls and self.said is None and not self._is_paused:
             return self._done()
-        return self._limited() or self._next()
+        return self._limited() or self._failing() or self._next()
 
     def after(self, outcome: Outcome, *, protocol: str = "") -> Loop:
         """The loop after its step, given what came of that.
@@ -142,7 +147,14 @@ class Loop:
         """After a request: what it cost."""
         made = (*self.made, *dict.fromkeys(map(call_key, self.calls)))
         sent = replace(
-            self, exchange=exchange, protocol=protocol, results=(), said=None, turns=self.turns + 1, made=made
+            self,
+            exchange=exchange,
+            protocol=protocol,
+            results=(),
+            said=None,
+            turns=self.turns + 1,
+            made=made,
+            errors=self._errors,
         )
         spent, is_estimated = sent._spent()
         return replace(sent, tokens=self.tokens + spent, is_estimated=self.is_estimated or is_estimated)
@@ -164,7 +176,10 @@ class Loop:
 
     def _answer(self, number: int) -> Answer:
         call = self.calls[number]
-        return Answer(call, number, len(self.calls), self._ladder(call))
+        read, why_not = self._ladder(call), self.policy.held_back(call, number)
+        if why_not:
+            read = replace(read or Ladder(), refusal=why_not)
+        return Answer(call, number, len(self.calls), read)
 
     def _ladder(self, call: ToolCallIR) -> Ladder | None:
         request = self.decoded.request
@@ -172,7 +187,7 @@ class Loop:
             return None
         if request and not request.tools and request.previous_id is not None:  # the server holds the tools
             return ladder.climb(call.raw, call.input, None)
-        return ladder.judge(call, request.tools if request else ())
+        return self.policy.read(call, request.tools if request else ())
 
     def _next(self) -> Send | Ended:
         try:
@@ -195,13 +210,19 @@ class Loop:
     @property
     def _unwanted(self) -> Sequence[str]:
         refused = self.terms.term("reasoning.refused-carriers")
-        return refused if isinstance(refused, list) else ()
+        return self.policy.unwanted(self._carriers, refused if isinstance(refused, list) else ())
+
+    @property
+    def _carriers(self) -> Sequence[str]:
+        """The carriers of the reasoning in the answer, each once."""
+        response = self.decoded.response
+        messages = response.choices[0] if response and response.choices else ()
+        return list(dict.fromkeys(part.carrier.value for m in messages for _, part in m.reasoning()))
 
     def _notes(self) -> list[str]:
         response = self.decoded.response
-        came = Counter(r.carrier.value for m in (response.choices[0] if response else ()) for _, r in m.reasoning())
-        gone = [name for name in came if name in self._unwanted]
-        notes = [f"{name} is left out: {self.terms.label} refuses it" for name in gone]
+        who = "the endpoint was measured to refuse" if self.policy.reasoning else f"{self.terms.label} refuses"
+        notes = [f"{name} is left out: {who} it" for name in self._carriers if name in self._unwanted]
         for call, result in zip(self.calls, self.results, strict=False):
             if call.format == BUILT_IN and result.element is None:
                 notes.append(f"{call.name or 'a call'} is a built-in tool: the form of its result may be another one")
@@ -261,6 +282,19 @@ class Loop:
                 times = made[call_key(call)] + 1
                 if times >= self.limits.repeats:
                     return Ended(Reason.REPEATED, f"the same call of {call.name!r} came {times} times")
+        return None
+
+    @property
+    def _errors(self) -> int:
+        """Answers in a row whose calls all came to an error, this one with them once its calls are answered."""
+        if not self.calls:
+            return 0
+        return self.errors + 1 if all(result.is_error for result in self.results) else 0
+
+    def _failing(self) -> Ended | None:
+        if self.calls and 0 < self.limits.errors <= self._errors:
+            many = f"{self._errors} answers in a row came" if self._errors > 1 else "the call came"
+            return Ended(Reason.ERRORS, f"{many} to an error, which is the limit")
         return None
 
     @property

@@ -9,14 +9,16 @@ from typing import Any
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, JsonValue, Media, Opaque, Part, Text
 from workbench.loop.machine import Loop
+from workbench.loop.policy import Policy
 from workbench.loop.steps import Limits, Result
 from workbench.wire.jsontext import loads
 from workbench.wire.session import text
 
-VERSION = 1
+VERSION = 2
 
 _KINDS: Mapping[str, type[Text | Media | Opaque]] = {"text": Text, "media": Media, "opaque": Opaque}
-_OWN = ("protocol", "contract", "parser", "said", "turns", "tokens", "is_estimated")
+_OWN = ("protocol", "contract", "parser", "said", "turns", "tokens", "is_estimated", "errors")
+_DEFAULTS = {f.name: f.default for f in fields(Policy)}
 
 
 def dump(loop: Loop) -> dict[str, JsonValue]:
@@ -27,6 +29,7 @@ def dump(loop: Loop) -> dict[str, JsonValue]:
         "limits": {f.name: getattr(loop.limits, f.name) for f in fields(Limits)},
         "results": [_plain(result) for result in loop.results],
         "made": list(loop.made),
+        "policy": {f.name: _own(getattr(loop.policy, f.name)) for f in fields(Policy)},
         **{name: getattr(loop, name) for name in _OWN},
     }
 
@@ -36,15 +39,21 @@ def load(plain: JsonValue) -> Loop:
     try:
         if plain["version"] != VERSION:
             raise SessionFormatError(f"a loop of version {plain['version']!r:.20}, this is {VERSION}")
+        policy: dict[str, Any] = {name: value or _DEFAULTS[name] for name, value in plain["policy"].items()}
         return Loop(
             exchange=text.load(plain["exchange"]),
             limits=Limits(**plain["limits"]),
             results=tuple(_result(result) for result in plain["results"]),
             made=tuple(plain["made"]),
+            policy=Policy(**policy),
             **{name: plain[name] for name in _OWN},
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise SessionFormatError(f"not a loop ({type(error).__name__}: {error})") from error
+
+
+def _own(value: Any) -> JsonValue:
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def _plain(result: Result) -> JsonValue:

@@ -21,11 +21,13 @@ class Limits:
         turns: requests that are sent.
         tokens: of the requests and answers of the loop together.
         repeats: how often a model may make the same call (its name, and its arguments by meaning).
+        errors: answers in a row whose calls all came to an error, after which people are asked.
     """
 
     turns: int = 20
     tokens: int = 0
     repeats: int = 3
+    errors: int = 0
 
 
 BUILT_IN = "openai-item"
@@ -86,13 +88,14 @@ class Reason(StrEnum):
     TURNS = "turns"  # limits
     TOKENS = "tokens"
     REPEATED = "repeated"
+    ERRORS = "errors"
     TEXT_CALL = "text-call"  # the model wrote a call as text, and nobody was asked to read it there
     UNREADABLE = "unreadable"  # no request, or one that cannot be continued
 
     @property
     def is_limit(self) -> bool:
         """Other ``Limits`` let the loop go on."""
-        return self in (Reason.TURNS, Reason.TOKENS, Reason.REPEATED)
+        return self in (Reason.TURNS, Reason.TOKENS, Reason.REPEATED, Reason.ERRORS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from workbench.adapters import Adapter
 from workbench.conversion import Loss, convert
 from workbench.conversion.dialect import spelled
 from workbench.decode import Decoded
+from workbench.differences.wire import common
 from workbench.editing import with_body
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.ir import ModelRequest
@@ -107,6 +108,27 @@ def prepare(
         is_stream=made.is_stream,
         is_converted=made.is_converted,
     )
+
+
+def streamed(decoded: Decoded, stream: bool) -> HttpRequest:
+    """A request that asks for a stream, or for none; nothing else of it changes.
+
+    Raises:
+        LocalProtocolError: it is no request of a model.
+    """
+    request, http = decoded.request, decoded.exchange.request
+    if request is None or http is None:
+        raise LocalProtocolError("no request of a model")
+    adapter = adapters.get(request.protocol)
+    body, meant, _ = _otherwise(decoded.request_text, adapter, request, "", stream)
+    before, after = (adapter.path(each).partition("?")[0] for each in (request, meant))
+    url = http.url
+    if before != after and adapter.claims_url(url):
+        parts, same = urlsplit(url), common(before.encode(), after.encode())
+        path = parts.path.removesuffix(before[same:]) + after[same:]
+        query = urls.with_query_of(adapter.path(meant), url, is_same=False).partition("?")[2]
+        url = parts._replace(path=path, query=query).geturl()
+    return replace(with_body(http, body, decoded.request_text), url=url)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from workbench.whatif._outcome import Outcome, run
 from workbench.whatif._subject import Subject, Variant
 from workbench.wire.exchange import HttpRequest
 
-__all__ = ["UNCHANGED", "Outcome", "Variant", "chosen", "run", "variants"]
+__all__ = ["UNCHANGED", "Outcome", "Subject", "Variant", "chosen", "run", "variants"]
 
 UNCHANGED = "unchanged"
 """The name of the variant that is the request as it stands."""

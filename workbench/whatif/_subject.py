@@ -13,7 +13,8 @@ from workbench.inspection import Inspector
 from workbench.ir import Message, ModelRequest, Part
 from workbench.repairs import Fault
 from workbench.rules import Finding, Severity
-from workbench.wire.exchange import HttpRequest
+from workbench.wire.exchange import Exchange, HttpRequest
+from workbench.wire.session import MemorySession
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,12 @@ class Subject:
             raise LocalProtocolError("no request of a model", where=f"exchange {index + 1}")
         whole = Finding("", Severity.INFO, index, "request", "", "")
         return Subject(inspector, index, http, adapters.get(decoded.protocol or ""), Fault(whole, trial.case))
+
+    @staticmethod
+    def alone(http: HttpRequest, protocol: str) -> Subject:
+        """A request by itself. Raises LocalProtocolError where it is none of a model."""
+        session = MemorySession("alone", (Exchange("alone", http),))
+        return Subject.of(Inspector(session, protocol=protocol or None), 0)
 
     @property
     def request(self) -> ModelRequest:

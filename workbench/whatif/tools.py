@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
-from functools import partial
 
 from workbench.ir import JsonValue, ModelRequest, ToolChoice, ToolDef
 from workbench.leaves import escape
 from workbench.repairs._proposal import difference, value_at
 from workbench.rules.schemas import schema_at, standing
-from workbench.schemas.dialect import PLAIN, Dialect
-from workbench.schemas.lower import down_level
+from workbench.schemas.levels import LEVELS, SIMPLE, STRICT, TEXTS, lowered
 from workbench.whatif._subject import Subject, Variant
 from workbench.wire.jsontext import dumps
-from workbench.wire.patch import Change, Insert, Replace
-
-Make = Callable[[JsonValue], JsonValue]
+from workbench.wire.patch import Change, Insert, Remove, Replace
 
 NO_TOOLS = "the request declares no tools"
 
-STRICT = Dialect("strict-json-schema", "strict", root_object=True, closed_objects=True, all_required=True)
-SIMPLE = Dialect(
-    "simple-object",
-    PLAIN,
-    frozenset(("type", "description", "properties", "required", "items", "enum", "additionalProperties")),
-    root_object=True,
-    refs="none",
-    type_lists=False,
-)
-"""Schema levels of capability profiles, as what a provider of that level takes."""
+_TITLES = {
+    STRICT: "every object is closed and every property required",
+    SIMPLE: "schemas without references, alternatives and limits",
+    TEXTS: "every argument is a text",
+}
 
 
 def serial(subject: Subject) -> Iterable[Variant]:
@@ -45,17 +36,48 @@ def serial(subject: Subject) -> Iterable[Variant]:
 
 def levels(subject: Subject) -> Iterable[Variant]:
     """The tools' schemas as strict ones, as simple objects, as texts alone."""
+    for name in LEVELS:
+        yield at_level(subject, name)
+
+
+def at_level(subject: Subject, level: str) -> Variant:
+    """The schemas of the tools brought down to a level (``schemas.levels``)."""
     tools = [t for t in subject.request.tools if t.kind == "client" and isinstance(t.schema, dict)]
-    for name, title, make in (
-        ("strict-json-schema", "every object is closed and every property required", partial(_as, STRICT)),
-        ("simple-object", "schemas without references, alternatives and limits", partial(_as, SIMPLE)),
-        ("string-only", "every argument is a text", _texts),
-    ):
-        changes = [change for tool in tools for change in _at_level(subject, tool, make)]
-        if name == STRICT.name:
-            changes += [change for tool in tools for change in _strict(subject, tool)]
-        why_not = "the schemas are of this level already" if tools else NO_TOOLS
-        yield subject.changed(f"schema={name}", title, changes, why_not)
+    changes = [change for tool in tools for change in _at_level(subject, tool, level)]
+    if level == STRICT:
+        changes += [change for tool in tools for change in _strict(subject, tool)]
+    why_not = "the schemas are of this level already" if tools else NO_TOOLS
+    return subject.changed(f"schema={level}", _TITLES[level], changes, why_not)
+
+
+def forbidden(subject: Subject) -> Variant:
+    """No tool may be called: said by the tool choice, or by declaring none where that cannot be said."""
+    name, title = "tools=off", "no tool may be called"
+    request = subject.request
+    if not request.tools:
+        return Variant(name, title, why_not=NO_TOOLS)
+    choice = request.tool_choice
+    if choice and choice.mode == "none":
+        return Variant(name, title, why_not="none may be called already")
+    if "none" in subject.adapter.capabilities.choices:
+        return subject.changed(name, title, _choice(subject, "none"), "")
+    lists = dict.fromkeys("/" + tool.pointer.split("/")[1] for tool in request.tools)
+    return subject.changed(name, title, [Remove(pointer) for pointer in lists], "")
+
+
+def without(subject: Subject, names: Collection[str]) -> Variant:
+    """Some of the tools are not declared."""
+    name, title = "tools=fewer", f"{', '.join(sorted(names))} not declared"
+    gone = [tool for tool in subject.request.tools if tool.name in names]
+    if not gone:
+        return Variant(name, title, why_not="none of them is declared")
+    if len(gone) == len(subject.request.tools):
+        return forbidden(subject)
+    choice = subject.request.tool_choice
+    changes: list[Change] = [Remove(tool.pointer) for tool in gone]
+    if choice and choice.mode == "tool" and choice.name in names:
+        changes += _choice(subject, "auto")
+    return subject.changed(name, title, changes, "")
 
 
 VARIANTS = (serial, levels)
@@ -71,6 +93,19 @@ def _switched_off(subject: Subject) -> list[Change]:
     without = subject.adapter.write_request(replace(said, tool_choice=mode))
     with_it = subject.adapter.write_request(replace(said, tool_choice=mode, parallel=False))
     return [change for key in with_it for change in _added(subject, f"/{escape(key)}", without.get(key), with_it[key])]
+
+
+def _choice(subject: Subject, mode: str) -> list[Change]:
+    """Another tool choice, whatever stands there."""
+    said = ModelRequest(subject.adapter.name, None, (), tools=(ToolDef("f", None, {"type": "object"}),))
+    without = subject.adapter.write_request(said)
+    with_it = subject.adapter.write_request(replace(said, tool_choice=ToolChoice(mode)))
+    held = subject.fault.body
+    return [
+        Replace(f"/{escape(key)}", value) if key in held else Insert(f"/{escape(key)}", value)
+        for key, value in with_it.items()
+        if without.get(key) != value
+    ]
 
 
 def _added(subject: Subject, at: str, before: JsonValue, after: JsonValue) -> Iterable[Change]:
@@ -105,24 +140,9 @@ def _declared(subject: Subject, strict: bool | None) -> JsonValue:
     return value_at(body, declared.pointer)
 
 
-def _as(dialect: Dialect, schema: JsonValue) -> JsonValue:
-    return down_level(schema, dialect).schema
-
-
-def _texts(schema: JsonValue) -> JsonValue:
-    """A schema whose properties are all texts."""
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    if not isinstance(properties, dict):
-        return {"type": "object", "properties": {}}
-    described = {k: v.get("description") if isinstance(v, dict) else None for k, v in properties.items()}
-    made = {k: {"type": "string", **({"description": text} if text else {})} for k, text in described.items()}
-    kept = {k: v for k, v in schema.items() if k in ("type", "required", "description", "additionalProperties")}
-    return {**kept, "type": "object", "properties": made}
-
-
-def _at_level(subject: Subject, tool: ToolDef, make: Make) -> Iterable[Change]:
+def _at_level(subject: Subject, tool: ToolDef, level: str) -> Iterable[Change]:
     pointer = schema_at(subject.fault.case.decoded, tool)
     if pointer is None:
         return
     schema = standing(subject.fault.case.decoded, tool)
-    yield from difference(pointer, schema, make(schema))
+    yield from difference(pointer, schema, lowered(schema, level).schema)

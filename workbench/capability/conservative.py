@@ -1,0 +1,135 @@
+"""Falling back: how carefully a model is to be used, by what was measured of it and by how the session goes.
+
+A share counts as too low only where it surely is: where all of its 95 % interval lies below the mark.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from workbench.capability.profile import CapabilityProfile
+from workbench.metrics.counts import Counts
+from workbench.probes import Outcome
+from workbench.probes._verdict import interval
+
+
+class Level(IntEnum):
+    """Each holds what those before it do."""
+
+    NORMAL = 0
+    SERIAL = 1
+    WHOLE = 2
+    STRICT = 3
+    READ_ONLY = 4
+    NO_TOOLS = 5
+
+    @property
+    def words(self) -> str:
+        """What it holds, in words."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    Level.NORMAL: "nothing is held back",
+    Level.SERIAL: "one call at a time",
+    Level.WHOLE: "no streamed calls",
+    Level.STRICT: "strict schemas, and arguments checked here",
+    Level.READ_ONLY: "tools that only read",
+    Level.NO_TOOLS: "it does not drive tools",
+}
+
+WELL, BADLY, HARDLY = 0.9, 0.7, 0.5
+"""Shares below which a metric has fallen, has fallen far, and is of no use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why no level below this one will do."""
+
+    level: Level
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """How far to fall back, and why. ``reasons``: the gravest first."""
+
+    reasons: tuple[Reason, ...] = ()
+
+    @property
+    def level(self) -> Level:
+        """The highest that something asks for."""
+        return max((reason.level for reason in self.reasons), default=Level.NORMAL)
+
+    def why(self, level: Level) -> str:
+        """Why something of a level is done: the gravest reason; "" where none asks for it."""
+        return next((f"{r.text}: {r.level.words}" for r in self.reasons if r.level >= level), "")
+
+
+NO_FALL = Fall()
+
+
+def fall(profile: CapabilityProfile | None = None, counts: Counts | None = None) -> Fall:
+    """How far to fall back.
+
+    Args:
+        counts: of the running session (``metrics``).
+    """
+    found = [*(_measured(profile) if profile else ()), *(_running(counts) if counts else ())]
+    return Fall(tuple(sorted(found, key=lambda reason: -reason.level)))
+
+
+def _measured(profile: CapabilityProfile) -> list[Reason]:
+    found: list[Reason] = []
+    if profile.fact("tool_call_format") == "none":
+        found.append(Reason(Level.NO_TOOLS, f"no call came in any form ({_told(profile, 'format')})"))
+    if profile.fact("closes") is False and _fails(profile, "closure"):
+        found.append(Reason(Level.NO_TOOLS, f"results of tools are not read ({_told(profile, 'closure')})"))
+    if profile.fact("error_repair") == "none":
+        found.append(Reason(Level.READ_ONLY, f"calls that failed are not mended ({_told(profile, 'repair')})"))
+    if profile.fact("schema_level") == "string-only":
+        found.append(Reason(Level.STRICT, f"arguments are not filled in as declared ({_told(profile, 'schema')})"))
+    return found
+
+
+def _fails(profile: CapabilityProfile, probe: str) -> bool:
+    return any(r.probe == probe and r.outcome is Outcome.FAIL and r.interval.high < WELL for r in profile.results)
+
+
+def _told(profile: CapabilityProfile, probe: str) -> str:
+    found = next((r for r in profile.results if r.probe == probe), None)
+    return f"{found.passes} of {found.n} samples passed" if found else "not sampled"
+
+
+def _running(counts: Counts) -> list[Reason]:
+    """By the session: readable arguments, fitting arguments, mended calls, answered calls."""
+    shares = (
+        ("of {n} calls {k} have arguments that can be read", counts.parsed, counts.calls, WELL, Level.WHOLE),
+        ("of {n} calls {k} have arguments that can be read", counts.parsed, counts.calls, BADLY, Level.READ_ONLY),
+        ("of {n} calls {k} have arguments that can be read", counts.parsed, counts.calls, HARDLY, Level.NO_TOOLS),
+        ("of {n} calls {k} fit their schemas", counts.fitting, counts.calls, WELL, Level.STRICT),
+        ("of {n} calls {k} fit their schemas", counts.fitting, counts.calls, HARDLY, Level.READ_ONLY),
+        ("of {n} broken calls {k} were mended", counts.repaired, counts.broken, HARDLY, Level.READ_ONLY),
+        (
+            "of {n} requests with calls {k} answer every call",
+            counts.histories - counts.unclosed,
+            counts.histories,
+            WELL,
+            Level.SERIAL,
+        ),
+    )
+    found = [Reason(level, _below(words, k, n, mark)) for words, k, n, mark, level in shares if _is_below(k, n, mark)]
+    if counts.executed:
+        found.append(
+            Reason(Level.READ_ONLY, f"calls that could not be used, and were run all the same: {counts.executed}")
+        )
+    return found
+
+
+def _is_below(k: int, n: int, mark: float) -> bool:
+    return n > 0 and interval(k, n).high < mark
+
+
+def _below(words: str, k: int, n: int, mark: float) -> str:
+    return f"{words.format(n=n, k=k)} in this session (surely below {mark:.0%})"

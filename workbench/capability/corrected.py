@@ -1,0 +1,265 @@
+"""Corrections applied: to one request, of which nothing else changes, and to the behaviour of a loop.
+
+Applying them twice changes nothing more: a loop goes on from what was sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from workbench import adapters, repairs
+from workbench.capability.corrections import (
+    ENCODING,
+    FEEDBACK,
+    NO_TOOLS,
+    PARSER,
+    PLACEMENT,
+    READ_ONLY,
+    REASONING,
+    SCHEMA,
+    SERIAL,
+    STREAMING,
+    Correction,
+    value_of,
+)
+from workbench.capability.risk import Risk, of_request
+from workbench.decode import REQUEST, Decoded
+from workbench.editing import edited, with_body
+from workbench.editing.additions import insert_message
+from workbench.errors import WireError, WorkbenchError
+from workbench.inspection import Inspector
+from workbench.ir import JsonValue, Message, Part, Text
+from workbench.loop import Loop
+from workbench.loop.policy import EVERY_TOOL, LEFT_OUT
+from workbench.repairs import Loss
+from workbench.targets.outgoing import Outgoing, streamed
+from workbench.whatif import Subject
+from workbench.whatif.reasoning import dropped
+from workbench.whatif.tools import at_level, forbidden, serial, without
+from workbench.wire.exchange import Exchange, HttpRequest
+from workbench.wire.session import MemorySession
+
+ONE_AT_A_TIME = "Make one tool call at a time: wait for the result of a call before you make the next one."
+"""What the model is told where the protocol has no switch for parallel calls."""
+
+PLACES = ("closure.not-adjacent", "closure.result-not-first", "closure.wrong-role")
+LOST = ("reasoning.missing",)
+_MOST_REPAIRS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """A request after corrections.
+
+    Attributes:
+        done: (name of the correction, what it did), of those that changed something, in order.
+        failed: the same, of those that could not be made, with why.
+    """
+
+    request: HttpRequest
+    done: tuple[tuple[str, str], ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done, one line each."""
+        return (
+            *(f"{name}: {what}" for name, what in self.done),
+            *(f"{name}: not done: {why}" for name, why in self.failed),
+        )
+
+
+def corrected(
+    request: HttpRequest, protocol: str, decided: Sequence[Correction], earlier: Sequence[Exchange] = ()
+) -> Corrected:
+    """A request with the corrections that are on. Which protocol it is written in, ``protocol_of`` says beforehand.
+
+    Args:
+        protocol: what it is written in.
+        earlier: what was sent and answered before it in its conversation: reasoning that it lost is there.
+    """
+    made = Corrected(request)
+    for correction in decided:
+        change = _CHANGES.get(correction.name)
+        if not correction.is_on or change is None:
+            continue
+        try:
+            after, what = change(_Request(made.request, protocol, tuple(earlier)), correction.value)
+        except (WorkbenchError, WireError) as error:
+            made = replace(made, failed=(*made.failed, (correction.name, str(error))))
+            continue
+        if after != made.request:
+            made = replace(made, request=after, done=(*made.done, (correction.name, what)))
+    return made
+
+
+def leaving(outgoing: Outgoing, decided: Sequence[Correction], earlier: Sequence[Exchange] = ()) -> Outgoing:
+    """A request on its way to a target, corrected; what was done is in its notes. One that nobody can read stays."""
+    if not any(each.is_on for each in decided) or outgoing.protocol not in adapters.protocols():
+        return outgoing
+    made = corrected(outgoing.request, outgoing.protocol, decided, () if outgoing.is_converted else earlier)
+    if not made.notes:
+        return outgoing
+    read = Decoded(0, Exchange("corrected", made.request), outgoing.protocol).request
+    is_stream = read.stream if read else outgoing.is_stream
+    return replace(outgoing, request=made.request, notes=(*outgoing.notes, *made.notes), is_stream=is_stream)
+
+
+def protocol_of(decided: Sequence[Correction], spoken: Collection[str] = ()) -> str:
+    """The protocol that requests are to be written in; "" for the one they are in.
+
+    Args:
+        spoken: what the target speaks, () for anything.
+    """
+    wanted = value_of(decided, ENCODING)
+    return wanted if isinstance(wanted, str) and (not spoken or wanted in spoken) else ""
+
+
+def looped(loop: Loop, decided: Sequence[Correction]) -> Loop:
+    """A loop that goes on as the corrections have it: parser, limits of errors, and policy."""
+    request = loop.decoded.request
+    tools = request.tools if request else ()
+    level = value_of(decided, SCHEMA)
+    made = replace(
+        loop.policy,
+        is_serial=loop.policy.is_serial or bool(value_of(decided, SERIAL)),
+        reasoning=value_of(decided, REASONING) or loop.policy.reasoning,
+        closed={**loop.policy.closed, **_closed(loop, decided)},
+    )
+    if isinstance(level, str):
+        schemas = {t.name: t.schema for t in tools if t.kind == "client" and t.name and isinstance(t.schema, dict)}
+        made = replace(made, level=level, schemas={**schemas, **loop.policy.schemas})
+    parser, errors = value_of(decided, PARSER), value_of(decided, FEEDBACK)
+    limits = loop.limits
+    if isinstance(errors, int):
+        repeats = max(limits.repeats, errors + 2) if limits.repeats else 0
+        limits = replace(limits, errors=errors, repeats=repeats)
+    return replace(loop, policy=made, parser=loop.parser or (parser or ""), limits=limits)
+
+
+def _closed(loop: Loop, decided: Sequence[Correction]) -> Mapping[str, str]:
+    if value_of(decided, NO_TOOLS):
+        return {EVERY_TOOL: "this model does not drive tools"}
+    given = value_of(decided, READ_ONLY)
+    request = loop.decoded.request
+    if given is None or request is None:
+        return {}
+    found = of_request(request.tools, given)
+    return {t.name: f"only tools that read are ({t.why})" for t in found if t.risk is not Risk.READ_ONLY}
+
+
+# -- requests
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request that is corrected."""
+
+    http: HttpRequest
+    protocol: str
+    earlier: tuple[Exchange, ...]
+
+    @property
+    def subject(self) -> Subject:
+        return Subject.alone(self.http, self.protocol)
+
+    @property
+    def decoded(self) -> Decoded:
+        return Decoded(0, Exchange("corrected", self.http), self.protocol)
+
+
+Made = tuple[HttpRequest, str]
+"""The request, and what was done to it."""
+
+
+def _stream(asked: _Request, value: JsonValue) -> Made:
+    request = asked.decoded.request
+    if request is None or not request.stream or not request.tools:
+        return asked.http, ""
+    return streamed(asked.decoded, False), "it asks for no stream, since it declares tools"
+
+
+def _level(asked: _Request, value: JsonValue) -> Made:
+    variant = at_level(asked.subject, str(value))
+    return variant.request or asked.http, variant.title
+
+
+def _serial(asked: _Request, value: JsonValue) -> Made:
+    subject = asked.subject
+    if not subject.request.tools:
+        return asked.http, ""
+    (variant,) = serial(subject)
+    if subject.adapter.capabilities.parallel_switch:
+        return variant.request or asked.http, variant.title
+    return _told(asked, subject, ONE_AT_A_TIME), "the model is told to make one call at a time"
+
+
+def _told(asked: _Request, subject: Subject, words: str) -> HttpRequest:
+    """The request with a word to the model in its system prompt."""
+    request = subject.request
+    if words.encode() in subject.text:
+        return asked.http
+    systems = [m for m in request.messages if m.role in ("system", "developer")]
+    held = [p for p in (*request.system, *(p for m in systems[:1] for p in m.parts)) if isinstance(p, Text)]
+    if not held:
+        first = request.messages[0].pointer if request.messages else ""
+        return edited(asked.http, subject.text, insert_message(asked.decoded, "system", words, first))
+
+    def more(parts: Iterable[Part]) -> tuple[Part, ...]:
+        return tuple(replace(p, text=f"{p.text}\n\n{words}") if p is held[-1] else p for p in parts)
+
+    def said(message: Message) -> Message:
+        return replace(message, parts=more(message.parts)) if message in systems[:1] else message
+
+    meant = replace(request, system=more(request.system), messages=tuple(map(said, request.messages)))
+    return with_body(asked.http, subject.adapter.encode_request(meant, subject.text), subject.text)
+
+
+def _reasoning(asked: _Request, value: JsonValue) -> Made:
+    if value == LEFT_OUT:
+        (variant,) = dropped(asked.subject)
+        return variant.request or asked.http, variant.title
+    return _mended(asked, LOST, ""), "reasoning that was lost is put back as it came"
+
+
+def _placed(asked: _Request, value: JsonValue) -> Made:
+    return _mended(asked, PLACES, str(value)), "results are put behind their calls"
+
+
+def _mended(asked: _Request, rules: Collection[str], label: str) -> HttpRequest:
+    """The request with everything repaired that is found by some rules, and can be without a loss."""
+    session = MemorySession("corrected", (*asked.earlier, Exchange("corrected", asked.http)))
+    inspector, index, http = Inspector(session, protocol=asked.protocol), len(asked.earlier), asked.http
+    for _ in range(_MOST_REPAIRS):
+        found = inspector.trial(index, http, provider=label).findings
+        wrong = [f for f in found if f.side == REQUEST and f.rule in rules]
+        tried = (t for f in wrong for t in repairs.tried(inspector, index, f, request=http, provider=label))
+        best = next((t for t in tried if t.proposal.loss is Loss.NONE), None)
+        if best is None:
+            break
+        http = best.request
+    return http
+
+
+def _read_only(asked: _Request, value: JsonValue) -> Made:
+    subject = asked.subject
+    found = of_request(subject.request.tools, value)
+    variant = without(subject, {tool.name for tool in found if tool.risk is not Risk.READ_ONLY})
+    return variant.request or asked.http, variant.title
+
+
+def _none(asked: _Request, value: JsonValue) -> Made:
+    variant = forbidden(asked.subject)
+    return variant.request or asked.http, variant.title
+
+
+_CHANGES: Mapping[str, Callable[[_Request, JsonValue], Made]] = {
+    STREAMING: _stream,
+    SCHEMA: _level,
+    SERIAL: _serial,
+    REASONING: _reasoning,
+    PLACEMENT: _placed,
+    READ_ONLY: _read_only,
+    NO_TOOLS: _none,
+}

@@ -1,0 +1,160 @@
+"""How much a tool can do: only read, write what may be written twice, or more than can be taken back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from workbench.errors import UsageError
+from workbench.ir import NOTHING, JsonValue, ToolDef
+
+
+class Risk(StrEnum):
+    """From the least up."""
+
+    READ_ONLY = "read-only"
+    IDEMPOTENT = "idempotent-write"
+    DESTRUCTIVE = "destructive"
+
+
+RISKS = tuple(Risk)
+
+_READS = frozenset(
+    [
+        "read",
+        "get",
+        "list",
+        "search",
+        "find",
+        "show",
+        "view",
+        "fetch",
+        "query",
+        "look",
+        "lookup",
+        "grep",
+        "glob",
+        "ls",
+        "cat",
+        "head",
+        "tail",
+        "stat",
+        "describe",
+        "count",
+        "check",
+        "inspect",
+        "status",
+        "diff",
+        "echo",
+    ]
+)
+_WRITES_AGAIN = frozenset(("set", "put", "upsert", "ensure", "mark", "tag", "label", "subscribe", "todo"))
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool with what is said of it.
+
+    Attributes:
+        annotations: as MCP has them: ``readOnlyHint``, ``destructiveHint``, ``idempotentHint``.
+        risk: that people gave it, None for none.
+    """
+
+    name: str
+    annotations: Mapping[str, JsonValue] = NOTHING
+    risk: Risk | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Classed:
+    """A tool, how much it can do, and by what that is known."""
+
+    name: str
+    risk: Risk
+    why: str
+
+
+def classed(tool: Tool) -> Classed:
+    """The risk of a tool: as people say, else by its annotations, else by its name; the highest where none tells."""
+    if tool.risk:
+        return Classed(tool.name, tool.risk, "as listed")
+    hints = tool.annotations
+    if hints.get("readOnlyHint") is True:
+        return Classed(tool.name, Risk.READ_ONLY, "readOnlyHint says so; the tool's own word")
+    if hints.get("destructiveHint") is True:
+        return Classed(tool.name, Risk.DESTRUCTIVE, "destructiveHint says so")
+    if hints.get("idempotentHint") is True and hints.get("destructiveHint") is False:
+        return Classed(tool.name, Risk.IDEMPOTENT, "idempotentHint says so; the tool's own word")
+    if hints.get("readOnlyHint") is not False:
+        first = next(iter(_WORDS.findall(tool.name.rpartition("__")[2] or tool.name)), "").lower()
+        if first in _READS:
+            return Classed(tool.name, Risk.READ_ONLY, f"its name begins with {first!r}; nothing else tells")
+        if first in _WRITES_AGAIN:
+            return Classed(tool.name, Risk.IDEMPOTENT, f"its name begins with {first!r}; nothing else tells")
+    return Classed(tool.name, Risk.DESTRUCTIVE, "nothing says that it is harmless")
+
+
+def of_request(tools: Iterable[ToolDef], given: Mapping[str, str] = NOTHING) -> tuple[Classed, ...]:
+    """The tools that a request declares.
+
+    Args:
+        given: name → risk, as people say.
+    """
+    named = (tool for tool in tools if tool.name)
+    return tuple(
+        classed(Tool(t.name or "", annotations_of(t.extra), Risk(given[t.name or ""]) if t.name in given else None))
+        for t in named
+    )
+
+
+def annotations_of(held: JsonValue) -> Mapping[str, JsonValue]:
+    """The annotations of a declaration, where it has some."""
+    found = held.get("annotations") if isinstance(held, Mapping) else None
+    return found if isinstance(found, Mapping) else NOTHING
+
+
+def tools_of(value: JsonValue) -> tuple[Tool, ...]:
+    """The tools of a list that people or a server wrote.
+
+    Args:
+        value: of MCP's ``tools/list`` the result or the answer; a list of tools or names; or ``{name: risk}``.
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    if isinstance(value, dict):
+        inner = value.get("result", value)
+        if isinstance(inner, dict) and isinstance(inner.get("tools"), list):
+            return tools_of(inner["tools"])
+        if all(isinstance(risk, str) for risk in value.values()):
+            return tuple(Tool(str(name), risk=risk_of(risk)) for name, risk in value.items())
+    if isinstance(value, list):
+        return tuple(_tool(each) for each in value)
+    raise UsageError("not a list of tools", hint="MCP's tools/list, a list of names, or {name: risk}")
+
+
+def _tool(value: JsonValue) -> Tool:
+    if isinstance(value, str):
+        return Tool(value)
+    name = value.get("name") if isinstance(value, dict) else None
+    if name is None and isinstance(value, dict) and isinstance(value.get("function"), dict):
+        name = value["function"].get("name")
+    if not isinstance(name, str) or not name:
+        raise UsageError("a tool without a name", hint='[{"name": "read_file", "annotations": {"readOnlyHint": true}}]')
+    told = value.get("risk")
+    return Tool(name, annotations_of(value), risk_of(told) if isinstance(told, str) else None)
+
+
+def risk_of(text: str) -> Risk:
+    """The risk of that name. Raises UsageError."""
+    if text not in RISKS:
+        raise UsageError(f"no risk named {text!r:.60}", hint=f"known: {', '.join(RISKS)}")
+    return Risk(text)
+
+
+def names(tools: Sequence[Classed], most: Risk) -> frozenset[str]:
+    """Those whose risk is no higher."""
+    return frozenset(tool.name for tool in tools if RISKS.index(tool.risk) <= RISKS.index(most))
