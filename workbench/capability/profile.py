@@ -68,11 +68,11 @@ class CapabilityProfile:
         return self.facts.get(name)
 
     def why_stale(self, now: float) -> str:
-        """Why it is to be measured again, in words; "" where it holds."""
+        """Why it is to be measured again, in words; "" where it holds: all that it took over from others, too."""
         if self.probe_version != VERSION:
             return f"measured by probes of version {self.probe_version}, these are of version {VERSION}"
-        days = (now - self.verified_at) / 86_400
-        return f"measured {days:.0f} days ago" if now - self.verified_at > STALE_SECONDS else ""
+        age = now - min((r.at for r in self.results if r.n and r.at), default=self.verified_at)
+        return f"measured {age / 86_400:.0f} days ago" if age > STALE_SECONDS else ""
 
     def as_json(self) -> dict[str, JsonValue]:
         """The profile as data; ``of_json`` reads it."""

@@ -22,33 +22,10 @@ class Risk(StrEnum):
 RISKS = tuple(Risk)
 
 _READS = frozenset(
-    [
-        "read",
-        "get",
-        "list",
-        "search",
-        "find",
-        "show",
-        "view",
-        "fetch",
-        "query",
-        "look",
-        "lookup",
-        "grep",
-        "glob",
-        "ls",
-        "cat",
-        "head",
-        "tail",
-        "stat",
-        "describe",
-        "count",
-        "check",
-        "inspect",
-        "status",
-        "diff",
-        "echo",
-    ]
+    (
+        *("read", "get", "list", "search", "find", "show", "view", "fetch", "query", "look", "lookup", "grep", "glob"),
+        *("ls", "cat", "head", "tail", "stat", "describe", "count", "check", "inspect", "status", "diff", "echo"),
+    )
 )
 _WRITES_AGAIN = frozenset(("set", "put", "upsert", "ensure", "mark", "tag", "label", "subscribe", "todo"))
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
