@@ -97,7 +97,7 @@ def test_a_real_endpoint_is_asked_about_with_an_estimate(run: Run) -> None:
     words = ("--protocol", "openai-chat", "--model", "m", "format", "--samples", "3")
     done = run("probe", "--target", "http://127.0.0.1:9/v1", *words)
     assert done.status == 2
-    assert "3 requests at most, about 3,000 tokens" in done.err
+    assert "6 requests at most, about 3,000 tokens" in done.err
     assert "say --yes" in done.err
 
 

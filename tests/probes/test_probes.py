@@ -3,45 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 
-from workbench import adapters, probes
+from tests.probes.measuring import measured, outcomes, spoken, words
+from workbench import probes
 from workbench.errors import UsageError
-from workbench.probes import CORE, Measurement, Outcome, Subject
-from workbench.rules import contracts
+from workbench.probes import CORE, Outcome, Subject
 from workbench.targets.sending import Sender
-from workbench.targets.simulator import Dials, HttpFault, ScriptedModel, Simulator
+from workbench.targets.simulator import HttpFault, ScriptedModel
 from workbench.targets.target import resolve
 
 PASS, PARTIAL, FAIL, UNCLEAR = "pass", "partial", "fail", "inconclusive"
-
-
-def measured(label: str, protocol: str, wanted: tuple[str, ...] = (), samples: int = 1, **dials: object) -> Measurement:
-    target = resolve(f"sim:{label}")
-    made = Measurement(Subject(target, protocol, Simulator(label).names()[0], ""))
-    model = ScriptedModel(Dials(**{"mends": 1, "parallel": 2, **dials}))  # type: ignore[arg-type]
-
-    async def run() -> None:
-        count = iter(range(10**6))
-        async with Sender(model=model) as sender:
-            chosen = probes.chosen(wanted)
-            async for _ in probes.measure(made, chosen, sender, samples=samples, nonce=lambda: f"n{next(count)}k"):
-                pass
-
-    asyncio.run(run())
-    return made
-
-
-def outcomes(made: Measurement) -> dict[str, str]:
-    return {result.probe: result.outcome.value for result in made.results}
-
-
-def spoken() -> Iterator[tuple[str, str]]:
-    for label in contracts.names():
-        own = contracts.read(label).protocols or adapters.protocols()
-        yield from ((label, protocol) for protocol in own if protocol in adapters.protocols())
 
 
 @pytest.mark.parametrize(("label", "protocol"), spoken(), ids=lambda word: word)
@@ -49,7 +22,7 @@ def test_a_model_that_can_everything_passes_under_every_contract(label: str, pro
     made = measured(label, protocol)
     found = outcomes(made)
     reasons = made.facts["reasoning_carrier"] != "none"
-    assert found == {**dict.fromkeys(CORE, PASS), "reasoning": PASS if reasons else UNCLEAR}
+    assert found == {**dict.fromkeys(CORE, PASS), "reasoning": PASS if reasons else UNCLEAR}, words(made)
     assert made.facts["supports_parallel_tool_use"] is True
     assert made.facts["schema_level"] == "strict-json-schema"
     assert made.facts["error_repair"] == "reliable"
@@ -88,18 +61,57 @@ def test_calls_in_text_are_read_by_the_parser_that_was_found() -> None:
     assert (found["closure"], found["parallel"], found["repair"], found["streaming"]) == (PASS, PASS, PASS, PASS)
 
 
+IGNORED, REFUSED = "ignored", "refused"
 REPLAY = {
-    "deepseek": {"verbatim": "taken", "missing": "refused", "empty": "taken", "altered": "taken"},
-    "anthropic": {"verbatim": "taken", "missing": "taken", "empty": "refused", "altered": "refused"},
+    "deepseek": (
+        "reasoning_content",
+        "conversation",
+        {"missing": REFUSED, "empty": IGNORED, "altered": IGNORED, "stale": IGNORED, "forgotten": REFUSED},
+    ),
+    "anthropic": (
+        "thinking",
+        "optional",
+        {"missing": IGNORED, "empty": REFUSED, "altered": REFUSED, "stale": IGNORED, "forgotten": IGNORED},
+    ),
+    "openai": (
+        "encrypted_item",
+        "optional",
+        {"missing": IGNORED, "empty": "not tried", "altered": IGNORED, "stale": IGNORED, "forgotten": IGNORED},
+    ),
 }
 
 
 @pytest.mark.parametrize("label", REPLAY)
 def test_how_reasoning_comes_back_is_tried_in_every_way(label: str) -> None:
-    protocol = contracts.read(label).protocols[0]
-    made = measured(label, protocol, ("reasoning",))
-    assert made.facts["reasoning_replay"] == REPLAY[label]
-    assert made.facts["requires_reasoning_replay"] is (REPLAY[label]["missing"] == "refused")
+    carrier, scope, fates = REPLAY[label]
+    made = measured(label, "openai-responses" if label == "openai" else "", ("reasoning",))
+    assert made.facts["reasoning_replay"] == {"verbatim": "taken", **fates}
+    assert (made.facts["reasoning_carrier"], made.facts["reasoning_replay_scope"]) == (carrier, scope)
+    assert made.facts["requires_reasoning_replay"] is (fates["missing"] == REFUSED)
+
+
+REPLAY_DIALS = {
+    "refused as it came": (("reasoning",), "partial", {"reasoning_replay_scope": "never"}),
+    "refused in every way": (("reasoning", "reasoning-missing"), "fail", {"reasoning_replay_scope": "never"}),
+    "refused when missing": (("reasoning-missing",), "pass", {"requires_reasoning_replay": True}),
+    "refused when forgotten": (("reasoning-forgotten",), "pass", {"reasoning_replay_scope": "conversation"}),
+}
+
+
+@pytest.mark.parametrize("name", REPLAY_DIALS)
+@pytest.mark.parametrize("label", ["generic", "deepseek", "anthropic", "groq", "kimi"])
+def test_the_endpoint_decides_how_reasoning_comes_back(label: str, name: str) -> None:
+    """With the contract's own refusals off: what is measured is what the dial says."""
+    refuses, outcome, facts = REPLAY_DIALS[name]
+    made = measured(label, "", ("reasoning",), thinks=True, enforces=False, refuses=refuses)
+    assert outcomes(made) == {"reasoning": outcome}, words(made)
+    assert {key: made.facts[key] for key in facts} == facts
+
+
+def test_reasoning_is_needed_where_the_answer_degrades_without_it() -> None:
+    made = measured("generic", "openai-chat", ("reasoning",), thinks=True, needs_reasoning=True)
+    assert made.facts["reasoning_replay"]["missing"] == "needed"
+    assert made.facts["requires_reasoning_replay"] is True
 
 
 @pytest.mark.parametrize("status", [401, 429, 500, 529])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.decode import Decoded
 from workbench.ir import Reasoning, Text, ToolCallIR
-from workbench.loop import Answer, Ended, Limits, Reason, Result, Send
-from workbench.probes._script import Ask
+from workbench.loop import Answer, Ended, Limits, Loop, Reason, Result, Send
+from workbench.probes._script import Ask, Sample, failed, unclear
 from workbench.probes._subject import Subject
 from workbench.wire.exchange import Exchange, HttpRequest
 
@@ -39,11 +39,13 @@ class Played:
         answers: every exchange, read.
         calls: every call, in order, with what it was told.
         ended: why there is no next step.
+        loop: as it stands at the end.
     """
 
     answers: tuple[Decoded, ...]
     calls: tuple[Done, ...]
     ended: Ended
+    loop: Loop
 
     @property
     def status(self) -> int:
@@ -55,6 +57,16 @@ class Played:
     def is_refused(self) -> bool:
         """It ended with a refusal."""
         return self.ended.reason is Reason.REFUSED
+
+    @property
+    def is_cut(self) -> bool:
+        """The last answer ran into the most tokens that were asked for: what is missing in it says nothing."""
+        answer = self.answers[-1].response
+        return answer is not None and answer.stop == "length"
+
+    def unanswered(self) -> Loop:
+        """The conversation before the results of its last calls were given, for other ones."""
+        return replace(self.loop, results=(), limits=Limits(self.loop.turns + 1))
 
     def text(self, number: int = -1) -> str:
         """What an answer says."""
@@ -86,15 +98,34 @@ def drive(
         run: the result of a call.
         change: what is sent in place of a request.
     """
-    loop = subject.loop(request, limits)
+    return (yield from follow(subject.loop(request, limits), title, run, change=change))
+
+
+def follow(loop: Loop, title: str, run: Callable[[Answer], Result], *, change: Change | None = None) -> Driven:
+    """Go on with a conversation from where it stands; as ``drive``."""
     answers, calls = list[Decoded](), list[Done]()
     while not isinstance(step := loop.step, Ended):
         if isinstance(step, Send):
             sent = change(len(answers), step.request) if change else step.request
-            exchange = yield Ask(title if not answers else f"{title}: the results", sent, subject.protocol)
+            exchange = yield Ask(title if not answers else f"{title}: the results", sent, loop.protocol)
             loop = loop.after(exchange)
-            answers.append(Decoded(len(answers), exchange, subject.protocol))
+            answers.append(Decoded(len(answers), exchange, loop.protocol))
         elif isinstance(step, Answer):
             calls.append(Done(step, run(step)))
             loop = loop.after(calls[-1].result)
-    return Played(tuple(answers), tuple(calls), step)
+    return Played(tuple(answers) or (loop.decoded,), tuple(calls), step, loop)
+
+
+def without_call(subject: Subject, played: Played) -> Generator[Ask, Exchange, Sample]:
+    """What it means that the first answer made no call.
+
+    A refusal is the tools' fault only where the same endpoint takes a request without any: that is tried.
+    """
+    if not played.is_refused:
+        return unclear("the answer was cut at its length before a call" if played.is_cut else "the model made no call")
+    plain = subject.request("Say hello.")
+    exchange = yield Ask("the same without tools", plain, subject.protocol)
+    answer = Decoded(0, exchange, subject.protocol).answer
+    if answer is None or answer.error:
+        return unclear(f"a request without tools is refused, too: {played.ended.text}")
+    return failed(f"refused: {played.ended.text}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench import adapters
@@ -10,15 +10,15 @@ from workbench.adapters import Adapter, Param
 from workbench.conversion.dialect import spelled
 from workbench.conversion.fit import fit_request
 from workbench.conversion.normal import NormalRequest
-from workbench.ir import Message, ModelRequest, Text, ToolChoice, ToolDef
+from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Text, ToolChoice, ToolDef
 from workbench.loop import Limits, Loop
 from workbench.rules import Contract, contracts
 from workbench.targets.target import Target
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
 from workbench.wire.jsontext import dumps
 
-MAX_TOKENS = 1024
-"""Of an answer: enough for a few calls with some thought before them."""
+MAX_TOKENS = 2048
+"""Of an answer: enough for a few calls with some thought before them, and within the window of small servers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,13 @@ class Subject:
         stream: bool = False,
         system: str = "",
         messages: Sequence[Message] = (),
-        max_tokens: int = MAX_TOKENS,
+        params: Mapping[str, JsonValue] = NOTHING,
     ) -> HttpRequest:
-        """A first request, or one behind ``messages``, as this protocol and provider write it."""
+        """A first request, or one behind ``messages``, as this protocol and provider write it.
+
+        Args:
+            params: more of ``adapters.PARAMS``; those that the protocol has no place for are left out.
+        """
         meant = ModelRequest(
             protocol=self.protocol,
             model=self.model,
@@ -75,7 +79,7 @@ class Subject:
             parallel=parallel,
             stream=stream,
             thinking=self.thinking,
-            params={"max_tokens": max_tokens},
+            params={"max_tokens": MAX_TOKENS, **params},
         )
         return self.write(meant)
 

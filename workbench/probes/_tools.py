@@ -7,7 +7,8 @@ has read the result; ``probe_fail_once`` refuses, in words that a model can act 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from workbench.arguments.refusal import Code, Refusal
@@ -77,6 +78,11 @@ class Toolbox:
         digest = hmac.digest(self.secret.encode(), f"{a}+{b}".encode(), "sha256")
         return 100_000 + int.from_bytes(digest[:4], "big") % 900_000
 
+    def receipts(self, given: Iterable[JsonValue]) -> set[str]:
+        """The receipts that calls of ``probe_add`` got, by their arguments."""
+        pairs = (both for arguments in given if (both := numbers(arguments)))
+        return {str(self.receipt(a, b)) for a, b in pairs}
+
     def run(self, step: Answer) -> Result:
         """The result of a call; a structured error where its arguments cannot be used, or the tool is none of ours."""
         if step.refusal:
@@ -95,10 +101,10 @@ class Toolbox:
         return Result(dumps(given).decode("utf-8", "replace"))
 
     def _add(self, given: JsonValue) -> Result:
-        a, b = (given.get(name) if isinstance(given, dict) else None for name in ("a", "b"))
-        if not all(isinstance(n, int) and not isinstance(n, bool) for n in (a, b)):
+        both = numbers(given)
+        if both is None:
             return _wrong("a and b have to be whole numbers")
-        assert isinstance(a, int) and isinstance(b, int)
+        a, b = both
         return Result(dumps({"sum": a + b, "receipt": self.receipt(a, b)}).decode())
 
     def _fail_once(self, given: JsonValue) -> Result:
@@ -108,6 +114,19 @@ class Toolbox:
                 Refusal(Code.SCHEMA_VALIDATION_FAILED, "the path has to be absolute: files are in /srv", True)
             )
         return Result(f"42 lines in {path}")
+
+
+def numbers(given: JsonValue) -> tuple[int, int] | None:
+    """What a call of ``probe_add`` adds; None where its arguments are no whole numbers."""
+    a, b = (given.get(name) if isinstance(given, dict) else None for name in ("a", "b"))
+    if isinstance(a, bool) or isinstance(b, bool) or not (isinstance(a, int) and isinstance(b, int)):
+        return None
+    return a, b
+
+
+def digits(text: str) -> str:
+    """A text with the numbers in it written without marks between their digits."""
+    return re.sub(r"(?<=\d)[ ,._'\u00a0\u202f](?=\d)", "", text)
 
 
 def _wrong(message: str) -> Result:

@@ -1,26 +1,44 @@
-"""Reasoning that is sent back otherwise than it came: by the variants of ``whatif`` and one of our own."""
+"""Reasoning that is sent back otherwise than it came, in every carrier: missing, empty, altered."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from workbench.errors import LocalProtocolError
 from workbench.inspection import Inspector
+from workbench.ir import JsonValue, Part, Reasoning
+from workbench.whatif import Subject as Varied
+from workbench.whatif import Variant
+from workbench.whatif import reasoning as ways
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 
-VARIANTS: Mapping[str, str] = {
-    "missing": "reasoning=dropped",
-    "empty": "reasoning=emptied",
-    "altered": "reasoning=trimmed",
-}
-"""What is done to it → the variant of a request that does it."""
+VARIANTS = ("missing", "empty", "altered")
+"""What is done to it."""
 
 
-def changed(request: HttpRequest, protocol: str, name: str) -> HttpRequest:
-    """The request with its reasoning sent back in another way; the same request where that cannot be done."""
-    from workbench import whatif
+def changed(request: HttpRequest, protocol: str, name: str) -> HttpRequest | None:
+    """The request with its reasoning sent back in another way; None where that cannot be said."""
+    try:
+        inspector = Inspector(MemorySession("probe", (Exchange("probe", request),)), protocol=protocol)
+        varied = Varied.of(inspector, 0)
+    except LocalProtocolError:
+        return None
+    if name == "altered":
+        return varied.rewritten(name, name, _altered, "").request
+    made: Mapping[str, Variant] = {v.name: v for way in (ways.dropped, ways.emptied) for v in way(varied)}
+    return made["reasoning=dropped" if name == "missing" else "reasoning=emptied"].request
 
-    inspector = Inspector(MemorySession("probe", (Exchange("probe", request),)), protocol=protocol)
-    wanted = VARIANTS[name]
-    found = next((v for v in whatif.variants(inspector, 0) if v.name == wanted), None)
-    return found.request if found and found.request else request
+
+def _altered(part: Part) -> Part:
+    """Half of a text, and of an opaque proof where there is no text."""
+    if not isinstance(part, Reasoning):
+        return part
+    if part.text:
+        return replace(part, text=part.text[: len(part.text) // 2])
+    return replace(part, data=_half(part.data), signature=_half(part.signature))
+
+
+def _half(proof: JsonValue) -> JsonValue:
+    return proof[: len(proof) // 2 // 4 * 4] if isinstance(proof, str) else proof

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from workbench import textcalls
 from workbench.ir import ToolCallIR
 from workbench.loop import Limits
-from workbench.probes._drive import Played, drive
-from workbench.probes._script import Probe, Sample, Script, failed, partly, passed
+from workbench.probes._drive import Played, drive, without_call
+from workbench.probes._script import Outcome, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
 
@@ -19,6 +21,9 @@ def script(subject: Subject) -> Script:
     words = f"Call the tool probe_echo with the text {subject.nonce}. Do not answer yourself."
     request = subject.request(words, (ECHO,))
     played = yield from drive(subject, request, "one tool is offered", Toolbox(subject.nonce).run, limits=Limits(1))
+    if played.is_refused:
+        sample = yield from without_call(subject, played)
+        return replace(sample, facts={"tool_call_format": "none"}) if sample.outcome is Outcome.FAIL else sample
     return judged(subject, played)
 
 
@@ -26,8 +31,6 @@ def judged(subject: Subject, played: Played) -> Sample:
     """What the first answer is."""
     answer = played.answers[0].response
     native = [call for m in (answer.messages if answer else ()) for _, call in m.tool_calls()]
-    if played.is_refused:
-        return failed(f"tools are refused: {played.ended.text}", tool_call_format="none")
     if native:
         name = NATIVE.get(subject.protocol, subject.protocol)
         if _says(native[0], subject.nonce):
@@ -40,6 +43,8 @@ def judged(subject: Subject, played: Played) -> Sample:
             parser = found[0].format
             words = f"the call came as {place}, in the format {parser}: the server left it unparsed"
             return partly(words, tool_call_format=style(parser), parser=parser, parsed_from=place)
+    if played.is_cut:
+        return unclear("the answer was cut at its length before a call")
     return failed("the model answered without a call", tool_call_format="none")
 
 
@@ -53,4 +58,4 @@ def _says(call: ToolCallIR, nonce: str) -> bool:
     return call.name == ECHO.name and isinstance(call.input, dict) and nonce in str(call.input.get("text"))
 
 
-probe = Probe("format", "whether calls come in the protocol's form, as text, or not at all", 1, script, is_core=True)
+probe = Probe("format", "whether calls come in the protocol's form, as text, or not at all", 2, script, is_core=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.probes._drive import Played, drive
-from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
+from workbench.probes._drive import Played, drive, without_call
+from workbench.probes._script import Probe, Sample, Script, failed, partly, passed
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
 
@@ -11,16 +11,19 @@ from workbench.probes._tools import ECHO, Toolbox
 def script(subject: Subject) -> Script:
     """Two things that do not depend on each other."""
     one, other = f"{subject.nonce}-one", f"{subject.nonce}-two"
-    words = f"Call probe_echo twice at once, in one answer: with the text {one}, and with the text {other}."
+    words = (
+        f"Make two calls of probe_echo: one with the text {one}, one with the text {other}. They do not depend on "
+        "each other: make both calls at once, in the same answer."
+    )
     request = subject.request(words, (ECHO,))
     played = yield from drive(subject, request, "two calls at once", Toolbox(subject.nonce).run)
+    if not played.calls:
+        return (yield from without_call(subject, played))
     return judged(played)
 
 
 def judged(played: Played) -> Sample:
     """How many calls the first answer makes, and whether their results go through."""
-    if not played.calls:
-        return failed(f"refused: {played.ended.text}") if played.is_refused else unclear("the model made no call")
     count = played.calls[0].step.of
     if count < 2:
         return failed("one call for each answer", supports_parallel_tool_use=False)

@@ -1,85 +1,177 @@
-"""Reasoning: what becomes of a request that sends reasoning back as it came, without it, empty, altered, or stale."""
+"""Reasoning: what becomes of a request that sends it back as it came, without it, empty, altered, stale or forgotten.
+
+The profile learns, beside ``requires_reasoning_replay``:
+
+* ``reasoning_carrier``: where it came; "none".
+* ``reasoning_replay``: way → ``refused``, ``needed`` (it is taken, and the answer degrades: the result of the call
+  goes unused), ``ignored`` (taken, and the answer is as good), ``not tried``; of ``verbatim`` ``taken`` or
+  ``refused``. Ways: ``verbatim``, ``missing``, ``empty``, ``altered`` inside the turn; after new words of the user
+  ``stale`` (that of the turn before comes back) and ``forgotten`` (it does not).
+* ``reasoning_replay_scope``: ``never`` (refused as it came), ``optional``, ``turn`` (until the user speaks again),
+  ``conversation``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
-from dataclasses import replace
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from workbench.ir import JsonValue
-from workbench.loop import Limits
-from workbench.probes._drive import Change, Driven, Played, drive
+from workbench.editing import edited
+from workbench.ir import NOTHING, Carrier, JsonValue
+from workbench.loop import Ended, Limits, Loop, Reason, Say
+from workbench.probes._drive import Driven, Played, drive, follow, without_call
 from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
-from workbench.probes._tools import ADD, Toolbox
+from workbench.probes._tools import ADD, Toolbox, digits
 from workbench.probes._variants import VARIANTS, changed
 from workbench.wire.exchange import Exchange, HttpRequest
+from workbench.wire.patch import Insert
 
-VERBATIM = "verbatim"
+VERBATIM, STALE, FORGOTTEN = "verbatim", "stale", "forgotten"
+REFUSED, NEEDED, IGNORED, TAKEN, UNTRIED = "refused", "needed", "ignored", "taken", "not tried"
+
+LEAST_BUDGET = 1024
+"""Tokens of thought, where a protocol asks for a number."""
+
+SEALED = {"include": ["reasoning.encrypted_content"], "store": False}
+"""What asks for reasoning that the client keeps, where the server would keep it otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to ask for reasoning."""
+
+    thinking: str | None = None
+    params: Mapping[str, JsonValue] = NOTHING
+    is_sealed: bool = False
 
 
 def script(subject: Subject) -> Script:
     """A call made while thinking; its result is sent with the reasoning as it came, and in every other way."""
-    subject, first = yield from _thinking(subject)
+    first = yield from _thinking(subject)
     if not first.calls:
-        return failed(f"refused: {first.ended.text}") if first.is_refused else unclear("the model made no call")
+        return (yield from without_call(subject, first))
     came = [part.carrier.value for part in first.reasoning(0)]
     if not came:
         return unclear("no reasoning came with a call", reasoning_carrier="none", requires_reasoning_replay=False)
-    fates = {VERBATIM: fate(first)}
+    box = Toolbox(subject.nonce)
+    whole = yield from _told(first, VERBATIM, box)
+    fates = {VERBATIM: REFUSED if whole.is_refused else TAKEN}
+    uses = _uses(whole, box)
     for name in VARIANTS:
-        played = yield from _asked(subject, name)
-        fates[name] = fate(played) if len(played.answers) > 1 else "not tried"
+        fates[name] = yield from _varied(first, name, box, uses)
+    for name in (STALE, FORGOTTEN):
+        fates[name] = yield from _later(whole, name, box)
     return judged(came[0], fates)
 
 
-def _thinking(subject: Subject) -> Generator[Ask, Exchange, tuple[Subject, Played]]:
-    """The first answer that brings reasoning: unasked, or asked for as the protocol can; else the first of all."""
-    able = subject.adapter.capabilities.thinking
-    ways = dict.fromkeys((subject.thinking, *(how for how in ("adaptive", "on") if how in able)))
-    tried: list[tuple[Subject, Played]] = []
-    for how in ways:
-        asking = replace(subject, thinking=how)
-        tried.append((asking, (yield from _asked(asking, None))))
-        if tried[-1][1].reasoning(0):
+def _thinking(subject: Subject) -> Driven:
+    """The first answer that brings reasoning: unasked, or asked for as the protocol can; else the first with a call."""
+    tried: list[Played] = []
+    for way in _ways(subject):
+        tried.append((yield from _asked(subject, way)))
+        if tried[-1].calls and tried[-1].reasoning(0):
             return tried[-1]
-    return next((one for one in tried if one[1].calls), tried[0])
+    return next((one for one in tried if one.calls), tried[-1])
 
 
-def _asked(subject: Subject, variant: str | None) -> Driven:
+def _ways(subject: Subject) -> Iterator[Way]:
+    able = subject.adapter.capabilities
+    is_sealed = Carrier.ENCRYPTED_ITEM in able.reasoning
+    if is_sealed:
+        yield Way(subject.thinking, is_sealed=True)
+    yield Way(subject.thinking)
+    if "adaptive" in able.thinking:
+        yield Way("adaptive")
+    if "on" in able.thinking:
+        yield Way("on", {"thinking_budget": LEAST_BUDGET} if able.budget_required else NOTHING)
+    elif "effort" in able.params:
+        yield Way(None, {"effort": "medium"}, is_sealed)
+
+
+def _asked(subject: Subject, way: Way) -> Driven:
     words = f"Think first. Then add 21 and {20 + len(subject.nonce)} with probe_add, and tell me sum and receipt."
-    request = subject.request(words, (ADD,))
-    title = f"reasoning is sent back {variant or VERBATIM}"
-    change = _change(subject, variant) if variant else None
-    return (yield from drive(subject, request, title, Toolbox(subject.nonce).run, change=change, limits=Limits(2)))
+    request = replace(subject, thinking=way.thinking).request(words, (ADD,), params=way.params)
+    if way.is_sealed:
+        request = edited(request, request.body.raw, [Insert(f"/{key}", value) for key, value in SEALED.items()])
+    asking = replace(subject, target=replace(subject.target, contract="generic"))  # nothing is left out beforehand
+    return (yield from drive(asking, request, "a call while thinking", Toolbox(subject.nonce).run, limits=Limits(1)))
 
 
-def _change(subject: Subject, variant: str) -> Change:
-    def change(number: int, request: HttpRequest) -> HttpRequest:
-        return changed(request, subject.protocol, variant) if number else request
+def _told(first: Played, name: str, box: Toolbox, made: HttpRequest | None = None) -> Driven:
+    """The results of the calls, with the reasoning in one way."""
+    change = (lambda _, request: made or request) if made else None
+    return (yield from follow(first.unanswered(), f"reasoning is sent back: {name}", box.run, change=change))
 
-    return change
+
+def _varied(first: Played, name: str, box: Toolbox, uses: bool) -> Generator[Ask, Exchange, str]:
+    made = changed(_next_request(first.unanswered(), box), first.loop.protocol, name)
+    if made is None:
+        return UNTRIED
+    played = yield from _told(first, name, box, made)
+    if played.is_refused:
+        return REFUSED
+    return NEEDED if uses and not _uses(played, box) else IGNORED
 
 
-def fate(played: Played) -> str:
-    """``refused`` or ``taken``: of the request that sent the results."""
-    return "refused" if played.is_refused else "taken"
+def _later(whole: Played, name: str, box: Toolbox) -> Generator[Ask, Exchange, str]:
+    """New words of the user behind the turn, with its reasoning or without."""
+    if whole.ended.reason is Reason.TURNS or whole.is_refused:
+        return UNTRIED
+    loop = whole.loop.limited(Limits(whole.loop.turns + 1)).after(Say("Thank you. Now only say hello."))
+    made = changed(_next_request(loop, box), loop.protocol, "missing") if name == FORGOTTEN else None
+    if isinstance(loop.step, Ended) or (name == FORGOTTEN and made is None):
+        return UNTRIED
+    change = (lambda _, request: made or request) if made else None
+    played = yield from follow(loop, f"reasoning of the turn before: {name}", box.run, change=change)
+    return REFUSED if played.is_refused else IGNORED
+
+
+def _next_request(loop: Loop, box: Toolbox) -> HttpRequest:
+    """What a loop would send next, once its calls are answered."""
+    going = follow(loop, "", box.run)
+    try:
+        request = next(going).request
+    except StopIteration:
+        assert loop.exchange.request
+        return loop.exchange.request
+    going.close()
+    return request
+
+
+def _uses(played: Played, box: Toolbox) -> bool:
+    """The answer names a receipt of the sample."""
+    said = digits(played.text())
+    return any(receipt in said for receipt in box.receipts(done.step.arguments for done in played.calls))
 
 
 def judged(carrier: str, fates: Mapping[str, str]) -> Sample:
     """What the endpoint demands, and whether what it demands is possible."""
+    is_missed = fates["missing"] in (REFUSED, NEEDED)
     facts: dict[str, JsonValue] = {
         "reasoning_carrier": carrier,
-        "requires_reasoning_replay": fates.get("missing") == "refused",
+        "requires_reasoning_replay": is_missed,
         "reasoning_replay": dict(fates),
+        "reasoning_replay_scope": _scope(fates, is_missed=is_missed),
     }
-    refused = [name for name, what in fates.items() if what == "refused"]
-    if fates[VERBATIM] == "refused":
-        return failed("reasoning is refused as it came", **facts)
-    if not refused:
-        return passed(f"{carrier} may come back as it came, and in no other way is it refused", **facts)
-    untried = [name for name, what in fates.items() if what == "not tried"]
-    words = f"{carrier} goes through as it came; refused when {', '.join(refused)}"
-    return (partly if untried else passed)(words + (f"; not tried: {', '.join(untried)}" if untried else ""), **facts)
+    if fates[VERBATIM] == REFUSED:
+        if fates["missing"] in (IGNORED, NEEDED):
+            return partly(f"{carrier} is refused as it came, and has to be left out", **facts)
+        return failed("reasoning is refused as it came, and when it is missing", **facts)
+    told = [
+        f"{what} when {', '.join(names)}"
+        for what in (REFUSED, NEEDED)
+        if (names := [name for name, fate in fates.items() if fate == what])
+    ]
+    return passed(f"{carrier} goes through as it came; " + ("; ".join(told) or "nothing else is refused"), **facts)
 
 
-probe = Probe("reasoning", "how reasoning has to be sent back", 12, script, is_core=True, tokens=9000)
+def _scope(fates: Mapping[str, str], *, is_missed: bool) -> str:
+    if fates[VERBATIM] == REFUSED:
+        return "never"
+    if fates[FORGOTTEN] == REFUSED:
+        return "conversation"
+    return "turn" if is_missed else "optional"
+
+
+probe = Probe("reasoning", "how reasoning has to be sent back", 10, script, is_core=True, tokens=9000)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.loop import Limits
-from workbench.probes._drive import Played, drive
+from workbench.probes._drive import Played, drive, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import FAIL_ONCE, Toolbox
@@ -19,21 +19,23 @@ def script(subject: Subject) -> Script:
     box = Toolbox(subject.nonce)
     limits = Limits(turns=MOST + 1, repeats=0)
     played = yield from drive(subject, request, "a call that has to be mended", box.run, limits=limits)
+    if not played.calls:
+        return (yield from without_call(subject, played))
     return judged(played)
 
 
 def judged(played: Played) -> Sample:
     """How many errors it took."""
-    if not played.calls:
-        return failed(f"refused: {played.ended.text}") if played.is_refused else unclear("the model made no call")
-    if played.is_refused:
-        return failed(f"an error result is refused: {played.ended.text}", error_repair="none")
     rounds = _rounds(played)
+    if played.is_refused and rounds[-1]:
+        return failed(f"an error result is refused: {played.ended.text}", error_repair="none")
     if not rounds[0]:
         return unclear("the first call was right: there was nothing to mend")
     if all(rounds):
         how = "it gave up" if len(rounds) == 1 else f"{len(rounds)} tries, and none was right"
-        return failed(f"the call was not mended: {how}", error_repair="none", repair_tries=len(rounds))
+        return failed(
+            f"the call was not mended: {how}", error_repair="none", repair_tries=len(rounds), repair_limit=MOST
+        )
     tries = rounds.index(False)
     if tries == 1:
         return passed("the call was mended at once", error_repair="reliable", repair_tries=1)

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from workbench.arguments import ladder
 from workbench.ir import JsonValue
 from workbench.loop import Limits
-from workbench.probes._drive import drive
-from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
+from workbench.probes._drive import drive, without_call
+from workbench.probes._script import Outcome, Probe, Sample, Script, failed, partly, passed
 from workbench.probes._subject import Subject
 from workbench.probes._tools import SHAPES, Toolbox
 
 FULL, SIMPLE, TEXT = "strict-json-schema", "simple-object", "string-only"
+OF_SHAPE = {"enum": "colour", "integer": "count", "nested": "place", "array": "tags"}
 NESTED = ("place", "tags")
 
 
 def script(subject: Subject) -> Script:
     """A tool with an enum, an integer, a nested object and an array, all required."""
     words = (
-        f"Call probe_echo with the text {subject.nonce}, the colour green, the count 3, "
-        "the place in line 7 of main.py, and the tags new and old."
+        f"Call probe_echo with the text {subject.nonce}, the colour of fresh grass, the count three, "
+        "the place in line 7 of the file main.py, and the tags new and old."
     )
     request = subject.request(words, (SHAPES,))
     played = yield from drive(subject, request, "a tool with every shape", Toolbox(subject.nonce).run, limits=Limits(1))
-    if played.is_refused:
-        return failed(f"the schema is refused: {played.ended.text}", schema_level=TEXT)
     if not played.calls:
-        return unclear("the model made no call")
+        sample = yield from without_call(subject, played)
+        return replace(sample, facts={"schema_level": TEXT}) if sample.outcome is Outcome.FAIL else sample
     step = played.calls[0].step
-    return judged(step.arguments, step.ladder.rungs if step.ladder else ())
+    sample = judged(step.arguments, step.ladder.rungs if step.ladder else ())
+    return replace(sample, facts={**sample.facts, **shapes(step.call.input)})
 
 
 def judged(value: JsonValue, rungs: tuple[ladder.Rung, ...]) -> Sample:
@@ -39,6 +42,15 @@ def judged(value: JsonValue, rungs: tuple[ladder.Rung, ...]) -> Sample:
         return partly("every shape was filled in, some with values of another type", schema_level=SIMPLE)
     level = SIMPLE if set(wrong) <= set(NESTED) else TEXT
     return (partly if level == SIMPLE else failed)(f"not as declared: {', '.join(wrong)}", schema_level=level)
+
+
+def shapes(value: JsonValue) -> dict[str, bool]:
+    """Of each shape whether a call has it as declared, before anything is repaired."""
+    wrong, held = wrong_keys(value), value if isinstance(value, dict) else {}
+    return {
+        "schema_required": all(name in held for name in SHAPES.schema["required"]),
+        **{f"schema_{shape}": name not in wrong for shape, name in OF_SHAPE.items()},
+    }
 
 
 def wrong_keys(value: JsonValue) -> list[str]:
@@ -56,4 +68,4 @@ def _alone(schema: JsonValue) -> JsonValue:
     return {"type": "object", "properties": {"v": schema}, "required": ["v"]}
 
 
-probe = Probe("schema", "which shapes of arguments are filled in as declared", 1, script, is_core=True)
+probe = Probe("schema", "which shapes of arguments are filled in as declared", 2, script, is_core=True)

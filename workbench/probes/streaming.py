@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from workbench import adapters, textcalls
+from workbench.accumulation.differences import where_they_differ
 from workbench.decode import Decoded
+from workbench.editing import edited
+from workbench.inspection import Inspector
 from workbench.ir import JsonValue
 from workbench.loop import Limits
-from workbench.probes._drive import Driven, Played, drive
+from workbench.probes._drive import Driven, Played, drive, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
+from workbench.rules import Severity
+from workbench.wire.exchange import HttpRequest
+from workbench.wire.patch import Insert
+from workbench.wire.session import MemorySession
 
 SPOKEN = "naïve 東京 🗂️"
 """Characters of two, three and four bytes, and one that is two."""
+
+
+NAIVE = "naive loop"
+"""A client that joins all calls into one: what it makes of a sound stream says nothing of the stream."""
 
 
 class Call(NamedTuple):
@@ -27,50 +39,77 @@ class Call(NamedTuple):
 def script(subject: Subject) -> Script:
     """The same request twice: whole, and as a stream."""
     whole = yield from _asked(subject, stream=False)
+    if whole.is_refused:
+        return (yield from without_call(subject, whole))
     streamed = yield from _asked(subject, stream=True)
-    return judged(whole, streamed, subject.parser)
+    return judged(whole, streamed, subject)
 
 
 def _asked(subject: Subject, *, stream: bool) -> Driven:
     words = f"Call the tool probe_echo with exactly this text: {subject.nonce} {SPOKEN}"
     request = subject.request(words, (ECHO,), stream=stream)
+    request = _counted(request, subject.protocol) if stream else request
     title = "a call as a stream" if stream else "a call in one piece"
     return (yield from drive(subject, request, title, Toolbox(subject.nonce).run, limits=Limits(1)))
 
 
-def judged(whole: Played, streamed: Played, parser: str = "") -> Sample:
+def _counted(request: HttpRequest, protocol: str) -> HttpRequest:
+    """With the wish for token counts, where a stream has them only if it is asked for."""
+    if protocol != "openai-chat":
+        return request
+    return edited(request, request.body.raw, [Insert("/stream_options", {"include_usage": True})])
+
+
+def judged(whole: Played, streamed: Played, subject: Subject) -> Sample:
     """Whether the stream is sound, and its call is the one of the whole answer."""
-    decoded = streamed.answers[0]
+    decoded, parser = streamed.answers[0], subject.parser
     answer = decoded.response
     if streamed.is_refused:
-        return failed(f"streaming is refused: {streamed.ended.text}", supports_streaming_tool_use=False)
+        return _lost(f"streaming is refused: {streamed.ended.text}")
     if answer is None or not answer.is_stream:
-        return failed("no stream came, although one was asked for", supports_streaming_tool_use=False)
-    faults = [f"{a.slug}: {a.message}" for a in answer.anomalies]
+        return _lost("no stream came, although one was asked for")
+    faults = _found(decoded)
     if not answer.is_complete:
-        return failed(f"the stream is not whole: {'; '.join(faults)}", supports_streaming_tool_use=False)
+        return _lost(f"the stream is not whole: {'; '.join(faults)}")
     plain, flown = _calls(whole, parser), _calls(streamed, parser)
+    if not flown and streamed.is_cut:
+        return unclear("the answer was cut at its length before a call")
     if plain and not flown:
-        return failed("the call is lost in the stream", supports_streaming_tool_use=False)
+        return _lost("the call is lost in the stream")
     if not flown:
         return unclear("the model made no call")
     if any(call.input is None for call in flown):
-        return failed("the streamed arguments are broken", supports_streaming_tool_use=False)
+        return _lost("the streamed arguments are broken", streams_arguments_whole=False)
     if len(plain) == len(flown) and any(a.name != b.name for a, b in zip(plain, flown, strict=True)):
-        return failed("the streamed call is another one", supports_streaming_tool_use=False)
-    return _finer(decoded, faults, _facts(decoded), is_native=not parser)
-
-
-def _finer(decoded: Decoded, faults: list[str], facts: dict[str, bool], *, is_native: bool) -> Sample:
+        return _lost("the streamed call is another one")
+    facts = _facts(decoded)
+    faults += _finer(decoded, flown, subject, facts)
     if faults:
-        return partly(
-            f"the call is whole, the stream is not clean: {faults[0]}", supports_streaming_tool_use=True, **facts
-        )
+        return partly(f"the call is whole, the stream is not clean: {faults[0]}", **facts)
+    return passed("the streamed call is whole, with its finish reason", **facts)
+
+
+def _found(decoded: Decoded) -> list[str]:
+    """What the rules say of the stream."""
+    inspector = Inspector(MemorySession("probe", (decoded.exchange,)), provider="generic", protocol=decoded.protocol)
+    found = (finding for row in inspector.run().rows for finding in row.findings)
+    return [f"{f.rule}: {f.message}" for f in found if f.rule.startswith("stream.") and f.severity is not Severity.INFO]
+
+
+def _lost(words: str, **facts: JsonValue) -> Sample:
+    return failed(words, supports_streaming_tool_use=False, **facts)
+
+
+def _finer(decoded: Decoded, flown: list[Call], subject: Subject, facts: Mapping[str, JsonValue]) -> Iterator[str]:
+    """What is not clean about a stream whose call is whole, the worst first."""
+    if not facts["streams_stable"]:
+        yield "clients join its pieces to different messages"
+    texts = [str(call.input.get("text")) for call in flown if isinstance(call.input, dict)]
+    if any("\ufffd" in text for text in texts):
+        yield "characters beyond ASCII are broken"
     answer = decoded.response
-    if answer and answer.stop != "tool_calls" and is_native and not _says_stop_only(decoded):
-        words = f"the finish reason is {answer.finish_reason!r}, although there is a call"
-        return partly(words, supports_streaming_tool_use=True, **facts)
-    return passed("the streamed call is whole, with its finish reason", supports_streaming_tool_use=True, **facts)
+    if answer and answer.stop != "tool_calls" and not subject.parser and not _says_stop_only(decoded):
+        yield f"the finish reason is {answer.finish_reason!r}, although there is a call"
 
 
 def _says_stop_only(decoded: Decoded) -> bool:
@@ -78,9 +117,17 @@ def _says_stop_only(decoded: Decoded) -> bool:
     return adapters.get(decoded.protocol or "").capabilities.stop_by_calls
 
 
-def _facts(decoded: Decoded) -> dict[str, bool]:
-    usage = decoded.response.usage if decoded.response else None
-    return {"streams_usage": usage is not None, "streams_deltas": len(decoded.events) > 3}
+def _facts(decoded: Decoded) -> dict[str, JsonValue]:
+    answer = decoded.response
+    apart = [group for group in where_they_differ(decoded) if group.is_seen and {*group.policies} - {NAIVE}]
+    return {
+        "supports_streaming_tool_use": True,
+        "streams_arguments_whole": True,
+        "streams_finish_reason": answer.finish_reason if answer else None,
+        "streams_usage": answer is not None and answer.usage is not None,
+        "streams_deltas": len(decoded.events) > 3,
+        "streams_stable": not apart,
+    }
 
 
 def _calls(played: Played, parser: str) -> list[Call]:
