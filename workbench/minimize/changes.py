@@ -38,6 +38,9 @@ def between(at: str, now: JsonValue, then: JsonValue, histories: Collection[str]
 
 
 def _lists(at: str, now: list[JsonValue], then: list[JsonValue], *, grows: bool) -> Iterator[Change]:
+    if then and not now and not grows:  # what was emptied comes back whole
+        yield Replace(at, then)
+        return
     keys = [dumps(value) for value in now], [dumps(value) for value in then]
     matcher = SequenceMatcher(None, *keys, autojunk=False)
     for tag, start, end, first, last in matcher.get_opcodes():

@@ -197,8 +197,9 @@ def _goes_on(changes: list[patch.Change], earlier: Decoded) -> bool:
 
 
 def _is_rewritten(edit: Edit) -> bool:
-    """A whole message says something else: no part of it was touched alone."""
-    return edit.op == "replace" and edit.pointer.count("/") == 3 and type(edit.old) is not type(edit.new)
+    """A whole message that said something says something else: no part of it was touched alone."""
+    is_other = bool(edit.old) and type(edit.old) is not type(edit.new)
+    return edit.op == "replace" and edit.pointer.count("/") == 3 and is_other
 
 
 def _rank(mended: Mended) -> tuple[bool, Loss, bool, int]:
