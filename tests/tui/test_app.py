@@ -21,7 +21,7 @@ def own_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 async def test_a_users_keys_are_bound_shown_and_explained(own_keys: Path) -> None:
-    own_keys.write_text("session.zoom: [f8, x]\nwire.headers: none\nsession.next-break: p\nsession.previous-break: n\n")
+    own_keys.write_text("session.zoom: [f8, X]\nwire.headers: none\nsession.next-break: p\nsession.previous-break: n\n")
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         assert " p next break  n previous" in driver.text
         assert "f8 zoom" in driver.text
@@ -29,7 +29,7 @@ async def test_a_users_keys_are_bound_shown_and_explained(own_keys: Path) -> Non
         assert not driver.screen.has_class("-zoom")
         await driver.press("f8")
         assert driver.screen.has_class("-zoom")
-        await driver.press("x")
+        await driver.press("X")
         assert not driver.screen.has_class("-zoom")
         before = driver.text
         await driver.press("H")

@@ -55,7 +55,7 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "edit": ("~ change", "warning", "not as it was: before and after are shown"),
     "check": ("= check", "info", "what remains to be checked locally"),
     "same": ("= the same", "muted", "both answers say the same"),
-    "differing": ("≠ differs", "warning", "they do not; + is new alone, - stood in the original alone"),
+    "differing": ("≠ differs", "warning", "they do not; + is new, - stood in the original alone"),
     "branch": ("├─└ branch", "muted", "made of the same thing as the one below"),
     "mark": ("⚑ mark", "accent", "a place you marked; ✎ with a note of yours"),
     "form": ("\\x1b", "form", "a character that acts or hides, never sent as it is"),

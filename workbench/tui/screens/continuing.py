@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -23,7 +24,7 @@ from workbench.tui.models.words import size
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.told import ToldPane
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
-from workbench.tui.safetext import visible
+from workbench.tui.safetext import from_bytes, visible
 from workbench.tui.screens.stepper import Stepper
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer as Delivery
@@ -128,7 +129,8 @@ class ContinuingScreen(Stepper):
             self.say(str(error))
             return
         if made is not None:
-            self._take(made.decode("utf-8", "surrogateescape" if is_request else "replace"))
+            told = from_bytes(made)
+            self._take(told if is_request else re.sub("[\udc80-\udcff]", "\ufffd", told))
 
     def _editable(self) -> str | None:
         """What can be written now; None where nothing can."""
@@ -139,7 +141,7 @@ class ContinuingScreen(Stepper):
         if isinstance(step, Answer):
             return continuing.shown(self.offer.result) if self.offer else ""
         if isinstance(step, Send):
-            return step.request.body.raw.decode("utf-8", "surrogateescape")
+            return from_bytes(step.request.body.raw)
         if step.reason in (Reason.DONE, Reason.TEXT_CALL):
             return ""
         self.notify(visible(f"{step.text}: u steps back"), markup=False)
