@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.capability.test_asked import telling
 from tests.cli.conftest import Run
 from workbench.capability import NAMES
 from workbench.importers import open_input
@@ -106,3 +107,25 @@ def test_an_endpoint_that_is_not_there_could_not_be_measured(run: Run) -> None:
     done = run("probe", "--target", "http://127.0.0.1:9/v1", *words)
     assert done.status == 4
     assert "cannot be reached" in done.out
+
+
+BRIEF = ("--protocol", "openai-chat", "format", "--yes", "--retries", "0")
+
+
+def test_a_server_that_lists_its_models_is_asked_for_them(run: Run) -> None:
+    with telling({"GET /v1/models": {"data": [{"id": "qwen3"}, {"id": "gemma"}]}}) as (_, target):
+        words = ("probe", "--target", target.url, *BRIEF)
+        done = run(*words)
+        assert (done.status, done.out) == (2, "")
+        assert "which model" in done.err and "say --model: qwen3, gemma" in done.err
+        assert "say --model NAME" in run(*words, "--no-ask").err
+
+
+def test_a_changed_template_is_another_profile(run: Run) -> None:
+    for template in ("{{ messages }}", "{{ messages }}{{ tools }}"):
+        only = {"GET /v1/models": {"data": [{"id": "qwen3"}]}, "GET /props": {"chat_template": template}}
+        reply = {"choices": [{"message": {"role": "assistant", "content": "No."}, "finish_reason": "stop"}]}
+        with telling({**only, "POST /v1/chat/completions": reply}) as (_, target):
+            assert "openai-chat, qwen3" in run("probe", "--target", target.url, *BRIEF).out
+    assert len(run("profile", "list").out.split("template ")) == 3
+    assert "chat_template_hash" in run("profile", "diff", "1", "2").out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.targets.urls import joined, path_of, with_query_of
+from workbench.targets.urls import beside, joined, path_of, with_query_of
 
 CHAT, BLOCKS = "/v1/chat/completions", "/v1/messages"
 GEMINI = "/v1beta/models/gemini-3:streamGenerateContent?alt=sse"
@@ -54,3 +54,15 @@ def test_what_a_recorded_query_asked_for_stays(path, url, is_same, made):
 def test_a_recorded_path_without_its_keys():
     assert path_of("https://x.example/a/b?key=1&b=2") == "/a/b?b=2"
     assert path_of("/a?b=2") == "/a?b=2" and path_of("") == ""
+
+
+@pytest.mark.parametrize(
+    ("base", "url"),
+    [
+        ("http://here:8080", "http://here:8080/props?model=m"),
+        ("http://here:8080/v1/", "http://here:8080/props?model=m"),
+        ("https://there/llama/v1beta", "https://there/llama/props?model=m"),
+    ],
+)
+def test_what_belongs_to_the_server_stands_beside_the_version(base: str, url: str) -> None:
+    assert beside(base, "/props?model=m") == url

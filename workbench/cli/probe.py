@@ -16,6 +16,9 @@ how many requests, and about how many tokens, it will take at most.
 
 {probes}
 
+A real server is asked for the models that it lists, where none is named, and for its chat template: the hash of it is
+part of what the profile is of, so that a changed template begins another history.
+
 The profile is added to the history of its target (workbench profile), the exchanges are kept beside it, or in OUT.
 Where the history shows that a probe passes otherwise than it did, that is said on stderr: by a test over the last runs,
 and only for changes of ten points and more.
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 NAME = "probe"
 HELP = "measure what a model behind an endpoint can do"
 
+MOST_NAMED = 12
 SIGNS = {"pass": "✓", "partial": "!", "fail": "✗", "inconclusive": "?"}
 
 
@@ -60,9 +64,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("probes", metavar="PROBE", nargs="*", help="only these (default: the seven; all for every one)")
     parser.add_argument("--target", metavar="T", required=True, help="what workbench targets lists, or a URL")
     parser.add_argument("--protocol", metavar="NAME", default="", help="ask in this protocol (default: the target's)")
-    parser.add_argument("--model", default="", help="the model (default: the target's, or the simulator's first)")
+    parser.add_argument("--model", default="", help="the model (default: the target's, or the only one that it lists)")
     parser.add_argument("--samples", type=int, default=1, metavar="N", help="of each probe (1)")
     parser.add_argument("--dial", metavar="NAME=VALUE", action="append", default=[], help="of the simulator's model")
+    parser.add_argument("--no-ask", action="store_true", help="do not ask the server for models and chat template")
     parser.add_argument("--retries", type=int, default=3, metavar="N", help="attempts after the first (3)")
     parser.add_argument("--out", metavar="FILE", help="session file for the exchanges (.wb, .jsonl)")
     parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")
@@ -72,6 +77,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure one target."""
     from workbench import probes
+    from workbench.capability.asked import template_hash
     from workbench.targets.target import resolve
 
     if not 1 <= args.samples <= probes.MOST_SAMPLES:
@@ -80,20 +86,35 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.retries} retries", hint="0 or more")
     chosen = probes.chosen(args.probes)
     target = resolve(args.target, args.protocol)
-    subject = probes.subject_of(target, args.protocol, args.model)
+    subject = probes.subject_of(target, args.protocol, args.model or _only_model(args, target))
     requests = sum(probe.requests for probe in chosen) * args.samples
     if not target.is_simulator:
         tokens = sum(probe.tokens for probe in chosen) * args.samples
         _output.complain(f"{requests:,} requests at most, about {tokens:,} tokens", 0)
     _asking.agree([target], requests, is_agreed=args.yes)
+    template = "" if args.no_ask else asyncio.run(template_hash(target, subject.protocol, subject.model))
     measurement = probes.Measurement(subject)
     try:
         asyncio.run(_measure(args, measurement, chosen))
     finally:
         evidence = _saved(args, measurement)
-    profile = _profiled(measurement, evidence)
+    profile = _profiled(measurement, evidence, template)
     _show(args, target, measurement, profile)
     return _status(measurement.results)
+
+
+def _only_model(args: argparse.Namespace, target: Target) -> str:
+    """The model that an endpoint lists, "" where it lists none. Raises UsageError: it lists several."""
+    from workbench.capability.asked import models
+
+    if args.no_ask or target.model or target.is_simulator:
+        return ""
+    listed = asyncio.run(models(target, args.protocol or target.protocol))
+    if len(listed) > 1:
+        more = f" and {len(listed) - MOST_NAMED} more" if len(listed) > MOST_NAMED else ""
+        named = ", ".join(_output.cut(name, 80) for name in listed[:MOST_NAMED])
+        raise UsageError(f"which model of {target.name}?", hint=f"say --model: {named}{more}")
+    return listed[0] if listed else ""
 
 
 async def _measure(args: argparse.Namespace, measurement: Measurement, chosen: tuple[Probe, ...]) -> None:
@@ -120,10 +141,10 @@ def _saved(args: argparse.Namespace, measurement: Measurement) -> str:
         return ""
 
 
-def _profiled(measurement: Measurement, evidence: str) -> CapabilityProfile:
+def _profiled(measurement: Measurement, evidence: str, template: str) -> CapabilityProfile:
     from workbench.capability.keeping import keep
 
-    kept = keep(measurement, at=time.time(), evidence=evidence)
+    kept = keep(measurement, at=time.time(), evidence=evidence, template=template)
     for change in kept.drift:
         _output.complain(f"drift: {change}", 0)
     if kept.trouble:

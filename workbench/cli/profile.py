@@ -28,7 +28,7 @@ from workbench.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workbench.capability import CapabilityProfile, Drift, Store
+    from workbench.capability import CapabilityProfile, Drift, Key, Store
     from workbench.capability.profile import Differences
 
 NAME = "profile"
@@ -84,10 +84,17 @@ def _list(args: argparse.Namespace, store: Store) -> int:
         key = profile.key
         stale = profile.why_stale(time.time())
         known = sum(profile.fact(name) is not None for name in _names())
-        where = f"{_output.cut(key.endpoint, 60)} · {key.protocol} · {_output.cut(key.model, 60)}"
-        _output.emit(f"{number:>3}  {where}")
+        _output.emit(f"{number:>3}  {_of(key)}")
         _output.emit(f"     {_when(profile)}, {known} of {len(_names())} facts{f', stale: {stale}' if stale else ''}")
     return 0
+
+
+def _of(key: Key) -> str:
+    """What a profile is of, in one line."""
+    parts = (_output.cut(key.endpoint, 60), key.protocol, _output.cut(key.model, 60))
+    return " · ".join(
+        (*parts, *([f"template {_output.cut(key.chat_template_hash, 16)}"] if key.chat_template_hash else []))
+    )
 
 
 def _names() -> tuple[str, ...]:
@@ -101,7 +108,7 @@ def _show(args: argparse.Namespace, profile: CapabilityProfile, found: Sequence[
         _output.emit_json({**profile.as_json(), "drift": [asdict(change) for change in found]})
         return 0
     key = profile.key
-    _output.emit(f"{key.endpoint} · {key.protocol} · {key.model}, judged as {key.provider}")
+    _output.emit(f"{_of(key)}, judged as {key.provider}")
     stale = profile.why_stale(time.time())
     _output.emit(f"{_when(profile)}{f'; stale: {stale}' if stale else ''}")
     _output.emit()
@@ -138,7 +145,7 @@ def _diff(args: argparse.Namespace, before: CapabilityProfile, after: Capability
 
 def _print_diff(before: CapabilityProfile, after: CapabilityProfile, found: Differences) -> None:
     for sign, profile in (("-", before), ("+", after)):
-        _output.emit(f"{sign} {profile.key.endpoint} · {profile.key.model}, {_when(profile)}")
+        _output.emit(f"{sign} {_of(profile.key)}, {_when(profile)}")
     _output.emit()
     changes = (*found.key, *found.facts, *found.gained, *found.lost)
     for change in changes:

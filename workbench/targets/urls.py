@@ -31,6 +31,13 @@ def joined(base: str, path: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc, front, query, ""))
 
 
+def beside(base: str, path: str) -> str:
+    """The URL of a path that belongs to a server, and to no version of its API ("…/v1" and "/props")."""
+    parts, tail = urlsplit(base), urlsplit(path)
+    front = re.sub(r"/v[0-9]+[a-z0-9]*$", "", parts.path.rstrip("/"))
+    return urlunsplit((parts.scheme, parts.netloc, front + tail.path, tail.query, ""))
+
+
 def path_of(url: str) -> str:
     """Path and query of a recorded URL, without keys in it."""
     parts = urlsplit(url)

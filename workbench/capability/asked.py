@@ -1,0 +1,161 @@
+"""What a server tells of itself when it is asked: the models that it serves, and the chat template that it uses.
+
+Requests go to the target's own host with the target's own key, as every request to it does; redirects are not followed.
+The template is asked of servers that people run themselves, never of the known providers: they have no such endpoint.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any, Final
+from urllib.parse import quote
+
+from workbench.errors import WireError, WorkbenchError
+from workbench.ir import JsonValue
+from workbench.rules import contracts
+from workbench.targets.credentials import signed
+from workbench.targets.endpoint import Endpoint
+from workbench.targets.headers import carried
+from workbench.targets.outgoing import Outgoing
+from workbench.targets.target import Target
+from workbench.targets.urls import beside, joined
+from workbench.wire.exchange import Body, HttpRequest
+from workbench.wire.jsontext import dumps, loads
+
+SECONDS: Final = 5.0
+MOST_BYTES: Final = 8 * 1024 * 1024
+"""Of an answer: Ollama's tells the licence and the vocabulary of a model, too."""
+
+MOST_MODELS: Final = 1000
+DIGITS: Final = 16
+"""Hexadecimal ones, of a hash."""
+
+_LISTS: Final = ("/v1/models", "/v1beta/models", "/api/tags")
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a server tells its template, and under which keys; all that are there count."""
+
+    path: str
+    keys: tuple[str, ...]
+    is_post: bool = False
+
+
+_PLACES: Final = (
+    _Place("/props?model={model}", ("chat_template", "chat_template_tool_use")),  # llama.cpp, tools/server/README.md
+    _Place("/api/show", ("template", "renderer", "parser"), is_post=True),  # Ollama, docs/api.md
+    _Place("/tokenizer_info", ("chat_template",)),  # vLLM with --enable-tokenizer-info-endpoint
+    _Place("/get_server_info", ("chat_template",)),  # SGLang: the name or path that it was started with
+)
+
+
+async def models(target: Target, protocol: str, *, environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """The models that a target lists, in its order; () where it lists none, or cannot be reached.
+
+    Raises:
+        UsageError: the variable of its key is not set.
+    """
+    if target.is_simulator:
+        return ()
+    async with _asking(target, protocol, environ) as asking:
+        for path in _LISTS:
+            if names := _names(await asking.json(joined(target.base(protocol), path))):
+                return names
+            if not asking.is_there:
+                break
+    return ()
+
+
+async def template_hash(target: Target, protocol: str, model: str, *, environ: Mapping[str, str] = os.environ) -> str:
+    """A hash of the chat template that a server says it uses for a model; "" where it does not say."""
+    if target.is_simulator or contracts.endpoint(target.url) is not None:
+        return ""
+    try:
+        async with _asking(target, protocol, environ) as asking:
+            for place in _PLACES:
+                url = beside(target.base(protocol), place.path.format(model=quote(model, safe="")))
+                said = await asking.json(url, dumps({"model": model}) if place.is_post else b"")
+                if found := _hash(said, place.keys):
+                    return found
+                if not asking.is_there:
+                    break
+    except WorkbenchError:
+        pass  # the probes will say what is wrong with the key
+    return ""
+
+
+def _hash(said: JsonValue, keys: tuple[str, ...]) -> str:
+    held = said if isinstance(said, dict) else {}
+    told = {key: held[key] for key in keys if isinstance(held.get(key), str) and held[key]}
+    # The one template of most servers is hashed as it is: what people hash themselves is the same.
+    text = told[keys[0]].encode("utf-8", "surrogatepass") if tuple(told) == keys[:1] else dumps(told)
+    return sha256(text).hexdigest()[:DIGITS] if told else ""
+
+
+def _names(said: JsonValue) -> tuple[str, ...]:
+    held = said if isinstance(said, dict) else {}
+    for key, name in (("data", "id"), ("models", "name")):
+        listed = held.get(key)
+        rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
+        names = [row[name].removeprefix("models/") for row in rows if isinstance(row.get(name), str) and row[name]]
+        if names:
+            return tuple(dict.fromkeys(names))[:MOST_MODELS]
+    return ()
+
+
+@asynccontextmanager
+async def _asking(target: Target, protocol: str, environ: Mapping[str, str]) -> AsyncIterator[_Asking]:
+    endpoint = Endpoint(SECONDS)
+    try:
+        yield _Asking(target, protocol, environ, endpoint)
+    finally:
+        await endpoint.aclose()
+
+
+@dataclass(slots=True)
+class _Asking:
+    """Questions to one target.
+
+    Attributes:
+        is_there: it could be reached; once it could not, no other question is worth the wait.
+    """
+
+    target: Target
+    protocol: str
+    environ: Mapping[str, str]
+    endpoint: Endpoint
+    is_there: bool = True
+
+    async def json(self, url: str, body: bytes = b"") -> Any:
+        """The JSON value of an answer; None for any other answer, and for none. Raises UsageError."""
+        import httpx
+
+        asked = HttpRequest("POST" if body else "GET", url, body=Body(body))
+        request = replace(asked, headers=carried(asked, self.protocol, is_converted=False)[0])
+        key = signed(Outgoing(self.target, request, self.protocol), self.environ)
+        try:
+            response = await self.endpoint.open(request, key.headers)
+            try:
+                return await _read(response) if response.status_code == 200 else None
+            finally:
+                await response.aclose()
+        except httpx.TransportError:
+            self.is_there = False
+        except (httpx.HTTPError, httpx.InvalidURL, WireError):
+            pass
+        return None
+
+
+async def _read(response: Any) -> JsonValue:
+    """The value of a body. Raises WireError."""
+    body = b""
+    async for piece in response.aiter_bytes():
+        body += piece
+        if len(body) > MOST_BYTES:
+            return None
+    return loads(body)
