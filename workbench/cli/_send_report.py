@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.cli import _output
 from workbench.cli._check_formats import finding_lines
+from workbench.cli._correcting import Choice
 from workbench.cli._report import finding_json
 from workbench.errors import WorkbenchError
 
@@ -27,6 +28,7 @@ class Row:
     """One target: what goes there, and what came of it.
 
     Attributes:
+        choice: the profile that holds, and what is corrected.
         plan: None where the request cannot be said there; ``error`` then tells why.
         dropped: pointers of the unbound blocks that were left out, in the request with them.
         exchange: None before it is sent, or where the target could not be reached.
@@ -36,6 +38,7 @@ class Row:
     """
 
     target: Target
+    choice: Choice
     plan: Preflight | None = None
     dropped: tuple[str, ...] = ()
     exchange: Exchange | None = None
@@ -79,6 +82,7 @@ def plan_lines(row: Row) -> Iterator[str]:
     yield "  " + " · ".join(filter(None, (*words, key)))
     for name, value in row.target.headers:
         yield f"  header {name}: {value}"
+    yield from (f"  {line}" for line in row.choice.lines())
     yield f"  before sending, contract {plan.contract.label}: {_judged(plan)}"
     yield from (f"  note: {_output.cut(note)}" for note in sent.notes)
     for loss in sent.losses[:LOSSES_SHOWN]:
@@ -166,6 +170,7 @@ def as_json(row: Row) -> JsonValue:
         "notes": list(sent.notes) if sent else [],
         "unbound": list(plan.unbound.pointers) if plan and plan.unbound else [],
         "dropped": list(row.dropped),
+        **row.choice.as_json(),
         "before": _plan_json(plan) if plan else None,
         "status": exchange.response.status if exchange and exchange.response else None,
         "state": exchange.state.value if exchange else None,

@@ -9,19 +9,26 @@ for its id. An ID is the id of a call or the name of its tool.
   workbench continue session.wb --target sim:deepseek --recorded
   workbench continue session.wb --target sim:anthropic --result list_dir='a b' --turns 5
 
+What was measured of exactly this target and model (workbench probe) corrects requests and loop: --profile none for no
+profile, --no-correct NAME to leave a correction out, --correct NAME[=VALUE] to do one that nothing was measured for.
+NAME: {corrections}.
+--refresh runs the probes first whose results are stale. --states tells every state of the motion, --step waits in each.
+
 The next request is the one before, byte for byte, with the answer as it came (its reasoning, proofs and ids) and the
 results put in. Every request and answer is recorded: in OUT, a session file that begins with the exchange itself, else
 in the working session of FILE, whose branches the app shows.
 
 JSON output is one object:
-  {"path", "exchange", "target", "reason", "text", "turns", "tokens", "tokens_estimated", "out",
-   "pending": {"id", "name", "arguments"} | null, "answer": TEXT | null,
-   "steps": [{"step": "answer", "id", "name", "arguments", "error", "result", "is_error", "from", "recorded_in"} |
-             {"step": "send", "protocol", "url", "pointer", "added": […], "notes", "status", "calls": [NAME…]}]}
+  {{"path", "exchange", "target", "reason", "text", "turns", "tokens", "tokens_estimated", "out",
+   "pending": {{"id", "name", "arguments"}} | null, "answer": TEXT | null,
+   "profile": {{…, "verified_at", "stale": [PROBE…]}} | null, "corrections": [{{"name", "does", "why", "value", "on"}}],
+   "steps": [{{"step": "answer", "id", "name", "arguments", "error", "result", "is_error", "from", "recorded_in"}} |
+             {{"step": "send", "protocol", "url", "pointer", "added": […], "notes", "status", "calls": [NAME…]}}],
+   "states": [{{"state", "lines": [TEXT…]}}]}}
 "exchange" and "recorded_in" count from zero; "out" is null where it is the working session. "reason" is done, refused,
-cut, turns, tokens, repeated, text-call, unreadable, or unanswered: then "pending" is the call. "error" says why the
-arguments of a call cannot be used, "from" is given, recorded, typed or refusal. "added" are the elements that are new
-in the list at "pointer".
+cut, turns, tokens, repeated, errors, text-call, unreadable, or unanswered: then "pending" is the call. "error" says why
+the arguments of a call cannot be used, "from" is given, recorded, typed or refusal. "added" are the elements that are
+new in the list at "pointer".
 
 Exit status: 0 when the model has answered and called nothing; 1 when the target refuses; 3 when a call has no answer,
 a limit stops it, or a call is written as text; 4 when an answer breaks off.
@@ -30,19 +37,25 @@ a limit stops it, or a call is written as text; 4 when an answer breaks off.
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass, field
+import sys
+import time
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _asking, _files, _output
+from workbench.cli import _asking, _correcting, _files, _output
 from workbench.cli._continue_answers import ANSWER_HELP, Answers, Given
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
+    from workbench.capability import CapabilityProfile
+    from workbench.capability.motion import Measure, Motion, Pending
+    from workbench.cli._correcting import Choice
     from workbench.inspection import Inspector
     from workbench.ir import JsonValue
     from workbench.loop import Loop, Send
     from workbench.targets.outgoing import Outgoing
+    from workbench.targets.sending import Sender
     from workbench.targets.target import Target
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
@@ -58,6 +71,7 @@ HINTS = {
     "turns": "; --turns N allows more",
     "tokens": "; --tokens N allows more",
     "repeated": "; --repeats N allows more",
+    "errors": "; --errors N allows more",
 }
 STATUSES = {"done": 0, "refused": 1, "cut": 4, "unreadable": 2}
 """Reason → exit status; 3 for every other one."""
@@ -65,6 +79,7 @@ STATUSES = {"done": 0, "refused": 1, "cut": 4, "unreadable": 2}
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    parser.description = _correcting.described(parser.description)
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     parser.add_argument("--target", metavar="T", required=True, help="sim:CONTRACT, a name, or a URL with --as")
     parser.add_argument("--as", dest="spoken", metavar="PROTOCOL", default="", help="what a URL speaks")
@@ -82,6 +97,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repeats", type=int, default=3, metavar="N", help="stop when the same call comes so often (3)"
     )
+    parser.add_argument(
+        "--errors", type=int, metavar="N", help="ask when so many answers in a row came to an error (as was measured)"
+    )
+    _correcting.add(parser)
+    parser.add_argument("--refresh", action="store_true", help="run the probes first whose results are stale")
+    parser.add_argument("--states", action="store_true", help="tell every state")
+    parser.add_argument("--step", action="store_true", help="wait in every state, at a terminal")
     parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")
     parser.add_argument("--out", metavar="FILE", help="session file for what is sent and answered (.wb, .jsonl)")
     _files.add_force(parser)
@@ -98,8 +120,11 @@ def run(args: argparse.Namespace) -> int:
     _files.validate(args)
     if args.parser:
         textcalls.get(args.parser)
-    if min(args.turns, args.tokens, args.repeats) < 0:
+    if min(args.turns, args.tokens, args.repeats, args.errors or 0) < 0:
         raise UsageError("a limit is below zero", hint="0 is no limit")
+    _correcting.check(args)
+    if args.step and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError("--step waits for you, and there is no terminal", hint="say --states")
     target = resolve(args.target, args.spoken)
     given = Given.of(args)
     if args.out:
@@ -108,8 +133,10 @@ def run(args: argparse.Namespace) -> int:
     try:
         inspector = _files.inspector(session, args)
         index = _chosen(inspector, session, args)
-        run = _Run(args, session, index, target, Answers(session, index, given, args))
-        asyncio.run(run.all(_loop(inspector, index, target, args)))
+        loop = _loop(inspector, index, target, args)
+        choice = _correcting.choose(args, target, loop.decoded, time.time())
+        run = _Run(args, session, index, target, Answers(session, index, given, args), choice)
+        asyncio.run(run.all(run.begun(loop)))
     finally:
         session.close()
     if args.format == "json":
@@ -149,43 +176,99 @@ class _Run:
     index: int
     target: Target
     answers: Answers
+    choice: Choice
+    states: list[dict[str, JsonValue]] = field(default_factory=list)
     steps: list[dict[str, JsonValue]] = field(default_factory=list)
     reason: str = ""
     text: str = ""
     pending: dict[str, JsonValue] | None = None
     loop: Loop | None = None
 
-    async def all(self, loop: Loop) -> None:
-        """Step after step, until it ends."""
-        from workbench.loop import Answer, Ended, Send
-        from workbench.loop.sending import as_sent, outgoing
+    def begun(self, loop: Loop) -> Motion:
+        """The motion in its first state."""
+        from workbench.capability.motion import begin
+
+        args, profile = self.args, self.choice.profile
+        on = [*args.correct, *([f"error-feedback={args.errors}"] if args.errors else [])]
+        off = [*args.no_correct, *(["error-feedback"] if args.errors == 0 else [])]
+        now = time.time()
+        return begin(loop, self.target, model=args.model, profile=profile, now=now, on=on, off=off)
+
+    async def all(self, motion: Motion) -> None:
+        """State after state, until it ends."""
+        from workbench.capability.motion import Measure
+        from workbench.loop import Answer, Ended
         from workbench.targets.sending import Sender
 
         kept = _Kept(self.session, self.index, self.args.out)
-        self._say(f"exchange {self.index + 1}, {loop.decoded.protocol}: continued with {self.target.name}")
+        self._say(f"exchange {self.index + 1}, {motion.loop.decoded.protocol}: continued with {self.target.name}")
         async with Sender(known=self.session) as sender:
-            while not isinstance(step := loop.step, Ended):
-                if isinstance(step, Answer):
-                    told = self.answers.to(step)
+            while not isinstance(todo := self._seen(motion), Ended):
+                if todo is None:
+                    motion = motion.after()
+                elif isinstance(todo, Measure):
+                    motion = motion.after(await self._measured(todo, motion, sender))
+                elif isinstance(todo, Answer):
+                    told = self.answers.to(todo)
                     if told is None:
-                        self.reason, self.pending = UNANSWERED, self.answers.shown(step)
-                        self.text = f"no result for the call of {step.call.name!r} ({step.call.id or 'no id'})"
+                        self.reason, self.pending = UNANSWERED, self.answers.shown(todo)
+                        self.text = f"no result for the call of {todo.call.name!r} ({todo.call.id or 'no id'})"
                         break
-                    self._told(self.answers.shown(step) | told.as_json())
-                    loop = loop.after(told.result)
+                    self._told(self.answers.shown(todo) | told.as_json())
+                    motion = motion.after(told.result)
                 else:
-                    assert isinstance(step, Send)
-                    leaving = outgoing(step, self.target, self.args.model)
-                    self._agree(leaving)
-                    exchange = await sender.send(leaving, parent=kept.last.id)
-                    kept.add(step, leaving, exchange)
-                    loop = loop.after(as_sent(exchange, leaving), protocol=leaving.protocol)
-                    self._sent(step, leaving, exchange, loop)
+                    motion = await self._send(motion, todo, kept, sender)
             else:
-                self.reason, self.text = step.reason.value, step.text
-        self.loop, self.out = loop, kept.where
+                self.reason, self.text = todo.reason.value, todo.text
+        self.loop, self.out = motion.loop, kept.where
+        self.choice = replace(self.choice, profile=motion.profile, decided=motion.decided, due=motion.due)
         kept.close()
-        self._end(loop)
+        self._end(motion.loop)
+
+    def _seen(self, motion: Motion) -> Pending:
+        """What is to be done in a state, once it was told."""
+        from workbench.capability.motion import State
+
+        todo = motion.pending
+        self.states.append({"state": motion.state.value, "lines": list(motion.lines)})
+        if self.args.states or self.args.step:
+            self._say(f"[{motion.state.value}]")
+        if self.args.states or self.args.step or (motion.state is State.CHOSEN and motion.decided):
+            for line in motion.lines:
+                self._say(f"  {_output.cut(line)}")
+        if self.args.step:
+            _wait()
+        return todo
+
+    async def _measured(self, todo: Measure, motion: Motion, sender: Sender) -> CapabilityProfile | None:
+        """What the stale probes find, where people ask for that; None to go on with what is known."""
+        from workbench import probes
+        from workbench.capability.keeping import keep, save_evidence
+
+        stale = ", ".join(due.probe.name for due in todo.due)
+        if not self.args.refresh or motion.profile is None:
+            self._say(f"stale, and used all the same: {stale}; --refresh measures anew")
+            return None
+        _asking.agree([self.target], sum(due.probe.requests for due in todo.due), is_agreed=self.args.yes)
+        key = motion.profile.key
+        measurement = probes.Measurement(probes.subject_of(self.target, key.protocol, key.model))
+        async for step in probes.measure(measurement, [due.probe for due in todo.due], sender):
+            self._say(f"  probe {step.probe.name}: {step.sample.outcome.value}")
+        evidence = save_evidence(measurement, at=time.time())
+        return keep(measurement, at=time.time(), evidence=evidence, template=key.chat_template_hash).profile
+
+    async def _send(self, motion: Motion, leaving: Outgoing, kept: _Kept, sender: Sender) -> Motion:
+        """Send what is next, and keep what comes of it."""
+        from workbench.loop import Send
+
+        step = motion.loop.step
+        assert isinstance(step, Send)
+        self._agree(leaving)
+        exchange = await sender.send(leaving, parent=kept.last.id)
+        kept.add(step, leaving, exchange)
+        made = motion.after(exchange)
+        self._sent(step, leaving, exchange, made.loop)
+        return made
 
     out: str = ""
 
@@ -255,8 +338,17 @@ class _Run:
             "out": self.args.out if self.out else None,
             "pending": self.pending,
             "answer": _answer(self.loop) or None,
+            **self.choice.as_json(),
             "steps": self.steps,
+            "states": self.states,
         }
+
+
+def _wait() -> None:
+    """Until people want to go on. Raises KeyboardInterrupt where they do not."""
+    print("enter: go on; ctrl-d: stop ", end="", file=sys.stderr, flush=True)  # noqa: T201
+    if not sys.stdin.readline():
+        raise KeyboardInterrupt
 
 
 def _answer(loop: Loop) -> str:

@@ -11,6 +11,9 @@ T is sim:CONTRACT, a name that "workbench targets" lists, or a URL, and may be r
 protocol the request is converted; else its bytes go as they were recorded, but for --model, --stream and --no-stream.
 Keys, cookies and whatever belonged to the recorded connection stay behind. The key comes from the variable of the
 target, goes to its scheme, host and port alone, and is replaced in whatever is recorded; redirects are not followed.
+What was measured of exactly this target and model (workbench probe) corrects the request, and that is said before it is
+sent: --profile none for no profile, --no-correct NAME to leave a correction out, --correct NAME[=VALUE] to do one that
+nothing was measured for. NAME: {corrections}.
 First it is shown what would be done: the URL, what is lost, signed blocks that an edit unbound, and the verdict of the
 target's contract. Anything but a simulator is asked about, once; without a terminal it takes --yes. 429, 5xx and
 connections that break before an answer are tried again, as the server says or with backoff. Tools are never run.
@@ -19,12 +22,13 @@ What was sent and answered is kept in OUT, a session file that begins with the e
 session beside FILE, which the app shows as a branch. What came before ctrl-c is kept, too.
 
 JSON output is one object:
-  {"path", "exchange", "protocol", "recorded_in", "sent": [{"target", "url", "protocol", "model", "stream", "bytes",
+  {{"path", "exchange", "protocol", "recorded_in", "sent": [{{"target", "url", "protocol", "model", "stream", "bytes",
    "key_variable", "converted", "losses", "ids", "notes", "unbound", "dropped",
-   "before": {"contract", "verdict", "rule", "pointer", "message", "findings"},
+   "profile": {{…, "verified_at", "stale": [PROBE…]}} | null, "corrections": [{{"name", "does", "why", "value", "on"}}],
+   "before": {{"contract", "verdict", "rule", "pointer", "message", "findings"}},
    "status", "state", "seconds", "attempts", "note",
-   "answer": {"model", "text", "reasoning", "calls": [{"id", "name", "arguments"}], "finish_reason", "error"} | null,
-   "findings", "error", "exit"}]}
+   "answer": {{"model", "text", "reasoning", "calls": [{{"id", "name", "arguments"}}], "finish_reason", "error"}} |
+   null, "findings", "error", "exit"}}]}}
 "exchange" counts from zero there; "recorded_in" is OUT, or "working session". "before" is what the contract says of
 the request, "findings" what the rules say of the answer, both as "workbench check" gives them; "state" is complete or
 aborted; "exit" is this target's exit status.
@@ -40,18 +44,21 @@ import io
 import os
 import signal
 import sys
+import time
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import INTERRUPTED, _asking, _files, _output, _send_report
+from workbench.cli import INTERRUPTED, _asking, _correcting, _files, _output, _send_report
 from workbench.cli._send_live import Live
 from workbench.cli._send_report import Row
 from workbench.cli._signals import interrupted_by
 from workbench.errors import LocalProtocolError, UnreadableInput, UsageError, WorkbenchError
 
 if TYPE_CHECKING:
+    from workbench.capability.corrections import Correction
     from workbench.decode import Decoded
     from workbench.inspection import Inspector
     from workbench.targets.outgoing import Outgoing
@@ -67,6 +74,7 @@ WORKING = "working session"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    parser.description = _correcting.described(parser.description)
     parser.add_argument("file", metavar="FILE", help=_files.FILE_HELP)
     parser.add_argument("--target", metavar="T", action="append", required=True, help="where to; may be repeated")
     parser.add_argument("--as", dest="spoken", metavar="PROTOCOL", default="", help="what to send it as")
@@ -76,6 +84,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", default="", help="ask for this model")
     parser.add_argument("--key-variable", metavar="NAME", default="", help="the variable that holds the key")
     parser.add_argument("--drop-unbound", action="store_true", help="leave out signed blocks that an edit unbound")
+    _correcting.add(parser)
     parser.add_argument("--yes", action="store_true", help="send to a real endpoint without asking")
     parser.add_argument("--retries", type=int, default=3, metavar="N", help="attempts after the first (3)")
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="wait for an answer (600)")
@@ -109,6 +118,7 @@ def _targets(args: argparse.Namespace) -> list[Target]:
     from workbench.targets.target import resolve
 
     _files.validate(args)
+    _correcting.check(args)
     if args.retries < 0 or (args.timeout is not None and not 0 < args.timeout < 1e6):
         raise UsageError("a limit is below zero, or no time at all", hint="give --retries N, --timeout SECONDS")
     if args.out:
@@ -153,12 +163,15 @@ def _chosen(inspector: Inspector, session: Session, args: argparse.Namespace) ->
 
 def _planned(inspector: Inspector, index: int, target: Target, args: argparse.Namespace) -> Row:
     """What would go to a target, or why nothing can."""
+    from workbench.capability.corrected import leaving
     from workbench.targets.credentials import signed
     from workbench.targets.outgoing import prepare
     from workbench.targets.preflight import preflight
     from workbench.targets.unbound import unbound
 
-    row, own = Row(target), inspector.detail(index).decoded
+    own = inspector.detail(index).decoded
+    choice = _correcting.choose(args, target, own, time.time())
+    row = Row(target, choice)
     before = _made_of(inspector, own)
     try:
         if args.drop_unbound and (found := unbound(inspector, own, target, before)):
@@ -166,7 +179,9 @@ def _planned(inspector: Inspector, index: int, target: Target, args: argparse.Na
                 raise LocalProtocolError("no signed block can be left out here", hint="leave --drop-unbound out")
             row.dropped, before = found.pointers, None
             own = inspector.trial(index, found.without, protocol=own.protocol).decoded
-        outgoing = prepare(own, target, protocol=args.spoken, stream=args.stream, model=args.model)
+        protocol = _correcting.protocol_for(args, target, choice.decided)
+        outgoing = prepare(own, target, protocol=protocol, stream=args.stream, model=args.model)
+        outgoing = leaving(outgoing, choice.decided, _earlier(inspector, index, choice.decided))
         row.plan = preflight(inspector, index, outgoing, own, before)
         if not target.is_simulator:
             signed(outgoing, os.environ)
@@ -175,6 +190,16 @@ def _planned(inspector: Inspector, index: int, target: Target, args: argparse.Na
             raise
         row.plan, row.error = None, error
     return row
+
+
+def _earlier(inspector: Inspector, index: int, decided: Sequence[Correction]) -> list[Exchange]:
+    """What came before it in its conversation, where reasoning that it lost is to be put back."""
+    from workbench.capability.corrections import REASONING, value_of
+
+    lane = inspector.rows[index].conversation
+    if lane is None or value_of(decided, REASONING) != "verbatim":
+        return []
+    return [inspector.session.exchange(row.index) for row in inspector.rows[:index] if row.conversation == lane]
 
 
 def _made_of(inspector: Inspector, own: Decoded) -> Decoded | None:

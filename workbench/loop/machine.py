@@ -105,8 +105,20 @@ class Loop:
         answer = self.decoded.answer
         if answer is None or not answer.choices:
             return ()
-        native = tuple(call for message in answer.choices[0] for _, call in message.tool_calls())
-        return native or self._text_calls(answer.choices[0])
+        return self._native[:1] if self._drops_calls else self._native or self._text_calls(answer.choices[0])
+
+    @cached_property
+    def _native(self) -> tuple[ToolCallIR, ...]:
+        """The calls of the answer in the protocol's own form."""
+        answer = self.decoded.answer
+        messages = answer.choices[0] if answer and answer.choices else ()
+        return tuple(call for message in messages for _, call in message.tool_calls())
+
+    @property
+    def _drops_calls(self) -> bool:
+        """Calls behind the first are left out of what goes back; where the server keeps its answer, they cannot be."""
+        request = self.decoded.request
+        return self.policy.is_serial and len(self._native) > 1 and request is not None and request.previous_id is None
 
     @cached_property
     def step(self) -> Step:
@@ -205,15 +217,16 @@ class Loop:
             told = [*text_result_values(adapter, self.parser, self.calls, self.results), *told]
         elif self.calls:
             told = [*result_values(adapter, self.calls, self.results), *told]
-        return following(self.decoded, answer_values(self.decoded, self._unwanted), told)
+        said = answer_values(self.decoded, self._unwanted, only_first_call=self._drops_calls)
+        return following(self.decoded, said, told)
 
     @property
     def _unwanted(self) -> Sequence[str]:
         refused = self.terms.term("reasoning.refused-carriers")
-        return self.policy.unwanted(self._carriers, refused if isinstance(refused, list) else ())
+        return self.policy.unwanted(self.carriers, refused if isinstance(refused, list) else ())
 
     @property
-    def _carriers(self) -> Sequence[str]:
+    def carriers(self) -> Sequence[str]:
         """The carriers of the reasoning in the answer, each once."""
         response = self.decoded.response
         messages = response.choices[0] if response and response.choices else ()
@@ -222,7 +235,9 @@ class Loop:
     def _notes(self) -> list[str]:
         response = self.decoded.response
         who = "the endpoint was measured to refuse" if self.policy.reasoning else f"{self.terms.label} refuses"
-        notes = [f"{name} is left out: {who} it" for name in self._carriers if name in self._unwanted]
+        notes = [f"{name} is left out: {who} it" for name in self.carriers if name in self._unwanted]
+        if self._drops_calls:
+            notes.append(f"one call at a time: calls behind the first are left out, {len(self._native) - 1}")
         for call, result in zip(self.calls, self.results, strict=False):
             if call.format == BUILT_IN and result.element is None:
                 notes.append(f"{call.name or 'a call'} is a built-in tool: the form of its result may be another one")

@@ -22,7 +22,8 @@ class Policy:
     """What a loop does otherwise than the protocol alone would have it.
 
     Attributes:
-        is_serial: of the calls of an answer the first alone is run; the others are told to come one at a time.
+        is_serial: of the calls of an answer the first alone is run. The others are left out of what goes back; where
+            that cannot be (calls in text, answers that the server keeps), they are told to come one at a time.
         reasoning: ``VERBATIM`` or ``LEFT_OUT``, whatever the contract says; "" as it says.
         level: schema level (``schemas.levels``) that the tools in ``schemas`` were brought down to, "" for none.
         schemas: name of a tool → its schema before that: arguments are read back and have to fit it.

@@ -2,7 +2,7 @@
 
 Of a whole answer that are the values of its JSON, as the official SDKs send them back. Of a stream it is what the
 pieces add up to: the whole answer where an event holds it, else the message as the protocol writes it. Reasoning in a
-carrier that the provider refuses is left out.
+carrier that the provider refuses is left out, and so are calls behind the first where one at a time is made.
 """
 
 from __future__ import annotations
@@ -29,12 +29,15 @@ _EMPTY_TAGS = re.compile(r"<think(?:ing)?>\s*</think(?:ing)?>\s*")
 _STANDS_FOR = "\N{OBJECT REPLACEMENT CHARACTER}"
 
 
-def answer_values(decoded: Decoded, unwanted: Collection[str] = ()) -> list[JsonValue]:
+def answer_values(
+    decoded: Decoded, unwanted: Collection[str] = (), *, only_first_call: bool = False
+) -> list[JsonValue]:
     """The elements that an answer becomes in the list of messages of the next request; its first choice alone.
 
     Args:
         decoded: has an answer without an error.
         unwanted: carriers that the provider refuses.
+        only_first_call: leave out the calls behind it.
     """
     response = decoded.response
     if response is None or not response.choices:
@@ -42,8 +45,11 @@ def answer_values(decoded: Decoded, unwanted: Collection[str] = ()) -> list[Json
     messages = response.choices[0]
     body = _whole(decoded)
     if body is None:
-        return _written(decoded, unwanted)
-    return [v for message in messages if (v := _value(body, message, unwanted)) is not None]
+        return _written(decoded, unwanted, only_first_call=only_first_call)
+    gone: list[Part] = [part for m in messages for _, part in m.reasoning() if part.carrier in unwanted]
+    if only_first_call:
+        gone += [call for m in messages for _, call in m.tool_calls()][1:]
+    return [v for message in messages if (v := _value(body, message, gone)) is not None]
 
 
 def value_at(value: JsonValue, pointer: str) -> JsonValue:
@@ -85,15 +91,15 @@ def _objects(data: bytes | None) -> Iterator[JsonValue]:
         yield from (inner for inner in value.values() if isinstance(inner, dict))
 
 
-def _value(body: JsonValue, message: Message, unwanted: Collection[str]) -> JsonValue:
-    """A message as it stands in the body, without unwanted reasoning; None where nothing is left of it."""
+def _value(body: JsonValue, message: Message, unwanted: Collection[Part]) -> JsonValue:
+    """A message as it stands in the body, without unwanted parts; None where nothing is left of it."""
     value = copy.deepcopy(value_at(body, message.pointer))
     if not isinstance(value, dict):
         return value
     if not message.pointer:  # the body is the message, and more than that
         held = {"role", *(_first(part) for part in message.parts)}
         value = {key: inner for key, inner in value.items() if key in held}
-    gone = [p for _, p in message.reasoning() if p.carrier in unwanted]
+    gone = [p for p in message.parts if any(p is other for other in unwanted)]
     if any(not p.source.pointer for p in gone):
         return None
     for part in sorted(gone, key=_place, reverse=True):
@@ -114,14 +120,14 @@ def _place(part: Part) -> tuple[int, ...]:
 
 
 def _remove(value: dict[str, Any], part: Part) -> None:
-    """Take a piece of reasoning out of a message: a slice of a text, a block, or a member beside the content."""
+    """Take a part out of a message: a slice of a text, an element of a list, or a member beside the content."""
     steps = part.source.pointer.split("/")[1:]
     held = value.get(steps[0])
     if "text" in part.source.slices:
         start, end = part.source.slices["text"]
         holder, key = (held[int(steps[1])], steps[2]) if len(steps) > 2 else (value, steps[0])  # type: ignore[index]
         holder[key] = _EMPTY_TAGS.sub("", holder[key][:start] + holder[key][end:])
-    elif steps[0] in ("content", "parts") and isinstance(held, list) and len(steps) > 1:
+    elif steps[0] in ("content", "parts", "tool_calls") and isinstance(held, list) and len(steps) > 1:
         del held[int(steps[1])]
     else:
         value.pop(steps[0], None)
@@ -130,12 +136,15 @@ def _remove(value: dict[str, Any], part: Part) -> None:
 # -- streams
 
 
-def _written(decoded: Decoded, unwanted: Collection[str]) -> list[JsonValue]:
+def _written(decoded: Decoded, unwanted: Collection[str], *, only_first_call: bool = False) -> list[JsonValue]:
     """The message that a stream adds up to, as the protocol writes it."""
     assert decoded.response is not None
     adapter = adapters.get(decoded.response.protocol)
     said = normal_response(decoded.response).response.messages[0]
     parts = [p for p in said.parts if not (isinstance(p, Reasoning) and p.carrier in unwanted)]
+    if only_first_call:
+        first = next((p for p in parts if _is_call(p)), None)
+        parts = [p for p in parts if p is first or not _is_call(p)]
     as_they_came = {f"{_STANDS_FOR}{n}": _streamed(decoded, p) for n, p in enumerate(parts) if _is_beyond(p)}
     marked: list[Part] = [Text(f"{_STANDS_FOR}{n}") if _is_beyond(p) else p for n, p in enumerate(parts)]
     if not adapter.capabilities.interleaved:
@@ -159,6 +168,11 @@ def written(adapter: Adapter, messages: Sequence[Message]) -> tuple[JsonValue, M
 def _is_beyond(part: Part) -> bool:
     """Normal form has no word for it: the provider's own tools, and what nobody interprets."""
     return isinstance(part, Opaque) or bool(getattr(part, "is_server", False))
+
+
+def _is_call(part: Part) -> bool:
+    """A call that the client answers."""
+    return isinstance(part, ToolCallIR) and not part.is_server
 
 
 def _streamed(decoded: Decoded, part: Part) -> JsonValue:

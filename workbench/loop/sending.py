@@ -11,9 +11,10 @@ from workbench.targets.target import Target
 from workbench.wire.exchange import Exchange
 
 
-def outgoing(step: Send, target: Target, model: str = "") -> Outgoing:
+def outgoing(step: Send, target: Target, model: str = "", protocol: str = "") -> Outgoing:
     """The request of a step on its way to a target, in what that speaks. Arguments and errors as ``prepare``."""
-    return prepare(Decoded(0, Exchange("", step.request), step.protocol or None), target, model=model)
+    asked = Decoded(0, Exchange("", step.request), step.protocol or None)
+    return prepare(asked, target, protocol=protocol, model=model)
 
 
 def as_sent(exchange: Exchange, sent: Outgoing) -> Exchange:

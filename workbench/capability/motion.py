@@ -1,0 +1,319 @@
+"""The whole motion of tool use, one visible state after the other: a value, without I/O.
+
+Model selected, profile looked up, probes first where it is stale, adapter and parser chosen, request encoded, answer
+received, parsed, its arguments validated, every call answered by a result or a structured error, results encoded,
+reasoning and tool state kept, exchange recorded; and again, until it ends. ``pending`` says what whoever drives it has
+to do; a state without one only wants to be seen. Whatever degrades does so in its state: a missing profile corrects
+nothing, a correction that cannot be made is said, arguments that cannot be used come back as an error.
+
+    motion = begin(loop, target, profile=profile, now=now)
+    while not isinstance(todo := motion.pending, Ended):
+        motion = motion.after(do(todo) if todo else None)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TypeAlias
+
+from workbench.arguments.ladder import Rung
+from workbench.capability.conservative import fall
+from workbench.capability.corrected import leaving, looped, protocol_of
+from workbench.capability.corrections import Correction, corrections, switched
+from workbench.capability.profile import CapabilityProfile, Key
+from workbench.capability.refresh import Due, light
+from workbench.loop import Answer, Ended, Limits, Loop, Result, Say, Send
+from workbench.loop.sending import as_sent, outgoing
+from workbench.metrics.counts import Counts
+from workbench.targets.outgoing import Outgoing
+from workbench.targets.target import Target
+from workbench.wire.exchange import Exchange
+
+
+class State(StrEnum):
+    """Where the motion stands."""
+
+    SELECTED = "model selected"
+    PROFILE = "profile looked up"
+    PROBE = "probe first"
+    CHOSEN = "adapter and parser chosen"
+    ENCODED = "request encoded"
+    RECEIVED = "answer received"
+    PARSED = "answer parsed"
+    VALIDATED = "arguments validated"
+    ANSWER = "call to be answered"
+    RESULTS = "results encoded"
+    KEPT = "reasoning and tool state kept"
+    RECORDED = "recorded"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Probes are to be run first; what comes of it is the new profile, or None to go on with what is known."""
+
+    due: tuple[Due, ...]
+
+
+Pending: TypeAlias = Measure | Outgoing | Answer | Ended | None
+"""What is to be done; None where a state only wants to be seen."""
+
+Outcome: TypeAlias = CapabilityProfile | Exchange | Result | Limits | Say | None
+
+NO_COUNTS = Counts()
+
+
+@dataclass(frozen=True)
+class Motion:
+    """The motion, as a value.
+
+    Attributes:
+        loop: the conversation.
+        target: where requests go; ``model`` is asked for in place of the recorded one, "" for that one.
+        profile: what holds for them, None for nothing.
+        due: probes that are stale.
+        on, off: corrections that people switched.
+        decided: what is corrected.
+        counts: of the session so far: when they fall, more is held back.
+    """
+
+    loop: Loop
+    target: Target
+    model: str = ""
+    profile: CapabilityProfile | None = None
+    due: tuple[Due, ...] = ()
+    on: tuple[str, ...] = ()
+    off: tuple[str, ...] = ()
+    decided: tuple[Correction, ...] = ()
+    counts: Counts = NO_COUNTS
+    state: State = State.SELECTED
+
+    @property
+    def pending(self) -> Pending:
+        """What is to be done. Raises as ``outgoing`` where a request cannot be said."""
+        if self.state is State.PROBE:
+            return Measure(self.due)
+        if self.state is State.ENCODED:
+            return self.leaving
+        step = self.loop.step
+        if self.state is State.ANSWER and isinstance(step, Answer):
+            return step
+        return step if self.state is State.ENDED and isinstance(step, Ended) else None
+
+    @property
+    def leaving(self) -> Outgoing:
+        """The request that is next, corrected, on its way to the target. Raises LocalProtocolError, UsageError."""
+        step = self.loop.step
+        assert isinstance(step, Send)
+        protocol = protocol_of(self.decided, self.target.protocols)
+        return leaving(outgoing(step, self.target, self.model, protocol), self.decided)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What there is to see in this state, one line each."""
+        return tuple(_LINES[self.state](self)) if self.state in _LINES else ()
+
+    def after(self, outcome: Outcome = None) -> Motion:
+        """The motion after its state, given what came of what was pending.
+
+        Raises:
+            TypeError: nothing of the kind can come of it.
+        """
+        if isinstance(outcome, CapabilityProfile) and self.state is State.PROBE:
+            return replace(self, profile=outcome, due=(), state=State.PROFILE)
+        if isinstance(outcome, Exchange) and self.state is State.ENCODED:
+            sent = self.leaving
+            return self._at(self.loop.after(as_sent(outcome, sent), protocol=sent.protocol), State.RECEIVED)
+        if isinstance(outcome, Result) and self.state is State.ANSWER:
+            loop = self.loop.after(outcome)
+            return self._at(loop, State.ANSWER if isinstance(loop.step, Answer) else State.RESULTS)
+        if isinstance(outcome, Limits | Say) and self.state is State.ENDED:
+            return self._at(self.loop.after(outcome), State.RECORDED)._on()
+        if outcome is not None or self.state in (State.ENCODED, State.ANSWER, State.ENDED):
+            raise TypeError(f"{self.state.value}: nothing that {type(outcome).__name__} could be the outcome of")
+        return self._on()
+
+    def _at(self, loop: Loop, state: State) -> Motion:
+        return replace(self, loop=loop, state=state)
+
+    def _on(self) -> Motion:
+        """The state that follows on one that only wanted to be seen."""
+        if self.state is State.SELECTED:
+            return replace(self, state=State.PROFILE)
+        if self.state is State.PROFILE and self.due:
+            return replace(self, state=State.PROBE)
+        if self.state in (State.PROFILE, State.PROBE):
+            return self._chosen()
+        if self.state is State.CHOSEN:
+            return self._stepped(State.PARSED)
+        if self.state is State.RECEIVED:
+            return replace(self, state=State.PARSED)
+        if self.state is State.PARSED:
+            return replace(self, state=State.VALIDATED)._counted() if self.loop.calls else self._recorded()
+        if self.state is State.VALIDATED:
+            return self._stepped(State.RECORDED)
+        if self.state is State.RESULTS:
+            return replace(self, state=State.KEPT)
+        if self.state is State.KEPT:
+            return replace(self, state=State.RECORDED)
+        again = self._decided()
+        return again._chosen() if again.decided != self.decided else self._stepped(State.ENDED)
+
+    def _recorded(self) -> Motion:
+        return replace(self, state=State.RECORDED)
+
+    def _stepped(self, otherwise: State) -> Motion:
+        """By what the loop wants next; an answer that is there already is read first."""
+        step = self.loop.step
+        if self.state is State.CHOSEN and self.loop.exchange.response and not self.loop.results and self.loop.calls:
+            return replace(self, state=State.PARSED)
+        if isinstance(step, Send):
+            return replace(self, state=State.ENCODED)
+        if isinstance(step, Answer):
+            return replace(self, state=State.ANSWER)
+        return replace(self, state=State.ENDED if otherwise is not State.RECORDED else State.RECORDED)
+
+    # -- corrections
+
+    def _decided(self) -> Motion:
+        """With the corrections that profile and session ask for now, and people want."""
+        made = corrections(self.profile, fall(self.profile, self.counts))
+        return replace(self, decided=switched(made, self.on, self.off))
+
+    def _chosen(self) -> Motion:
+        made = self._decided()
+        return replace(made, loop=looped(made.loop, made.decided), state=State.CHOSEN)
+
+    def _counted(self) -> Motion:
+        """With the calls of the answer counted: how many can be read, and how many fit."""
+        loop, counts = self.loop, self.counts
+        while isinstance(step := loop.step, Answer):
+            read = step.ladder
+            is_read = read is None or Rung.STRICT in read.rungs
+            fits = step.refusal is None and is_read
+            counts = counts + Counts(calls=1, parsed=int(is_read), fitting=int(fits))
+            loop = loop.after(Result(""))
+        return replace(self, counts=counts)
+
+
+def begin(
+    loop: Loop,
+    target: Target,
+    *,
+    model: str = "",
+    profile: CapabilityProfile | None = None,
+    key: Key | None = None,
+    now: float = 0.0,
+    on: Sequence[str] = (),
+    off: Sequence[str] = (),
+    counts: Counts = NO_COUNTS,
+) -> Motion:
+    """The motion of a conversation, from its first state.
+
+    Args:
+        profile: the cached one of this target and model, None for none: then nothing is corrected unasked.
+        key: what is in use now, as far as it is known; a profile of another one is stale.
+        now: seconds since the epoch.
+        on, off: corrections as ``switched`` takes them.
+        counts: of the session until now.
+
+    Raises:
+        UsageError: no such correction.
+    """
+    switched(corrections(profile), on, off)
+    due = light(profile, now, key) if profile else ()
+    return Motion(loop, target, model, profile, due, tuple(on), tuple(off), counts=counts)
+
+
+# -- what there is to see
+
+
+def _selected(motion: Motion) -> list[str]:
+    request = motion.loop.decoded.request
+    model = motion.model or motion.target.model or (request.model if request else "")
+    return [f"{model or 'no model'} at {motion.target.name}"]
+
+
+def _profile(motion: Motion) -> list[str]:
+    if motion.profile is None:
+        return ["none was measured: nothing is corrected unasked"]
+    known = sum(value is not None for value in motion.profile.facts.values())
+    return [
+        f"{motion.profile.key.endpoint} · {motion.profile.key.protocol} · {motion.profile.key.model}: {known} facts"
+    ]
+
+
+def _probe(motion: Motion) -> list[str]:
+    return [f"{due.probe.name}: {due.why}" for due in motion.due]
+
+
+def _chosen(motion: Motion) -> list[str]:
+    protocol = protocol_of(motion.decided, motion.target.protocols) or motion.loop.decoded.protocol
+    read = f"calls read from the text as {motion.loop.parser}" if motion.loop.parser else "calls in the protocol's form"
+    told = [f"{c.name}: {c.does if c.is_on else 'switched off'} ({c.why})" for c in motion.decided]
+    return [f"{protocol}, {read}", *told]
+
+
+def _encoded(motion: Motion) -> list[str]:
+    sent = motion.leaving
+    return [f"{sent.protocol}, {len(sent.request.body.raw):,} bytes", *sent.notes]
+
+
+def _received(motion: Motion) -> list[str]:
+    exchange = motion.loop.exchange
+    status = exchange.response.status if exchange.response else None
+    return [f"status {status}" if status else f"no answer: {exchange.note}"]
+
+
+def _parsed(motion: Motion) -> list[str]:
+    calls = motion.loop.calls
+    return [f"{call.name} {call.id or '(no id)'}" for call in calls] or ["no call"]
+
+
+def _validated(motion: Motion) -> list[str]:
+    loop, lines = motion.loop, list[str]()
+    while isinstance(step := loop.step, Answer):
+        rungs = ", ".join(step.ladder.rungs) if step.ladder else "free text"
+        lines.append(f"{step.call.name}: {step.refusal.message if step.refusal else rungs}")
+        loop = loop.after(Result(""))
+    return lines
+
+
+def _results(motion: Motion) -> list[str]:
+    step = motion.loop.step
+    return [f"{len(step.added)} new elements at {step.pointer}"] if isinstance(step, Send) else []
+
+
+def _kept(motion: Motion) -> list[str]:
+    step = motion.loop.step
+    came = motion.loop.carriers
+    gone = list(step.notes) if isinstance(step, Send) else []
+    kept = [f"{name} goes back as it came" for name in came if not any(note.startswith(name) for note in gone)]
+    return [*kept, *gone, f"{motion.loop.turns} requests, {motion.loop.tokens:,} tokens"]
+
+
+def _recorded(motion: Motion) -> list[str]:
+    return [f"exchange {motion.loop.exchange.id}"]
+
+
+def _ended(motion: Motion) -> list[str]:
+    step = motion.loop.step
+    return [step.text] if isinstance(step, Ended) else []
+
+
+_LINES = {
+    State.SELECTED: _selected,
+    State.PROFILE: _profile,
+    State.PROBE: _probe,
+    State.CHOSEN: _chosen,
+    State.ENCODED: _encoded,
+    State.RECEIVED: _received,
+    State.PARSED: _parsed,
+    State.VALIDATED: _validated,
+    State.RESULTS: _results,
+    State.KEPT: _kept,
+    State.RECORDED: _recorded,
+    State.ENDED: _ended,
+}
