@@ -60,7 +60,7 @@ HELP = "serve a provider that refuses like the real one"
 
 _DIALS = (
     *("calls", "calls_in", "parallel", "mends", "reads", "arguments", "stream", "http", "retry_after", "latency"),
-    *("chunk", "thinks", "needs_reasoning", "enforces", "refuses", "ignores", "context", "result_limit"),
+    *("chunk", "thinks", "stops", "needs_reasoning", "enforces", "refuses", "ignores", "context", "result_limit"),
     *("name_limit", "id_limit"),
 )
 
@@ -96,6 +96,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def _configure_limits(dials: argparse._ArgumentGroup) -> None:
     switch = argparse.BooleanOptionalAction
     dials.add_argument("--thinks", action=switch, help="reasoning comes with answers (default: as asked for)")
+    dials.add_argument("--stops", action=switch, help="cancelled calls are not made again (the default)")
     dials.add_argument("--needs-reasoning", action=switch, help="results are unread where reasoning is not replayed")
     dials.add_argument("--enforces", action=switch, help="refuse what the contract refuses (the default)")
     dials.add_argument("--refuses", metavar="WHAT[,WHAT…]", help="requests with this are refused")

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from workbench import plugins
 from workbench.errors import UsageError
 from workbench.probes._aim import MOST_SAMPLES, scripted, spoken, subject_of
-from workbench.probes._measure import Measurement, Step, measure, send
+from workbench.probes._measure import Measurement, Step, as_evidence, measure, send
 from workbench.probes._run import Run
 from workbench.probes._script import Ask, Outcome, Probe, Sample, Script
 from workbench.probes._subject import Subject
@@ -32,6 +32,7 @@ __all__ = [
     "Script",
     "Step",
     "Subject",
+    "as_evidence",
     "chosen",
     "every",
     "measure",

@@ -100,10 +100,15 @@ async def _send_all(run: Run, sender: Sender, measurement: Measurement, evidence
         except (WorkbenchError, OSError) as error:
             run.give_up(str(error))
             return
-        meta = {**exchange.meta, "probe": run.probe.name, "sample": number}
         evidence.append(len(measurement.exchanges))
-        measurement.exchanges.append(replace(exchange, origin=Origin.PROBE, note=ask.title, meta=meta))
+        measurement.exchanges.append(as_evidence(exchange, ask, run.probe, number))
         run.after(exchange)
+
+
+def as_evidence(exchange: Exchange, ask: Ask, probe: Probe, sample: int) -> Exchange:
+    """The exchange as it is kept: it says which probe it is of, and what it was for."""
+    meta = {**exchange.meta, "probe": probe.name, "sample": sample}
+    return replace(exchange, origin=Origin.PROBE, note=ask.title, meta=meta)
 
 
 async def send(ask: Ask, subject: Subject, sender: Sender) -> Exchange:

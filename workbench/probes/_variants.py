@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from workbench.errors import LocalProtocolError
@@ -20,15 +20,26 @@ VARIANTS = ("missing", "empty", "altered")
 
 def changed(request: HttpRequest, protocol: str, name: str) -> HttpRequest | None:
     """The request with its reasoning sent back in another way; None where that cannot be said."""
-    try:
-        inspector = Inspector(MemorySession("probe", (Exchange("probe", request),)), protocol=protocol)
-        varied = Varied.of(inspector, 0)
-    except LocalProtocolError:
-        return None
     if name == "altered":
-        return varied.rewritten(name, name, _altered, "").request
+        return rewritten(request, protocol, _altered)
+    varied = _varied(request, protocol)
+    if varied is None:
+        return None
     made: Mapping[str, Variant] = {v.name: v for way in (ways.dropped, ways.emptied) for v in way(varied)}
     return made["reasoning=dropped" if name == "missing" else "reasoning=emptied"].request
+
+
+def rewritten(request: HttpRequest, protocol: str, change: Callable[[Part], Part]) -> HttpRequest | None:
+    """The request with other values in its parts; None where that cannot be said, or changes nothing."""
+    varied = _varied(request, protocol)
+    return varied.rewritten("", "", change, "").request if varied else None
+
+
+def _varied(request: HttpRequest, protocol: str) -> Varied | None:
+    try:
+        return Varied.of(Inspector(MemorySession("probe", (Exchange("probe", request),)), protocol=protocol), 0)
+    except LocalProtocolError:
+        return None
 
 
 def _altered(part: Part) -> Part:

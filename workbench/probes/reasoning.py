@@ -13,42 +13,26 @@ The profile learns, beside ``requires_reasoning_replay``:
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Mapping
 
-from workbench.editing import edited
-from workbench.ir import NOTHING, Carrier, JsonValue
+from workbench.ir import JsonValue
 from workbench.loop import Ended, Limits, Loop, Reason, Say
-from workbench.probes._drive import Driven, Played, drive, follow, without_call
+from workbench.probes._drive import Driven, Played, follow, without_call
 from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
-from workbench.probes._tools import ADD, Toolbox, digits
+from workbench.probes._thinking import thinking
+from workbench.probes._tools import Toolbox, digits
 from workbench.probes._variants import VARIANTS, changed
 from workbench.wire.exchange import Exchange, HttpRequest
-from workbench.wire.patch import Insert
 
 VERBATIM, STALE, FORGOTTEN = "verbatim", "stale", "forgotten"
 REFUSED, NEEDED, IGNORED, TAKEN, UNTRIED = "refused", "needed", "ignored", "taken", "not tried"
 
-LEAST_BUDGET = 1024
-"""Tokens of thought, where a protocol asks for a number."""
-
-SEALED = {"include": ["reasoning.encrypted_content"], "store": False}
-"""What asks for reasoning that the client keeps, where the server would keep it otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """One way to ask for reasoning."""
-
-    thinking: str | None = None
-    params: Mapping[str, JsonValue] = NOTHING
-    is_sealed: bool = False
-
 
 def script(subject: Subject) -> Script:
     """A call made while thinking; its result is sent with the reasoning as it came, and in every other way."""
-    first = yield from _thinking(subject)
+    words = f"Think first. Then add 21 and {20 + len(subject.nonce)} with probe_add, and tell me sum and receipt."
+    first = yield from thinking(subject, words)
     if not first.calls:
         return (yield from without_call(subject, first))
     came = [part.carrier.value for part in first.reasoning(0)]
@@ -63,39 +47,6 @@ def script(subject: Subject) -> Script:
     for name in (STALE, FORGOTTEN):
         fates[name] = yield from _later(whole, name, box)
     return judged(came[0], fates)
-
-
-def _thinking(subject: Subject) -> Driven:
-    """The first answer that brings reasoning: unasked, or asked for as the protocol can; else the first with a call."""
-    tried: list[Played] = []
-    for way in _ways(subject):
-        tried.append((yield from _asked(subject, way)))
-        if tried[-1].calls and tried[-1].reasoning(0):
-            return tried[-1]
-    return next((one for one in tried if one.calls), tried[-1])
-
-
-def _ways(subject: Subject) -> Iterator[Way]:
-    able = subject.adapter.capabilities
-    is_sealed = Carrier.ENCRYPTED_ITEM in able.reasoning
-    if is_sealed:
-        yield Way(subject.thinking, is_sealed=True)
-    yield Way(subject.thinking)
-    if "adaptive" in able.thinking:
-        yield Way("adaptive")
-    if "on" in able.thinking:
-        yield Way("on", {"thinking_budget": LEAST_BUDGET} if able.budget_required else NOTHING)
-    elif "effort" in able.params:
-        yield Way(None, {"effort": "medium"}, is_sealed)
-
-
-def _asked(subject: Subject, way: Way) -> Driven:
-    words = f"Think first. Then add 21 and {20 + len(subject.nonce)} with probe_add, and tell me sum and receipt."
-    request = replace(subject, thinking=way.thinking).request(words, (ADD,), params=way.params)
-    if way.is_sealed:
-        request = edited(request, request.body.raw, [Insert(f"/{key}", value) for key, value in SEALED.items()])
-    asking = replace(subject, target=replace(subject.target, contract="generic"))  # nothing is left out beforehand
-    return (yield from drive(asking, request, "a call while thinking", Toolbox(subject.nonce).run, limits=Limits(1)))
 
 
 def _told(first: Played, name: str, box: Toolbox, made: HttpRequest | None = None) -> Driven:

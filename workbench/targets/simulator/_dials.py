@@ -47,6 +47,7 @@ class Dials:
         latency: seconds before each chunk.
         chunk: bytes of a chunk, 0 for an event each.
         thinks: reasoning comes with answers; None as request and contract have it.
+        stops: a call that its result says was cancelled is not made again.
         needs_reasoning: results of calls are of no use to it where their reasoning does not come back as it was.
         enforces: what the contract refuses is refused.
         refuses: keys of ``FEATURES``, and ``schema:KEYWORD``: requests with one of them are refused.
@@ -68,6 +69,7 @@ class Dials:
     latency: float = 0.0
     chunk: int = 0
     thinks: bool | None = None
+    stops: bool = True
     needs_reasoning: bool = False
     enforces: bool = True
     refuses: tuple[str, ...] = ()
@@ -102,7 +104,7 @@ class Dials:
 
 KEYS = (
     *("calls", "calls-in", "parallel", "mends", "reads", "arguments", "stream", "http", "retry-after", "latency"),
-    *("chunk", "thinks", "needs-reasoning", "enforces", "refuses", "ignores", "context", "result-limit"),
+    *("chunk", "thinks", "stops", "needs-reasoning", "enforces", "refuses", "ignores", "context", "result-limit"),
     *("name-limit", "id-limit"),
 )
 """Names of the dials in scripts and on the command line; ``http`` is ``STATUS``, ``STATUS:once`` or ``STATUS:N``."""
@@ -118,7 +120,7 @@ def dials_of(given: Mapping[str, JsonValue], base: Dials | None = None) -> Dials
             values[name] = _typed(key, value, str)
         elif key in ("parallel", "mends", "chunk", "context", "result-limit", "name-limit", "id-limit"):
             values[name] = _typed(key, value, int)
-        elif key in ("reads", "thinks", "needs-reasoning", "enforces"):
+        elif key in ("reads", "thinks", "stops", "needs-reasoning", "enforces"):
             values[name] = _switch(key, value)
         elif key in ("refuses", "ignores"):
             values[name] = _features(key, value)

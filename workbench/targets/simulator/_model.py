@@ -47,6 +47,7 @@ from workbench.targets.simulator._spoil import spoiled
 from workbench.targets.simulator._values import arguments_for
 from workbench.wire.jsontext import loads
 
+_CANCELLED = "cancelled"
 _LEAST_FOR_CALLS = 16
 """Most tokens of an answer below which no call is tried: clients that ask for one token only try their key."""
 
@@ -279,7 +280,8 @@ class _Writer:
         """The same for calls in text: all of them, where the results tell of an error."""
         told = [" ".join(p.text for p in m.parts if isinstance(p, Text)) for m in self.request.messages]
         errors = sum(len(ERROR.findall(text)) for text in told)
-        if self.dials.mends and ERROR.search(told[-1]):
+        is_over = self.dials.stops and _CANCELLED in told[-1]
+        if self.dials.mends and ERROR.search(told[-1]) and not is_over:
             for call in self.told_in_text:
                 yield Call(call.name or "", _absolute(call.input) if errors >= self.dials.mends else call.input)
 
@@ -291,7 +293,8 @@ class _Writer:
         for result in results if self.dials.mends else ():
             call = calls.get(result.tool_call_id)
             name = call.name if call else result.name
-            if is_error(result) and name:
+            is_over = self.dials.stops and _CANCELLED in shown(result)
+            if is_error(result) and name and not is_over:
                 given = call.input if call else None
                 yield Call(name, _absolute(given) if errors >= self.dials.mends else given)
 

@@ -1,0 +1,82 @@
+"""Arguments: what a model writes when it is asked for texts that are hard to write: quotes, backslashes, JSON, fences.
+
+``argument_text``: ``strict`` (the text of the arguments is JSON), ``double-encoded``, ``fenced``, ``trailing text``,
+``repaired`` (other syntax was mended), ``broken``. ``argument_values``: kind of text → ``kept`` or ``changed``.
+"""
+
+from __future__ import annotations
+
+from workbench.arguments.ladder import Rung
+from workbench.ir import ToolDef
+from workbench.loop import Limits
+from workbench.probes._drive import Done, drive, without_call
+from workbench.probes._script import Probe, Sample, Script, failed, partly, passed
+from workbench.probes._subject import Subject
+from workbench.probes._tools import Toolbox
+from workbench.textcalls._json_text import JsonTracker
+
+TEXTS = {
+    "quotes": "She said \"no\" and 'yes'.",
+    "backslashes": "C:\\new\\table \\d+ \\u0041",
+    "lines": "first\n\tsecond\n\nlast",
+    "json": '{"a": [1, "two"], "b": "\\"q\\""}',
+    "fences": "```json\n{}\n```",
+    "emoji": "naïve 東京 🗂️",
+}
+"""Property → what it has to hold; the sample's own letters stand behind it."""
+
+ECHO = ToolDef(
+    "probe_echo",
+    "Returns the texts that it is given.",
+    {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in TEXTS},
+        "required": list(TEXTS),
+    },
+)
+
+
+def script(subject: Subject) -> Script:
+    """One call with all of them."""
+    texts = {name: f"{text} {subject.nonce}" for name, text in TEXTS.items()}
+    listed = "\n".join(f"{name}: <text>{text}</text>" for name, text in texts.items())
+    words = f"Call probe_echo once. Give each argument the text between its tags, character by character.\n{listed}"
+    request = subject.request(words, (ECHO,))
+    played = yield from drive(subject, request, "texts hard to write", Toolbox(subject.nonce).run, limits=Limits(1))
+    if not played.calls:
+        return (yield from without_call(subject, played))
+    return judged(played.calls[0], texts)
+
+
+def judged(done: Done, texts: dict[str, str]) -> Sample:
+    """How the arguments are written, and which texts are in them."""
+    how = written(done)
+    if how == "broken":
+        return failed("the text of the arguments cannot be read", argument_text=how)
+    held = done.step.arguments if isinstance(done.step.arguments, dict) else {}
+    values = {name: "kept" if held.get(name) == text else "changed" for name, text in texts.items()}
+    changed = [name for name, fate in values.items() if fate == "changed"]
+    if how == "strict" and not changed:
+        return passed("every text is in the arguments as it was asked for", argument_text=how, argument_values=values)
+    told = [f"the text of the arguments is {how}"] if how != "strict" else []
+    told += [f"changed: {', '.join(changed)}"] if changed else []
+    sample = failed if len(changed) == len(texts) else partly
+    return sample("; ".join(told), argument_text=how, argument_values=values)
+
+
+def written(done: Done) -> str:
+    """How the text of the arguments had to be read."""
+    read, raw = done.step.ladder, (done.call.raw or "").strip()
+    if read is None or not read.rungs:
+        return "broken"
+    if Rung.UNWRAPPED in read.rungs:
+        return "double-encoded"
+    if Rung.REPAIRED not in read.rungs:
+        return "strict"
+    if raw.startswith("```"):
+        return "fenced"
+    end = JsonTracker().find(raw) if raw.startswith("{") else -1
+    return "trailing text" if 0 < end < len(raw) else "repaired"
+
+
+probe = Probe("arguments", "what is written when texts are hard to write", 2, script, tokens=900)

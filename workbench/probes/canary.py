@@ -1,0 +1,77 @@
+"""Canary: is reasoning that comes back really seen. A codeword is put into it, and the model is asked for that.
+
+``reasoning_seen``: ``{"turn": …, "later": …}``, each ``seen``, ``unseen`` or ``refused``: between a call and the answer
+to its result, and after new words of the user. Signed or encrypted reasoning cannot be changed: inconclusive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workbench.errors import LocalProtocolError
+from workbench.ir import JsonValue, Part, Reasoning
+from workbench.loop import Ended, Limits, Reason, Say
+from workbench.probes._drive import Change, follow, without_call
+from workbench.probes._script import Probe, Sample, Script, failed, passed, unclear
+from workbench.probes._subject import Subject
+from workbench.probes._thinking import thinking
+from workbench.probes._tools import Toolbox
+from workbench.probes._variants import rewritten
+from workbench.wire.exchange import HttpRequest
+
+SEEN, UNSEEN, REFUSED = "seen", "unseen", "refused"
+
+
+def script(subject: Subject) -> Script:
+    """A call made while thinking; its result comes back beside thoughts that hold a codeword."""
+    words = (
+        f"Think first. Then add 21 and {20 + len(subject.nonce)} with probe_add. When its result is there, answer with "
+        "the codeword that you noted in your thoughts, or with the word none if you noted none."
+    )
+    first = yield from thinking(subject, words)
+    if not first.calls:
+        return (yield from without_call(subject, first))
+    parts = first.reasoning(0)
+    if not parts:
+        return unclear("no reasoning came with a call")
+    if not all(part.text and not part.signature and part.data is None for part in parts):
+        return unclear(f"{parts[0].carrier} is signed or encrypted: nothing can be put into it")
+    box, code = Toolbox(subject.nonce), f"{subject.nonce}-seen"
+    told = yield from follow(first.unanswered(), "a codeword in the thoughts", box.run, change=_with(subject, code))
+    seen = {"turn": REFUSED if told.is_refused else SEEN if code in told.text() else UNSEEN}
+    plain = yield from follow(first.unanswered(), "the thoughts as they came", box.run)
+    if plain.ended.reason is Reason.DONE:
+        again = Say("Look at the thoughts that you had before the call. What is the codeword that you noted in them?")
+        loop = plain.loop.limited(Limits(plain.loop.turns + 1)).after(again)
+        if not isinstance(loop.step, Ended):
+            later = yield from follow(loop, "a question later", box.run, change=_with(subject, code))
+            seen["later"] = REFUSED if later.is_refused else SEEN if code in later.text() else UNSEEN
+    return judged(seen)
+
+
+def _with(subject: Subject, code: str) -> Change:
+    def noted(part: Part) -> Part:
+        if isinstance(part, Reasoning) and part.text:
+            return replace(part, text=f"{part.text}\nI note this for later: the codeword is {code} .")
+        return part
+
+    def change(_: int, request: HttpRequest) -> HttpRequest:
+        made = rewritten(request, subject.protocol, noted)
+        if made is None:
+            raise LocalProtocolError("the reasoning cannot be changed")
+        return made
+
+    return change
+
+
+def judged(seen: dict[str, JsonValue]) -> Sample:
+    """What the answers show."""
+    later = f"; after new words of the user: {seen['later']}" if "later" in seen else ""
+    if seen["turn"] == REFUSED:
+        return unclear("changed reasoning is refused: whether it is seen cannot be told", reasoning_seen=seen)
+    if seen["turn"] == SEEN:
+        return passed(f"the answer names what only replayed reasoning holds{later}", reasoning_seen=seen)
+    return failed(f"nothing in the answer shows that replayed reasoning was seen{later}", reasoning_seen=seen)
+
+
+probe = Probe("canary", "whether replayed reasoning is really seen", 7, script, tokens=6000)

@@ -1,0 +1,57 @@
+"""Cancelled: a call that the user cancelled, and the conversation goes on.
+
+``cancelled_calls``: ``taken``, ``repeated`` (the model calls again although it was told not to), ``refused``.
+"""
+
+from __future__ import annotations
+
+from workbench.loop import Answer, Limits, Reason, Result, Say
+from workbench.probes._drive import Played, drive, follow, without_call
+from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
+from workbench.probes._subject import Subject
+from workbench.probes._tools import ECHO, Toolbox
+from workbench.wire.jsontext import dumps
+
+TOLD = {"error": {"code": "cancelled", "message": "The user cancelled this call. Do not make it again."}}
+AGAIN = 3
+"""Requests with results before it is given up."""
+
+
+def script(subject: Subject) -> Script:
+    """A call, the news that it was cancelled, and another question."""
+    request = subject.request(f"Call probe_echo with the text {subject.nonce}.", (ECHO,))
+    first = yield from drive(subject, request, "a call", Toolbox(subject.nonce).run, limits=Limits(1))
+    if not first.calls:
+        return (yield from without_call(subject, first))
+    loop = first.unanswered().limited(Limits(1 + AGAIN, repeats=0))
+    told = yield from follow(loop, "the call was cancelled", _cancelled)
+    if told.is_refused:
+        plain = yield from follow(first.unanswered(), "a result in its place", Toolbox(subject.nonce).run)
+        if plain.is_refused:
+            return unclear(f"any result is refused: {plain.ended.text}")
+        return failed(f"the news is refused: {told.ended.text}", cancelled_calls="refused")
+    if told.ended.reason is Reason.TURNS:
+        return failed("the call is made again, however often it is cancelled", cancelled_calls="repeated")
+    if told.ended.reason not in (Reason.DONE, Reason.TEXT_CALL):
+        return unclear(told.ended.text)
+    said = f"The codeword is {subject.nonce}-on. What is the codeword? Answer with it alone, and call no tool."
+    loop = told.loop.limited(Limits(told.loop.turns + 1)).after(Say(said))
+    after = yield from follow(loop, "the conversation goes on", _cancelled)
+    return _judged(subject, told, after)
+
+
+def _judged(subject: Subject, told: Played, after: Played) -> Sample:
+    if after.is_refused:
+        return failed(f"the conversation cannot go on: {after.ended.text}", cancelled_calls="refused")
+    if f"{subject.nonce}-on" not in after.text():
+        return partly("the news is taken, and the next question is not answered", cancelled_calls="taken")
+    if len(told.answers) > 1:
+        return partly("the call is made again before the model gives it up", cancelled_calls="repeated")
+    return passed("the news is taken, and the conversation goes on", cancelled_calls="taken")
+
+
+def _cancelled(_: Answer) -> Result:
+    return Result(dumps(TOLD).decode(), is_error=True)
+
+
+probe = Probe("cancelled", "whether a conversation goes on after a cancelled call", 3 + AGAIN, script, tokens=2500)

@@ -1,0 +1,64 @@
+"""Choice: which values of tool_choice are honoured, ignored, or refused.
+
+``tool_choice``: mode → ``honoured``, ``ignored``, ``refused``, ``unsayable`` (the protocol has no word for it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workbench.ir import JsonValue, ToolChoice
+from workbench.loop import Limits
+from workbench.probes._drive import Played, drive, without_call
+from workbench.probes._script import Probe, Sample, Script, failed, partly, passed
+from workbench.probes._subject import Subject
+from workbench.probes._tools import ADD, ECHO, Toolbox
+
+HONOURED, IGNORED, REFUSED, UNSAYABLE = "honoured", "ignored", "refused", "unsayable"
+MODES = ("auto", "none", "any", "tool")
+
+
+def script(subject: Subject) -> Script:
+    """Each is asked for where the model by itself would do something else."""
+    wants = f"Call probe_echo with the text {subject.nonce}."
+    wants_not = f"What is the codeword? The codeword is {subject.nonce}. Answer with it alone, and call no tool."
+    fates: dict[str, str] = {}
+    for mode in MODES:
+        if mode not in subject.adapter.capabilities.choices:
+            fates[mode] = UNSAYABLE
+            continue
+        choice = ToolChoice(mode, ADD.name if mode == "tool" else None)
+        request = subject.request(wants if mode in ("auto", "none") else wants_not, (ECHO, ADD), choice=choice)
+        title = f"tool_choice {mode}"
+        played = yield from drive(subject, request, title, Toolbox(subject.nonce).run, limits=Limits(1))
+        fates[mode] = _fate(mode, played)
+    if REFUSED in fates.values() and HONOURED not in fates.values():
+        request = subject.request(wants, (ECHO, ADD))
+        played = yield from drive(subject, request, "no tool_choice", Toolbox(subject.nonce).run, limits=Limits(1))
+        if played.is_refused:
+            return (yield from without_call(subject, played))
+    return judged(fates)
+
+
+def _fate(mode: str, played: Played) -> str:
+    if played.is_refused:
+        return REFUSED
+    names = {done.call.name for done in played.calls}
+    kept = {"auto": bool(names), "none": not names, "any": bool(names), "tool": names == {ADD.name}}
+    return HONOURED if kept[mode] else IGNORED
+
+
+def judged(fates: Mapping[str, str]) -> Sample:
+    """What all modes together come to."""
+    facts: dict[str, JsonValue] = {"tool_choice": dict(fates)}
+    said = {mode: fate for mode, fate in fates.items() if fate != UNSAYABLE}
+    kept = [mode for mode, fate in said.items() if fate == HONOURED]
+    if len(kept) == len(said):
+        return passed(f"honoured: {', '.join(kept)}", **facts)
+    rest = ", ".join(f"{mode} {fate}" for mode, fate in said.items() if fate != HONOURED)
+    if any(mode != "auto" for mode in kept):
+        return partly(f"{rest}; honoured: {', '.join(kept)}", **facts)
+    return failed(rest, **facts)
+
+
+probe = Probe("choice", "which values of tool_choice are honoured", 6, script, tokens=2400)

@@ -1,0 +1,69 @@
+"""Context: does what was said at the beginning survive a long history, and is trimming silent.
+
+``context``: ``{"kept": tokens, "tried": tokens, "trimming": "none" | "silent" | "refused"}``; tokens are estimated.
+"""
+
+from __future__ import annotations
+
+from workbench.ir import JsonValue, Message, Text
+from workbench.loop import Limits
+from workbench.probes._drive import drive
+from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
+from workbench.probes._subject import Subject
+from workbench.probes._tools import Toolbox
+from workbench.probes.large_results import LINE
+
+SIZES = (1_000, 4_000, 16_000)
+"""Tokens of a history, estimated; what small servers keep by default lies between them."""
+
+BYTES_PER_TOKEN = 4
+TURN = 4_000
+"""Bytes of one message of the history."""
+
+
+def script(subject: Subject) -> Script:
+    """A codeword, a history, and the question for it."""
+    kept = tried = 0
+    trimming = "none"
+    why = ""
+    for size in SIZES:
+        request = subject.request("What is the codeword? Answer with it alone.", messages=history(subject.nonce, size))
+        title = f"a history of about {size:,} tokens"
+        played = yield from drive(subject, request, title, Toolbox(subject.nonce).run, limits=Limits(1))
+        tried = size
+        if played.is_refused:
+            trimming, why = "refused", f"about {size:,} tokens are refused: {played.ended.text}"
+            break
+        if subject.nonce not in played.text():
+            if played.is_cut:
+                return unclear("the answer was cut at its length before it could tell")
+            trimming, why = "silent", f"of about {size:,} tokens the beginning is lost, and nothing says so"
+            break
+        kept = size
+    return judged({"kept": kept, "tried": tried, "trimming": trimming}, why)
+
+
+def history(nonce: str, size: int) -> tuple[Message, ...]:
+    """Messages of about so many tokens, with the codeword in the first."""
+    made = [Message("user", (Text(f"The codeword is {nonce}. Keep it in mind, and say ok."),)), _ok()]
+    for left in range(size * BYTES_PER_TOKEN, 0, -TURN):
+        text = (LINE * (TURN // len(LINE) + 1))[: min(left, TURN)]
+        made += [Message("user", (Text(f"Read this, and say ok.\n{text}"),)), _ok()]
+    return tuple(made)
+
+
+def _ok() -> Message:
+    return Message("assistant", (Text("ok"),))
+
+
+def judged(found: dict[str, JsonValue], why: str) -> Sample:
+    """What it comes to."""
+    if not why:
+        return passed(f"the beginning of about {found['kept']:,} tokens is known at their end", context=found)
+    if not found["kept"]:
+        refused = found["trimming"] == "refused"
+        return unclear(why, context=found) if refused else failed(why, context=found)
+    return partly(f"about {found['kept']:,} tokens are kept; {why}", context=found)
+
+
+probe = Probe("context", "whether the beginning of a long history survives", len(SIZES), script, tokens=24_000)

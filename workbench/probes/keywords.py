@@ -1,0 +1,149 @@
+"""Keywords: which keywords of JSON Schema are refused, which are kept to, and whether strict tools are taken.
+
+``refused_keywords``: those with which a tool is refused; found by halving, so that a few refusals cost few requests.
+``unresolved_keywords``: those that were left when the requests of the probe were used up.
+``ignored_keywords``: those that are taken, and a call breaks them when it is asked to. ``strict_tools``: ``taken``,
+``refused``, ``unsayable``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+
+from workbench.ir import JsonValue, ToolDef
+from workbench.loop import Limits
+from workbench.probes._drive import Driven, Played, drive, without_call
+from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed
+from workbench.probes._subject import Subject
+from workbench.probes._tools import Toolbox
+from workbench.wire.exchange import Exchange
+
+TEXT: Mapping[str, JsonValue] = {"type": "string"}
+
+KEYWORDS: Mapping[str, JsonValue] = {
+    "enum": {"type": "string", "enum": ["red", "green"]},
+    "const": {"const": "fixed"},
+    "pattern": {"type": "string", "pattern": "^[a-z]+$"},
+    "format": {"type": "string", "format": "date-time"},
+    "minLength": {"type": "string", "minLength": 2},
+    "maxLength": {"type": "string", "maxLength": 20},
+    "minimum": {"type": "integer", "minimum": 1},
+    "maximum": {"type": "integer", "maximum": 9},
+    "multipleOf": {"type": "integer", "multipleOf": 5},
+    "minItems": {"type": "array", "items": TEXT, "minItems": 1},
+    "maxItems": {"type": "array", "items": TEXT, "maxItems": 3},
+    "uniqueItems": {"type": "array", "items": TEXT, "uniqueItems": True},
+    "default": {"type": "string", "default": "none"},
+    "anyOf": {"anyOf": [TEXT, {"type": "integer"}]},
+    "oneOf": {"oneOf": [TEXT, {"type": "integer"}]},
+    "allOf": {"allOf": [TEXT, {"minLength": 1}]},
+    "$ref": {"$ref": "#/$defs/name"},
+    "additionalProperties": {"type": "object", "properties": {"a": TEXT}, "additionalProperties": False},
+}
+"""Keyword → the schema of a property that has it."""
+
+BROKEN: Mapping[str, tuple[str, JsonValue]] = {
+    "enum": ("the word violet", "violet"),
+    "maximum": ("the number 77", 77),
+    "pattern": ("the text X-1", "X-1"),
+}
+"""Keyword → what a call is asked to hold against it, in words, and as a value that says it did."""
+
+MOST = 24
+"""Requests that are spent on halving."""
+
+
+def script(subject: Subject) -> Script:
+    """All at once, and where that is refused in halves; then strict; then a call that is asked to break some."""
+    played = yield from _asked(subject, ())
+    if played.is_refused:
+        return (yield from without_call(subject, played))
+    refused, unresolved = yield from _refused(subject)
+    strict = yield from _strict(subject)
+    ignored = yield from _ignored(subject, [name for name in BROKEN if name not in (*refused, *unresolved)])
+    return judged(refused, unresolved, ignored, strict)
+
+
+def tool(keywords: Sequence[str]) -> ToolDef:
+    """A tool with a property for each keyword; the call has to hold none of them."""
+    properties = {f"p{n}": KEYWORDS[name] for n, name in enumerate(keywords)}
+    schema = {"type": "object", "properties": {"text": TEXT, **properties}, "required": ["text"]}
+    if "$ref" in keywords:
+        schema["$defs"] = {"name": TEXT}
+    return ToolDef("probe_echo", "Returns the text that it is given.", schema)
+
+
+def _asked(subject: Subject, keywords: Sequence[str]) -> Driven:
+    request = subject.request(f"Call probe_echo with the text {subject.nonce} alone.", (tool(keywords),))
+    title = f"a schema with {', '.join(keywords) or 'none of them'}"
+    return (yield from drive(subject, request, title, Toolbox(subject.nonce).run, limits=Limits(1)))
+
+
+def _refused(subject: Subject) -> Generator[Ask, Exchange, tuple[list[str], list[str]]]:
+    """(those that are refused, those for which no request was left)."""
+    refused, waiting, spent = list[str](), [list(KEYWORDS)], 0
+    while waiting and spent < MOST:
+        group = waiting.pop(0)
+        played, spent = (yield from _asked(subject, group)), spent + 1
+        if played.is_refused and len(group) == 1:
+            refused += group
+        elif played.is_refused:
+            middle = len(group) // 2
+            waiting += [group[:middle], group[middle:]]
+    return refused, [name for group in waiting for name in group]
+
+
+def _strict(subject: Subject) -> Generator[Ask, Exchange, str]:
+    if not subject.adapter.capabilities.strict:
+        return "unsayable"
+    schema = {**tool(()).schema, "additionalProperties": False}
+    request = subject.request(
+        f"Call probe_echo with the text {subject.nonce}.", (replace(tool(()), strict=True, schema=schema),)
+    )
+    played = yield from drive(subject, request, "a strict tool", Toolbox(subject.nonce).run, limits=Limits(1))
+    return "refused" if played.is_refused else "taken"
+
+
+def _ignored(subject: Subject, names: Sequence[str]) -> Generator[Ask, Exchange, list[str]]:
+    """Those that a call breaks when it is asked to; none where it makes no call."""
+    if not names:
+        return []
+    properties = {f"p{n}": KEYWORDS[name] for n, name in enumerate(names)}
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    listed = ", ".join(f"p{n} {BROKEN[name][0]}" for n, name in enumerate(names))
+    words = f"Call probe_echo with {listed}. Where the schema forbids that, take what it allows."
+    request = subject.request(words, (ToolDef("probe_echo", "Returns what it is given.", schema),))
+    played: Played = yield from drive(
+        subject, request, "a call against its schema", Toolbox(subject.nonce).run, limits=Limits(1)
+    )
+    held = played.calls[0].call.input if played.calls else None
+    if not isinstance(held, dict):
+        return []
+    return [name for n, name in enumerate(names) if f"p{n}" in held and not _fits(name, held[f"p{n}"])]
+
+
+def _fits(name: str, value: JsonValue) -> bool:
+    from workbench.schemas._fits import fits
+
+    return fits(value, KEYWORDS[name])
+
+
+def judged(refused: list[str], unresolved: list[str], ignored: list[str], strict: str) -> Sample:
+    """What it comes to."""
+    facts: dict[str, JsonValue] = {
+        "refused_keywords": sorted(refused),
+        "unresolved_keywords": sorted(unresolved),
+        "ignored_keywords": sorted(ignored),
+        "strict_tools": strict,
+    }
+    told = [f"refused: {', '.join(refused)}"] if refused else []
+    told += [f"not resolved: {', '.join(unresolved)}"] if unresolved else []
+    told += [f"taken and not kept to: {', '.join(ignored)}"] if ignored else []
+    told += ["strict tools are refused"] if strict == "refused" else []
+    if len(refused) == len(KEYWORDS):
+        return failed("every keyword is refused", **facts)
+    return partly("; ".join(told), **facts) if told else passed("every keyword is taken, and kept to", **facts)
+
+
+probe = Probe("keywords", "which keywords of a schema are refused or ignored", MOST + 4, script, tokens=9000)

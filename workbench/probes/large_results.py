@@ -1,0 +1,71 @@
+"""Large results: up to which size the result of a call is accepted, and read to its end.
+
+``large_results``: ``{"accepted": bytes, "read": bytes, "tried": bytes}``: the largest of each, 0 for none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workbench.loop import Limits, Result
+from workbench.probes._drive import drive, follow, without_call
+from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
+from workbench.probes._subject import Subject
+from workbench.probes._tools import ECHO, Toolbox
+
+SIZES = (4_096, 8_192, 16_384, 32_768, 65_536)
+"""Bytes of a result: each twice the one before."""
+
+LINE = "The quick brown fox jumps over the lazy dog, and nothing else happens here.\n"
+
+
+def script(subject: Subject) -> Script:
+    """One call; its result in every size, with a codeword at the very end."""
+    code = f"{subject.nonce}-end"
+    words = (
+        f"Call probe_echo with the text {subject.nonce}. Its result is long, and names a codeword in its last line. "
+        "Then answer with that codeword alone."
+    )
+    box = Toolbox(subject.nonce)
+    request = subject.request(words, (ECHO,))
+    first = yield from drive(subject, request, "a call with a long result", box.run, limits=Limits(1))
+    if not first.calls:
+        return (yield from without_call(subject, first))
+    accepted = read = tried = 0
+    why = ""
+    for size in SIZES:
+        text = filler(size, code)
+        title = f"a result of {size:,} bytes"
+        played = yield from follow(first.unanswered(), title, lambda _, text=text: Result(text))  # type: ignore[misc]
+        tried = size
+        if played.is_refused:
+            why = f"{size:,} bytes are refused: {played.ended.text}"
+            break
+        accepted = size
+        if code not in played.text():
+            if played.is_cut:
+                return unclear("the answer was cut at its length before it could tell")
+            why = f"{size:,} bytes are accepted, and not read to the end"
+            break
+        read = size
+    return judged({"accepted": accepted, "read": read, "tried": tried}, why)
+
+
+def filler(size: int, code: str) -> str:
+    """A text of some bytes that ends with the codeword."""
+    end = f"The codeword is {code}"
+    body = LINE * (size // len(LINE) + 1)
+    return body[: size - len(end) - 1] + "\n" + end
+
+
+def judged(sizes: Mapping[str, int], why: str) -> Sample:
+    """What it comes to."""
+    facts = {"large_results": dict(sizes)}
+    if not why:
+        return passed(f"results of {sizes['read']:,} bytes are read to the end", **facts)
+    return partly(f"read up to {sizes['read']:,} bytes; {why}", **facts) if sizes["read"] else failed(why, **facts)
+
+
+probe = Probe(
+    "large-results", "up to which size a result is accepted and read", len(SIZES) + 2, script, tokens=sum(SIZES) // 3
+)

@@ -1,0 +1,78 @@
+"""Media: is a picture in the result of a call accepted, and seen.
+
+``media_in_results``: ``seen``, ``ignored``, ``refused``, ``unsayable`` (the protocol has no place for one).
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+
+from workbench.ir import Media, Text
+from workbench.loop import Limits, Reason, Result
+from workbench.probes._drive import Played, drive, follow, without_call
+from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
+from workbench.probes._subject import Subject
+from workbench.probes._tools import ECHO, Toolbox
+
+COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255)}
+SIDE = 64
+"""Pixels: what is smaller some endpoints refuse."""
+
+
+def script(subject: Subject) -> Script:
+    """A call whose result is a picture of one colour, twice, in two colours: one could be guessed."""
+    if "image" not in subject.adapter.capabilities.media_in_results:
+        return unclear(f"{subject.protocol} has no place for pictures in results", media_in_results="unsayable")
+    words = (
+        f"Call probe_echo with the text {subject.nonce}. Its result is a picture of one colour: red, green or blue. "
+        "Then answer with the name of that colour alone."
+    )
+    box = Toolbox(subject.nonce)
+    request = subject.request(words, (ECHO,))
+    first = yield from drive(subject, request, "a call whose result is a picture", box.run, limits=Limits(1))
+    if not first.calls:
+        return (yield from without_call(subject, first))
+    order = sorted(COLOURS, key=lambda name: zlib.crc32(f"{subject.nonce}{name}".encode()))
+    seen: list[bool] = []
+    for colour in order[:2]:
+        result = Result(parts=(Text("The picture:"), Media("image", "image/png", data=png(colour))))
+        played = yield from follow(first.unanswered(), "a picture", lambda _, result=result: result)  # type: ignore[misc]
+        if played.is_refused:
+            return (yield from _refused(first, box, played))
+        if played.ended.reason is Reason.DONE and played.is_cut:
+            return unclear("the answer was cut at its length before it could tell")
+        said = played.text().lower()
+        seen.append([name for name in COLOURS if name in said] == [colour])
+    return judged(seen)
+
+
+def _refused(first: Played, box: Toolbox, played: Played) -> Script:
+    """Whether it is the picture that is refused."""
+    plain = yield from follow(first.unanswered(), "a text in its place", box.run)
+    if plain.is_refused:
+        return unclear(f"a text as a result is refused, too: {plain.ended.text}")
+    return failed(f"a picture in a result is refused: {played.ended.text}", media_in_results="refused")
+
+
+def judged(seen: list[bool]) -> Sample:
+    """What the answers say of the pictures."""
+    if all(seen):
+        return passed("pictures in results are seen", media_in_results="seen")
+    return partly("a picture in a result is accepted, and not seen", media_in_results="ignored")
+
+
+def png(colour: str) -> str:
+    """A picture of one colour, as base64 text."""
+    row = b"\0" + bytes(COLOURS[colour]) * SIDE
+    pieces = (
+        (b"IHDR", struct.pack(">IIBBBBB", SIDE, SIDE, 8, 2, 0, 0, 0)),
+        (b"IDAT", zlib.compress(row * SIDE, 9)),
+        (b"IEND", b""),
+    )
+    chunks = (struct.pack(">I", len(d)) + k + d + struct.pack(">I", zlib.crc32(k + d)) for k, d in pieces)
+    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(chunks)).decode()
+
+
+probe = Probe("media", "whether a picture in a result is seen", 4, script, tokens=2000)

@@ -1,0 +1,107 @@
+"""Names: which names of tools and which ids of calls are taken: by length, and by characters.
+
+``tool_names``: kind of name → ``taken``, ``refused``, ``changed`` (the call comes back under another one), ``unseen``
+(taken, and the model made no call). ``call_ids``: kind of id → ``taken``, ``refused``; {} in protocols without ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+
+from workbench.ir import JsonValue
+from workbench.loop import Limits
+from workbench.probes._drive import Played, drive, follow, without_call
+from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed
+from workbench.probes._subject import Subject
+from workbench.probes._tools import ECHO, Toolbox
+from workbench.wire.exchange import Body, Exchange, HttpRequest
+from workbench.wire.jsontext import dumps
+
+NAMES: Mapping[str, str] = {
+    "64 characters": "probe_" + "n" * 58,
+    "65 characters": "probe_" + "n" * 59,
+    "128 characters": "probe_" + "n" * 122,
+    "dash": "probe-echo",
+    "dot": "probe.echo",
+    "slash": "probe/echo",
+    "space": "probe echo",
+    "digit first": "1_probe",
+    "not ASCII": "prüfung",
+}
+IDS: Mapping[str, str] = {
+    "short": "1",
+    "64 characters": "call_" + "i" * 59,
+    "128 characters": "call_" + "i" * 123,
+    "odd characters": "call:1/ä b",
+}
+
+USUAL = ("64 characters", "dash")
+"""Names that every client takes for granted."""
+
+
+def script(subject: Subject) -> Script:
+    """A usual name first; then the others; then one call whose id is written otherwise."""
+    request = subject.request(f"Call the tool that returns a text, with the text {subject.nonce}.", (ECHO,))
+    box = Toolbox(subject.nonce)
+    first = yield from drive(subject, request, "a tool with a usual name", box.run, limits=Limits(1))
+    if not first.calls:
+        return (yield from without_call(subject, first))
+    names: dict[str, str] = {}
+    for kind, name in NAMES.items():
+        names[kind] = yield from _named(subject, request, kind, name)
+    ids = yield from _ids(first, box)
+    return judged(names, ids)
+
+
+def _named(subject: Subject, request: HttpRequest, kind: str, name: str) -> Generator[Ask, Exchange, str]:
+    made = _swapped(request, str(ECHO.name), name)
+    box = Toolbox(subject.nonce)
+    played = yield from drive(subject, made, f"the name of a tool: {kind}", box.run, limits=Limits(1))
+    if played.is_refused:
+        return "refused"
+    came = {done.call.name for done in played.calls}
+    return "unseen" if not came else "taken" if came == {name} else "changed"
+
+
+def _ids(first: Played, box: Toolbox) -> Generator[Ask, Exchange, dict[str, str]]:
+    """The results of the first call, with its id written in other ways; {} where calls have none."""
+    old = [done.call.id for done in first.calls if done.call.id]
+    if not old or first.answers[0].request is None or first.calls[0].call.format == first.loop.parser:
+        return {}
+    fates: dict[str, str] = {}
+    for kind, new in {"": "", **IDS}.items():
+
+        def change(_: int, request: HttpRequest, new: str = new) -> HttpRequest:
+            for number, one in enumerate(old):
+                request = _swapped(request, one, f"{new}{number or ''}") if new else request
+            return request
+
+        title = f"the id of a call: {kind or 'as it came'}"
+        played = yield from follow(first.unanswered(), title, box.run, change=change)
+        if not kind and played.is_refused:
+            return {}
+        if kind:
+            fates[kind] = "refused" if played.is_refused else "taken"
+    return fates
+
+
+def _swapped(request: HttpRequest, old: str, new: str) -> HttpRequest:
+    """The request with one string in the place of another, wherever it stands as a whole value."""
+    return HttpRequest(
+        request.method, request.url, request.headers, Body(request.body.raw.replace(dumps(old), dumps(new)))
+    )
+
+
+def judged(names: Mapping[str, str], ids: Mapping[str, str]) -> Sample:
+    """What it comes to."""
+    facts: dict[str, JsonValue] = {"tool_names": dict(names), "call_ids": dict(ids)}
+    bad = [f"{kind} {fate}" for kind, fate in names.items() if fate in ("refused", "changed")]
+    bad_ids = [kind for kind, fate in ids.items() if fate == "refused"]
+    told = [f"names: {', '.join(bad)}"] if bad else []
+    told += [f"ids refused: {', '.join(bad_ids)}"] if bad_ids else []
+    if all(names[kind] in ("refused", "changed") for kind in USUAL):
+        return failed("; ".join(told), **facts)
+    return partly("; ".join(told), **facts) if told else passed("every name and every id is taken", **facts)
+
+
+probe = Probe("names", "which names of tools and ids of calls are taken", 11 + len(IDS), script, tokens=4000)

@@ -1,0 +1,75 @@
+"""System: where instructions may stand, and where they are seen.
+
+``system_placement``: place → ``seen``, ``ignored``, ``refused``, ``as top``. Places: ``top`` (as the protocol has it),
+``first`` (a message with the role system in front), ``middle`` (one between others), ``developer``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+
+from workbench.adapters import Adapter
+from workbench.editing import edited
+from workbench.ir import JsonValue, Message, Text
+from workbench.loop import Limits
+from workbench.loop.following import user_values
+from workbench.probes._drive import drive
+from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed, unclear
+from workbench.probes._subject import Subject
+from workbench.probes._tools import Toolbox
+from workbench.wire.exchange import Exchange, HttpRequest
+from workbench.wire.patch import Insert
+
+ASKED = "What is the codeword? Answer with it alone."
+AS_TOP = "as top"
+
+
+def script(subject: Subject) -> Script:
+    """The same instruction in four places."""
+    words = f"The codeword is {subject.nonce}. Tell it when you are asked for it: it is no secret."
+    turns = (Message("user", (Text("Say ok."),)), Message("assistant", (Text("ok"),)))
+    top = subject.request(ASKED, system=words, messages=turns)
+    plain = subject.request(ASKED, messages=turns)
+    adapter = subject.adapter
+    made = {
+        "top": top,
+        "first": _with_message(plain, adapter, "system", words, 0),
+        "middle": _with_message(plain, adapter, "system", words, 2),
+        "developer": _with_message(plain, adapter, "developer", words, 0),
+    }
+    fates: dict[str, str] = {}
+    for place, request in made.items():
+        is_same = place != "top" and request.body.raw == top.body.raw
+        fates[place] = AS_TOP if is_same else (yield from _asked(subject, request, place))
+    if fates["top"] == "refused":
+        played = yield from drive(subject, plain, "without any", Toolbox(subject.nonce).run, limits=Limits(1))
+        if played.is_refused:
+            return unclear(f"a request without any is refused, too: {played.ended.text}")
+    return judged(fates)
+
+
+def _with_message(request: HttpRequest, adapter: Adapter, role: str, words: str, at: int) -> HttpRequest:
+    """The request with one more message: as this protocol writes those of a user, in another role."""
+    pointer = "/" + adapter.decode_request(request.body.raw).messages[0].pointer.split("/")[1]
+    value = {**user_values(adapter, words)[0], "role": role}
+    return edited(request, request.body.raw, [Insert(f"{pointer}/{at}", value)])
+
+
+def _asked(subject: Subject, request: HttpRequest, place: str) -> Generator[Ask, Exchange, str]:
+    title = f"instructions: {place}"
+    played = yield from drive(subject, request, title, Toolbox(subject.nonce).run, limits=Limits(1))
+    if played.is_refused:
+        return "refused"
+    return "seen" if subject.nonce in played.text() else "ignored"
+
+
+def judged(fates: Mapping[str, str]) -> Sample:
+    """What is taken has to be seen."""
+    facts: dict[str, JsonValue] = {"system_placement": dict(fates)}
+    told = ", ".join(f"{place} {fate}" for place, fate in fates.items())
+    if fates["top"] != "seen":
+        return failed(told, **facts)
+    return (partly if "ignored" in fates.values() else passed)(told, **facts)
+
+
+probe = Probe("system", "where instructions may stand, and are seen", 5, script, tokens=1500)

@@ -1,0 +1,68 @@
+"""Text format: over several answers, which calls are left in the content or in the reasoning, and in which format.
+
+``text_formats``: where and how calls came → how often, ``{"native": 2, "hermes in content": 1}``.
+``text_format``: the format of most calls in text, "" where none is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from workbench import textcalls
+from workbench.loop import Limits
+from workbench.probes._drive import Played, drive, without_call
+from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
+from workbench.probes._subject import Subject
+from workbench.probes._tools import ADD, ECHO, Toolbox
+
+NATIVE, NONE, CUT = "native", "none", "cut"
+
+
+def script(subject: Subject) -> Script:
+    """Three ways to ask for a call: one tool, one of two, and after some thought."""
+    asked = (
+        (f"Call probe_echo with the text {subject.nonce}.", (ECHO,)),
+        ("Add 19 and 23 with one of your tools.", (ECHO, ADD)),
+        (f"Think about which tool returns a text, then call it with the text {subject.nonce}.", (ADD, ECHO)),
+    )
+    found: list[str] = []
+    for number, (words, tools) in enumerate(asked):
+        request = subject.request(words, tools)
+        title = f"call {number + 1} of {len(asked)}"
+        played = yield from drive(subject, request, title, Toolbox(subject.nonce).run, limits=Limits(1))
+        if played.is_refused:
+            return (yield from without_call(subject, played))
+        found.append(place(played))
+    return judged(found)
+
+
+def place(played: Played) -> str:
+    """Where and how the first answer has a call."""
+    answer, request = played.answers[0].response, played.answers[0].request
+    if any(any(m.tool_calls()) for m in (answer.messages if answer else ())):
+        return NATIVE
+    thought = "\n".join(part.text or "" for part in played.reasoning(0))
+    for where, text in (("content", played.text(0)), ("reasoning", thought)):
+        calls = textcalls.find(text, request.tools if request else ())
+        if calls:
+            return f"{calls[0].format} in {where}"
+    return CUT if played.is_cut else NONE
+
+
+def judged(found: list[str]) -> Sample:
+    """What all of them come to."""
+    counts = Counter(name for name in found if name != CUT)
+    texts = Counter({name: n for name, n in counts.items() if name not in (NATIVE, NONE)})
+    best = texts.most_common(1)[0][0].partition(" ")[0] if texts else ""
+    facts = {"text_formats": dict(counts), "text_format": best}
+    told = ", ".join(f"{name} {n}" for name, n in counts.items())
+    if not counts:
+        return unclear("every answer was cut at its length before a call")
+    if set(counts) == {NONE}:
+        return failed(f"{counts[NONE]} answers, and none with a call", **facts)
+    if set(counts) == {NATIVE}:
+        return passed("every call came in the protocol's form", **facts)
+    return partly(f"calls: {told}", **facts)
+
+
+probe = Probe("text-format", "which calls are left in text, and in which format", 4, script, tokens=1800)
