@@ -17,8 +17,11 @@ from workbench.tui.screens.edit import EditScreen
 from workbench.tui.screens.exporting import ExportScreen
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.home import HomePane, HomeScreen
+from workbench.tui.screens.lab import LabScreen
+from workbench.tui.screens.lab_step import StepScreen
 from workbench.tui.screens.ladder import LadderScreen
 from workbench.tui.screens.matrix import MatrixScreen
+from workbench.tui.screens.metrics import MetricsScreen
 from workbench.tui.screens.minimizing import MinimizingScreen
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.send import SendScreen
@@ -51,6 +54,9 @@ OWNERS: dict[str, type] = {
     "what-if": WhatIfScreen,
     "export": ExportScreen,
     "minimize": MinimizingScreen,
+    "lab": LabScreen,
+    "step": StepScreen,
+    "metrics": MetricsScreen,
 }
 """Who binds a scope. A new scope names its screen or pane here."""
 

@@ -130,10 +130,11 @@ class Costs:
 def costs(inspector: Inspector, prices: Prices) -> Costs:
     """What a session costs. Inspects all of it. Raises SessionFormatError where an exchange cannot be read."""
     inspector.run()
-    return Costs(tuple(_turns(inspector, prices)))
+    return Costs(tuple(turns(inspector, prices)))
 
 
-def _turns(inspector: Inspector, prices: Prices) -> Iterator[Turn]:
+def turns(inspector: Inspector, prices: Prices) -> Iterator[Turn]:
+    """Every turn of what is inspected. Raises SessionFormatError where an exchange cannot be read."""
     for row in list(inspector.rows):
         if row.conversation is None:
             continue

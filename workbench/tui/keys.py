@@ -5,48 +5,16 @@ A user's own keys are laid over it by ``keymap``; nothing else may ask for the k
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.tui.key import Key, readable
+from workbench.tui.workkeys import ANSWER, CONTINUE, EXPORT, LAB, METRICS, MINIMIZE, SEND, STEP, WHAT_IF
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
 
-
-class Key(NamedTuple):
-    """One key.
-
-    Attributes:
-        id: its scope and its name, for good: people's ``keys.yaml`` speaks of it.
-        keys: as Textual or people name them (``question_mark``, ``?``), separated by commas; the first is
-            for the footer.
-        action: what it runs.
-        word: what it does, in a word or two (footer, palette).
-        text: what it does, in a sentence (help).
-        rank: importance in the footer, from 1: what there is no room for goes last first; 0 to leave it out.
-    """
-
-    id: str
-    keys: str
-    action: str
-    word: str
-    text: str
-    rank: int = 0
-
-    @property
-    def scope(self) -> str:
-        """Where it is in force: a name of ``SCOPES``."""
-        return self.id.partition(".")[0]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Its keys as people read them."""
-        return tuple(readable(name) for name in self.keys.split(",") if name)
-
-    @property
-    def show(self) -> str:
-        """Its first key as people read it, "" where it has none."""
-        return self.names[0] if self.keys else ""
-
+__all__ = ["ANSWER", "CONTINUE", "EXPORT", "LAB", "METRICS", "MINIMIZE", "SEND", "STEP", "WHAT_IF", "Key", "readable"]
+"""Rows that stand in other files; all others are here."""
 
 GLOBAL = (
     Key("global.help", "?,f1", "help", "help", "how to read this screen and this pane, and their keys", 3),
@@ -115,6 +83,17 @@ SESSION = (
     Key("session.export", "x", "export", "export", "a test of this request, or it in any other form; a report", 18),
     Key("session.what-if", "V", "what_if", "what if", "send it with one thing different, to several targets", 17),
     Key("session.minimize", "M", "minimize", "minimise", "the smallest request that fails so, the smallest edit", 18),
+    Key(
+        "session.lab",
+        "L",
+        "lab",
+        "probe lab",
+        "probe models; the simulator of this exchange's contract comes first",
+        19,
+    ),
+    Key(
+        "session.metrics", "$", "metrics", "metrics", "tokens and cost turn by turn; how often tool use went wrong", 20
+    ),
     Key("session.copy", "y", "copy", "copy", "copy a value, a pointer, bytes, the request as cURL", 12),
     Key("session.zoom", "z", "zoom", "zoom", "the focused pane alone, and back", 8),
     Key("session.filter", "&", "filter", "filter", "show only some exchanges: tool:bash status:4xx text~word", 9),
@@ -232,81 +211,6 @@ STREAM = (
     Key("stream.back", "q,t", "back", "back", "back to the session; enter goes to the bytes of the event", 4),
 )
 
-SEND = (
-    Key("send.pane", "tab,shift+tab", "pane", "pane", "what there is to know, and the request as it goes out", 7),
-    Key("send.next-protocol", "l,right", "protocol(1)", "protocol", "the next protocol that the target speaks", 4),
-    Key("send.previous-protocol", "h,left", "protocol(-1)", "previous", "the protocol before it"),
-    Key("send.stream", "t", "stream", "stream", "ask for a stream, or for an answer in one piece", 5),
-    Key("send.target", "T", "target", "target", "another target", 3),
-    Key(
-        "send.unbound", "u", "unbound", "drop unbound", "leave out the signed blocks whose signature no longer holds", 6
-    ),
-    Key("send.write", "w", "write", "write", "write the body that goes out into a file", 8),
-    Key("send.back", "q,escape,s", "back", "back", "back, without sending", 2),
-)
-
-MINIMIZE = (
-    Key("minimize.branch", "b", "branch", "branch", "go on with the smallest request: edit, send, export it", 2),
-    Key("minimize.apply", "a", "apply", "apply edit", "make a branch with the edit, the best where none is chosen", 3),
-    Key("minimize.write", "w", "write", "write", "write the smallest request, or the edited one, into a file", 5),
-    Key("minimize.next-pane", "tab", "pane(1)", "pane", "what is left, the smallest request, as it was, the edits", 6),
-    Key("minimize.previous-pane", "shift+tab", "pane(-1)", "previous pane", "the pane before"),
-    Key("minimize.leave", "escape", "leave", "stop", "stop and keep the smallest so far; once it is over, back", 4),
-    Key("minimize.back", "q,M", "back", "back", "back to the session", 7),
-)
-
-CONTINUE = (
-    Key("continue.run", "r", "run", "run on", "step after step, until something has to be decided", 2),
-    Key("continue.edit", "e", "edit", "edit", "write the result, the request, or what the user says next", 3),
-    Key("continue.editor", "E", "editor", "$EDITOR", "write it in your own editor"),
-    Key("continue.offer", "o", "offer", "other result", "another result of those at hand: recorded, an error", 6),
-    Key("continue.error", "x", "error", "error", "the tool failed: the result is an error, and back", 7),
-    Key("continue.undo", "u", "undo", "step back", "the step before; what was sent stays a branch", 5),
-    Key("continue.limits", "L", "limits", "limits", "how many requests and tokens, how often the same call", 8),
-    Key("continue.target", "T", "target", "target", "another target", 9),
-    Key("continue.pane", "tab,shift+tab", "pane", "pane", "the steps, or all of one", 10),
-    Key("continue.leave", "escape", "leave", "leave", "stop what goes on; else back"),
-    Key("continue.back", "q", "back", "back", "back; what was sent stays a branch", 4),
-)
-
-ANSWER = (
-    Key(
-        "answer.pane",
-        "tab",
-        "pane(1)",
-        "pane",
-        "the answers, what is found; the other answer where there is room for one",
-        3,
-    ),
-    Key("answer.previous-pane", "shift+tab", "pane(-1)", "previous pane", "the pane before"),
-    Key("answer.again", "s", "again", "send again", "send the same once more", 5),
-    Key("answer.edit", "e", "edit", "edit", "edit the request further, from what was sent on", 6),
-    Key("answer.branches", "B", "branches", "branches", "the tree of edits and sends that it belongs to", 7),
-    Key("answer.export", "x", "export", "export", "export it: a test, curl, python, HAR, a report", 8),
-    Key("answer.write", "w", "write", "write", "write the body of the answer into a file", 9),
-    Key("answer.open", "o", "open", "open", "the new exchange in full: wire, IR, reasoning, closure"),
-    Key("answer.leave", "escape", "leave", "leave", "break off what is on its way and keep what came; else back", 1),
-    Key("answer.back", "q", "back", "back", "back; what is on its way is broken off and kept", 2),
-)
-
-WHAT_IF = (
-    Key("what-if.next-target", "l,right", "column(1)", "target", "the next target", 3),
-    Key("what-if.previous-target", "h,left", "column(-1)", "previous", "the target before it"),
-    Key("what-if.add", "T", "target", "add target", "one more target: a simulator is asked at once", 4),
-    Key("what-if.send", "s", "send", "send", "send the variant under the cursor to the target, or once more", 5),
-    Key("what-if.send-all", "A", "send_all", "send all", "send to the target what it was not sent yet", 6),
-    Key("what-if.pane", "tab,shift+tab", "pane", "pane", "the table, and the outcome under the cursor", 7),
-    Key("what-if.leave", "escape", "leave", "stop", "stop what is on its way; else back"),
-    Key("what-if.back", "q,V", "back", "back", "back; what was sent is kept as branches", 2),
-)
-
-EXPORT = (
-    Key("export.write", "w", "write", "write", "write it; a test is run at once: red before, green after"),
-    Key("export.scope", "a", "scope", "scope", "this exchange, the branch of its edits, the whole session", 3),
-    Key("export.redact", "R", "redact", "redact", "stand-ins for private text; the findings stay the same", 5),
-    Key("export.pane", "tab,shift+tab", "pane", "pane", "the forms, and what is written", 6),
-    Key("export.back", "q,escape,x", "back", "back", "back to the session", 2),
-)
 
 HOME = (
     Key("home.open", "o", "ask_path", "open", "open a file by its path; tab completes it", 2),
@@ -314,6 +218,15 @@ HOME = (
     Key("home.record", "r", "record", "record", "record a client's traffic through a proxy on this machine", 3),
     Key("home.stop", "S", "stop", "stop", "stop the recording under the cursor, or the only one that runs"),
     Key("home.error", "e", "error_text", "error text", "paste an error text: which rule it is, what to look for", 4),
+    Key("home.lab", "l,L", "lab", "probe lab", "find out what a model behind an endpoint can really do", 5),
+    Key(
+        "home.metrics",
+        "m,$",
+        "metrics",
+        "metrics",
+        "tokens, cost and how tool use went, of these sessions or a folder",
+        8,
+    ),
     Key("home.clients", "c", "clients", "clients", "sessions in the folders of known clients: off, and on again", 9),
     Key("home.search", "/", "search", "search", "search in the list", 7),
     Key("home.next-match", "n", "match(1)", "next match", "next match of the search"),
@@ -372,6 +285,9 @@ _WITH_PANES = (
     "answer",
     "minimize",
     "continue",
+    "lab",
+    "step",
+    "metrics",
 )
 
 SCOPES: dict[str, Scope] = {
@@ -392,6 +308,9 @@ SCOPES: dict[str, Scope] = {
     "send": Scope("before sending", SEND, ("global",)),
     "minimize": Scope("minimising", MINIMIZE, ("global",)),
     "continue": Scope("continuing", CONTINUE, ("global",)),
+    "lab": Scope("the probe lab", LAB, ("global",)),
+    "step": Scope("stepping through a probe", STEP, ("global",)),
+    "metrics": Scope("metrics", METRICS, ("global",)),
     "answer": Scope("the answer", ANSWER, ("global",)),
     "help": Scope("help", HELP),
     "pane": Scope("every list", PANE, ("global", *_WITH_PANES)),
@@ -427,26 +346,13 @@ OPEN_STEP = _reworded("pane.open", "do it", "do the pending step", 1)
 OPEN_NODE = _reworded("pane.open", "continue", "stand there: edit and send from there on", 1)
 OPEN_FORM = _reworded("pane.open", "write", "write it in the form under the cursor", 1)
 OPEN_CELL = _reworded("pane.open", "show", "the exchange of the outcome, beside the original", 1)
+OPEN_EVIDENCE = _reworded("pane.open", "evidence", "the exchanges behind the verdict, as a session", 1)
+OPEN_ASK = _reworded("pane.open", "send", "send the pending request", 1)
+OPEN_TURN = _reworded("pane.open", "open", "the exchange of the turn; the turns of the session", 1)
 OPEN_EXAMPLE = _reworded("pane.open", "open", "open the session under the cursor", 1)
 
 EVEN_WHILE_TYPING = frozenset({"global.suspend", "global.quit"})
 """Ids of keys that work in a line of input too: none of them may be a printable character."""
-
-_SIGNS = {"slash": "/", "backslash": "\\", "at": "@", "minus": "-", "plus": "+", "underscore": "_"}
-_SPOKEN = {"down": "↓", "up": "↑", "left": "←", "right": "→", "pagedown": "pgdn", "pageup": "pgup", "escape": "esc"}
-
-
-def readable(name: str) -> str:
-    """A key as people read it: ``question_mark`` → ``?``, ``pagedown`` → ``pgdn``, ``,`` and ``space`` by name."""
-    if len(name) == 1 or name in _SPOKEN:
-        return _SPOKEN.get(name, name)
-    if name in _SIGNS:
-        return _SIGNS[name]
-    try:
-        sign = unicodedata.lookup(name.replace("_", " ").upper())
-    except KeyError:
-        return name
-    return sign if sign.isprintable() and not sign.isspace() and sign != "," else name
 
 
 def first_name(key: Key) -> str:

@@ -58,6 +58,17 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "differing": ("≠ differs", "warning", "they do not; + is new, - stood in the original alone"),
     "branch": ("├─└ branch", "muted", "made of the same thing as the one below"),
     "mark": ("⚑ mark", "accent", "a place you marked; ✎ with a note of yours"),
+    "system": ("▒ system", "role", "metrics: tokens of the system prompt"),
+    "overhead": ("▓ overhead", "warning", "metrics: added by the provider because tools are declared"),
+    "definitions": ("▚ tools", "call", "metrics: definitions of tools"),
+    "history": ("░ history", "muted", "metrics: replayed history"),
+    "new": ("█ new", "ok", "metrics: what is new in a request; in other bars the part of a whole"),
+    "output": ("▄ output", "accent", "metrics: what the model wrote"),
+    "cached": ("│ cached", "strong", "metrics: in a bar, everything before it was read from a cache"),
+    "passed": ("✓ pass", "ok", "every sample of the probe showed it"),
+    "partial": ("! partial", "warning", "some samples did, or a part of it"),
+    "failed": ("✗ fail", "error", "none did, although it was measured"),
+    "unclear": ("? unclear", "muted", "it could not be measured: network, key, rate limit, or nothing to see"),
     "form": ("\\x1b", "form", "a character that acts or hides, never sent as it is"),
 }
 """Every sign with its word: name → (sign and word, style, meaning)."""
@@ -268,6 +279,58 @@ GUIDES: Mapping[str, Guide] = {
         ("taken", "error", "warning", "cursor"),
     ),
     "outcome": Guide("Outcome", "The outcome under the cursor: what the target said, and what the rules find."),
+    "probes": Guide(
+        "Probes",
+        "Each row is a probe, each column a model behind a target, each cell what was measured: the verdict, and how "
+        "many samples passed. What an earlier run found says how old it is. An x marks the probes that a run takes. "
+        "Before anything goes to a real endpoint it is said how many requests and tokens that will be.",
+        ("passed", "partial", "failed", "unclear", "cursor"),
+    ),
+    "verdict-of": Guide(
+        "Verdict",
+        "Why the probe under the cursor came to its verdict: its samples, how sure that is, the requests that show it, "
+        "and what the profile learned from them. Enter on the probe opens them as a session.",
+        ("passed", "partial", "failed", "unclear"),
+    ),
+    "profile": Guide(
+        "Profile",
+        "What was measured of the chosen target now, beside what was measured the last time. Drift is a change of how "
+        "often a probe passes that chance does not explain. workbench profile lists all of them.",
+        ("edit",),
+    ),
+    "probe-steps": Guide(
+        "Steps",
+        "The requests of one sample of a probe. The last line is the one that is next: enter sends it, r sends all "
+        "that are left. Its tools are never run: the probe answers the calls itself.",
+        ("taken", "error", "edit", "cursor"),
+    ),
+    "reasoned": Guide(
+        "Reasoning",
+        "What was asked, what came, and what the rules find in it; at the end the verdict, its reason, and what was "
+        "learned. A sample that was stepped through is no part of a profile.",
+        ("passed", "partial", "failed", "unclear", "call", "reasoning"),
+    ),
+    "asked": Guide(
+        "Pending request",
+        "What is asked, as it would be sent. Enter edits what the cursor stands on; the probe goes on from what comes.",
+        ("edit", "error", "warning", "cursor"),
+    ),
+    "came": Guide("What came", "The IR of the answer, or of the request as it was sent.", ("call", "reasoning")),
+    "asked-bytes": Guide(
+        "Bytes", "The same on the wire. Messages that the request before did not have are marked.", ("selected", "form")
+    ),
+    "chart": Guide(
+        "Metrics",
+        "A bar for each turn, or for each session, made of what its tokens were spent on; then what that costs at list "
+        "price; then how often tool use went right and wrong, by provider, model, client or day. Tokens that no answer "
+        "counted are estimated from the bytes, and marked with ~. Nothing is sent.",
+        ("system", "overhead", "definitions", "history", "new", "output", "cached"),
+    ),
+    "measured": Guide(
+        "What it was spent on",
+        "The row under the cursor in numbers, and what a cache breakpoint would have saved.",
+        ("system", "overhead", "definitions", "history", "new", "output"),
+    ),
     "HomePane": Guide(
         "Sessions",
         "Sessions at hand: examples, recent ones, recordings, and those that known clients left, which are only read. "

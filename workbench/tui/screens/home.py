@@ -222,6 +222,17 @@ class HomeScreen(Screen[None]):
 
         self.app.push_screen(ErrorTextScreen())
 
+    def action_lab(self) -> None:
+        from workbench.tui.screens.lab import LabScreen
+
+        self.app.push_screen(LabScreen())
+
+    def action_metrics(self) -> None:
+        """Of all that is in the list, or of one folder."""
+        from workbench.tui.screens.metrics import of_paths
+
+        of_paths(self.workbench, [item.path for item in self.pane.items()])
+
     def action_clients(self) -> None:
         try:
             memory.show_clients(not memory.shows_clients())

@@ -131,6 +131,20 @@ class Outward(Follower):
             session = cast("SessionScreen", self)
             session.working.current(opened.index, lambda node: begin(session, node))
 
+    def action_lab(self) -> None:
+        """Probe models, first the simulator of the contract that the exchange is read under."""
+        from workbench.tui.screens.lab import LabScreen
+
+        row = self.opened.row if self.opened else None
+        label = self.opened.detail.contract.label if self.opened else "openai"
+        self.app.push_screen(LabScreen(label, (row and row.protocol) or "", is_own=row is not None))
+
+    def action_metrics(self) -> None:
+        """What this session cost, turn by turn, and how tool use went."""
+        from workbench.tui.screens.metrics import of_session
+
+        of_session(self._session)
+
     def action_export(self) -> None:
         """Write the request, as it was recorded or as it was edited last, in a form that others take."""
         from workbench.tui.screens.exporting import begin

@@ -1,0 +1,58 @@
+"""One key: what it is called, what it runs, and how people read it."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import NamedTuple
+
+_SIGNS = {"slash": "/", "backslash": "\\", "at": "@", "minus": "-", "plus": "+", "underscore": "_"}
+_SPOKEN = {"down": "↓", "up": "↑", "left": "←", "right": "→", "pagedown": "pgdn", "pageup": "pgup", "escape": "esc"}
+
+
+def readable(name: str) -> str:
+    """A key as people read it: ``question_mark`` → ``?``, ``pagedown`` → ``pgdn``, ``,`` and ``space`` by name."""
+    if len(name) == 1 or name in _SPOKEN:
+        return _SPOKEN.get(name, name)
+    if name in _SIGNS:
+        return _SIGNS[name]
+    try:
+        sign = unicodedata.lookup(name.replace("_", " ").upper())
+    except KeyError:
+        return name
+    return sign if sign.isprintable() and not sign.isspace() and sign != "," else name
+
+
+class Key(NamedTuple):
+    """One key.
+
+    Attributes:
+        id: its scope and its name, for good: people's ``keys.yaml`` speaks of it.
+        keys: as Textual or people name them (``question_mark``, ``?``), separated by commas; the first is
+            for the footer.
+        action: what it runs.
+        word: what it does, in a word or two (footer, palette).
+        text: what it does, in a sentence (help).
+        rank: importance in the footer, from 1: what there is no room for goes last first; 0 to leave it out.
+    """
+
+    id: str
+    keys: str
+    action: str
+    word: str
+    text: str
+    rank: int = 0
+
+    @property
+    def scope(self) -> str:
+        """Where it is in force: a name of ``SCOPES``."""
+        return self.id.partition(".")[0]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its keys as people read them."""
+        return tuple(readable(name) for name in self.keys.split(",") if name)
+
+    @property
+    def show(self) -> str:
+        """Its first key as people read it, "" where it has none."""
+        return self.names[0] if self.keys else ""

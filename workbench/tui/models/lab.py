@@ -1,0 +1,280 @@
+"""Lines of the probe lab: probes and targets as a matrix, what a verdict rests on, a profile beside the last one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models.repairs import labelled
+from workbench.tui.models.words import count, duration
+from workbench.wire.jsontext import dumps
+
+if TYPE_CHECKING:
+    from workbench.capability import CapabilityProfile
+    from workbench.ir import JsonValue
+    from workbench.probes import Probe, Result
+    from workbench.targets.target import Target
+    from workbench.tui.probing import Column, ProbeRun
+    from workbench.wire.exchange import Exchange
+
+SIGNS = {
+    "pass": ("✓", "ok"),
+    "partial": ("!", "warning"),
+    "fail": ("✗", "error"),
+    "inconclusive": ("?", "muted"),
+}
+"""Verdict → sign and style; the word stands beside it."""
+
+NAME = 20
+"""Columns of a probe's mark and name."""
+
+CELL = 22
+"""Columns of a verdict."""
+
+FACT = 30
+"""Columns of a fact's name."""
+
+LEAST_TITLE = 24
+"""Columns of a probe's title that still say something."""
+
+MOST_FACT = 200
+"""Characters of a fact."""
+
+
+def seen(columns: int, chosen: int, width: int) -> range:
+    """The targets that are seen, the chosen one among them."""
+    most = max(1, (width - NAME) // CELL)
+    first = max(0, min(chosen - most + 1, columns - most))
+    return range(first, min(columns, first + most))
+
+
+def heads(columns: Sequence[Column], chosen: int, width: int) -> list[Line]:
+    """Two lines over the matrix: the targets, and what each is asked in."""
+    shown = seen(len(columns), chosen, width)
+    more = len(columns) - len(shown)
+    names = [Span("  probe", "muted", NAME + 2)]
+    how = [Span("", "", NAME + 2)]
+    for n in shown:
+        subject = columns[n].subject
+        name = f"{'▸' if n == chosen else ' '}{subject.target.name}"
+        names += [Span(name, "tab" if n == chosen else "strong", CELL - 1), Span(" ")]
+        how += [Span(f" {subject.protocol}", "muted", CELL)]
+    room = width - NAME - CELL * len(shown)
+    names.append(Span(f"+{more}" if more else "what it finds out" if room >= LEAST_TITLE else "", "muted"))
+    return [tuple(names), tuple(how)]
+
+
+def row(probe: Probe, cells: Sequence[Line], shown: range, chosen: int, width: int, *, is_marked: bool) -> Line:
+    """A probe and its verdict at each target."""
+    mark = Span("x " if is_marked else "  ", "accent strong")
+    spans = [mark, Span(probe.name, "strong" if is_marked else "", NAME - 2)]
+    for n, cell in zip(shown, cells, strict=True):
+        spans += (Span(s.text, f"{s.style} lit", s.width) if n == chosen else s for s in cell)
+    if width - NAME - CELL * len(shown) >= LEAST_TITLE:
+        spans.append(Span(probe.title, "muted"))
+    return tuple(spans)
+
+
+def cell(result: Result | None, *, is_fresh: bool, now: float, state: str = "") -> Line:
+    """A verdict with its samples; what an earlier run found says how old it is."""
+    if state:
+        return (Span(state, "accent", CELL - 1), Span(" "))
+    if result is None:
+        return (Span("  not run", "muted", CELL - 1), Span(" "))
+    sign, style = SIGNS[result.outcome.value]
+    word = "unclear" if result.outcome.value == "inconclusive" else result.outcome.value
+    share = f" {result.passes}/{result.n}" if result.n else ""
+    age = "" if is_fresh else f" · {ago(now - result.at)}"
+    told = f"{word}{share}"
+    return (
+        Span(f"{sign} ", style),
+        Span(told, style if is_fresh else "", len(told)),
+        Span(age, "muted", CELL - 3 - len(told)),
+        Span(" "),
+    )
+
+
+def ago(seconds: float) -> str:
+    """``3 d``: how long since, in one unit."""
+    for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{int(seconds // length)} {unit} ago"
+    return "just now"
+
+
+def state_of(run: ProbeRun | None, probe: Probe) -> str:
+    """What goes on in a cell: it runs, or waits; "" where neither."""
+    if run is None or probe not in run.probes:
+        return ""
+    if probe is run.running:
+        return f"… {run.sample + 1} of {run.samples}"
+    is_over = any(result.probe == probe.name for result in run.measurement.results)
+    return "" if is_over else "· waiting"
+
+
+# What is above.
+
+
+def plan(probes: Sequence[Probe], of: int, samples: int, targets: int) -> Line:
+    """What a run would take."""
+    if not probes:
+        return line(Span("no probe is marked: space marks one, a all of them", "warning"))
+    return line(
+        Span(f"{len(probes)} of {count(of, 'probe')} marked", "strong"),
+        Span(f" · {count(samples, 'sample')} each · {estimate(probes, samples)}", "muted"),
+        Span(f" · {count(targets, 'target')}" if targets > 1 else "", "muted"),
+    )
+
+
+def estimate(probes: Sequence[Probe], samples: int) -> str:
+    """Requests and tokens that it takes."""
+    requests = sum(probe.requests for probe in probes) * samples
+    tokens = sum(probe.tokens for probe in probes) * samples
+    return f"at most {count(requests, 'request')}, about {tokens:,} tokens"
+
+
+def going_on(run: ProbeRun, waiting: int, *, is_stopping: bool) -> Line:
+    """How far a run is."""
+    probe = run.running
+    name = probe.name if probe else "the profile"
+    most = sum(probe.requests for probe in run.probes) * run.samples
+    sent = len(run.measurement.exchanges)
+    more = f" · {count(waiting, 'target')} to follow" if waiting else ""
+    return line(
+        Span("stopping … " if is_stopping else f"{run.column.subject.target.name}: {name} … ", "accent strong"),
+        Span(f"{run.done} of {count(len(run.probes) * run.samples, 'sample')}", "strong"),
+        Span(f" · {sent} of at most {count(most, 'request')} sent{more}", "muted"),
+    )
+
+
+def question(target: Target, told: str, model: str, *, is_set: bool) -> str:
+    """What is asked before anything leaves this program."""
+    key = f"with the key in ${target.key_variable}" if target.key_variable else "without a key"
+    key += ", which is not set" if target.key_variable and not is_set else ""
+    host = urlsplit(target.url).netloc
+    return f"{told} go to {host} ({model}) {key}. They may cost money. Tools are never executed."
+
+
+# One verdict.
+
+
+def verdict_lines(
+    probe: Probe, column: Column | None, result: Result | None, shown_by: Sequence[Exchange], width: int
+) -> list[Line]:
+    """Everything about one verdict."""
+    made = [line(Span(f"{probe.name}  ", "strong"), Span(probe.title, "muted"))]
+    if column is None or result is None:
+        return [*made, *wrap(f"not run yet; {estimate((probe,), 1)} for a sample", width, "muted")]
+    sign, style = SIGNS[result.outcome.value]
+    low, high = result.interval
+    share = f"{result.passes} of {count(result.n, 'sample')} passed" if result.n else "nothing was measured"
+    sure = f" · of all {low:.0%} to {high:.0%} would (95 %)" if result.n else ""
+    failed = f" · {result.unmeasured} not measured" if result.unmeasured and result.n else ""
+    made.append(line(Span(f"{sign} {result.outcome.value}  ", f"{style} strong"), Span(f"{share}{failed}{sure}", "")))
+    made += wrap(result.words, width, style if style != "muted" else "")
+    when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(result.at))
+    kept = f"{count(len(result.evidence), 'exchange')}: enter opens them" if result.evidence else "no exchange"
+    made += labelled("seen in", f"{kept} · {when}", width, "muted")
+    made += (_shown(exchange, n) for n, exchange in enumerate(shown_by, 1))
+    for n, (name, value) in enumerate(result.facts.items()):
+        made.append(line(Span("" if n else "  learned", "muted", 10), Span(f"{name}  ", "key"), Span(told(value))))
+    return made
+
+
+def _shown(exchange: Exchange, number: int) -> Line:
+    status = exchange.response.status if exchange.response else 0
+    style = "ok" if 200 <= status < 300 else "error"
+    return line(
+        Span(f"{number:>12}  ", "muted"),
+        Span(f"{status or '---'}  ", style),
+        Span(exchange.note),
+        Span(f"  {duration(exchange.duration)}", "muted"),
+    )
+
+
+def told(value: JsonValue) -> str:
+    """A fact in a few words."""
+    if value is None:
+        return "not measured"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {told(held)}" for name, held in value.items())[:MOST_FACT] or "nothing"
+    if isinstance(value, list):
+        return ", ".join(map(told, value))[:MOST_FACT] or "none"
+    return value[:MOST_FACT] if isinstance(value, str) and value else dumps(value).decode("utf-8", "replace")
+
+
+# The profile.
+
+
+def profile_lines(column: Column | None, now: float, width: int) -> list[Line]:
+    """What was measured now beside what was measured last, with what differs marked."""
+    if column is None:
+        return wrap("no target yet: T adds one", width, "muted")
+    profile, last = column.profile, column.last
+    if profile is None and last is None:
+        return wrap("nothing was measured of it yet: r runs the marked probes, s steps through one", width, "muted")
+    return [*_profile_head(column, now, width), *_facts(profile, last, width), *_profile_foot(column, width)]
+
+
+def _profile_head(column: Column, now: float, width: int) -> Iterator[Line]:
+    profile, last = column.profile, column.last
+    yield from wrap(f"{column.subject.model} · {column.subject.protocol}", width, "strong")
+    stale = "" if profile or last is None else last.why_stale(now)
+    if stale:
+        yield from wrap(f"! stale: {stale}", width, "warning")
+    each = _side(width)
+    yield line(
+        Span("", "", FACT + 2),
+        Span("now" if profile else "not run now", "muted", each),
+        Span(f"last, {ago(now - last.verified_at)}" if last else "never before", "muted", each),
+    )
+
+
+def _facts(profile: CapabilityProfile | None, last: CapabilityProfile | None, width: int) -> Iterator[Line]:
+    from workbench.capability import NAMES
+
+    now, before = profile.facts if profile else {}, last.facts if last else {}
+    each = _side(width)
+    for name in dict.fromkeys((*NAMES, *now, *before)):
+        new, old = now.get(name), before.get(name)
+        sign, style = _difference(new, old) if profile and last else (" ", "")
+        yield line(
+            Span(f"{sign} ", f"{style} strong"),
+            Span(name, "" if name in NAMES else "muted", FACT),
+            Span(told(new) if profile else "", style or ("" if new is not None else "muted"), each),
+            Span(told(old) if last else "", "muted", each),
+        )
+
+
+def _difference(new: JsonValue, old: JsonValue) -> tuple[str, str]:
+    if new == old:
+        return " ", ""
+    return ("+", "ok") if old is None else ("-", "warning") if new is None else ("~", "warning")
+
+
+def _profile_foot(column: Column, width: int) -> Iterator[Line]:
+    kept = column.kept
+    if kept is None:
+        return
+    yield ()
+    if kept.before is None:
+        yield from wrap("the first profile of this target", width, "muted")
+    elif kept.before.facts == kept.profile.facts:
+        yield from wrap("= the same facts as last time", width, "ok")
+    else:
+        yield from wrap("~ changed   + new   - not measured any more", width, "muted")
+    for change in kept.drift:
+        yield from wrap(f"! drift: {change}", width, "warning")
+    if kept.trouble:
+        yield from wrap(f"✗ not kept: {kept.trouble}", width, "error")
+    elif kept.profile.evidence:
+        yield from wrap(f"kept; its exchanges are in {kept.profile.evidence}", width, "muted")
+
+
+def _side(width: int) -> int:
+    return max(12, (width - FACT - 2) // 2)

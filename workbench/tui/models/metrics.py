@@ -1,0 +1,375 @@
+"""Lines of the metrics screen: tokens, cost and rates as bars of block characters, with the numbers beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models.tabs import Panes
+from workbench.tui.models.words import count
+
+if TYPE_CHECKING:
+    from workbench.metrics.costs import Costs, Saving, Turn
+    from workbench.metrics.counts import Counts
+    from workbench.metrics.gather import Gathered
+
+VIEWS: Panes = (("tokens", "Tokens"), ("cost", "Cost"), ("rates", "Rates"))
+
+NEVER = "nothing is sent · tools are never executed"
+
+
+class Part(NamedTuple):
+    """A kind of tokens: name, sign and style of its stretch of a bar, and what it is."""
+
+    name: str
+    sign: str
+    style: str
+    text: str
+
+
+PARTS = (
+    Part("system", "▒", "role", "the system prompt"),
+    Part("overhead", "▓", "warning", "added by the provider because tools are declared"),
+    Part("tools", "▚", "call", "definitions of tools"),
+    Part("history", "░", "muted", "replayed: everything up to the last answer"),
+    Part("new", "█", "ok", "what came since: words of the user, results"),
+    Part("output", "▄", "accent", "what the model wrote, reasoning included"),
+)
+"""In the order of a bar; all but the last make up the prompt."""
+
+CACHED = "│"
+"""In a bar: everything before it was read from a cache."""
+
+
+class Rate(NamedTuple):
+    """A share: its name, which counts it is of, whether many are good, and what it says."""
+
+    name: str
+    part: str
+    whole: tuple[str, ...]
+    style: str
+    text: str
+
+
+RATES = (
+    Rate("parsed", "parsed", ("calls",), "ok", "calls whose arguments are one JSON value, as they should be"),
+    Rate("fitting", "fitting", ("calls",), "ok", "calls that also fit the schema of a declared tool"),
+    Rate("closure errors", "unclosed", ("histories",), "error", "requests with a call that has no result in its place"),
+    Rate(
+        "reasoning errors", "reasoning_errors", ("replays",), "error", "requests whose replayed reasoning is not whole"
+    ),
+    Rate("calls in text", "text_calls", ("exchanges",), "error", "answers with a call that was left in the text"),
+    Rate("serial", "serial", ("with_tools",), "info", "requests that switch parallel calls off"),
+    Rate("repaired", "repaired", ("broken",), "ok", "broken calls after which the model made a usable one"),
+    Rate(
+        "blocked", "blocked", ("blocked", "executed"), "ok", "calls that could not be used and got an error, not a run"
+    ),
+    Rate("refused", "refused", ("exchanges",), "error", "requests that were answered with a status of 400 to 499"),
+)
+
+LABEL = 26
+"""Columns of a session's name, at most."""
+
+TURN = 8
+"""Columns of a turn's."""
+
+RATE = 18
+"""Columns of a rate's."""
+
+
+class Item(NamedTuple):
+    """A row of a chart: a turn, a session, or a rate of a group.
+
+    Attributes:
+        label: what stands in front of its bar.
+        tokens: of each of ``PARTS``.
+        session: number of the session, ``turn`` of the turn in it; None where it is none.
+    """
+
+    label: str
+    tokens: tuple[int, ...] = ()
+    cached: int = 0
+    dollars: float | None = None
+    is_counted: bool = True
+    session: int | None = None
+    turn: int | None = None
+    group: Counts | None = None
+    rate: Rate | None = None
+    trouble: str = ""
+
+    @property
+    def prompt(self) -> int:
+        """Tokens that were sent."""
+        return sum(self.tokens[:-1])
+
+
+def of_turns(session: int, costs: Costs) -> list[Item]:
+    """A row for each turn."""
+    made = []
+    for number, turn in enumerate(costs.turns):
+        label = f"{turn.index + 1:>5}"
+        made.append(
+            Item(label, _tokens(turn), turn.cache_read, turn.dollars, turn.is_counted, session=session, turn=number)
+        )
+    return made
+
+
+def of_sessions(gathered: Sequence[Gathered]) -> list[Item]:
+    """A row for each session, those that cannot be read with why."""
+    made = []
+    for number, one in enumerate(gathered):
+        turns = one.costs.turns
+        summed = tuple(sum(tokens) for tokens in zip(*map(_tokens, turns), strict=True)) or (0,) * len(PARTS)
+        cached = sum(turn.cache_read for turn in turns)
+        counted = all(turn.is_counted for turn in turns)
+        made.append(
+            Item(one.path.stem, summed, cached, one.costs.dollars, counted, session=number, trouble=one.trouble)
+        )
+    return made
+
+
+def of_groups(groups: dict[str, Counts]) -> list[Item]:
+    """A heading for each group, and its rates below it."""
+    made = []
+    for name, counts in groups.items():
+        made.append(Item(name or "(not known)", group=counts))
+        made += (Item(rate.name, group=counts, rate=rate) for rate in RATES)
+    return made
+
+
+def _tokens(turn: Turn) -> tuple[int, ...]:
+    return tuple(getattr(turn, part.name) for part in PARTS)
+
+
+# Bars.
+
+
+def stacked(tokens: Sequence[int], cached: int, most: int, width: int) -> Line:
+    """Stretches in proportion to tokens; ``most`` of them take all of the width. What is not nothing is seen."""
+    whole = sum(tokens)
+    room = max(1, round(width * whole / most)) if most and whole else 0
+    lengths = _lengths(tokens, room)
+    spans = [Span(part.sign * n, part.style) for part, n in zip(PARTS, lengths, strict=True) if n]
+    if cached and whole and room:
+        return _cut(spans, min(room - 1, round(room * cached / whole)), width)
+    return (*spans, Span("", "", width - sum(lengths))) if width > sum(lengths) else tuple(spans)
+
+
+def _lengths(tokens: Sequence[int], room: int) -> list[int]:
+    """Columns of each stretch: one at least for what is there, as long as there is room for that."""
+    whole = sum(tokens)
+    if not whole or not room:
+        return [0] * len(tokens)
+    made = [max(1, round(room * n / whole)) if n else 0 for n in tokens]
+    while sum(made) > room and max(made) > 1:
+        made[made.index(max(made))] -= 1
+    while sum(made) < room:
+        made[max(range(len(tokens)), key=lambda k: tokens[k])] += 1
+    return made
+
+
+def _cut(spans: Sequence[Span], at: int, width: int) -> Line:
+    """The bar with the mark of the cache in the place of one of its columns."""
+    text = [(char, span.style) for span in spans for char in span.text]
+    made = [Span(char, style) for char, style in text]
+    made[at] = Span(CACHED, "strong")
+    rest = width - len(made)
+    return (*made, Span("", "", rest)) if rest > 0 else tuple(made)
+
+
+def plain_bar(share: float, width: int, style: str) -> Line:
+    """One stretch, and dots up to the whole."""
+    length = min(width, max(1, round(width * share))) if share else 0
+    return (Span("█" * length, style), Span("·" * (width - length), "muted"))
+
+
+def legend(view: str, width: int) -> Line:
+    """What the stretches of a bar are."""
+    if view == "tokens":
+        signs = [piece for part in PARTS for piece in (Span(f" {part.sign}", part.style), Span(f" {part.name}"))]
+        cached = f"  {CACHED} cached before" if width >= 78 else f" {CACHED}"
+        return (*signs, Span(cached, "strong"))
+    if view == "cost":
+        return line(Span(" what each would have cost at list price; tokens of prompt and output", "muted"))
+    return line(Span(" a bar is a share: how many, of how many", "muted"))
+
+
+# Rows.
+
+
+def head(view: str, is_session: bool, width: int) -> Line:
+    """The names of the columns."""
+    label = "exchange" if is_session else "session"
+    first = _label(is_session)
+    if view == "rates":
+        return ()
+    numbers = f"{'prompt':>10}{'cached':>10}{'output':>9}" if view == "tokens" else f"{'cost':>12}{'tokens':>12}"
+    return line(Span(f"  {label}", "muted", first + 2), Span(numbers, "muted", -(width - first)))
+
+
+def _label(is_session: bool) -> int:
+    return TURN if is_session else LABEL
+
+
+def row(item: Item, view: str, most: float, width: int) -> Line:
+    """A row of a chart. ``most``: what takes the whole width."""
+    if item.rate and item.group:
+        return _rate_row(item, item.rate, item.group, width)
+    if item.group:
+        return _group_row(item.label, item.group)
+    first = _label(item.turn is not None)
+    label = Span(f"{item.label} ", "strong", first)
+    if item.trouble:
+        return line(label, Span(f"? {item.trouble}", "muted"))
+    if not sum(item.tokens):
+        return line(label, Span("no exchange with a model that was answered", "muted"))
+    return (
+        label,
+        *(_token_row(item, most, width - first) if view == "tokens" else _cost_row(item, most, width - first)),
+    )
+
+
+def _token_row(item: Item, most: float, width: int) -> Line:
+    sign = "" if item.is_counted else "~"
+    cached = f"{item.cached:,}" if item.cached else "-"
+    numbers = f"{sign + format(item.prompt, ','):>10}{cached:>10}{sign + format(item.tokens[-1], ','):>9}"
+    return (*stacked(item.tokens, item.cached, int(most), max(4, width - 29)), Span(numbers))
+
+
+def _cost_row(item: Item, most: float, width: int) -> Line:
+    tokens = f"{'' if item.is_counted else '~'}{sum(item.tokens):,}"
+    if item.dollars is None:
+        return (Span("no price is known for this model", "muted", max(4, width - 24)), Span(f"{'-':>12}{tokens:>12}"))
+    share = item.dollars / most if most else 0.0
+    return (*plain_bar(share, max(4, width - 24), "warning"), Span(f"{money(item.dollars):>12}{tokens:>12}"))
+
+
+def _rate_row(item: Item, rate: Rate, counts: Counts, width: int) -> Line:
+    part, whole = share_of(rate, counts)
+    label = Span(f"  {rate.name} ", "", RATE + 2)
+    if not whole:
+        return line(label, Span("none to count", "muted"))
+    numbers = f"{part:,}/{whole:,}"
+    bar = plain_bar(part / whole, max(4, width - RATE - 24), rate.style)
+    return (label, *bar, Span(f"{numbers:>14}", "strong"), Span(f"{part / whole:>7.0%}"))
+
+
+def share_of(rate: Rate, counts: Counts) -> tuple[int, int]:
+    """How many, of how many."""
+    return getattr(counts, rate.part), sum(getattr(counts, name) for name in rate.whole)
+
+
+def _group_row(name: str, counts: Counts) -> Line:
+    sign = "~" if counts.estimated else ""
+    told = f"{count(counts.exchanges, 'exchange')} · {count(counts.calls, 'call')} · {sign}{counts.prompt:,} tokens in"
+    cost = f" · {money(counts.dollars)}" if counts.dollars else ""
+    return line(Span(f"{name}  ", "accent strong"), Span(f"{told}, {sign}{counts.output:,} out{cost}", "muted"))
+
+
+def money(dollars: float) -> str:
+    """``$0.0123``."""
+    return f"${dollars:,.4f}" if dollars < 100 else f"${dollars:,.2f}"
+
+
+def most_of(items: Sequence[Item], view: str) -> float:
+    """What the longest bar stands for."""
+    if view == "cost":
+        return max((item.dollars or 0.0 for item in items), default=0.0)
+    return float(max((sum(item.tokens) for item in items), default=0))
+
+
+# What is below.
+
+
+def details(item: Item | None, gathered: Sequence[Gathered], view: str, width: int) -> list[Line]:
+    """Everything about the row under the cursor."""
+    if item is None:
+        return []
+    if item.rate and item.group:
+        return list(_about_rate(item.rate, item.group, width))
+    if item.group:
+        return wrap(f"{item.label}: the rates below; b groups them otherwise", width, "muted")
+    if item.trouble:
+        return wrap(item.trouble, width, "error")
+    one = gathered[item.session] if item.session is not None else None
+    made = list(_about_turn(one.costs.turns[item.turn], width)) if one and item.turn is not None else []
+    if one and item.turn is None:
+        made += _parts(item, width)
+        made += wrap("enter shows it turn by turn", width, "muted")
+    return [*made, *(_savings(one.costs, width) if one else ())]
+
+
+def _about_rate(rate: Rate, counts: Counts, width: int) -> Iterator[Line]:
+    part, whole = share_of(rate, counts)
+    yield line(Span(f"{rate.name}  ", "strong"), Span(f"{part:,} of {whole:,}"))
+    yield from wrap(rate.text, width, "muted")
+
+
+def _about_turn(turn: Turn, width: int) -> Iterator[Line]:
+    model = turn.model or "(no model)"
+    cost = f" · {money(turn.dollars)}" if turn.dollars is not None else " · no price is known"
+    counted = "" if turn.is_counted else " · estimated from bytes"
+    yield line(Span(f"exchange {turn.index + 1}  ", "strong"), Span(f"{model}{cost}{counted}", "muted"))
+    tokens = _tokens(turn)
+    yield from _parts(Item("", tokens, turn.cache_read), width)
+    if turn.reasoning:
+        yield line(Span(f"  of the output {turn.reasoning:,} are reasoning", "muted"))
+    if turn.cache_read or turn.cache_write:
+        words = f"  read from a cache {turn.cache_read:,} · written to it {turn.cache_write:,}"
+        yield line(Span(words, "strong"))
+
+
+def _parts(item: Item, width: int) -> Iterator[Line]:
+    most = max(item.tokens, default=0)
+    for part, tokens in zip(PARTS, item.tokens, strict=True):
+        room = max(4, min(24, width - 44))
+        length = max(1, round(room * tokens / most)) if tokens else 0
+        yield line(
+            Span(f"  {part.name}", "", 11),
+            Span(f"{tokens:,} ", "strong" if tokens else "muted", -10),
+            Span(part.sign * length, part.style, room + 1),
+            Span(part.text, "muted"),
+        )
+
+
+def _savings(costs: Costs, width: int) -> Iterator[Line]:
+    for saving in costs.savings():
+        yield from wrap(_saving(saving), width, "" if saving.tokens else "muted", indent=2)
+    if costs.unpriced:
+        yield from wrap(f"no price for {', '.join(costs.unpriced)}", width, "muted", indent=2)
+
+
+def _saving(saving: Saving) -> str:
+    place = f"a cache breakpoint at the end of {saving.place}"
+    if saving.why_not:
+        return f"{place}: {saving.why_not}"
+    dollars = f", {money(saving.dollars)}" if saving.dollars is not None else ""
+    return f"{place} would have saved {saving.tokens:,} tokens from being read anew{dollars}"
+
+
+# What is above.
+
+
+def title(name: str, width: int) -> Line:
+    """Which sessions, and that nothing happens."""
+    from workbench.tui.safetext import cells, clip
+
+    told = f"{NEVER} "
+    named = f" Metrics   {clip(name, max(8, width - cells(told) - 14))}"
+    return line(Span(named, "strong"), Span(told, "ok", -max(0, width - cells(named))))
+
+
+def standing(gathered: Sequence[Gathered], going: str, date: str) -> Line:
+    """How far it is, and how much there is in all."""
+    read = [one for one in gathered if not one.trouble]
+    tokens = sum(one.costs.total for one in read)
+    known = [one.costs.dollars for one in read if one.costs.dollars is not None]
+    turns = sum(len(one.costs.turns) for one in read)
+    cost = f" · {money(sum(known))} at list prices of {date}" if known else ""
+    of = f"{count(len(read), 'session')} · " if len(gathered) != 1 else ""
+    return line(
+        Span(f" {going} · " if going else " ", "accent strong"),
+        Span(f"{of}{count(turns, 'turn')} · {tokens:,} tokens{cost}", "strong"),
+        Span("; ~ estimated" if any(not t.is_counted for one in read for t in one.costs.turns) else "", "muted"),
+    )

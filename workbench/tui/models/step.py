@@ -1,0 +1,179 @@
+"""Lines of the screen that steps through a probe: what was sent, what is next, and what the verdict rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from workbench.ir import Text, ToolCallIR, ToolResultIR
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models.ir import node_body, node_line
+from workbench.tui.models.lab import SIGNS, told
+from workbench.tui.models.words import REQUEST, RESPONSE, SEVERITY_GLYPH, count, size
+from workbench.wire.jsontext import dumps
+
+if TYPE_CHECKING:
+    from workbench.ir import Message, Part
+    from workbench.probes import Probe, Sample
+    from workbench.tui.sampling import Sent, Stood
+
+SHORT = 60
+"""Characters of a text that says what an answer is."""
+
+
+def sent_line(sent: Sent) -> Line:
+    """A request that was sent."""
+    status = sent.exchange.response.status if sent.exchange.response else 0
+    sign, style = ("✓", "ok") if 200 <= status < 300 else ("✗", "error")
+    changed = line(Span("~ edited ", "warning")) if sent.is_changed else ()
+    return line(
+        Span(f"{sign} {status or '---'}  ", style), *changed, Span(sent.ask.title), Span(f" · {said(sent)}", "muted")
+    )
+
+
+def pending_line(stood: Stood | None, *, is_sending: bool) -> Line:
+    """The request that is next, or the verdict."""
+    if stood is None:
+        return line(Span("… what is next", "muted"))
+    if stood.sample:
+        sign, style = SIGNS[stood.sample.outcome.value]
+        words = Span(stood.sample.words, "muted")
+        return line(Span(f"end   {sign} {stood.sample.outcome.value}  ", f"{style} strong"), words)
+    assert stood.ask
+    word = "… sending  " if is_sending else "next  "
+    edited = Span("~ edited ", "warning") if stood.is_changed else Span("")
+    return line(Span(word, "accent strong"), edited, Span(stood.ask.title, "strong"))
+
+
+def said(sent: Sent) -> str:
+    """What an answer says, in a few words."""
+    answer = sent.opened.decoded.response
+    if answer is None:
+        return sent.exchange.note or "no answer that can be read"
+    if answer.error is not None:
+        return answer.error.message[:SHORT]
+    parts = [part for message in answer.messages for part in message.parts]
+    calls = [part.name or "(no name)" for part in parts if isinstance(part, ToolCallIR)]
+    if calls:
+        return f"calls {', '.join(calls)}"
+    text = " ".join(part.text for part in parts if isinstance(part, Text)).split()
+    return f"says {' '.join(text)[:SHORT]}" if text else "says nothing"
+
+
+def reasoned(probe: Probe, stood: Stood | None, width: int) -> list[Line]:
+    """What was asked and seen so far, and what it came to."""
+    made = [*wrap(f"{probe.name}: {probe.title}", width, "strong")]
+    if stood is None:
+        return made
+    for number, sent in enumerate(stood.sent, 1):
+        made += _seen(number, sent, width)
+    if stood.ask:
+        made += _next(stood, width)
+    if stood.sample:
+        made += _verdict(stood.sample, width, is_changed=any(sent.is_changed for sent in stood.sent))
+    return made
+
+
+def _seen(number: int, sent: Sent, width: int) -> Iterator[Line]:
+    yield ()
+    yield line(Span(f"{number}  ", "accent strong"), Span(sent.ask.title, "strong"))
+    if sent.is_changed:
+        yield from wrap("~ it was not sent as the probe has it", width, "warning", indent=3)
+    status = sent.exchange.response.status if sent.exchange.response else 0
+    yield from wrap(f"status {status or 'none'}", width, "ok" if 200 <= status < 300 else "error", indent=3)
+    answer = sent.opened.decoded.response
+    if answer and answer.error:
+        yield from wrap(answer.error.message, width, "error", indent=3, most=6)
+    for message in answer.messages if answer else ():
+        for part in message.parts:
+            yield from wrap(_part(part), width, _style(part), indent=3, most=4)
+    for found in sent.opened.row.findings:
+        sign = SEVERITY_GLYPH[found.severity]
+        yield from wrap(f"{sign} {found.rule}: {found.message}", width, found.severity.value, indent=3, most=3)
+
+
+def _next(stood: Stood, width: int) -> Iterator[Line]:
+    yield ()
+    assert stood.ask
+    yield line(Span("next  ", "accent strong"), Span(stood.ask.title, "strong"))
+    if stood.is_changed:
+        yield from wrap("~ changed by you; u puts it back", width, "warning", indent=3)
+    if stood.why:
+        yield from wrap(f"✗ {stood.why}", width, "error", indent=3)
+    for part in _new_parts(stood):
+        yield from wrap(_part(part), width, _style(part), indent=3, most=4)
+    yield from wrap("no verdict yet", width, "muted", indent=3)
+
+
+def _new_parts(stood: Stood) -> Iterator[Part]:
+    """Parts of the messages that are new, results first of all."""
+    places = {pointer for pointer, _ in stood.new}
+    request = stood.studied.decoded.request if stood.studied and stood.new else None
+    messages: tuple[Message, ...] = request.messages if request else ()
+    return (part for message in messages if message.pointer in places for part in message.parts)
+
+
+def _verdict(sample: Sample, width: int, *, is_changed: bool) -> Iterator[Line]:
+    sign, style = SIGNS[sample.outcome.value]
+    yield ()
+    yield line(Span(f"{sign} {sample.outcome.value}", f"{style} strong"))
+    yield from wrap(sample.words, width, style if style != "muted" else "", indent=3)
+    for name, value in sample.facts.items():
+        yield line(Span("   "), Span(f"{name}  ", "key"), Span(told(value)))
+    if is_changed:
+        yield from wrap("~ of requests that you changed", width, "warning", indent=3)
+    yield from wrap("a sample that was stepped through is no part of the profile", width, "muted", indent=3)
+
+
+def _part(part: Part) -> str:
+    match part:
+        case ToolCallIR():
+            raw = part.raw if part.raw is not None else dumps(part.input).decode("utf-8", "replace")
+            return f"◆ call {part.name or '(no name)'} {raw}"
+        case ToolResultIR():
+            texts = " ".join(p.text for p in part.content if isinstance(p, Text))
+            return f"◇ result{' (an error)' if part.is_error else ''} {texts}"
+        case Text():
+            return f"text {part.text}"
+    text = getattr(part, "text", None)
+    return f"∴ reasoning {text or '(not readable)'}" if type(part).__name__ == "Reasoning" else type(part).__name__
+
+
+def _style(part: Part) -> str:
+    if isinstance(part, ToolCallIR):
+        return "call"
+    return "result" if isinstance(part, ToolResultIR) else "" if isinstance(part, Text) else "reasoning"
+
+
+def came(sent: Sent, side: str, width: int) -> list[Line]:
+    """The IR of a side of what was sent."""
+    made: list[Line] = []
+    for node in sent.opened.outline.nodes:
+        if node.side == side:
+            made.append(node_line(node))
+            made += node_body(node, width) if side == RESPONSE and node.kind == "part" else []
+    return made
+
+
+def title_of(stood: Stood | None, sent: Sent | None, side: str) -> str:
+    """What the bytes are of."""
+    if sent:
+        decoded = sent.opened.decoded
+        text = decoded.request_text if side == REQUEST else decoded.response_text
+        return f" {'Request' if side == REQUEST else 'Answer'} · {size(len(text))} "
+    if stood is None or stood.ask is None:
+        return " Bytes "
+    new = f" · {count(len(stood.new), 'new message')}" if stood.new else ""
+    return f" Pending request · {size(len(stood.ask.request.body.raw))}{new} "
+
+
+def facts(stood: Stood | None, *, is_sending: bool, runs_on: bool) -> Line:
+    """How far it is."""
+    if stood is None:
+        return line(Span("making the first request …", "muted"))
+    state = "sending … " if is_sending else "running on · " if runs_on else ""
+    told_of = count(len(stood.sent), "request") + " sent"
+    end = ""
+    if stood.sample:
+        end = f" · {stood.sample.outcome.value}"
+    return line(Span(state, "accent strong"), Span(told_of, "strong"), Span(end, "strong"))

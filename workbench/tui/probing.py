@@ -1,0 +1,171 @@
+"""Probes run for the lab: a target with what was measured of it, and one run against it, in a thread of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.errors import UsageError
+from workbench.probes import Measurement, Probe, Result, Sample, Step, Subject, measure, verdict
+
+if TYPE_CHECKING:
+    from workbench.capability import CapabilityProfile
+    from workbench.capability.keeping import Kept
+    from workbench.targets.sending import Sender
+    from workbench.targets.simulator import ScriptedModel
+    from workbench.wire.exchange import Exchange
+    from workbench.wire.session import MemorySession
+
+
+@dataclass(slots=True)
+class Column:
+    """A model behind a target, and what is known of it.
+
+    Attributes:
+        dials: how the model of a simulator behaves, as people typed it.
+        history: profiles that were there before it was run here, oldest first.
+        kept: what the last run here came to.
+        fresh: results of runs here, by probe.
+        shown_by: the exchanges of those.
+        is_agreed: people agreed that requests are sent to it, step by step.
+    """
+
+    subject: Subject
+    dials: str = ""
+    history: Sequence[CapabilityProfile] = ()
+    kept: Kept | None = None
+    fresh: dict[str, Result] = field(default_factory=dict)
+    shown_by: dict[str, tuple[Exchange, ...]] = field(default_factory=dict)
+    is_agreed: bool = False
+
+    @property
+    def profile(self) -> CapabilityProfile | None:
+        """The newest one that was measured here, None before a run."""
+        return self.kept.profile if self.kept else None
+
+    @property
+    def last(self) -> CapabilityProfile | None:
+        """The one before it."""
+        return self.kept.before if self.kept else next(iter(self.history[-1:]), None)
+
+    def result(self, probe: str) -> Result | None:
+        """What a probe came to, here or in an earlier run."""
+        known = self.profile or self.last
+        earlier = (r for r in known.results if r.probe == probe) if known else iter(())
+        return self.fresh.get(probe) or next(earlier, None)
+
+    def evidence(self, result: Result) -> Path | None:
+        """The session of an earlier run that shows a result; None where none was kept."""
+        made = (p for p in self.history if any(r.probe == result.probe and r.at == result.at for r in p.results))
+        path = next((profile.evidence for profile in made), "")
+        return Path(path) if path else None
+
+
+def look_up(subject: Subject, dials: str = "") -> Column:
+    """A column with what was measured of its target before; of whatever chat template. Reads files."""
+    from workbench.capability import Store, key_of
+
+    store = Store.of_user()
+    key = key_of(subject.target, subject.contract.label, Measurement(subject))
+    same = [profile for profile in store.latest() if profile.key[:4] == key[:4]]
+    newest = max(same, key=lambda profile: profile.verified_at, default=None)
+    return Column(subject, dials, store.history(newest.key) if newest else ())
+
+
+def in_memory(name: str, exchanges: Sequence[Exchange]) -> MemorySession:
+    """Exchanges as a session."""
+    from workbench.wire.session import MemorySession
+
+    return MemorySession(name, tuple(exchanges))
+
+
+def shown(path: Path, numbers: Sequence[int], name: str) -> MemorySession:
+    """The exchanges of a session that show a result. Raises WorkbenchError, OSError."""
+    from workbench.importers import open_input
+
+    session = open_input(str(path))
+    try:
+        found = tuple(session.exchange(n) for n in numbers if n < len(session))
+    finally:
+        session.close()
+    if not found:
+        raise UsageError(f"{path} does not hold these exchanges any more")
+    return in_memory(name, found)
+
+
+class ProbeRun:
+    """Probes against one target. ``work`` is for a dispatch, ``round_off`` and ``keep`` are for after it.
+
+    Args:
+        tell: is told of every sample.
+
+    Attributes:
+        done: samples that are over.
+    """
+
+    def __init__(
+        self, column: Column, probes: Sequence[Probe], samples: int, tell: Callable[[ProbeRun, Step], object]
+    ) -> None:
+        self.column, self.probes, self.samples = column, probes, samples
+        self.measurement = Measurement(column.subject)
+        self.done = 0
+        self._tell = tell
+        self._made: list[Sample] = []
+
+    @property
+    def model(self) -> ScriptedModel:
+        """What answers in a simulator. Raises UsageError where a dial is none."""
+        from workbench.probes import scripted
+
+        return scripted(self.column.dials.split())
+
+    @property
+    def running(self) -> Probe | None:
+        """The probe that is run now."""
+        at = len(self.measurement.results)
+        return self.probes[at] if at < len(self.probes) else None
+
+    @property
+    def sample(self) -> int:
+        """Its sample, from zero."""
+        return len(self._made)
+
+    async def work(self, sender: Sender) -> None:
+        """Run all of them."""
+        async for step in measure(self.measurement, self.probes, sender, samples=self.samples):
+            self.done += 1
+            self._made.append(step.sample)
+            if step.result:
+                self._made = []
+            self._tell(self, step)
+
+    def round_off(self) -> None:
+        """Of a probe that was stopped between two samples, what the samples before came to."""
+        if self._made and (probe := self.running):
+            numbers = self.numbers(probe.name)
+            self.measurement.results.append(verdict(probe.name, self._made, numbers, time.time()))
+            self._made = []
+
+    def numbers(self, probe: str) -> list[int]:
+        """Of the exchanges of a probe."""
+        return [n for n, each in enumerate(self.measurement.exchanges) if each.meta.get("probe") == probe]
+
+    def keep(self) -> Kept | None:
+        """Write what was measured, as ``workbench probe`` does; None where nothing was."""
+        from workbench.capability.keeping import keep, save_evidence
+
+        if not self.measurement.results:
+            return None
+        at = time.time()
+        try:
+            path = save_evidence(self.measurement, at=at)
+        except OSError:
+            path = ""
+        return keep(self.measurement, at=at, evidence=path)
+
+    def shown_by(self, result: Result) -> tuple[Exchange, ...]:
+        """The exchanges of a result."""
+        return tuple(self.measurement.exchanges[n] for n in result.evidence)

@@ -1,0 +1,141 @@
+"""One sample of a probe, step by step, as a screen shows it. Made in threads, one at a time; a screen reads it."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from workbench.decode import REQUEST, Decoded
+from workbench.errors import WorkbenchError
+from workbench.inspection import Inspector
+from workbench.probes import Ask, Probe, Run, Sample, Subject, as_evidence
+from workbench.tui.models.studied import Studied, study
+from workbench.tui.opened import Opened
+from workbench.tui.probing import in_memory
+from workbench.wire.exchange import Exchange, HttpRequest
+
+if TYPE_CHECKING:
+    from workbench.tui.models.rowtable import Range
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request that was sent, and what came of it. ``is_changed``: it was not the one of the probe."""
+
+    ask: Ask
+    opened: Opened
+    is_changed: bool
+
+    @property
+    def exchange(self) -> Exchange:
+        """Both sides."""
+        return self.opened.decoded.exchange
+
+
+@dataclass(frozen=True, slots=True)
+class Stood:
+    """How a sample stands.
+
+    Attributes:
+        ask: the request that is next, as it would be sent now; None at the end.
+        is_changed: it is not as the probe has it.
+        studied: the same, read; None where it cannot be, and ``why`` says why.
+        new: where the messages are that the request before did not have.
+        sample: what it came to, None before the end.
+    """
+
+    sent: tuple[Sent, ...]
+    ask: Ask | None
+    is_changed: bool = False
+    studied: Studied | None = None
+    why: str = ""
+    new: tuple[tuple[str, Range], ...] = ()
+    sample: Sample | None = None
+
+
+class Sampling:
+    """A sample that is stepped through.
+
+    Attributes:
+        exchanges: what was sent, as it is kept.
+    """
+
+    def __init__(self, probe: Probe, subject: Subject) -> None:
+        self.probe = probe
+        self.subject = replace(subject, nonce=secrets.token_hex(3))
+        self._run = Run(probe, self.subject)
+        self._sent: list[tuple[Ask, Exchange, bool]] = []
+        self._changed: HttpRequest | None = None
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """Of all that was sent."""
+        return tuple(as_evidence(exchange, ask, self.probe, 0) for ask, exchange, _ in self._sent)
+
+    @property
+    def pending(self) -> Ask | None:
+        """What would be sent now."""
+        ask = self._run.pending
+        return replace(ask, request=self._changed) if ask and self._changed else ask
+
+    def change(self, request: HttpRequest) -> None:
+        """Send another request in place of the pending one."""
+        ask = self._run.pending
+        self._changed = request if ask and request != ask.request else None
+
+    def after(self, exchange: Exchange) -> None:
+        """Take what came of what was sent."""
+        ask = self.pending
+        assert ask
+        self._sent.append((ask, exchange, self._changed is not None))
+        self._changed = None
+        self._run.after(exchange)
+
+    def undo(self) -> bool:
+        """Take back a change of the pending request, else the last request that was sent; False at the beginning."""
+        if self._changed:
+            self._changed = None
+        elif self._sent:
+            self._sent.pop()
+            self._run = Run(self.probe, self.subject)
+            for _, exchange, _ in self._sent:
+                self._run.after(exchange)
+        else:
+            return False
+        return True
+
+    def stood(self) -> Stood:
+        """How it stands."""
+        ask = self.pending
+        made = [exchange for _, exchange, _ in self._sent]
+        waiting = [Exchange("pending", ask.request)] if ask else []
+        label, protocol = self.subject.contract.label, self.subject.protocol
+        inspector = Inspector(in_memory("probe", (*made, *waiting)), label, protocol)
+        inspector.run()
+        sent = tuple(Sent(a, Opened(inspector.detail(n)), changed) for n, (a, _, changed) in enumerate(self._sent))
+        if ask is None:
+            return Stood(sent, None, sample=self._run.sample)
+        is_changed = self._changed is not None
+        try:
+            studied = study(inspector, len(made), ask.request, label)
+        except WorkbenchError as error:
+            return Stood(sent, ask, is_changed, why=str(error))
+        return Stood(sent, ask, is_changed, studied, studied.meant.problem, _new(studied, made))
+
+
+def _new(studied: Studied, made: list[Exchange]) -> tuple[tuple[str, Range], ...]:
+    """Messages that the last request did not have, each with its bytes; of a first request none is new."""
+    if studied.meant.trial is None or not made:
+        return ()
+    now = studied.decoded
+    before = Decoded(0, made[-1], now.protocol)
+    known = {_bytes(before, message.pointer) for message in before.request.messages} if before.request else set()
+    messages = now.request.messages if now.request else ()
+    spans = ((message.pointer, now.place(REQUEST, message.pointer).span) for message in messages)
+    return tuple((at, span) for at, span in spans if span and now.request_text[slice(*span)] not in known)
+
+
+def _bytes(decoded: Decoded, pointer: str) -> bytes:
+    span = decoded.place(REQUEST, pointer).span
+    return decoded.request_text[slice(*span)] if span else b""

@@ -1,0 +1,369 @@
+"""The metrics screen: what sessions cost, turn by turn, and how often tool use went right and wrong in them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import getters, work
+from textual.app import ComposeResult
+from textual.message import Message
+from textual.screen import Screen
+from textual.worker import get_current_worker
+
+from workbench.metrics.costs import Costs, Turn, turns
+from workbench.metrics.counts import GROUPS, Counts, Key, counted, grouped
+from workbench.metrics.gather import Gathered, files, gather
+from workbench.metrics.prices import Prices, prices
+from workbench.tui import keys
+from workbench.tui.bars import Bar, KeyBar, TabBar
+from workbench.tui.dispatch import is_open
+from workbench.tui.lines import Line, line
+from workbench.tui.models import metrics
+from workbench.tui.models.metrics import Item
+from workbench.tui.models.tabs import TOO_SMALL, tab_line
+from workbench.tui.panes.lineview import LineView
+from workbench.tui.panes.told import ToldPane
+from workbench.tui.safetext import visible
+from workbench.tui.screens.choose import offer_paths
+from workbench.tui.screens.form import Field, Form, Offer
+from workbench.tui.screens.worklist import ListPane
+from workbench.tui.service import Answer, RowsCame, guarded, in_words
+
+if TYPE_CHECKING:
+    from workbench.inspection import Inspector
+    from workbench.tui.app import WorkbenchApp
+    from workbench.tui.screens.session import SessionScreen
+    from workbench.wire.session import Session
+
+SLICE_SECONDS = 0.1
+"""The inspector's thread counts for so long at a time: other questions come between."""
+
+
+def of_session(session: SessionScreen) -> None:
+    """Show what an open session cost."""
+
+    def chosen(index: int | None) -> None:
+        if index is not None:
+            session.open_exchange(index)
+
+    session.app.push_screen(MetricsScreen(session=session), chosen)
+
+
+def of_paths(app: WorkbenchApp, paths: Sequence[Path]) -> None:
+    """Show what sessions in files and folders cost."""
+    app.push_screen(MetricsScreen(paths))
+
+
+class Came(Message):
+    """One more session is counted, of so many; ``one`` is None before the first."""
+
+    def __init__(self, number: int, of: int, one: Gathered | None) -> None:
+        super().__init__()
+        self.number, self.of, self.one = number, of, one
+
+
+class Counted(Message):
+    """All of them are; ``why`` it could not be."""
+
+    def __init__(self, number: int, why: str = "") -> None:
+        super().__init__()
+        self.number, self.why = number, why
+
+
+class FolderScreen(Form[Path]):
+    """Asks which folder, or file. Answers with one that is there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        hint = "a folder with all that is below it, or a file · tab completes · enter · esc"
+        self.fields = [Field("path", "Metrics of", hint)]
+
+    def offer(self, field: str, text: str) -> Offer:
+        return offer_paths(text)
+
+    def submit(self, field: str, text: str) -> None:
+        from workbench.shelf import paths
+
+        path = paths.meant(text)
+        if text.strip() and path.exists():
+            self.dismiss(path)
+        else:
+            self.say(f"there is no {visible(text.strip())}" if text.strip() else "type a path")
+
+
+class Tally:
+    """Counts the session of an inspector, a slice at a time; in the inspector's thread."""
+
+    def __init__(self, listed: Prices) -> None:
+        self._listed = listed
+        self.turns: list[Turn] = []
+        self.counts: list[tuple[Key, Counts]] = []
+        self._work: Iterator[object] | None = None
+
+    def goes_on(self, inspector: Inspector) -> bool:
+        """Count for a while; False when all is counted."""
+        until = time.monotonic() + SLICE_SECONDS
+        self._work = self._work or self._all(inspector)
+        return any(time.monotonic() > until for _ in self._work)
+
+    def _all(self, inspector: Inspector) -> Iterator[object]:
+        yield from inspector.steps()
+        for turn in turns(inspector, self._listed):
+            self.turns.append(turn)
+            yield turn
+        for pair in counted(inspector, Costs(tuple(self.turns))):
+            self.counts.append(pair)
+            yield pair
+
+
+class MetricsScreen(Screen["int | None"]):
+    """Bars. Dismissed with the exchange to open in the session that it is of, or None.
+
+    Args:
+        paths: files and folders.
+        session: the one that it is of, in place of paths.
+    """
+
+    CSS_PATH = "metrics.tcss"
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.METRICS
+    BINDINGS = keys.bindings(keys.METRICS)
+
+    chart = getters.query_one("#chart", ListPane)
+    below = getters.query_one("#measured", ToldPane)
+
+    def __init__(self, paths: Sequence[Path] = (), session: SessionScreen | None = None) -> None:
+        super().__init__()
+        self.paths, self.session = paths, session
+        self.gathered: list[Gathered] = []
+        self.view = "tokens"
+        self.by = GROUPS[0]
+        self.one: int | None = 0 if session else None
+        self.items: list[Item] = []
+        self.going = "counting …"
+        self.why = ""
+        self._date = ""
+        self._most = 0.0
+        self._number = 0
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="headline")
+        yield TabBar(metrics.VIEWS, id="views")
+        yield Bar(id="legend")
+        yield Bar(id="columns")
+        yield ListPane(id="chart")
+        yield ToldPane(id="measured")
+        yield KeyBar(id="keys")
+        yield Bar(id="too-small")
+
+    def on_mount(self) -> None:
+        self.query_one("#too-small", Bar).show(TOO_SMALL)
+        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_TURN, *keys.METRICS])
+        self.chart.focus()
+        self._begin()
+
+    def on_resize(self) -> None:
+        self._show()
+
+    # Counting.
+
+    def _begin(self) -> None:
+        self._number += 1
+        self.gathered, self.going, self.why = [], "counting …", ""
+        self._show()
+        if self.session:
+            self._count_session(self.session)
+        else:
+            self._count_paths(self._number, self.paths)
+
+    @work(thread=True, exclusive=True, group="metrics", exit_on_error=False)
+    def _count_paths(self, number: int, paths: Sequence[Path]) -> None:
+        worker = get_current_worker()
+        try:
+            listed = prices()
+            self._date = listed.date
+            meant = list(files(paths))
+            self.post_message(Came(number, len(meant), None))
+            for one in gather(meant, listed):
+                if worker.is_cancelled:
+                    return
+                self.post_message(Came(number, len(meant), one))
+            self.post_message(Counted(number))
+        except Exception as error:
+            self.post_message(Counted(number, in_words(error)))
+
+    def _count_session(self, session: SessionScreen) -> None:
+        """In the inspector's thread, a slice at a time."""
+        tallies: list[Tally] = []
+
+        def job(inspector: Inspector) -> Answer:
+            if not tallies:
+                listed = prices()
+                self._date = listed.date
+                tallies.append(Tally(listed))
+            goes_on = tallies[0].goes_on(inspector)
+            session.post_message(RowsCame(tuple(inspector.rows)))
+            return Answer(lambda: self._sliced(job, tallies[0], goes_on=goes_on))
+
+        def fail(why: str) -> None:
+            self.post_message(Counted(self._number, why))
+
+        session.inspecting.do(guarded(job, fail))
+
+    def _sliced(self, job: Callable[[Inspector], Message], tally: Tally, *, goes_on: bool) -> None:
+        if not is_open(self) or self.session is None or not self.going:
+            return
+        costs = Costs(tuple(tally.turns))
+        self.gathered = [Gathered(Path(self.session.state.name), costs, tuple(tally.counts))]
+        if goes_on:
+            self.going = f"counting, {len(tally.turns):,} turns …"
+            self.session.inspecting.do(guarded(job, lambda why: self._end(why)))
+            self._show()
+        else:
+            self._end("")
+
+    def on_came(self, message: Came) -> None:
+        if message.number == self._number and self.going:
+            self.gathered += [message.one] if message.one else []
+            self.going = f"counting, {len(self.gathered):,} of {message.of:,} sessions …"
+            self._show()
+
+    def on_counted(self, message: Counted) -> None:
+        if message.number == self._number:
+            self._end(message.why)
+
+    def _end(self, why: str) -> None:
+        self.going, self.why = "", why
+        if self.one is None and len(self.gathered) == 1:
+            self.one = 0
+        if is_open(self):
+            self._show()
+
+    # What is shown.
+
+    def _show(self) -> None:
+        if not is_open(self):
+            return
+        name = self.gathered[self.one].path.name if self.one is not None and self.gathered else self._of()
+        bar = self.query_one("#headline", Bar)
+        seen = self.gathered if self.one is None or not self.gathered else [self.gathered[self.one]]
+        bar.show([metrics.title(visible(name), self.size.width), metrics.standing(seen, self.going, self._date)])
+        self.query_one("#views", Bar).show([tab_line(self.view, (), panes=metrics.VIEWS)])
+        self.set_class(self.view == "rates", "-on-rates")
+        self._show_chart()
+
+    def _of(self) -> str:
+        return f"{len(self.paths):,} files and folders" if len(self.paths) != 1 else str(self.paths[0])
+
+    def _show_chart(self) -> None:
+        width = self.chart.text_width
+        self.items = self._made()
+        self._most = metrics.most_of(self.items, self.view)
+        legend = metrics.legend(self.view, width)
+        if self.view == "rates":
+            legend = (*legend, *line(f"; by {self.by}"))
+        self.query_one("#legend", Bar).show([legend])
+        self.query_one("#columns", Bar).show([metrics.head(self.view, self.one is not None, width)])
+        self.chart.show(len(self.items), self._row, self._why_none())
+        self._show_below()
+
+    def _made(self) -> list[Item]:
+        if self.view == "rates":
+            seen = self.gathered if self.one is None else self.gathered[self.one : self.one + 1]
+            return metrics.of_groups(grouped((pair for one in seen for pair in one.counts), self.by))
+        if self.one is None:
+            return metrics.of_sessions(self.gathered)
+        found = self.gathered[self.one : self.one + 1]
+        return metrics.of_turns(self.one, found[0].costs) if found else []
+
+    def _why_none(self) -> str:
+        if self.going:
+            return self.going
+        if self.why:
+            return f"it cannot be counted: {self.why}"
+        if self.one is None:
+            return "no session was found there: o takes another folder"
+        return "no exchange with a model was answered in this session: nothing was paid for"
+
+    def _row(self, item: int) -> Line:
+        return metrics.row(self.items[item], self.view, self._most, self.chart.text_width)
+
+    def _show_below(self) -> None:
+        item = self.items[self.chart.cursor] if self.items else None
+        self.below.title(line(f" {'What it says' if self.view == 'rates' else 'What it was spent on'} "))
+        self.below.show(lambda width: metrics.details(item, self.gathered, self.view, width))
+
+    def on_line_view_moved(self, message: LineView.Moved) -> None:
+        if message.view is self.chart:
+            self._show_below()
+
+    def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
+        self.action_view(message.name)
+
+    # Keys.
+
+    def action_view(self, view: str) -> None:
+        if view != self.view:
+            self.chart.cursor = 0 if "rates" in (view, self.view) else self.chart.cursor
+            self.view = view
+            self._show()
+
+    def action_turn(self, step: int) -> None:
+        names = [name for name, _ in metrics.VIEWS]
+        self.action_view(names[(names.index(self.view) + step) % len(names)])
+
+    def action_group(self) -> None:
+        """Rates by the next part of what they are known by."""
+        if self.view == "rates":
+            self.by = GROUPS[(GROUPS.index(self.by) + 1) % len(GROUPS)]
+        self.view = "rates"
+        self._show()
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        """The exchange of a turn; of a session its turns."""
+        item = self.items[self.chart.cursor] if self.items else None
+        if item is None or item.session is None or item.trouble:
+            return
+        if item.turn is None:
+            self.one, self.chart.cursor = item.session, 0
+            self._show()
+            return
+        one = self.gathered[item.session]
+        index = one.costs.turns[item.turn].index
+        if self.session:
+            self.dismiss(index)
+        else:
+            self._open(one.path, index)
+
+    def _open(self, path: Path, index: int) -> None:
+        def opener() -> Session:
+            from workbench.importers import open_input
+
+            return open_input(str(path))
+
+        self.app.push_screen(cast("WorkbenchApp", self.app).session_screen(opener, index))
+
+    def action_folder(self) -> None:
+        def chosen(path: Path | None) -> None:
+            if path:
+                self.paths, self.session, self.one = [path], None, None
+                self._begin()
+
+        self.app.push_screen(FolderScreen(), chosen)
+
+    def action_leave(self) -> None:
+        """Stop counting; from the turns of a session to all of them; else back."""
+        if self.going:
+            self._number += 1
+            self.workers.cancel_group(self, "metrics")
+            self._end("" if self.gathered else "it was stopped")
+        elif self.one is not None and len(self.gathered) > 1:
+            self.chart.cursor, self.one = self.one, None
+            self._show()
+        else:
+            self.dismiss(None)
+
+    def action_back(self) -> None:
+        self.dismiss(None)
