@@ -7,12 +7,13 @@ so are the tags and phrases by which calls, reasoning and states are told.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
 from workbench.decode import Decoded
-from workbench.ir import JsonValue
+from workbench.ir import JsonValue, Message, ToolDef
+from workbench.known import fact
 from workbench.resources import folder
 from workbench.rules.retry import PENDING, UNSURE
 from workbench.wire.redaction import KNOWN_KEY
@@ -23,6 +24,9 @@ FIXED: Final = frozenset({
     "command", "not", "found", "such", "cannot", "could",
 })  # fmt: skip
 """Literals, and the words by which a result tells that it is a failure."""
+
+MAX_KNOWN_TOOLS: Final = 8
+"""Lists of tools that are compared with the next one: an agent and those that work for it each send theirs."""
 
 _TAGS: Final = (
     "arg_key|arg_value|eop|function_calls|function_results|function|invoke|name|parameters|parameter|response|result"
@@ -54,20 +58,52 @@ def words_of(text: str) -> set[str]:
     return set(map(str.lower, _WORD.findall(text)))
 
 
+class ContractWords:
+    """Names that exchanges declare or use, of tools, parameters, allowed values; and the words of them.
+
+    Attributes:
+        found: of those that were added.
+    """
+
+    def __init__(self) -> None:
+        self.found: set[str] = set()
+        self._tools: list[tuple[ToolDef, ...]] = []
+
+    def add(self, decoded: Decoded) -> None:
+        """Those of one more exchange."""
+        request = decoded.request
+        if request and request.tools and request.tools not in self._tools:
+            self._tools = [*self._tools[1 - MAX_KNOWN_TOOLS :], request.tools]
+            self.found |= _named(name for tool in request.tools for name in _tool_names(tool))
+        for side in (request, decoded.response):
+            for message in side.messages if side else ():
+                self.found |= fact(message, _used)
+
+
 def contract_words(decoded: Decoded) -> set[str]:
-    """Names that an exchange declares or uses, of tools, parameters, allowed values; and the words of them."""
-    names: list[str] = []
-    for tool in decoded.request.tools if decoded.request else ():
-        names.append(tool.name or "")
-        names += _declared(tool.schema)
-        names += (tool.description or "").split(maxsplit=1)[:1]  # a verb: whether calling it changes something
-    for side in (decoded.request, decoded.response):
-        for message in side.messages if side else ():
-            for _, call in message.tool_calls():
-                names.append(call.name or "")
-                names += _keys(call.input)
-    words = {word for word in words_of(" ".join(names)) if not word.isdigit()}
-    return words.union(map(str.lower, names)) - {""}
+    """Those of one exchange."""
+    words = ContractWords()
+    words.add(decoded)
+    return words.found
+
+
+def _tool_names(tool: ToolDef) -> Iterator[str]:
+    yield tool.name or ""
+    yield from _declared(tool.schema)
+    yield from (tool.description or "").split(maxsplit=1)[:1]  # a verb: whether calling it changes something
+
+
+def _used(message: Message) -> frozenset[str]:
+    """What the calls of a message name."""
+    calls = [call for _, call in message.tool_calls()]
+    return _named(name for call in calls for name in (call.name or "", *_keys(call.input))) if calls else frozenset()
+
+
+def _named(names: Iterable[str]) -> frozenset[str]:
+    """Names, in lower case, and their words, but for numbers."""
+    kept = list(names)
+    words = {word for word in words_of(" ".join(kept)) if not word.isdigit()}
+    return frozenset(words.union(map(str.lower, kept)) - {""})
 
 
 def _declared(schema: JsonValue) -> Iterator[str]:

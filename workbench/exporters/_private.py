@@ -10,23 +10,26 @@ no other text. Secrets are replaced as everywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from workbench.decode import RESPONSE, Decoded
 from workbench.errors import LocalProtocolError, WireError
-from workbench.exporters._kept import FIXED, TEXT, contract_words, provider_words, words_of
+from workbench.exporters._again import AgainRedactor
+from workbench.exporters._kept import FIXED, TEXT, ContractWords, provider_words, words_of
 from workbench.exporters._private_json import PrivateJson
 from workbench.exporters._stand_ins import StandIns
-from workbench.inspection import Inspector
-from workbench.ir import JsonValue
+from workbench.inspection import PENDING, Inspector
+from workbench.ir import NOTHING, JsonValue
+from workbench.known import KnownMessages
 from workbench.rules import Finding
 from workbench.wire._strings import decode, encode
-from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse
-from workbench.wire.jsontext import JsonIndex, dumps, loads
-from workbench.wire.redaction import Redactor
-from workbench.wire.session import MemorySession, Session, exchanges_of
+from workbench.wire.encoding import decode_partial
+from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Summary, summarize
+from workbench.wire.jsontext import JsonIndex, Run, dumps, loads
+from workbench.wire.session import Session, exchanges_of
 from workbench.wire.sse import SseEvent
 from workbench.wire.stream import Framing, rewrite
 
@@ -40,44 +43,137 @@ _HEAD: Final = re.compile(r"(?i)(https?://)?([^/?#]*)([^?#]*)(.*)", re.DOTALL)
 _FIELDS_SEALED: Final = {"signature": "signature", "data": "signature", "encrypted": "signature"}
 
 
-def redacted(session: Session, salt: bytes | None = None, *, keeps_numbers: bool = False) -> MemorySession:
+@dataclass(slots=True)
+class Redacted:
+    """A session with stand-ins for everything private: each exchange is made when it is asked for, always the same.
+
+    The first time they are made in order, since what was read before an error decides what stays of it.
+    """
+
+    name: str
+    _source: Session = field(repr=False)
+    _redactor: AgainRedactor = field(repr=False)
+    _maker: _Maker = field(repr=False)
+    _known: KnownMessages = field(default_factory=KnownMessages, repr=False)
+    _made: list[Summary] = field(default_factory=list, repr=False)
+    _size: int = field(init=False)
+    damage: tuple[str, ...] = field(init=False)
+    about: Mapping[str, str] = NOTHING
+    is_live: bool = False
+
+    def __post_init__(self) -> None:
+        self._size = len(self._source)
+        self.damage = tuple(map(self._maker.words.text, self._source.damage))
+
+    def __len__(self) -> int:
+        return self._size
+
+    def summaries(self) -> Sequence[Summary]:
+        return _Summaries(self)
+
+    def summary(self, index: int) -> Summary | None:
+        """Of one exchange; None before the first."""
+        for n in range(len(self._made), index + 1):
+            self._make(n)
+        return self._made[index] if self._made else None
+
+    def exchange(self, index: int) -> Exchange:
+        at = range(len(self))[index]
+        if at:
+            self.summary(at - 1)
+        return self._make(at)
+
+    def _make(self, index: int) -> Exchange:
+        exchange = self._redactor.exchange(self._source.exchange(index))
+        made = self._maker.exchange(Decoded(index, exchange, known=self._known))
+        if index == len(self._made):
+            self._made.append(summarize(index, made))
+        return made
+
+    def refresh(self) -> frozenset[int]:
+        """It does not grow."""
+        return frozenset()
+
+    def close(self) -> None:
+        """Its source is closed by whoever opened it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Summaries(Sequence[Summary]):
+    """The list of a redacted session, as far as it is read."""
+
+    session: Redacted
+
+    def __len__(self) -> int:
+        return len(self.session)
+
+    def __getitem__(self, index: Any) -> Any:
+        places = range(len(self))[index]
+        return self.session.summary(places) if isinstance(places, int) else tuple(map(self.session.summary, places))
+
+
+def redacted(session: Session, salt: bytes | None = None, *, keeps_numbers: bool = False) -> Redacted:
     """The session with stand-ins for everything private.
 
     Args:
-        session: as it was opened.
+        session: as it was opened; it stays open as long as the result is used.
         salt: makes stand-ins of different exports unlinkable; random unless given.
         keeps_numbers: numbers in texts stay.
 
     Raises:
         SessionFormatError: an exchange cannot be read.
     """
-    redactor = Redactor(salt) if salt is not None else Redactor()
-    exchanges = [redactor.exchange(exchange) for exchange in exchanges_of(session)]
-    decoded = [Decoded(index, exchange) for index, exchange in enumerate(exchanges)]
-    kept = FIXED.union(*map(contract_words, decoded))
-    words = StandIns(kept, TEXT, redactor.salt, keeps_numbers)
-    maker = _Maker(words)
-    for one in decoded:  # what is private is known when the errors are read, which quote it
-        maker.request_body(one)
-    made = tuple(map(maker.exchange, decoded))
-    return MemorySession("redacted", made, tuple(map(words.text, session.damage)), format="redacted session")
+    redactor = AgainRedactor(salt) if salt is not None else AgainRedactor()
+    names, known = ContractWords(), KnownMessages()
+    for index, exchange in enumerate(exchanges_of(session)):
+        names.add(Decoded(index, redactor.exchange(exchange), known=known))
+    maker = _Maker(StandIns(FIXED | names.found, TEXT, redactor.salt, keeps_numbers), redactor.runs)
+    for exchange in exchanges_of(session):  # what is private is known when the errors are read, which quote it
+        request = redactor.exchange(exchange).request
+        if request:
+            maker.request_body(decode_partial(request.body)[0])
+    return Redacted("redacted", session, redactor, maker, known)
 
 
-def proof(before: Session, after: Session, *, provider: str | None = None, protocol: str | None = None) -> None:
-    """Show that the findings of two sessions are the same.
+def proof(before: Session, after: Session, *, provider: str | None = None, protocol: str | None = None) -> Inspector:
+    """Show that the findings of two sessions are the same; returns what inspected the second.
 
     Rule, severity, exchange, side, pointer, stream events and byte range of each finding count.
 
     Raises:
         LocalProtocolError: they are not; the first difference is named.
     """
-    was, now = (
-        [_told(finding) for finding in Inspector(session, provider=provider, protocol=protocol).run().findings]
-        for session in (before, after)
-    )
-    lost, gained = ([f for f in one if f not in other] for one, other in ((was, now), (now, was)))
+    return _same(_findings(Inspector(before, provider, protocol)), Inspector(after, provider, protocol))
+
+
+def proven(session: Session, *, provider: str | None = None, protocol: str | None = None) -> Inspector:
+    """What inspected the redacted session, whose findings are shown to be the same.
+
+    Where numbers decide about one, they are kept.
+
+    Raises:
+        LocalProtocolError: the findings are not the same.
+        SessionFormatError: an exchange cannot be read.
+    """
+    was = _findings(Inspector(session, provider, protocol))
+    try:
+        return _same(was, Inspector(redacted(session), provider, protocol), is_last=False)
+    except LocalProtocolError:
+        return _same(was, Inspector(redacted(session, keeps_numbers=True), provider, protocol))
+
+
+def _same(was: list[_Told], after: Inspector, *, is_last: bool = True) -> Inspector:
+    """As ``proof``. What is not the last try ends at the first exchange that differs, for inspecting takes long."""
+    held = Counter(found[2] for found in was if found[0] != PENDING)
+    for row in after.steps():
+        if not is_last and sum(f.rule != PENDING for f in row.findings) != held[row.index]:
+            raise LocalProtocolError("redacted, the session has other findings", where=f"exchange {row.index + 1}")
+    now = _findings(after)
+    if was == now:
+        return after
+    lost, gained = ([f for f in one if f not in other] for one, other in ((was, set(now)), (now, set(was))))
     if not lost and not gained and len(was) == len(now):
-        return
+        return after
     what = f"{lost[0][0]} is no longer found" if lost else f"{gained[0][0]} is found, which was not" if gained else ""
     place = (lost or gained or [was[0] if was else now[0]])[0]
     raise LocalProtocolError(
@@ -87,20 +183,8 @@ def proof(before: Session, after: Session, *, provider: str | None = None, proto
     )
 
 
-def proven(session: Session, *, provider: str | None = None, protocol: str | None = None) -> MemorySession:
-    """The redacted session, its findings shown to be the same; where numbers decide about one, they are kept.
-
-    Raises:
-        LocalProtocolError: the findings are not the same.
-        SessionFormatError: an exchange cannot be read.
-    """
-    made = redacted(session)
-    try:
-        proof(session, made, provider=provider, protocol=protocol)
-    except LocalProtocolError:
-        made = redacted(session, keeps_numbers=True)
-        proof(session, made, provider=provider, protocol=protocol)
-    return made
+def _findings(inspector: Inspector) -> list[_Told]:
+    return [_told(finding) for finding in inspector.run().findings]
 
 
 _Told = tuple[str, str, int, str, str, tuple[int, ...], tuple[int, int] | None]
@@ -123,17 +207,16 @@ class _Maker:
     """Replaces what is private, one exchange at a time."""
 
     words: StandIns
+    runs: Callable[[bytes], Sequence[Run]]
     _json: PrivateJson = field(init=False)
-    _bodies: dict[int, bytes] = field(default_factory=dict)
+    _errors: dict[tuple[int, int], bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._json = PrivateJson(self.words)
 
-    def request_body(self, decoded: Decoded) -> bytes:
-        made = self._bodies.get(decoded.index)
-        if made is None:
-            made = self._bodies[decoded.index] = self._text(decoded.request_text, self._json)
-        return made
+    def request_body(self, text: bytes) -> bytes:
+        held = self.runs(text)
+        return self._json.request(text, held) if held else self._text(text)
 
     def exchange(self, decoded: Decoded) -> Exchange:
         exchange = decoded.exchange
@@ -153,7 +236,7 @@ class _Maker:
             request,
             url=self._url(request.url),
             headers=self._headers(request.headers),
-            body=_with(request.body, self.request_body(decoded), decoded.request_text),
+            body=_with(request.body, self.request_body(decoded.request_text), decoded.request_text),
         )
 
     def _response(self, decoded: Decoded, response: HttpResponse) -> HttpResponse:
@@ -162,24 +245,32 @@ class _Maker:
         if decoded.events:
             made = self._stream(decoded)
         else:
-            made = self._text(text, self._errors(text) if is_error else self._json)
+            made = self._error((decoded.index, -1), text) if is_error else self._text(text)
         return replace(response, headers=self._headers(response.headers), body=_with(response.body, made, text))
 
-    def _text(self, data: bytes, maker: PrivateJson) -> bytes:
+    def _text(self, data: bytes, maker: PrivateJson | None = None) -> bytes:
         """A body that is no stream."""
-        text = decode(data)
+        text, maker = decode(data), maker or self._json
         is_json = text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
         return encode(maker.body(text) if is_json else maker.words.text(text))
 
-    def _errors(self, data: bytes) -> PrivateJson:
-        """For an error: its words stay, but for those of other texts that no provider uses."""
-        private = self.words.replaced - provider_words()
-        return PrivateJson(replace(self.words, kept=self.words.kept | (words_of(decode(data)) - private)))
+    def _error(self, place: tuple[int, int], data: bytes, fixed: dict[int, str] | None = None) -> bytes:
+        """An error: its words stay, but for those of other texts that no provider uses.
+
+        Those count that were known when it was first read, so that it stays the same. ``place``: exchange, and event.
+        """
+        made = self._errors.get(place)
+        if made is None:
+            words = words_of(decode(data))
+            private = set(filter(self.words.replaces, words)) - provider_words()
+            maker = PrivateJson(replace(self.words, kept=self.words.kept | (words - private)))
+            made = self._errors[place] = encode(maker.body(decode(data), fixed)) if fixed else self._text(data, maker)
+        return made
 
     def _stream(self, decoded: Decoded) -> bytes:
         body, events = decoded.response_text, decoded.events
         fixed = self._joined(decoded)
-        made = {event.number: self._event(event, fixed.get(event.number, {})) for event in events if event.data}
+        made = {e.number: self._event(decoded.index, e, fixed.get(e.number, {})) for e in events if e.data}
         if decoded.framing is Framing.AWS:
             return rewrite(body, events, {n: new for n, new in made.items() if new != events[n].data})
         pieces, at = list[bytes](), 0
@@ -191,7 +282,7 @@ class _Maker:
                 at = end
         return b"".join((*pieces, body[at:]))
 
-    def _event(self, event: SseEvent, fixed: dict[str, str]) -> bytes:
+    def _event(self, exchange: int, event: SseEvent, fixed: dict[str, str]) -> bytes:
         assert event.data is not None
         text = decode(event.data)
         if text.strip() == "[DONE]":
@@ -202,8 +293,9 @@ class _Maker:
             span = index.span(pointer) if index else None
             if span:
                 starts[len(decode(event.data[: span[0]]))] = new
-        maker = self._errors(event.data) if _ERROR.match(event.data) else self._json
-        return encode(maker.body(text, starts))
+        if _ERROR.match(event.data):
+            return self._error((exchange, event.number), event.data, starts)
+        return encode(self._json.body(text, starts))
 
     def _joined(self, decoded: Decoded) -> dict[int, dict[str, str]]:
         """Event → pointer → new text, for what a stream brings in pieces: words are cut between two of them."""
@@ -238,7 +330,7 @@ class _Maker:
         return value if _PLAIN_HEADERS.fullmatch(name) or not value.isascii() else self.words.text(value)
 
     def _frame(self, frame: Frame) -> Frame:
-        return replace(frame, data=self._text(frame.data, self._json))
+        return replace(frame, data=self._text(frame.data))
 
     def _meta(self, meta: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
         made: dict[str, JsonValue] = loads(self._json.body(decode(dumps(dict(meta)))))

@@ -7,13 +7,15 @@ that holds JSON itself is gone through in turn, however deep.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from workbench.errors import WireError
+from workbench.exporters._again import Again
 from workbench.exporters._stand_ins import StandIns
-from workbench.wire.jsontext import loads
+from workbench.wire._strings import decode, encode
+from workbench.wire.jsontext import Run, loads
 
 _TOKEN: Final = re.compile(
     r'"(?P<string>(?:[^"\\]|\\.)*+)(?P<closed>"?)|[{}\[\],:]|(?P<number>-?[0-9][0-9.eE+-]*)', re.DOTALL
@@ -67,7 +69,9 @@ class PrivateJson:
     """Replaces what is private in JSON text."""
 
     words: StandIns
-    _known: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)
+    _values: Again[str, str] = field(default_factory=Again, repr=False)
+    _strings: Again[tuple[str, str], str] = field(default_factory=Again, repr=False)
+    _elements: Again[tuple[str, bytes], bytes] = field(default_factory=Again, repr=False)
 
     def body(self, text: str, fixed: dict[int, str] | None = None) -> str:
         """A JSON text.
@@ -78,14 +82,42 @@ class PrivateJson:
         """
         return _Walk(self, text, fixed or {}, is_private=False).run()
 
+    def request(self, data: bytes, runs: Sequence[Run]) -> bytes:
+        """A JSON text whose lists are known: objects in them that came before are not gone through again.
+
+        Args:
+            data: an object.
+            runs: ``jsontext.runs`` of it.
+        """
+        pieces, at = list[bytes](), 0
+        walk = _Walk(self, "", {}, is_private=False)
+        for run in runs:
+            for start, end in run.spans:
+                pieces.append(encode(walk.then(decode(data[at:start]))) if at < run.start else data[at:start])
+                element = data[start:end]
+                pieces.append(self._elements.get((run.key, element), 2 * len(element), self._element))
+                at = end
+        return b"".join((*pieces, encode(walk.then(decode(data[at:])))))
+
+    def string(self, raw: str, key: str) -> str:
+        """What stands inside the string that is the member of that name, written as it was."""
+        return self._strings.get((key if key in _SEALED else "", raw), 2 * len(raw), self._string)
+
     def value(self, text: str, key: str = "") -> str:
         """What stands for the text of a string, the member of that name: character by character in the same place."""
         if key in _SEALED:
             return self.words.sealed(text)
-        known = self._known.get((key if key in _SEALED else "", text))
-        if known is None:
-            known = self._known["", text] = self._value(text)
-        return known
+        return self._values.get(text, 2 * len(text), self._value)
+
+    def _string(self, found: tuple[str, str]) -> str:
+        key, raw = found
+        return written(raw, lambda text: self.value(text, key))
+
+    def _element(self, found: tuple[str, bytes]) -> bytes:
+        key, data = found
+        walk = _Walk(self, "", {}, is_private=False)
+        walk.levels = [_Level(True, "", False, key, wants_key=False), _Level(False, key, False)]
+        return encode(walk.then(decode(data)))
 
     def _value(self, text: str) -> str:
         if _IS_JSON.match(text):
@@ -141,6 +173,11 @@ class _Walk:
         self.maker, self.text, self.fixed, self.is_private = maker, text, fixed, is_private
         self.levels: list[_Level] = []
 
+    def then(self, text: str) -> str:
+        """The next piece of the text, which begins and ends between two tokens."""
+        self.text = text
+        return self.run()
+
     def run(self) -> str:
         pieces, at = list[str](), 0
         for found in _TOKEN.finditer(self.text):
@@ -187,7 +224,7 @@ class _Walk:
         key = "" if top is None else top.key if top.is_object else top.of
         if not self._in_tool(top) and _is_structure(key, raw):
             return found[0]
-        return f'"{written(raw, lambda text: self.maker.value(text, key))}{end}'
+        return f'"{self.maker.string(raw, key)}{end}'
 
     def _in_tool(self, top: _Level | None) -> bool:
         return top.is_private if top else self.is_private

@@ -13,6 +13,7 @@ from typing import Final
 
 from workbench.errors import SessionFormatError
 from workbench.exporters import Selection
+from workbench.exporters._private import Redacted
 from workbench.exporters._safe import knowing
 from workbench.inspection import Inspected, Inspector
 from workbench.ir import NOTHING, JsonValue
@@ -142,8 +143,7 @@ class _Safe:
 def report(selection: Selection) -> Report:
     """What there is to say of the exchanges of a selection. Raises SessionFormatError."""
     session = selection.session
-    safe = _Safe(session, knowing(selection), session.name, tuple(session.damage), session.about)
-    inspector = Inspector(safe, provider=selection.inspector.provider, protocol=selection.inspector.protocol)
+    inspector = _inspector(selection)
     inspection = inspector.run()
     chosen = [f for f in inspection.findings if f.exchange in set(selection.indices)]
     order = sorted(chosen, key=lambda f: (f.severity.rank, f.exchange))
@@ -157,6 +157,15 @@ def report(selection: Selection) -> Report:
         exchanges=_exchanges(inspector, selection.indices, told),
         limits=(*_limits(len(chosen), len(selection.indices)), *map(line, session.damage)),
     )
+
+
+def _inspector(selection: Selection) -> Inspector:
+    """What inspects the session without its secrets: of one that is redacted, whoever proved it did."""
+    session, own = selection.session, selection.inspector
+    if isinstance(session, Redacted):
+        return own
+    safe = _Safe(session, knowing(selection), session.name, tuple(session.damage), session.about)
+    return Inspector(safe, provider=own.provider, protocol=own.protocol)
 
 
 def _verdict(findings: Sequence[Finding], exchanges: int) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from urllib.parse import quote
 
 from workbench.exporters import Selection
+from workbench.exporters._again import AgainRedactor
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.redaction import Redactor
 from workbench.wire.session import MemorySession
@@ -36,7 +37,7 @@ def knowing(selection: Selection, salt: bytes | None = None) -> Redactor:
 
     Of a session in memory, which no recorder has looked through, those of all its exchanges count.
     """
-    redactor = Redactor(salt) if salt is not None else Redactor()
+    redactor = AgainRedactor(salt) if salt is not None else AgainRedactor()
     session = selection.session
     read = session.exchanges if isinstance(session, MemorySession) else (e for _, e in selection.exchanges())
     for exchange in read:

@@ -7,7 +7,16 @@ from pathlib import Path
 
 from workbench.exporters import Exported, Selection, one_file
 from workbench.exporters._safe import safe
+from workbench.wire.exchange import Exchange
+from workbench.wire.redaction import Redactor
 from workbench.wire.session import store
+
+
+class _Done(Redactor):
+    """Finds nothing: what it is given holds no secret any more."""
+
+    def exchange(self, exchange: Exchange) -> Exchange:
+        return exchange
 
 
 def saved(selection: Selection, form: str) -> Exported:
@@ -19,7 +28,7 @@ def saved(selection: Selection, form: str) -> Exported:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "session"
         exchanges = (exchange for _, exchange in safe(selection))
-        written = store.save(exchanges, path, about=selection.session.about, form=form)
+        written = store.save(exchanges, path, _Done(), about=selection.session.about, form=form)
         count = written.redactions
         note = (f"{count:,} secrets are replaced by stand-ins" if count > 1 else "a secret is replaced by a stand-in",)
         return one_file(path.read_bytes(), (note if count else ()) + tuple(f"damaged: {d}" for d in written.damage))

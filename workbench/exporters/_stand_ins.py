@@ -49,10 +49,9 @@ class StandIns:
     _numbers: set[str] = field(default_factory=set, repr=False)
     _taken: set[str] = field(default_factory=set, repr=False)
 
-    @property
-    def replaced(self) -> set[str]:
-        """The words, in lower case, and numbers that have a stand-in now."""
-        return {*self._words, *self._numbers}
+    def replaces(self, word: str) -> bool:
+        """Whether a word, in lower case, or a number has a stand-in now."""
+        return word in self._words or word in self._numbers
 
     def text(self, text: str) -> str:
         """The text with stand-ins for what is private; character by character in the same place."""

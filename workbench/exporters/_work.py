@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from workbench.errors import LocalProtocolError, UsageError
@@ -46,14 +47,16 @@ class Asked:
         """
         above = MemorySession("made of", self.made_of) if self.made_of else None
         sessions = [self.session, *(other for other in (self.broken, above) if other)]
-        made = self._redacted(sessions) if self.is_redacted else sessions
-        own, *others = [Inspector(session, provider=self.provider, protocol=self.protocol) for session in made]
+        own, *others = self._redacted(sessions) if self.is_redacted else map(self._inspector, sessions)
         edited = tuple(exchanges_of(others.pop().session)) if above else ()
         broken = [Selection(other, tuple(range(len(other.session)))) for other in others if len(other.session)]
         return Selection(own, self.indices, broken[0] if broken else None, self.name, edited)
 
-    def _redacted(self, sessions: Sequence[Session]) -> Sequence[Session]:
-        """The sessions with the same stand-in for the same word; their findings are shown to be what they were."""
+    def _inspector(self, session: Session) -> Inspector:
+        return Inspector(session, self.provider, self.protocol)
+
+    def _redacted(self, sessions: Sequence[Session]) -> Sequence[Inspector]:
+        """What inspects them, with the same stand-in for the same word, and found in them what was found before."""
         from workbench.exporters._private import proven
 
         if len(sessions) == 1:
@@ -61,22 +64,22 @@ class Asked:
         return _redacted_together(sessions, self.provider, self.protocol)
 
 
-def _redacted_together(sessions: Sequence[Session], provider: str | None, protocol: str | None) -> Sequence[Session]:
+def _redacted_together(sessions: Sequence[Session], provider: str | None, protocol: str | None) -> Sequence[Inspector]:
     from workbench.exporters._private import proof, redacted
 
     joined = MemorySession("", tuple(exchange for session in sessions for exchange in exchanges_of(session)))
     for keeps_numbers in (False, True):
-        rest = list(redacted(joined, keeps_numbers=keeps_numbers).exchanges)
-        made = [MemorySession("redacted", tuple(rest.pop(0) for _ in range(len(session)))) for session in sessions]
+        rest = exchanges_of(redacted(joined, keeps_numbers=keeps_numbers))
+        made = [MemorySession("redacted", tuple(islice(rest, len(session)))) for session in sessions]
         try:
-            for before, after in zip(sessions, made, strict=True):
+            return [
                 proof(before, after, provider=provider, protocol=protocol)
+                for before, after in zip(sessions, made, strict=True)
+            ]
         except LocalProtocolError:
             if keeps_numbers:
                 raise
-        else:
-            break
-    return made
+    raise AssertionError("unreachable")
 
 
 def refuse(out: Path, form: Form, sources: Collection[Path], *, is_forced: bool) -> None:

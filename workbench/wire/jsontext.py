@@ -14,9 +14,21 @@ from workbench.ir import JsonValue
 from workbench.wire._index import JsonIndex, Place, Span
 from workbench.wire._loads import dumps, dumps_ascii, elements, loads
 from workbench.wire._members import Members
+from workbench.wire._runs import Run, runs
 from workbench.wire._strings import ESCAPE, decode, encode
 
-__all__ = ["JsonIndex", "Members", "dumps", "elements", "loads", "replace", "string_slice_span", "writer_like"]
+__all__ = [
+    "JsonIndex",
+    "Members",
+    "Run",
+    "dumps",
+    "elements",
+    "loads",
+    "replace",
+    "runs",
+    "string_slice_span",
+    "writer_like",
+]
 
 _UNICODE_ESCAPE: Final = re.compile(rb"(?<!\\)(?:\\\\)*+\\u(?!00[0-7])")
 

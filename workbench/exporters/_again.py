@@ -1,0 +1,136 @@
+"""What comes again in a session, since each request repeats its history: gone through once.
+
+All of it changes how long something takes, and never what comes out.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Generic, TypeVar
+
+from workbench.limits import MAX_KNOWN_MESSAGES
+from workbench.wire.exchange import Redaction
+from workbench.wire.jsontext import Run, runs
+from workbench.wire.redaction import OPEN_MEMBER, Redactor
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Again(Generic[K, V]):
+    """What was made of something, by what it was made of.
+
+    Two generations, as for decoded messages: when the newer one is full, what it did not ask for is forgotten.
+
+    Args:
+        most: bytes in a generation.
+    """
+
+    __slots__ = ("_most", "_new", "_old", "_size")
+
+    def __init__(self, most: int = MAX_KNOWN_MESSAGES) -> None:
+        self._most = most
+        self._size = 0
+        self._new: dict[K, V] = {}
+        self._old: dict[K, V] = {}
+
+    def get(self, key: K, size: int, make: Callable[[K], V]) -> V:
+        """``make(key)``, which is never None, made once. ``size``: about the bytes that both take."""
+        found = self._new.get(key)
+        if found is None:
+            found = self._old.get(key)
+            if found is None:
+                found = make(key)
+            if self._size and self._size + size > self._most:
+                self._old, self._new, self._size = self._new, {}, 0
+            self._size += size
+            self._new[key] = found
+        return found
+
+    def forget(self) -> None:
+        """Everything."""
+        self._new, self._old, self._size = {}, {}, 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """An object of a list that was looked through. ``is_open``: a secret could go on behind it."""
+
+    text: bytes
+    found: tuple[Redaction, ...]
+    is_open: bool
+
+
+@dataclass(slots=True)
+class AgainRedactor(Redactor):
+    """A redactor that looks through what requests repeat once."""
+
+    _known: Again[bytes, _Looked] = field(default_factory=Again, repr=False)
+    _sought: int = 0
+    _cut: tuple[bytes, Sequence[Run]] = (b"", ())
+
+    def runs(self, text: bytes) -> Sequence[Run]:
+        """``jsontext.runs`` of a text, which need not be found twice for the one that was redacted last."""
+        if text is not self._cut[0]:
+            self._cut = text, runs(text)
+        return self._cut[1]
+
+    def text(self, text: bytes) -> tuple[bytes, list[Redaction]]:
+        """As every redactor does."""
+        if self._sought != len(self.seen):
+            self._known.forget()
+            self._sought = len(self.seen)
+        held = self.runs(text)
+        if not held or any(b"{" in secret or b"}" in secret for secret in self.seen):
+            return Redactor.text(self, text)
+        return self._pieces(text, held) or Redactor.text(self, text)
+
+    def _pieces(self, text: bytes, held: Sequence[Run]) -> tuple[bytes, list[Redaction]] | None:
+        """None where a secret may stand across two of them."""
+        outer = self._around(text, held)
+        if outer is None:
+            return None
+        changes = [(mark, bytes(new)) for mark, new in outer]
+        for run in held:
+            for start, end in run.spans:
+                known = self._known.get(text[start:end], end - start, self._look)
+                if known.is_open:
+                    return None
+                for mark in known.found:
+                    there = Redaction(mark.where, start + mark.start, start + mark.end, mark.kind)
+                    changes.append((there, known.text[mark.start : mark.end]))
+        if not changes:
+            return text, []
+        changes.sort(key=lambda change: change[0].start)
+        pieces, at = list[bytes](), 0
+        for mark, new in changes:
+            pieces += (text[at : mark.start], new)
+            at = mark.end
+        made = b"".join((*pieces, text[at:]))
+        self._cut = made, held  # a stand-in is as long as what it stands for
+        return made, [mark for mark, _ in changes]
+
+    def _look(self, element: bytes) -> _Looked:
+        text, found = Redactor.text(self, element)
+        return _Looked(text, tuple(found), bool(OPEN_MEMBER.search(element)))
+
+    def _around(self, text: bytes, held: Sequence[Run]) -> list[tuple[Redaction, bytes]] | None:
+        """What stands around the lists: each secret of it, where it is in the whole, and its stand-in."""
+        cuts = [0, *(end for run in held for end in (run.start, run.end)), len(text)]
+        gaps = [(start, end) for start, end in list(pairwise(cuts))[::2]]
+        made, found = Redactor.text(self, b"{}".join(text[start:end] for start, end in gaps))
+        starts = [0]
+        for start, end in gaps:
+            starts.append(starts[-1] + end - start + len(b"{}"))
+        placed = list[tuple[Redaction, bytes]]()
+        for mark in found:
+            n = bisect_right(starts, mark.start) - 1
+            shift = gaps[n][0] - starts[n]
+            if mark.end + shift > gaps[n][1]:
+                return None
+            there = Redaction(mark.where, mark.start + shift, mark.end + shift, mark.kind)
+            placed.append((there, made[mark.start : mark.end]))
+        return placed
