@@ -185,6 +185,16 @@ def test_an_index_that_is_used_again() -> None:
     assert [m.parts[0].name for m in said.messages if isinstance(m.parts[0], ToolCallIR)] == ["read_file", "list_dir"]
 
 
+def test_items_without_an_index_are_told_by_their_ids() -> None:
+    """As llama.cpp streams them: all begin, then all end."""
+    answer = whole(message("Hello"), CALL_A)
+    events = [{k: v for k, v in value.items() if k != "output_index"} for value in events_of(answer)]
+    events.sort(key=lambda event: event["type"].endswith(".done") + 2 * (event["type"] == COMPLETED["type"]))
+    said = play(*events)
+    assert set(slugs(said)) == {"stream.index"}
+    assert [call.id for m in said.messages for _, call in m.tool_calls()] == [CALL_A["call_id"]]
+
+
 def test_items_that_are_never_done() -> None:
     said = play(*[e for e in events_of(whole(CALL_A))[:-1] if not e["type"].endswith("item.done")], COMPLETED)
     assert slugs(said) == ["stream.block-order"]
