@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from workbench.differences.meaning import Change, Kind, changes
 from workbench.differences.wire import Hunk, first_difference, hunks
+from workbench.wire.jsontext import JsonIndex
 
 __all__ = ["Change", "Difference", "Hunk", "Kind", "compare"]
 
@@ -41,7 +42,8 @@ class Difference:
 
 def compare(before: bytes, after: bytes) -> Difference:
     """The differences between two bodies (content-decoded). Never raises: what is no JSON is compared as bytes."""
-    found = changes(before, after)
+    a, b = JsonIndex(before), JsonIndex(after)
+    found = changes(a, b)
     return Difference(
-        before, after, first_difference(before, after), hunks(before, after), found or (), is_read=found is not None
+        before, after, first_difference(before, after), hunks(a, b), found or (), is_read=found is not None
     )

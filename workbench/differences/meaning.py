@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
 from workbench.differences.spelling import spellings
-from workbench.differences.wire import REPEATED, align
+from workbench.differences.wire import REPEATED, align, ends
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.leaves import escape
@@ -68,26 +69,34 @@ class Change:
     spelling: tuple[str, ...] = ()
 
 
-class _Item(NamedTuple):
+@dataclass(eq=False)
+class _Item:
     pointer: str
     value: JsonValue
     raw: bytes
-    key: str
+
+    @cached_property
+    def key(self) -> str:
+        """What it means, in any spelling: dear, so that it is asked only where the bytes differ."""
+        return canonical(self.value)
+
+    def means(self, other: _Item) -> bool:
+        """It means the same."""
+        return self.raw == other.raw != b"" or self.key == other.key
 
 
-def changes(before: bytes, after: bytes) -> tuple[Change, ...] | None:
-    """Every item that differs; None where one of the bodies is no JSON object."""
+def changes(a: JsonIndex, b: JsonIndex) -> tuple[Change, ...] | None:
+    """Every item that differs between two indexed bodies; None where one of them is no JSON object."""
     try:
-        old, new = loads(before), loads(after)
+        old, new = loads(a.text), loads(b.text)
     except WireError:
         return None
     if not isinstance(old, dict) or not isinstance(new, dict):
         return None
-    return tuple(_members(before, old, after, new))
+    return tuple(_members(a, old, b, new))
 
 
-def _members(before: bytes, old: dict[str, JsonValue], after: bytes, new: dict[str, JsonValue]) -> Iterator[Change]:
-    a, b = JsonIndex(before), JsonIndex(after)
+def _members(a: JsonIndex, old: dict[str, JsonValue], b: JsonIndex, new: dict[str, JsonValue]) -> Iterator[Change]:
     for name in dict.fromkeys((*new, *old)):
         pointer = f"/{escape(name)}"
         both = name in old and name in new
@@ -100,12 +109,14 @@ def _members(before: bytes, old: dict[str, JsonValue], after: bytes, new: dict[s
 
 
 def _items(index: JsonIndex, pointer: str, values: Sequence[JsonValue]) -> list[_Item]:
-    return [_item(index, f"{pointer}/{n}", value) for n, value in enumerate(values)]
+    spans = dict(index.elements(pointer))
+    raws = (index.text[slice(*spans.get(str(n), (0, 0)))] for n in range(len(values)))
+    return [_Item(f"{pointer}/{n}", value, raw) for n, (value, raw) in enumerate(zip(values, raws, strict=True))]
 
 
 def _item(index: JsonIndex, pointer: str, value: JsonValue) -> _Item:
     span = index.span(pointer)
-    return _Item(pointer, value, index.text[slice(*span)] if span else b"", canonical(value))
+    return _Item(pointer, value, index.text[slice(*span)] if span else b"")
 
 
 def canonical(value: JsonValue) -> str:
@@ -122,13 +133,16 @@ def _plain(value: JsonValue) -> JsonValue:
 
 
 def _elements(olds: list[_Item], news: list[_Item]) -> Iterator[Change]:
-    found: list[Change] = []
-    for tag, i, j, k, m in align([o.key for o in olds], [n.key for n in news]):
+    head, tail = ends(olds, news, _Item.means)
+    found = [c for o, n in zip(olds[:head], news[:head], strict=True) for c in _same(o, n)]
+    old, new = olds[head : len(olds) - tail], news[head : len(news) - tail]
+    for tag, i, j, k, m in align([o.key for o in old], [n.key for n in new]):
         if tag == "equal":
-            found += (c for o, n in zip(olds[i:j], news[k:m], strict=True) for c in _same(o, n))
+            found += (c for o, n in zip(old[i:j], new[k:m], strict=True) for c in _same(o, n))
         else:
-            found += _paired(olds[i:j], news[k:m])
-    yield from _moves(found, {i.pointer: i.key for i in olds}, {i.pointer: i.key for i in news})
+            found += _paired(old[i:j], new[k:m])
+    found += (c for o, n in zip(olds[len(olds) - tail :], news[len(news) - tail :], strict=True) for c in _same(o, n))
+    yield from _moves(found, {i.pointer: i.key for i in old}, {i.pointer: i.key for i in new})
 
 
 def _same(old: _Item, new: _Item) -> Iterator[Change]:
@@ -148,7 +162,7 @@ def _paired(olds: list[_Item], news: list[_Item]) -> Iterator[Change]:
             continue
         yield from (Change(Kind.REMOVED, o.pointer, None, label_of(o)) for o in left[: left.index(old)])
         left = left[left.index(old) + 1 :]
-        if old.key == new.key:
+        if old.means(new):
             yield from _same(old, new)
         else:
             details = tuple(islice(_details(old, new), MOST_DETAILS))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
-from typing import AnyStr, NamedTuple
+from operator import eq
+from typing import AnyStr, NamedTuple, TypeVar
 
 from workbench.wire.jsontext import JsonIndex
 
 Span = tuple[int, int]
+Item = TypeVar("Item")
 
 REPEATED = ("messages", "input", "contents", "tools", "system")
 """Members whose elements are aligned with one another."""
@@ -32,17 +34,16 @@ def first_difference(before: bytes, after: bytes) -> int | None:
     return common(before, after)
 
 
-def hunks(before: bytes, after: bytes) -> tuple[Hunk, ...]:
+def hunks(before: JsonIndex, after: JsonIndex) -> tuple[Hunk, ...]:
     """Every range that differs. Putting the second ranges in place of the first ones makes the second body."""
-    if before == after:
+    if before.text == after.text:
         return ()
-    return tuple(_hunks(before, cuts(before), after, cuts(after)))
+    return tuple(_hunks(before.text, cuts(before), after.text, cuts(after)))
 
 
-def cuts(body: bytes) -> list[int]:
+def cuts(index: JsonIndex) -> list[int]:
     """Where a body is cut into segments, from 0 to its length: around its members and their repeated elements."""
-    found = {0, len(body)}
-    index = JsonIndex(body)
+    found = {0, len(index.text)}
     for step, span in index.elements(""):
         key = index.key_span(f"/{step}")
         found.add(key[0] if key else span[0])
@@ -67,9 +68,7 @@ def _hunks(before: bytes, a: Sequence[int], after: bytes, b: Sequence[int]) -> I
 
 def align(olds: Sequence[object], news: Sequence[object]) -> Iterator[tuple[str, int, int, int, int]]:
     """Opcodes of difflib for two lists of hashable items; long lists are aligned between their equal ends only."""
-    head = next((n for n, (o, w) in enumerate(zip(olds, news, strict=False)) if o != w), min(len(olds), len(news)))
-    most = min(len(olds), len(news)) - head
-    tail = next((n for n in range(most) if olds[-1 - n] != news[-1 - n]), most)
+    head, tail = ends(olds, news, eq)
     middle_old, middle_new = olds[head : len(olds) - tail], news[head : len(news) - tail]
     if head:
         yield "equal", 0, head, 0, head
@@ -80,6 +79,14 @@ def align(olds: Sequence[object], news: Sequence[object]) -> Iterator[tuple[str,
             yield tag, head + i, head + j, head + k, head + m
     if tail:
         yield "equal", len(olds) - tail, len(olds), len(news) - tail, len(news)
+
+
+def ends(olds: Sequence[Item], news: Sequence[Item], is_same: Callable[[Item, Item], bool]) -> tuple[int, int]:
+    """How many items two lists share at their beginning, and at their end of what is left."""
+    most = min(len(olds), len(news))
+    head = next((n for n in range(most) if not is_same(olds[n], news[n])), most)
+    most -= head
+    return head, next((n for n in range(most) if not is_same(olds[-1 - n], news[-1 - n])), most)
 
 
 def _trimmed(before: bytes, old: Span, after: bytes, new: Span) -> Iterator[Hunk]:
