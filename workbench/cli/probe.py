@@ -9,6 +9,11 @@ conversation with one of three tools of our own: probe_echo, probe_add (whose re
 compute) and probe_fail_once (which refuses until it is called rightly). Before anything leaves this program it is said
 how many requests, and about how many tokens, it will take at most.
 
+--refresh runs only what was never measured, is older than --ttl days, or belongs to another chat template, and with it
+what costs one request; where all holds, nothing. --shadow SESSION probes what a running session talks to, beside it:
+target, protocol and model are those of its newest exchange, its file is only read, nothing of it is sent, nothing is
+tried again, and no more than --budget requests are made (40).
+
   pass           every sample showed it
   partial        some did, or a part of it
   fail           none did
@@ -39,13 +44,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _asking, _output
+from workbench.cli import _asking, _output, _probe_due
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.capability import CapabilityProfile
     from workbench.ir import JsonValue
-    from workbench.probes import Measurement, Probe, Result
+    from workbench.probes import Measurement, Probe, Result, Subject
     from workbench.targets.target import Target
 
 NAME = "probe"
@@ -62,10 +67,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     listed = "\n".join(f"  {p.name:<14} {p.title}" for p in probes.every())
     parser.description = (parser.description or "").format(probes=listed)
     parser.add_argument("probes", metavar="PROBE", nargs="*", help="only these (default: the seven; all for every one)")
-    parser.add_argument("--target", metavar="T", required=True, help="what workbench targets lists, or a URL")
+    parser.add_argument("--target", metavar="T", help="what workbench targets lists, or a URL")
     parser.add_argument("--protocol", metavar="NAME", default="", help="ask in this protocol (default: the target's)")
     parser.add_argument("--model", default="", help="the model (default: the target's, or the only one that it lists)")
     parser.add_argument("--samples", type=int, default=1, metavar="N", help="of each probe (1)")
+    parser.add_argument("--refresh", action="store_true", help="only what is stale, and what costs one request")
+    parser.add_argument("--ttl", type=float, default=30, metavar="DAYS", help="how long a result holds (30)")
+    parser.add_argument("--shadow", metavar="SESSION", help="probe what this session talks to, without touching it")
+    parser.add_argument("--budget", type=int, metavar="N", help="requests at most; probes beyond it are left out")
     parser.add_argument("--dial", metavar="NAME=VALUE", action="append", default=[], help="of the simulator's model")
     parser.add_argument("--no-ask", action="store_true", help="do not ask the server for models and chat template")
     parser.add_argument("--retries", type=int, default=3, metavar="N", help="attempts after the first (3)")
@@ -77,22 +86,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure one target."""
     from workbench import probes
-    from workbench.capability.asked import template_hash
     from workbench.targets.target import resolve
 
     if not 1 <= args.samples <= probes.MOST_SAMPLES:
         raise UsageError(f"{args.samples} samples", hint=f"1 to {probes.MOST_SAMPLES}")
     if args.retries < 0:
         raise UsageError(f"{args.retries} retries", hint="0 or more")
+    _probe_due.check(args)
     chosen = probes.chosen(args.probes)
     target = resolve(args.target, args.protocol)
     subject = probes.subject_of(target, args.protocol, args.model or _only_model(args, target))
+    template = _template(args, subject) if args.refresh else None
+    chosen = _probe_due.chosen(args, chosen, subject, template or "")
+    if not chosen:
+        _output.complain("nothing is stale" if args.refresh else "the budget allows no probe", 0)
+        return 0 if args.refresh else 3
     requests = sum(probe.requests for probe in chosen) * args.samples
     if not target.is_simulator:
         tokens = sum(probe.tokens for probe in chosen) * args.samples
         _output.complain(f"{requests:,} requests at most, about {tokens:,} tokens", 0)
     _asking.agree([target], requests, is_agreed=args.yes)
-    template = "" if args.no_ask else asyncio.run(template_hash(target, subject.protocol, subject.model))
+    template = _template(args, subject) if template is None else template
     measurement = probes.Measurement(subject)
     try:
         asyncio.run(_measure(args, measurement, chosen))
@@ -101,6 +115,15 @@ def run(args: argparse.Namespace) -> int:
     profile = _profiled(measurement, evidence, template)
     _show(args, target, measurement, profile)
     return _status(measurement.results)
+
+
+def _template(args: argparse.Namespace, subject: Subject) -> str:
+    """Hash of the chat template that the server says it uses, "" where it says none, or is not asked."""
+    from workbench.capability.asked import template_hash
+
+    if args.no_ask:
+        return ""
+    return asyncio.run(template_hash(subject.target, subject.protocol, subject.model))
 
 
 def _only_model(args: argparse.Namespace, target: Target) -> str:

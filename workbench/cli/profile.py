@@ -1,18 +1,27 @@
-"""Measured capability profiles: list them, show one, or say what is different between two.
+"""Measured capability profiles: list them, show one, say what is different between two, or which tools one allows.
 
   workbench profile list
   workbench profile show NAME
   workbench profile diff A B
+  workbench profile gate NAME --tools FILE
 
 NAME is the number of the list, or part of an endpoint or a model; NAME@2 is the measurement before the newest one of
 its history. diff with one name compares the newest measurement with the one before it.
 
+gate says which tools of FILE a model may be given: those that only read first, those that write once it has shown often
+enough that it calls, reads and mends rightly, and why. FILE is what MCP's tools/list answers, a list of names, a
+mapping of names to risks (read-only, idempotent-write, destructive), a request or a session. The risk is what is
+listed, else what the annotations say (readOnlyHint, destructiveHint, idempotentHint), else by the first word of the
+name; what nothing tells of is destructive.
+
 JSON output: list is {{"profiles": [{{…}}]}}, show one profile, diff {{"before", "after", "key", "facts", "gained",
-"lost"}} with lists of {{"name", "before", "after"}}. A profile has "provider", "model", "endpoint", "protocol",
+"lost"}} with lists of {{"name", "before", "after"}}, gate the key of the profile with
+"stage" (none, read-only, idempotent, everything), "held": [TEXT…], what the next stage lacks, and "tools": [{{"name",
+"risk", "because", "enabled", "reason"}}]. A profile has "provider", "model", "endpoint", "protocol",
 "chat_template_hash", {names}, "verified_at", "probe_version", "evidence", "facts" and "probes"; shown by itself also
 "drift": [{{"probe", "before": [passes, samples], "after", "runs", "chance"}}], what passes otherwise than it did.
 
-Exit status: 1 when two profiles differ in a fact; 2 when there is no such profile.
+Exit status: 1 when two profiles differ in a fact, or a tool is not enabled; 2 when there is no such profile.
 """
 
 from __future__ import annotations
@@ -22,7 +31,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from workbench.cli import _output
+from workbench.cli import _output, _profile_gate
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +41,7 @@ if TYPE_CHECKING:
     from workbench.capability.profile import Differences
 
 NAME = "profile"
-HELP = "measured capability profiles: list, show, diff"
+HELP = "measured capability profiles: list, show, diff, gate"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -41,8 +50,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     quoted = ", ".join(f'"{name}"' for name in NAMES)
     parser.description = (parser.description or "").format(names=quoted)
-    parser.add_argument("what", choices=("list", "show", "diff"))
+    parser.add_argument("what", choices=("list", "show", "diff", "gate"))
     parser.add_argument("names", metavar="NAME", nargs="*", help="which profiles")
+    parser.add_argument("--tools", metavar="FILE", help="of gate: the tools")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
@@ -50,15 +60,19 @@ def run(args: argparse.Namespace) -> int:
     """List, show or compare."""
     from workbench.capability import Store, drift
 
-    most = {"list": 0, "show": 1, "diff": 2}[args.what]
+    most = {"list": 0, "show": 1, "diff": 2, "gate": 1}[args.what]
     least = min(most, 1)
     if not least <= len(args.names) <= most:
         raise UsageError(f"profile {args.what} takes {most} names, not {len(args.names)}", hint="see --help")
+    if bool(args.tools) != (args.what == "gate"):
+        raise UsageError("gate, and it alone, takes --tools FILE", hint="see --help")
     store = Store.of_user()
     for fault in store.faults:
         _output.complain(fault, 0)
     if args.what == "list":
         return _list(args, store)
+    if args.what == "gate":
+        return _profile_gate.run(store.named(args.names[0]), args.tools, is_json=args.format == "json")
     if args.what == "show":
         shown = store.named(args.names[0])
         return _show(args, shown, drift([p for p in store.history(shown.key) if p.verified_at <= shown.verified_at]))

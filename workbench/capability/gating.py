@@ -1,0 +1,147 @@
+"""Gating: which tools a model is given, by what was measured of it; those that only read come first.
+
+A stage opens on evidence: where the lower end of the 95 % interval of every share that it rests on is above its mark,
+so that one lucky sample opens no tool that writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from workbench.capability.conservative import NO_FALL, Fall, Level
+from workbench.capability.profile import CapabilityProfile
+from workbench.capability.risk import RISKS, Risk, Tool, classed
+from workbench.ir import JsonValue
+from workbench.probes import Result
+from workbench.probes._verdict import interval
+
+LIKELY, SURELY = 0.5, 0.8
+"""Shares that have to pass at least: for writes that may be repeated (4 samples of 4), for all others (16 of 16)."""
+
+_MOST_SAMPLES = 1000
+
+
+class Stage(IntEnum):
+    """What is enabled; each holds those before it."""
+
+    NONE = 0
+    READ_ONLY = 1
+    IDEMPOTENT = 2
+    EVERYTHING = 3
+
+    def allows(self, risk: Risk) -> bool:
+        """A tool of this risk is enabled."""
+        return RISKS.index(risk) < self
+
+
+STAGES = ("no tool", "tools that read", "and writes that may be repeated", "every tool")
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """One tool.
+
+    Attributes:
+        because: how its risk is known.
+        reason: why it is enabled, or is not.
+    """
+
+    name: str
+    risk: Risk
+    because: str
+    is_enabled: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Which tools are enabled.
+
+    Attributes:
+        held: what is missing for the next stage, one line each; () where every tool is enabled.
+    """
+
+    stage: Stage
+    tools: tuple[Gated, ...]
+    held: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """It as data."""
+        return {
+            "stage": self.stage.name.lower().replace("_", "-"),
+            "held": list(self.held),
+            "tools": [
+                {"name": t.name, "risk": str(t.risk), "because": t.because, "enabled": t.is_enabled, "reason": t.reason}
+                for t in self.tools
+            ],
+        }
+
+
+def gate(profile: CapabilityProfile | None, tools: Sequence[Tool], fall: Fall = NO_FALL, stale: str = "") -> Gate:
+    """The tools that may be used now, and why the others may not.
+
+    Args:
+        profile: None where nothing was measured: then tools that read are all there is.
+        fall: how far to fall back, whatever was measured.
+        stale: why the profile does not hold any longer, "" where it does.
+    """
+    stage, held = _stage(profile, fall, stale)
+    return Gate(stage, tuple(_gated(tool, stage, held) for tool in tools), held)
+
+
+def _gated(tool: Tool, stage: Stage, held: tuple[str, ...]) -> Gated:
+    found = classed(tool)
+    is_enabled = stage.allows(found.risk)
+    reason = f"enabled at this stage: {STAGES[stage]}" if is_enabled else f"not yet: {held[0]}"
+    return Gated(found.name, found.risk, found.why, is_enabled, reason)
+
+
+def _stage(profile: CapabilityProfile | None, fall: Fall, stale: str) -> tuple[Stage, tuple[str, ...]]:
+    """The stage, and what the next one lacks."""
+    stage = Stage.NONE
+    for following in (Stage.READ_ONLY, Stage.IDEMPOTENT, Stage.EVERYTHING):
+        held = tuple(_lacks(following, profile, fall, stale))
+        if held:
+            return stage, held
+        stage = following
+    return stage, ()
+
+
+def _lacks(stage: Stage, profile: CapabilityProfile | None, fall: Fall, stale: str) -> list[str]:
+    """What is missing for a stage."""
+    if fall.level >= (Level.NO_TOOLS if stage is Stage.READ_ONLY else Level.READ_ONLY):
+        return [fall.why(Level.READ_ONLY)]
+    if stage is Stage.READ_ONLY:
+        return []
+    if profile is None or stale:
+        return [f"tools that write need a measured profile: {stale or 'nothing was measured'}"]
+    mark = LIKELY if stage is Stage.IDEMPOTENT else SURELY
+    found = [_below(profile, probe, mark) for probe in ("format", "closure")]
+    if profile.fact("schema_level") in (None, "string-only"):
+        found.append(f"tools that write need arguments as declared: schema_level is {profile.fact('schema_level')}")
+    if profile.fact("error_repair") in (None, "none"):
+        found.append(f"tools that write need calls to be mended: error_repair is {profile.fact('error_repair')}")
+    elif stage is Stage.EVERYTHING:
+        found.append(_below(profile, "repair", mark))
+    return [line for line in found if line]
+
+
+def _below(profile: CapabilityProfile, probe: str, mark: float) -> str:
+    """Why a probe does not pass surely enough, "" where it does."""
+    result = next((r for r in profile.results if r.probe == probe), None)
+    if result is None or not result.n:
+        return f"{probe} was not measured"
+    if result.interval.low >= mark:
+        return ""
+    told = f"{probe} passes {result.passes} of {result.n}, which is surely above {result.interval.low:.0%} only"
+    return f"{told}, not {mark:.0%}{_enough(result, mark)}"
+
+
+def _enough(result: Result, mark: float) -> str:
+    """How many samples would do, where all that were made passed."""
+    if result.passes < result.n:
+        return ""
+    wanted = next((n for n in range(result.n, _MOST_SAMPLES) if interval(n, n).low >= mark), None)
+    return f"; {wanted} samples that all pass would do" if wanted else ""

@@ -1,0 +1,92 @@
+"""``profile gate``: which tools a measured model is given."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.cli import _output
+from workbench.errors import UnreadableInput, UsageError, WireError
+
+if TYPE_CHECKING:
+    from workbench.capability import CapabilityProfile
+    from workbench.capability.gating import Gate
+    from workbench.capability.risk import Tool
+
+
+def run(profile: CapabilityProfile, tools: str, *, is_json: bool) -> int:
+    """Say which tools are enabled, and why; 1 where one is not. Raises UsageError, OSError."""
+    from workbench.capability.conservative import fall
+    from workbench.capability.gating import gate
+
+    found = gate(profile, list(_read(Path(tools))), fall(profile), profile.why_stale(time.time()))
+    if is_json:
+        _output.emit_json({**profile.key._asdict(), **found.as_json()})
+    else:
+        _print(profile, found)
+    return 0 if all(tool.is_enabled for tool in found.tools) else 1
+
+
+def _print(profile: CapabilityProfile, found: Gate) -> None:
+    from workbench.capability.gating import STAGES, Stage
+
+    key = profile.key
+    _output.emit(f"{key.endpoint} · {key.protocol} · {key.model}")
+    _output.emit(f"stage {int(found.stage)} of {len(Stage) - 1}: {', '.join(STAGES[1 : found.stage + 1]) or STAGES[0]}")
+    for line in found.held:
+        _output.emit(f"  next: {_output.cut(line, 200)}")
+    _output.emit()
+    width = max((len(tool.name) for tool in found.tools), default=0)
+    for tool in found.tools:
+        sign = "✓" if tool.is_enabled else "✗"
+        _output.emit(f"{sign} {_output.cut(tool.name):<{min(width, 40)}}  {tool.risk:<16}  {tool.because}")
+
+
+def _read(path: Path) -> Iterator[Tool]:
+    """The tools that a file lists, or that the requests of a session declare. Raises UsageError, OSError."""
+    from workbench import safeyaml
+    from workbench.capability.risk import tools_of
+    from workbench.errors import ProfileError
+    from workbench.wire.jsontext import loads
+
+    data = path.read_bytes()
+    try:
+        yield from tools_of(loads(data))
+        return
+    except WireError:
+        pass
+    except UsageError:
+        if data.lstrip()[:1] == b"[":
+            raise
+    if found := list(_declared(path)):
+        yield from found
+        return
+    try:
+        yield from tools_of(safeyaml.load(data, name=str(path)))
+    except ProfileError as error:
+        raise UsageError("not a list of tools", where=str(path), hint=str(error)) from error
+
+
+def _declared(path: Path) -> Iterator[Tool]:
+    """The tools of all requests of a session, each once."""
+    from workbench.capability.risk import Tool, annotations_of
+    from workbench.decode import Decoded
+    from workbench.importers import open_input
+    from workbench.wire.session import exchanges_of
+
+    try:
+        session = open_input(str(path))
+    except UnreadableInput:
+        return
+    seen: set[str] = set()
+    try:
+        for index, exchange in enumerate(exchanges_of(session)):
+            request = Decoded(index, exchange).request
+            for tool in request.tools if request else ():
+                if tool.name and tool.name not in seen:
+                    seen.add(tool.name)
+                    yield Tool(tool.name, annotations_of(tool.extra))
+    finally:
+        session.close()
