@@ -87,13 +87,12 @@ def cell(result: Result | None, *, is_fresh: bool, now: float, state: str = "") 
     sign, style = SIGNS[result.outcome.value]
     word = "unclear" if result.outcome.value == "inconclusive" else result.outcome.value
     share = f" {result.passes}/{result.n}" if result.n else ""
-    age = "" if is_fresh else f" · {ago(now - result.at)}"
+    age = " " if is_fresh else f" · {ago(now - result.at)}"
     told = f"{word}{share}"
     return (
         Span(f"{sign} ", style),
         Span(told, style if is_fresh else "", len(told)),
-        Span(age, "muted", CELL - 3 - len(told)),
-        Span(" "),
+        Span(age, "muted", CELL - 2 - len(told)),
     )
 
 
@@ -171,12 +170,12 @@ def verdict_lines(
     sign, style = SIGNS[result.outcome.value]
     low, high = result.interval
     share = f"{result.passes} of {count(result.n, 'sample')} passed" if result.n else "nothing was measured"
-    sure = f" · of all {low:.0%} to {high:.0%} would (95 %)" if result.n else ""
+    sure = f" · 95 % interval {low:.0%}–{high:.0%}" if result.n else ""
     failed = f" · {result.unmeasured} not measured" if result.unmeasured and result.n else ""
     made.append(line(Span(f"{sign} {result.outcome.value}  ", f"{style} strong"), Span(f"{share}{failed}{sure}", "")))
     made += wrap(result.words, width, style if style != "muted" else "")
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(result.at))
-    kept = f"{count(len(result.evidence), 'exchange')}: enter opens them" if result.evidence else "no exchange"
+    kept = f"{count(len(result.evidence), 'exchange')} · enter opens" if result.evidence else "no exchange"
     made += labelled("seen in", f"{kept} · {when}", width, "muted")
     made += (_shown(exchange, n) for n, exchange in enumerate(shown_by, 1))
     for n, (name, value) in enumerate(result.facts.items()):
@@ -205,7 +204,9 @@ def told(value: JsonValue) -> str:
         return ", ".join(f"{name} {told(held)}" for name, held in value.items())[:MOST_FACT] or "nothing"
     if isinstance(value, list):
         return ", ".join(map(told, value))[:MOST_FACT] or "none"
-    return value[:MOST_FACT] if isinstance(value, str) and value else dumps(value).decode("utf-8", "replace")
+    if isinstance(value, str):
+        return value[:MOST_FACT] or "none"
+    return dumps(value).decode("utf-8", "replace")
 
 
 # The profile.
@@ -227,27 +228,24 @@ def _profile_head(column: Column, now: float, width: int) -> Iterator[Line]:
     stale = "" if profile or last is None else last.why_stale(now)
     if stale:
         yield from wrap(f"! stale: {stale}", width, "warning")
-    each = _side(width)
-    yield line(
-        Span("", "", FACT + 2),
-        Span("now" if profile else "not run now", "muted", each),
-        Span(f"last, {ago(now - last.verified_at)}" if last else "never before", "muted", each),
-    )
+    heads = [Span("now", "muted", _side(width, profile, last) + 1)] if profile else []
+    heads += [Span(f"last, {ago(now - last.verified_at)}", "muted")] if last else []
+    yield line(Span("", "", FACT + 2), *heads)
 
 
 def _facts(profile: CapabilityProfile | None, last: CapabilityProfile | None, width: int) -> Iterator[Line]:
     from workbench.capability import NAMES
 
     now, before = profile.facts if profile else {}, last.facts if last else {}
-    each = _side(width)
+    each = _side(width, profile, last)
     for name in dict.fromkeys((*NAMES, *now, *before)):
         new, old = now.get(name), before.get(name)
         sign, style = _difference(new, old) if profile and last else (" ", "")
         yield line(
             Span(f"{sign} ", f"{style} strong"),
             Span(name, "" if name in NAMES else "muted", FACT),
-            Span(told(new) if profile else "", style or ("" if new is not None else "muted"), each),
-            Span(told(old) if last else "", "muted", each),
+            *((Span(told(new), style or ("" if new is not None else "muted"), each), Span(" ")) if profile else ()),
+            *((Span(told(old), "" if profile is None and old is not None else "muted", each),) if last else ()),
         )
 
 
@@ -276,5 +274,6 @@ def _profile_foot(column: Column, width: int) -> Iterator[Line]:
         yield from wrap(f"kept; its exchanges are in {kept.profile.evidence}", width, "muted")
 
 
-def _side(width: int) -> int:
-    return max(12, (width - FACT - 2) // 2)
+def _side(width: int, *sides: CapabilityProfile | None) -> int:
+    """Columns of the facts of one profile."""
+    return max(10, (width - FACT - 3) // max(1, sum(side is not None for side in sides)))

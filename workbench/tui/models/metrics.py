@@ -219,15 +219,13 @@ def row(item: Item, view: str, most: float, width: int) -> Line:
     if item.group:
         return _group_row(item.label, item.group)
     first = _label(item.turn is not None)
-    label = Span(f"{item.label} ", "strong", first)
+    label = (Span(item.label, "strong", first - 1), Span(" "))
     if item.trouble:
-        return line(label, Span(f"? {item.trouble}", "muted"))
+        return (*label, Span(f"? {item.trouble}", "muted"))
     if not sum(item.tokens):
-        return line(label, Span("no exchange with a model that was answered", "muted"))
-    return (
-        label,
-        *(_token_row(item, most, width - first) if view == "tokens" else _cost_row(item, most, width - first)),
-    )
+        return (*label, Span("no exchange with a model that was answered", "muted"))
+    chart = _token_row if view == "tokens" else _cost_row
+    return (*label, *chart(item, most, width - first))
 
 
 def _token_row(item: Item, most: float, width: int) -> Line:
@@ -269,6 +267,8 @@ def _group_row(name: str, counts: Counts) -> Line:
 
 def money(dollars: float) -> str:
     """``$0.0123``."""
+    if 0 < dollars < 0.00005:
+        return "<$0.0001"
     return f"${dollars:,.4f}" if dollars < 100 else f"${dollars:,.2f}"
 
 

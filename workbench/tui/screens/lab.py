@@ -76,7 +76,7 @@ class LabScreen(LabDesk):
         from workbench.targets.target import resolve
 
         known = probes.every()
-        first = look_up(self._subject(resolve(f"sim:{self.own}"), self.protocol)) if self._is_own else None
+        first = look_up(_subject(resolve(f"sim:{self.own}"), self.protocol)) if self._is_own else None
         self.post_message(Did(partial(self._begun, known, first)))
 
     def _begun(self, known: Sequence[Probe], first: Column | None) -> None:
@@ -88,12 +88,6 @@ class LabScreen(LabDesk):
         if first is None:
             self.action_target()
 
-    @staticmethod
-    def _subject(target: Target, protocol: str, model: str = "") -> Subject:
-        from workbench.probes import spoken, subject_of
-
-        return subject_of(target, protocol if protocol in spoken(target) else "", model)
-
     # Targets.
 
     def action_target(self) -> None:
@@ -104,24 +98,24 @@ class LabScreen(LabDesk):
 
     def _targeted(self, target: Target | None) -> None:
         if target and not target.is_simulator and not target.model:
-            self._ask_model(target, "", lambda subject: self._look_up(subject, None))
+            self._ask_model(target, "", lambda model: self._look_up(target, self.protocol, model))
         elif target:
-            self._look_up(self._subject(target, self.protocol), None)
+            self._look_up(target, self.protocol)
 
-    def _ask_model(self, target: Target, protocol: str, then: Callable[[Subject], None], model: str = "") -> None:
+    def _ask_model(self, target: Target, model: str, then: Callable[[str], object]) -> None:
         from workbench.tui.screens.ask import AskScreen
 
         def named(text: str | None) -> None:
             if text and text.strip():
-                then(self._subject(target, protocol or self.protocol, text.strip()))
+                then(text.strip())
 
         self.app.push_screen(AskScreen("Model", f"as {visible(target.name)} calls it", model), named)
 
     @work(thread=True, group="lab", exit_on_error=False)
-    def _look_up(self, subject: Subject, at: int | None, dials: str = "") -> None:
+    def _look_up(self, target: Target, protocol: str, model: str = "", at: int | None = None, dials: str = "") -> None:
         """Add a column, or put it in the place of another."""
         try:
-            column = look_up(subject, dials)
+            column = look_up(_subject(target, protocol, model), dials)
         except (WorkbenchError, OSError) as error:
             self.post_message(Did(partial(self.say, str(error))))
         else:
@@ -160,15 +154,20 @@ class LabScreen(LabDesk):
             self.say("the target speaks no other protocol")
             return
         following = known[(known.index(column.subject.protocol) + 1) % len(known)]
-        model = "" if column.subject.target.is_simulator else column.subject.model
-        self._look_up(self._subject(column.subject.target, following, model), self.chosen, column.dials)
+        target = column.subject.target
+        model = "" if target.is_simulator else column.subject.model
+        self._look_up(target, following, model, self.chosen, column.dials)
 
     def action_model(self) -> None:
         """Another model of the target."""
         if (column := self.column) is None or not self._is_idle():
             return
         at, subject, dials = self.chosen, column.subject, column.dials
-        self._ask_model(subject.target, subject.protocol, lambda s: self._look_up(s, at, dials), subject.model)
+
+        def named(model: str) -> None:
+            self._look_up(subject.target, subject.protocol, model, at, dials)
+
+        self._ask_model(subject.target, subject.model, named)
 
     def action_dials(self) -> None:
         """How the model of a simulator behaves."""
@@ -365,3 +364,10 @@ class LabScreen(LabDesk):
     def action_back(self) -> None:
         self._is_leaving = True
         self.action_leave()
+
+
+def _subject(target: Target, protocol: str, model: str = "") -> Subject:
+    """Asked in a protocol, if the target speaks it, else in its own. Raises UsageError."""
+    from workbench.probes import spoken, subject_of
+
+    return subject_of(target, protocol if protocol in spoken(target) else "", model)

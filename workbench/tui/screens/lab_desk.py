@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 TITLE = "Probe lab"
 
+MARGIN = 5
+"""Lines above and below the matrix and what is said of it."""
+
 
 class Did(Message):
     """Something was done in a thread; the rest is for the screen's."""
@@ -141,7 +144,7 @@ class LabDesk(Screen[None]):
                 self.samples = int(text)
                 self.show_all()
             else:
-                self._say(f"samples are 1 to {MOST_SAMPLES}")
+                self.say(f"samples are 1 to {MOST_SAMPLES}")
 
         self.app.push_screen(AskScreen("Samples", f"of each probe, 1 to {MOST_SAMPLES}", str(self.samples)), counted)
 
@@ -154,6 +157,7 @@ class LabDesk(Screen[None]):
         self.show_head()
         width = self.table.text_width
         self.query_one("#targets", Bar).show(lab.heads(self.columns, self.chosen, width))
+        self.table.styles.height = min(len(self.probes) or 1, max(4, (self.size.height - MARGIN) // 2))
         self.table.show(len(self.probes), self._row, "reading the probes …")
         self._show_below()
 
@@ -167,8 +171,8 @@ class LabDesk(Screen[None]):
             told = lab.plan(self.chosen_probes, len(self.probes), self.samples, len(self.columns))
         bar = self.query_one("#headline", Bar)
         if column is None:
-            title = line(Span(f" {TITLE}   ", "strong"), Span(f"no target yet · {send.NEVER}", "muted"))
-            bar.show([title, (Span(" "), *told)])
+            none = line(Span(f" {TITLE}   ", "strong"), Span(f"no target yet · {send.NEVER}", "muted"))
+            bar.show([none, (Span(" "), *told)])
             return
         target = column.subject.target
         dials = f" · {column.dials}" if column.dials else ""

@@ -255,7 +255,7 @@ class MetricsScreen(Screen["int | None"]):
         self._show_chart()
 
     def _of(self) -> str:
-        return f"{len(self.paths):,} files and folders" if len(self.paths) != 1 else str(self.paths[0])
+        return str(self.paths[0]) if len(self.paths) == 1 else "the sessions at hand"
 
     def _show_chart(self) -> None:
         width = self.chart.text_width
