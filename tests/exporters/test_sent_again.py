@@ -33,7 +33,7 @@ def drawn() -> list[bytes]:
     """The listed bodies, and those that Hypothesis draws: all of them in one run."""
     found = list(NASTY)
 
-    @settings(max_examples=25, database=None)
+    @settings(max_examples=6, database=None)
     @given(st.binary(max_size=80) | st.text(max_size=80).map(lambda text: text.encode("utf-8", "surrogatepass")))
     def collect(body: bytes) -> None:
         found.append(body)

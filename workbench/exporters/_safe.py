@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from workbench.exporters import Selection
 from workbench.exporters._again import AgainRedactor
+from workbench.exporters._private import Redacted
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.redaction import Redactor
 from workbench.wire.session import MemorySession
@@ -20,6 +21,8 @@ def safe(selection: Selection) -> Iterator[tuple[int, Exchange]]:
 
     Raises SessionFormatError.
     """
+    if isinstance(selection.session, Redacted):
+        return selection.exchanges()
     redactor = knowing(selection)
     return ((index, redactor.exchange(exchange)) for index, exchange in selection.exchanges())
 
