@@ -10,7 +10,7 @@ compute) and probe_fail_once (which refuses until it is called rightly). Before 
 how many requests, and about how many tokens, it will take at most.
 
 --refresh runs only what was never measured, is older than --ttl days, or belongs to another chat template, and with it
-what costs one request; where all holds, nothing. --shadow SESSION probes what a running session talks to, beside it:
+what costs a request or two; where all holds, nothing. --shadow SESSION probes what a running session talks to, beside it:
 target, protocol and model are those of its newest exchange, its file is only read, nothing of it is sent, nothing is
 tried again, and no more than --budget requests are made (40).
 
@@ -20,6 +20,31 @@ tried again, and no more than --budget requests are made (40).
   inconclusive   it could not be measured: network, key, rate limit, or nothing to see
 
 {probes}
+
+A probe of your own is one file, in {folder} and named as it is,
+or a path given as PROBE. A .py file holds an object "probe" as those of workbench.probes do, and runs when it is named.
+A .yaml file says requests, what is expected of each, and what the profile learns:
+
+  version: 1
+  title: whether distances are told in metres
+  requests:
+  - words: How far is it to Paris? Use the tool, and say {{nonce}} at the end.
+    system: Distances are in metres.
+    tools:
+    - {{name: distance, schema: {{type: object, properties: {{place: {{type: string}}}}, required: [place]}}}}
+    results: {{distance: 1200 m}}
+    expect:
+      calls: [{{name: distance, arguments: {{place: Paris}}}}]
+      text: "1.?200"
+      no-text: mile
+      findings: []
+  facts: {{keeps_metres: true}}
+  otherwise: {{keeps_metres: false}}
+
+Requests may have system, tools (probe_echo, probe_add, probe_fail_once, or declarations), choice, stream, thinking,
+params, results (what calls are told) and turns; expect may have status, text and no-text (regular expressions), calls
+(in order, with the arguments named), stop and findings (of rules: these and no others). {{nonce}} is letters that are
+new in each sample.
 
 A real server is asked for the models that it lists, where none is named, and for its chat template: the hash of it is
 part of what the profile is of, so that a changed template begins another history.
@@ -64,14 +89,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     from workbench import probes
 
-    listed = "\n".join(f"  {p.name:<14} {p.title}" for p in probes.every())
-    parser.description = (parser.description or "").format(probes=listed)
+    listed = [f"  {p.name:<14} {p.title}" for p in probes.every()]
+    listed += [f"  {name:<14} your own: {_output.cut(path.name)}" for name, path in probes.own().items()]
+    folder = "$XDG_CONFIG_HOME/workbench/probes"
+    parser.description = (parser.description or "").format(probes="\n".join(listed), folder=folder)
     parser.add_argument("probes", metavar="PROBE", nargs="*", help="only these (default: the seven; all for every one)")
     parser.add_argument("--target", metavar="T", help="what workbench targets lists, or a URL")
     parser.add_argument("--protocol", metavar="NAME", default="", help="ask in this protocol (default: the target's)")
     parser.add_argument("--model", default="", help="the model (default: the target's, or the only one that it lists)")
     parser.add_argument("--samples", type=int, default=1, metavar="N", help="of each probe (1)")
-    parser.add_argument("--refresh", action="store_true", help="only what is stale, and what costs one request")
+    parser.add_argument("--refresh", action="store_true", help="only what is stale, and what costs next to nothing")
     parser.add_argument("--ttl", type=float, default=30, metavar="DAYS", help="how long a result holds (30)")
     parser.add_argument("--shadow", metavar="SESSION", help="probe what this session talks to, without touching it")
     parser.add_argument("--budget", type=int, metavar="N", help="requests at most; probes beyond it are left out")

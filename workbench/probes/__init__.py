@@ -1,18 +1,21 @@
 """Probes: scripts that find out what a model behind an endpoint can really do, with tools that run nothing.
 
 One file per probe; each holds one object named ``probe``. Files that begin with an underscore are shared code. A third
-party adds a probe by an entry point in ``workbench.probes``. Scripts do no I/O: ``Run`` says which request is next, and
-whoever drives it sends that, or another one.
+party adds a probe by an entry point in ``workbench.probes``, a user by a file of their own (``_own``). Scripts do no
+I/O: ``Run`` says which request is next, and whoever drives it sends that, or another one. What they learn: ``FACTS``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from workbench import plugins
 from workbench.errors import UsageError
 from workbench.probes._aim import MOST_SAMPLES, scripted, spoken, subject_of
+from workbench.probes._facts import FACTS
 from workbench.probes._measure import Measurement, Step, as_evidence, measure, send
+from workbench.probes._own import is_path, load, own
 from workbench.probes._run import Run
 from workbench.probes._script import Ask, Outcome, Probe, Sample, Script
 from workbench.probes._subject import Subject
@@ -20,6 +23,7 @@ from workbench.probes._verdict import Interval, Result, verdict
 
 __all__ = [
     "CORE",
+    "FACTS",
     "MOST_SAMPLES",
     "Ask",
     "Interval",
@@ -36,6 +40,7 @@ __all__ = [
     "chosen",
     "every",
     "measure",
+    "own",
     "scripted",
     "send",
     "spoken",
@@ -48,22 +53,45 @@ CORE = ("format", "schema", "closure", "parallel", "repair", "reasoning", "strea
 
 
 def every() -> tuple[Probe, ...]:
-    """Every probe, those that make a profile first."""
-    names = (n.replace("_", "-") for n in plugins.names(__name__))
-    ordered = sorted(names, key=lambda n: (CORE.index(n) if n in CORE else len(CORE), n))
+    """Every probe, those that make a profile first; without the user's own."""
+    ordered = sorted(_names(), key=lambda n: (CORE.index(n) if n in CORE else len(CORE), n))
     return tuple(_load(name) for name in ordered)
 
 
 def chosen(names: Iterable[str] = ()) -> tuple[Probe, ...]:
-    """The probes of these names, in order; the seven where none is named, all for "all". Raises UsageError."""
-    asked = tuple(names)
-    known = every()
+    """The probes of these names, in order; the seven where none is named, all for "all".
+
+    Names of the user's own probes, and paths of such files, are taken too: they come last, as they are named.
+
+    Raises:
+        UsageError: there is no such probe, or its file cannot be read.
+        ProfileError, UnreadableInput: a file of the user's is no probe.
+    """
+    asked = tuple(dict.fromkeys(names))
+    known, own_files = every(), own()
+    shipped = {probe.name for probe in known}
+    mine: list[Probe] = []
     for name in asked:
-        if name != "all" and all(probe.name != name for probe in known):
-            raise UsageError(f"no probe named {name!r}", hint=f"known: {', '.join(probe.name for probe in known)}")
-    return tuple(p for p in known if p.name in asked or "all" in asked or (not asked and p.is_core))
+        if name in shipped or name == "all":
+            continue
+        if is_path(name):
+            mine.append(load(Path(name)))
+        elif name in own_files:
+            mine.append(load(own_files[name]))
+        else:
+            listed = ", ".join((*(probe.name for probe in known), *own_files))
+            raise UsageError(f"no probe named {name!r}", hint=f"known: {listed}")
+    for probe in mine:
+        if probe.name in shipped:
+            raise UsageError(f"a probe of your own is named {probe.name!r}, as one that ships", hint="give it another")
+    return (*(p for p in known if p.name in asked or "all" in asked or (not asked and p.is_core)), *mine)
+
+
+def _names() -> Mapping[str, str]:
+    """Name → module, of those that ship and of third parties."""
+    return {name.replace("_", "-"): name for name in plugins.names(__name__)}
 
 
 def _load(name: str) -> Probe:
-    found: Probe = plugins.load(__name__, name.replace("-", "_")).probe
+    found: Probe = plugins.load(__name__, _names()[name]).probe
     return found

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from workbench.ir import JsonValue, ToolChoice
 from workbench.loop import Limits
 from workbench.probes._drive import Played, drive, without_call
-from workbench.probes._script import Probe, Sample, Script, failed, partly, passed
+from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, ECHO, Toolbox
 
@@ -52,6 +52,8 @@ def judged(fates: Mapping[str, str]) -> Sample:
     """What all modes together come to."""
     facts: dict[str, JsonValue] = {"tool_choice": dict(fates)}
     said = {mode: fate for mode, fate in fates.items() if fate != UNSAYABLE}
+    if not said:
+        return unclear("the protocol has no word for a choice", **facts)
     kept = [mode for mode, fate in said.items() if fate == HONOURED]
     if len(kept) == len(said):
         return passed(f"honoured: {', '.join(kept)}", **facts)

@@ -1,0 +1,134 @@
+"""The extended probes against simulators: every verdict can be had, and follows the dial."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.probes.measuring import measured, outcomes, words
+from workbench import probes
+from workbench.probes import CORE
+from workbench.rules import contracts
+
+PASS, PARTIAL, FAIL, UNCLEAR = "pass", "partial", "fail", "inconclusive"
+EXTENDED = tuple(probe.name for probe in probes.every() if probe.name not in CORE)
+
+Case = tuple[str, dict[str, Any], str, dict[str, Any]]
+
+CASES: dict[str, Case] = {
+    "texts are kept": ("arguments", {}, PASS, {"argument_text": "strict"}),
+    "arguments in a string": (
+        "arguments",
+        {"arguments": "double-encoded"},
+        PARTIAL,
+        {"argument_text": "double-encoded"},
+    ),
+    "arguments are cut": ("arguments", {"arguments": "truncated"}, FAIL, {"argument_text": "broken"}),
+    "native calls": ("text-format", {}, PASS, {"text_formats": {"native": 3}, "text_format": ""}),
+    "calls in content": ("text-format", {"calls": "hermes"}, PARTIAL, {"text_formats": {"hermes in content": 3}}),
+    "calls in reasoning": (
+        "text-format",
+        {"calls": "hermes", "calls_in": "reasoning"},
+        PARTIAL,
+        {"text_formats": {"hermes in reasoning": 3}},
+    ),
+    "tools are refused": ("text-format", {"refuses": ("tools",)}, FAIL, {}),
+    "every choice": ("choice", {}, PASS, {"tool_choice": dict.fromkeys(("auto", "none", "any", "tool"), "honoured")}),
+    "a choice is refused": (
+        "choice",
+        {"refuses": ("choice-any",)},
+        PARTIAL,
+        {"tool_choice": {"auto": "honoured", "none": "honoured", "any": "refused", "tool": "honoured"}},
+    ),
+    "a choice is ignored": (
+        "choice",
+        {"ignores": ("choice-none", "choice-tool")},
+        PARTIAL,
+        {"tool_choice": {"auto": "honoured", "none": "ignored", "any": "honoured", "tool": "ignored"}},
+    ),
+    "no choice is honoured": ("choice", {"ignores": ("choice-none", "choice-any", "choice-tool")}, FAIL, {}),
+    "every keyword": ("keywords", {}, PASS, {"refused_keywords": [], "ignored_keywords": []}),
+    "two keywords are refused": (
+        "keywords",
+        {"refuses": ("schema:pattern", "schema:oneOf")},
+        PARTIAL,
+        {"refused_keywords": ["oneOf", "pattern"]},
+    ),
+    "a keyword is ignored": ("keywords", {"ignores": ("schema:enum",)}, PARTIAL, {"ignored_keywords": ["enum"]}),
+    "strict tools are refused": ("keywords", {"refuses": ("strict",)}, PARTIAL, {"strict_tools": "refused"}),
+    "no keyword at all": ("keywords", {"refuses": ("schema:required",)}, FAIL, {}),
+    "every name": ("names", {}, PASS, {}),
+    "short names": ("names", {"name_limit": 64}, PARTIAL, {}),
+    "very short names": ("names", {"name_limit": 12, "refuses": ("odd-names",)}, PARTIAL, {}),
+    "odd ids are refused": ("names", {"refuses": ("odd-ids",), "id_limit": 100}, PARTIAL, {}),
+    "large results": ("large-results", {}, PASS, {"large_results": {"accepted": 65536, "read": 65536, "tried": 65536}}),
+    "results are cut": (
+        "large-results",
+        {"result_limit": 10_000},
+        PARTIAL,
+        {"large_results": {"accepted": 16384, "read": 8192, "tried": 16384}},
+    ),
+    "results are refused": (
+        "large-results",
+        {"result_limit": 10_000, "refuses": ("results",)},
+        PARTIAL,
+        {"large_results": {"accepted": 8192, "read": 8192, "tried": 16384}},
+    ),
+    "no result is read": ("large-results", {"result_limit": 100}, FAIL, {}),
+    "a long history": ("context", {}, PASS, {"context": {"kept": 16000, "tried": 16000, "trimming": "none"}}),
+    "a history is trimmed": (
+        "context",
+        {"context": 6_000},
+        PARTIAL,
+        {"context": {"kept": 4000, "tried": 16000, "trimming": "silent"}},
+    ),
+    "a history is refused": (
+        "context",
+        {"context": 6_000, "refuses": ("context",)},
+        PARTIAL,
+        {"context": {"kept": 4000, "tried": 16000, "trimming": "refused"}},
+    ),
+    "a history of nothing": ("context", {"context": 100}, FAIL, {}),
+    "no request is taken": ("context", {"context": 1, "refuses": ("context",)}, UNCLEAR, {}),
+    "instructions are seen": ("system", {}, PASS, {}),
+    "instructions in between are ignored": ("system", {"ignores": ("mid-system",)}, PARTIAL, {}),
+    "instructions are ignored": ("system", {"ignores": ("system",)}, FAIL, {}),
+    "instructions are refused": ("system", {"refuses": ("system",)}, FAIL, {}),
+    "pictures are seen": ("media", {}, PASS, {"media_in_results": "seen"}),
+    "pictures are ignored": ("media", {"ignores": ("media",)}, PARTIAL, {"media_in_results": "ignored"}),
+    "pictures are refused": ("media", {"refuses": ("media",)}, FAIL, {"media_in_results": "refused"}),
+    "it goes on": ("cancelled", {}, PASS, {"cancelled_calls": "taken"}),
+    "it does not stop": ("cancelled", {"stops": False, "mends": 1}, FAIL, {"cancelled_calls": "repeated"}),
+    "errors are refused": ("cancelled", {"refuses": ("errors",)}, FAIL, {"cancelled_calls": "refused"}),
+    "thoughts are seen": ("canary", {"thinks": True}, PASS, {"reasoning_seen": {"turn": "seen", "later": "seen"}}),
+    "thoughts are dropped": (
+        "canary",
+        {"thinks": True, "ignores": ("reasoning",)},
+        FAIL,
+        {"reasoning_seen": {"turn": "unseen", "later": "unseen"}},
+    ),
+    "changed thoughts are refused": ("canary", {"thinks": True, "refuses": ("reasoning-altered",)}, UNCLEAR, {}),
+    "there are no thoughts": ("canary", {"thinks": False}, UNCLEAR, {}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_verdict_follows_the_dial(name: str) -> None:
+    probe, dials, outcome, facts = CASES[name]
+    label, protocol = ("generic", "anthropic-messages") if probe == "media" else ("generic", "openai-chat")
+    made = measured(label, protocol, (probe,), **dials)
+    assert outcomes(made) == {probe: outcome}, words(made)
+    assert {key: made.facts[key] for key in facts} == facts, words(made)
+
+
+def test_every_probe_has_a_case_for_each_verdict_it_can_give() -> None:
+    given = {(probe, outcome) for probe, _, outcome, _ in CASES.values()}
+    for probe in EXTENDED:
+        assert {(probe, PASS), (probe, FAIL)} <= given or probe == "names", probe
+
+
+@pytest.mark.parametrize("label", contracts.names())
+def test_every_contract(label: str) -> None:
+    made = measured(label, "", EXTENDED)
+    print(label, {r.probe: (r.outcome.value, r.words) for r in made.results})

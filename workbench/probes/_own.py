@@ -1,0 +1,76 @@
+"""A user's own probes: one YAML or Python file each, in ``$XDG_CONFIG_HOME/workbench/probes`` or wherever a path says.
+
+A Python file holds an object named ``probe``, as the built-in ones do. It is a program: it runs when it is named, and
+never before. A YAML file is data (``_written``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+
+from workbench import resources
+from workbench.errors import ProfileError, UsageError
+from workbench.probes._script import Probe
+from workbench.probes._written import read
+
+PYTHON = ".py"
+ENDINGS = (".yaml", ".yml", PYTHON)
+
+
+def own() -> Mapping[str, Path]:
+    """Name → file, of those in the user's folder. Nothing is read."""
+    folder = resources.own_folder("probes")
+    try:
+        found = sorted(folder.iterdir())
+    except OSError:
+        return {}
+    return {path.stem: path for path in found if path.suffix in ENDINGS and not path.name.startswith((".", "_"))}
+
+
+def is_path(name: str) -> bool:
+    """What was typed is a file's name, and no probe's."""
+    return name.endswith(ENDINGS) or os.sep in name
+
+
+def load(path: Path) -> Probe:
+    """The probe of a file.
+
+    Raises:
+        UsageError: it cannot be read.
+        ProfileError: it is no probe; with file and pointer, or the line of the program.
+        UnreadableInput: it is no YAML.
+    """
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}", hint="a probe is one YAML or Python file") from error
+    return _run(path, text) if path.suffix == PYTHON else read(text, path.name, path.stem)
+
+
+def _run(path: Path, text: bytes) -> Probe:
+    """The object ``probe`` of a Python file."""
+    module = ModuleType(f"workbench_own_probe_{path.stem}")
+    module.__file__ = str(path)
+    try:
+        exec(compile(text, str(path), "exec"), module.__dict__)  # noqa: S102 - the user named this program
+    except (Exception, SystemExit) as error:
+        line = _line(error, str(path))
+        raise ProfileError(f"{type(error).__name__}: {error}"[:300], where=f"{path.name}{line}") from error
+    made = getattr(module, "probe", None)
+    if not isinstance(made, Probe):
+        raise ProfileError("it holds no object 'probe' of the type workbench.probes.Probe", where=path.name)
+    return made
+
+
+def _line(error: BaseException, path: str) -> str:
+    """Where in the file it went wrong: ``:12``, "" where that is not known."""
+    if isinstance(error, SyntaxError):
+        return f":{error.lineno}" if error.lineno else ""
+    at, found = error.__traceback__, 0
+    while at:
+        found = at.tb_lineno if at.tb_frame.f_code.co_filename == path else found
+        at = at.tb_next
+    return f":{found}" if found else ""

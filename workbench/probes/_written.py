@@ -1,0 +1,295 @@
+"""Probes that are written as YAML: requests, what is expected of each, and what the profile learns.
+
+version: 1
+name: units                      # what people type; without it the file's name
+title: whether the model keeps to metric units
+requests:                        # one after the other; each begins a conversation of its own
+- words: "How far is it from A{nonce} to Paris? Use the tool."   # {nonce}: letters that are new in each sample
+  system: Distances are in metres.
+  tools:                         # names of our own (probe_echo, probe_add, probe_fail_once), or declarations
+  - name: distance
+    description: Tells a distance.
+    schema: {type: object, properties: {place: {type: string}, unit: {type: string}}, required: [place]}
+  choice: auto                   # auto, none, any, or the name of a tool
+  stream: false
+  thinking: "on"                 # on, off, adaptive
+  params: {temperature: 0}       # as adapters name them; what a protocol has no place for is left out
+  results: {distance: 1200 m}    # what calls are told; calls of our own tools are answered by these
+  turns: 4                       # requests of the conversation, 1 to 20
+  expect:                        # what is not said is not looked at
+    status: 200
+    text: "1[ ,.]?200"           # regular expression, found in the last text; a list: every one of them
+    no-text: mile
+    calls: [{name: distance, arguments: {unit: m}}]   # in order, no others; arguments: those named. []: no call
+    stop: stop                   # stop, tool_calls, length, filter
+    findings: []                 # rules found on the exchanges: these, and no others; "stream.*" fits a family
+facts: {keeps_units: true}       # learned where every expectation holds
+otherwise: {keeps_units: false}  # learned where one does not
+
+Every request that holds what is expected: pass; some of them: partial; none: fail. Without ``expect.status`` a refusal
+does not hold. Statuses that say nothing of the model (401, 429, 5xx …) are never a failure, whatever is expected.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from workbench import safeyaml
+from workbench.adapters import PARAMS
+from workbench.inspection import Inspector
+from workbench.ir import NOTHING, JsonValue, ToolCallIR, ToolChoice, ToolDef
+from workbench.loop import Answer, Limits, Result
+from workbench.probes._drive import Played, drive
+from workbench.probes._script import Probe, Sample, Script, failed, partly, passed
+from workbench.probes._subject import Subject
+from workbench.probes._tools import ADD, ECHO, FAIL_ONCE, Toolbox
+from workbench.rules._reader import Node
+from workbench.wire.session import MemorySession
+
+OURS = {str(tool.name): tool for tool in (ECHO, ADD, FAIL_ONCE)}
+MOST_TURNS, MOST_REQUESTS = 20, 50
+TOKENS = 600
+"""Of a request and its answer, for the estimate."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What is looked at; None (of texts: nothing) for what is not."""
+
+    status: int | None = None
+    text: tuple[str, ...] = ()
+    no_text: tuple[str, ...] = ()
+    calls: tuple[tuple[str, Mapping[str, JsonValue]], ...] | None = None
+    stop: str | None = None
+    findings: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request of a written probe."""
+
+    words: str
+    expected: Expected
+    system: str = ""
+    tools: tuple[ToolDef, ...] = ()
+    choice: ToolChoice | None = None
+    stream: bool = False
+    thinking: str | None = None
+    params: Mapping[str, JsonValue] = NOTHING
+    results: Mapping[str, str] = NOTHING
+    turns: int = 4
+
+
+def read(text: bytes, file: str, stem: str) -> Probe:
+    """The probe of a YAML text. Raises ProfileError with file and pointer, UnreadableInput."""
+    root = Node(safeyaml.load(text, name=file), file)
+    if not isinstance(root.value, dict) or root.get("version").value != 1:
+        raise root.fail("not a probe: it does not begin with version: 1")
+    root.only("version", "name", "title", "requests", "facts", "otherwise")
+    name = root.get("name").text(stem)
+    if not _NAME.fullmatch(name):
+        raise root.get("name").fail("a name has letters, digits, dots, dashes and underscores")
+    requests = tuple(_asked(node) for node in root.get("requests").items())
+    if not 1 <= len(requests) <= MOST_REQUESTS:
+        raise root.get("requests").fail(f"1 to {MOST_REQUESTS} requests are needed")
+    facts, otherwise = (_mapping(root.get(key)) for key in ("facts", "otherwise"))
+    turns = sum(request.turns for request in requests)
+
+    def script(subject: Subject) -> Script:
+        return (yield from _played(subject, requests, facts, otherwise))
+
+    return Probe(name, root.get("title").text(f"your own: {file}"), turns, script, tokens=turns * TOKENS)
+
+
+def _played(
+    subject: Subject, requests: Sequence[Asked], facts: Mapping[str, JsonValue], otherwise: Mapping[str, JsonValue]
+) -> Script:
+    broken: list[str] = []
+    for number, asked in enumerate(requests):
+        asking = replace(subject, thinking=asked.thinking or subject.thinking)
+        request = asking.request(
+            asked.words.replace("{nonce}", subject.nonce),
+            asked.tools,
+            choice=asked.choice,
+            stream=asked.stream,
+            system=asked.system.replace("{nonce}", subject.nonce),
+            params=asked.params,
+        )
+        title = f"request {number + 1} of {len(requests)}"
+        limits = Limits(asked.turns, repeats=0)
+        played = yield from drive(asking, request, title, _runner(subject, asked), limits=limits)
+        wrong = wrong_of(played, asked.expected, subject.nonce)
+        broken += [f"request {number + 1}: {wrong[0]}"] if wrong else []
+    return _judged(broken, len(requests), facts, otherwise)
+
+
+def _judged(broken: Sequence[str], of: int, facts: Mapping[str, Any], otherwise: Mapping[str, Any]) -> Sample:
+    if not broken:
+        return passed("everything is as expected", **facts)
+    more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
+    return (failed if len(broken) == of else partly)(broken[0] + more, **otherwise)
+
+
+def _runner(subject: Subject, asked: Asked) -> Any:
+    box = Toolbox(subject.nonce)
+
+    def run(step: Answer) -> Result:
+        told = asked.results.get(step.call.name or "")
+        return box.run(step) if told is None else Result(told.replace("{nonce}", subject.nonce))
+
+    return run
+
+
+# What is expected
+
+
+def wrong_of(played: Played, expected: Expected, nonce: str) -> list[str]:
+    """What is not as expected, in words, the most telling first."""
+    wrong: list[str] = []
+    if expected.status is None and played.is_refused:
+        return [f"refused: {played.ended.text}"]
+    if expected.status is not None and played.status != expected.status:
+        wrong.append(f"the status is {played.status}, not {expected.status}")
+    calls = [done.call for done in played.calls]
+    if expected.calls is not None and not _are(calls, expected.calls, nonce):
+        wrong.append(f"the calls are {_shown(calls)}")
+    text = played.text()
+    wrong += [f"the text does not match {p!r}" for p in expected.text if not re.search(_filled(p, nonce), text)]
+    wrong += [f"the text matches {p!r}" for p in expected.no_text if re.search(_filled(p, nonce), text)]
+    answer = played.answers[-1].response
+    stop = answer.stop if answer else None
+    if expected.stop is not None and stop != expected.stop:
+        wrong.append(f"the answer ended with {stop!r}, not {expected.stop!r}")
+    if expected.findings is not None:
+        wrong += _wrong_findings(played, expected.findings)
+    return wrong
+
+
+def _filled(pattern: str, nonce: str) -> str:
+    return pattern.replace("{nonce}", nonce)
+
+
+def _are(calls: Sequence[ToolCallIR], wanted: Sequence[tuple[str, Mapping[str, JsonValue]]], nonce: str) -> bool:
+    return len(calls) == len(wanted) and all(
+        call.name == name and all(_holds(call.input, key, value, nonce) for key, value in arguments.items())
+        for call, (name, arguments) in zip(calls, wanted, strict=True)
+    )
+
+
+def _holds(given: JsonValue, key: str, value: JsonValue, nonce: str) -> bool:
+    wanted = _filled(value, nonce) if isinstance(value, str) else value
+    return isinstance(given, dict) and key in given and given[key] == wanted and type(given[key]) is type(wanted)
+
+
+def _shown(calls: Sequence[ToolCallIR]) -> str:
+    told = ", ".join(f"{call.name}({call.input!r:.80})" for call in calls[:3])
+    return told or "none"
+
+
+def _wrong_findings(played: Played, wanted: Sequence[str]) -> list[str]:
+    exchanges = tuple(decoded.exchange for decoded in played.answers)
+    found = {f.rule for f in Inspector(MemorySession("probe", exchanges), protocol=played.loop.protocol).run().findings}
+    wrong = [f"{rule} was found" for rule in sorted(found) if not any(fnmatchcase(rule, p) for p in wanted)]
+    return wrong + [f"{p} was not found" for p in wanted if not any(fnmatchcase(rule, p) for rule in found)]
+
+
+# Reading
+
+
+def _asked(node: Node) -> Asked:
+    node.only(
+        *("words", "system", "tools", "choice", "stream", "thinking", "params", "results", "turns", "expect"),
+    )
+    tools = tuple(_tool(item) for item in node.get("tools").items())
+    turns = 4 if node.get("turns").value is None else node.get("turns").number()
+    if not 1 <= turns <= MOST_TURNS:
+        raise node.get("turns").fail(f"1 to {MOST_TURNS} turns")
+    params = _mapping(node.get("params"))
+    for name in params:
+        if name not in PARAMS:
+            raise node.get("params").get(name).fail(f"unknown parameter; known: {', '.join(PARAMS)}")
+    return Asked(
+        node.get("words").text(),
+        _expected(node.get("expect")),
+        node.get("system").text(""),
+        tools,
+        _choice(node.get("choice"), tools),
+        _switch(node.get("stream")),
+        _thinking(node.get("thinking")),
+        params,
+        {key: value.text() for key, value in node.get("results").members()},
+        turns,
+    )
+
+
+def _thinking(node: Node) -> str | None:
+    """One of three words; YAML reads two of them as true and false."""
+    said = {True: "on", False: "off"}.get(node.value, node.value) if isinstance(node.value, bool) else node.value
+    if said not in (None, "on", "off", "adaptive"):
+        raise node.fail("on, off or adaptive")
+    return said
+
+
+def _tool(node: Node) -> ToolDef:
+    if isinstance(node.value, str):
+        if node.value not in OURS:
+            raise node.fail(f"no tool of ours is named {node.value!r}; known: {', '.join(OURS)}")
+        return OURS[node.value]
+    node.only("name", "description", "schema", "strict")
+    schema = _mapping(node.get("schema")) or {"type": "object", "properties": {}}
+    strict = None if node.get("strict").value is None else _switch(node.get("strict"))
+    return ToolDef(node.get("name").text(), node.get("description").text(""), schema, strict=strict)
+
+
+def _choice(node: Node, tools: Sequence[ToolDef]) -> ToolChoice | None:
+    if node.value is None:
+        return None
+    if node.value in ("auto", "none", "any"):
+        return ToolChoice(node.text())
+    if node.value not in [tool.name for tool in tools]:
+        raise node.fail("auto, none, any, or the name of a tool of this request")
+    return ToolChoice("tool", node.text())
+
+
+def _expected(node: Node) -> Expected:
+    node.only("status", "text", "no-text", "calls", "stop", "findings")
+    calls = node.get("calls")
+    return Expected(
+        None if node.get("status").value is None else node.get("status").number(),
+        _patterns(node.get("text")),
+        _patterns(node.get("no-text")),
+        None if calls.value is None else tuple(_call(item) for item in calls.items()),
+        None if node.get("stop").value is None else node.get("stop").text(),
+        None if node.get("findings").value is None else node.get("findings").texts(),
+    )
+
+
+def _patterns(node: Node) -> tuple[str, ...]:
+    found = (node.text(),) if isinstance(node.value, str) else node.texts()
+    for pattern in found:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise node.fail(f"{pattern!r:.60} is no regular expression: {error}") from error
+    return found
+
+
+def _call(node: Node) -> tuple[str, Mapping[str, JsonValue]]:
+    node.only("name", "arguments")
+    return node.get("name").text(), _mapping(node.get("arguments"))
+
+
+def _mapping(node: Node) -> Mapping[str, JsonValue]:
+    return {key: value.value for key, value in node.members()}
+
+
+def _switch(node: Node) -> bool:
+    if node.value is not None and not isinstance(node.value, bool):
+        raise node.fail("neither true nor false")
+    return bool(node.value)
