@@ -19,6 +19,7 @@ from workbench.targets.credentials import Signed, signed
 from workbench.targets.endpoint import Endpoint, in_words, is_certificate
 from workbench.targets.masking import Mask
 from workbench.targets.outgoing import Outgoing
+from workbench.targets.recalled import recalled
 from workbench.targets.retrying import MOST_TOLD_SECONDS, backoff, is_for_now, told_wait
 from workbench.targets.simulator import Reply, ScriptedModel, Simulator
 from workbench.targets.target import origin
@@ -80,8 +81,8 @@ class Sender:
     """Sends requests, one after the other or at once. An async context manager.
 
     Args:
-        known: the session that requests come from: simulators take what was answered in it as given. It is read in
-            another thread, once for each simulator.
+        known: the session that requests come from: simulators take what was answered in it as given, of a large one
+            what came before the first that is sent. It is read in another thread, once for each simulator.
         environ: where keys are.
         model: what answers in simulators; None for one with which nothing goes wrong.
         retries: attempts after the first, for what is refused for now and connections that break before any answer.
@@ -153,7 +154,7 @@ class Sender:
         import asyncio
 
         taken.begin(taken.outgoing.request, self._clock())
-        simulator, reply = await asyncio.to_thread(self._reply, taken.outgoing)
+        simulator, reply = await asyncio.to_thread(self._reply, taken.outgoing, taken.parent)
         taken.request = replace(taken.request, url=simulator.url(taken.request.url))
         taken.answer(reply.status, Headers(tuple(reply.headers)), "HTTP/1.1", "")
         heard(Answered(reply.status, taken.headers, taken.age()))
@@ -161,12 +162,13 @@ class Sender:
             heard(Arrived(piece.data, taken.take(piece.data)))
         taken.finish()
 
-    def _reply(self, outgoing: Outgoing) -> tuple[Simulator, Reply]:
+    def _reply(self, outgoing: Outgoing, parent: str | None) -> tuple[Simulator, Reply]:
         label, asked = outgoing.target.contract, outgoing.request
         with self._lock:
             simulator = self._simulators.get(label)
             if simulator is None:
-                simulator = self._simulators[label] = Simulator(label, known=self._known, model=self._model)
+                known = recalled(self._known, parent) if self._known else None
+                simulator = self._simulators[label] = Simulator(label, known=known, model=self._model)
         items = asked.headers.items
         return simulator, simulator.send(asked.method, asked.url, items, asked.body.raw)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from workbench.targets.faults import ARGUMENT_FAULTS, STREAM_FAULTS
 from workbench.targets.simulator._core import Simulator
 from workbench.targets.simulator._dials import Dials, HttpFault, dials_of
+from workbench.targets.simulator._memory import MOST_BYTES, MOST_EXCHANGES
 from workbench.targets.simulator._model import Answer, Call, Match, ScriptedModel, Turn
 from workbench.targets.simulator._reply import Piece, Reply, Served
 from workbench.targets.simulator._script import read_script
@@ -17,6 +18,8 @@ from workbench.targets.simulator._server import Server, serve
 
 __all__ = [
     "ARGUMENT_FAULTS",
+    "MOST_BYTES",
+    "MOST_EXCHANGES",
     "STREAM_FAULTS",
     "Answer",
     "Call",
