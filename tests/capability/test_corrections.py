@@ -388,6 +388,7 @@ def test_the_protocol_that_drives_tools_best_is_chosen() -> None:
     assert protocol_of(corrections(found), target.protocols) == "anthropic-messages"
     assert protocol_of(corrections(found), ("openai-chat",)) == ""
     assert of_target(profiles, target, "another") is None
+    assert of_target(profiles[1:], target, name, "openai-chat") is None
     assert of_target(profiles, resolve("sim:openai"), name) is None
 
 

@@ -12,17 +12,19 @@ from workbench.targets.target import Target
 def of_target(
     profiles: Iterable[CapabilityProfile], target: Target, model: str, protocol: str = ""
 ) -> CapabilityProfile | None:
-    """The profile of exactly this target and model; None where none was measured.
+    """The profile of exactly this target and model; None where none was measured in the protocol that is asked in.
 
-    Of several protocols it is the one that drives tools best: calls in the protocol's own form before calls in text,
-    then whose result is read, then the protocol asked in, then the newest.
+    Where others were measured, too, it is the one that drives tools best: calls in the protocol's own form before calls
+    in text, then whose result is read, then the protocol asked in, then the newest.
 
     Args:
         profiles: the newest of each key.
-        protocol: what the request is written in, "" for any.
+        protocol: what the request would be written in, "" for any.
     """
     endpoints = {target.url or target.name, *(url for _, url in target.others)}
     fitting = [p for p in profiles if p.key.endpoint in endpoints and p.key.model == model]
+    if protocol and all(p.key.protocol != protocol for p in fitting):
+        return None
     return max(fitting, key=lambda p: (*_worth(p), p.key.protocol == protocol, p.verified_at), default=None)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.capability.profile import STALE_SECONDS, VERSION, CapabilityProfile, Key
-from workbench.probes import Probe, every
+from workbench.probes import Probe, Result, every
 
-CHEAP_REQUESTS = 1
+CHEAP_REQUESTS = 2
 """Requests of a sample up to which a probe is cheap."""
 
 CHEAP_SECONDS = 86_400.0
@@ -38,7 +38,7 @@ def stale(
     why = _all_of_it(profile, key)
     if why or profile is None:
         return tuple(Due(probe, why) for probe in known if probe.is_core)
-    measured = {result.probe: result for result in profile.results if result.n}
+    measured = {result.probe: result for result in profile.results if _tells(result)}
     made: list[Due] = []
     for probe in known:
         result = measured.get(probe.name)
@@ -71,6 +71,11 @@ def within(due: Sequence[Due], budget: int, samples: int = 1) -> tuple[tuple[Due
     return tuple(taken), tuple(each for each in due if each not in taken)
 
 
+def _tells(result: Result) -> bool:
+    """It was measured, or there was nothing to measure: a model that does not reason."""
+    return bool(result.n or result.facts)
+
+
 def _all_of_it(profile: CapabilityProfile | None, key: Key | None) -> str:
     """Why nothing of a profile holds; "" where that has to be asked of each result."""
     if profile is None:
@@ -84,7 +89,7 @@ def _all_of_it(profile: CapabilityProfile | None, key: Key | None) -> str:
 
 
 def _is_of_before(profile: CapabilityProfile, probe: Probe, now: float) -> bool:
-    found = next((r for r in profile.results if r.probe == probe.name and r.n), None)
+    found = next((r for r in profile.results if r.probe == probe.name and _tells(r)), None)
     return found is None or now - (found.at or profile.verified_at) > CHEAP_SECONDS
 
 

@@ -103,7 +103,9 @@ def _profile(args: argparse.Namespace, target: Target, decoded: Decoded) -> Capa
         return store.named(args.profile)
     request = decoded.request
     model = args.model or target.model or (request.model if request else "")
-    return of_target(store.latest(), target, model or "", args.spoken or decoded.protocol or "")
+    own, spoken = decoded.protocol or "", target.protocols
+    wanted = args.spoken or (own if own in spoken or not spoken else spoken[0])
+    return of_target(store.latest(), target, model or "", wanted)
 
 
 def protocol_for(args: argparse.Namespace, target: Target, decided: Sequence[Correction]) -> str:

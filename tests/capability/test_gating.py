@@ -1,0 +1,107 @@
+"""Gating: tools that only read come first, those that write when the evidence is there; and what a tool can do."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.capability import CapabilityProfile, Key
+from workbench.capability.conservative import Fall, Level, Reason, fall
+from workbench.capability.gating import Stage, gate
+from workbench.capability.risk import Risk, Tool, classed, tools_of
+from workbench.errors import UsageError
+from workbench.ir import JsonValue
+from workbench.metrics.counts import Counts
+from workbench.probes import Sample, verdict
+from workbench.probes._script import Outcome
+
+KEY = Key("openai", "m", "https://x.test/v1", "openai-chat")
+TOOLS = (Tool("read_file"), Tool("set_label"), Tool("delete_all"))
+FACTS = {"tool_call_format": "openai", "closes": True, "schema_level": "simple-object", "error_repair": "reliable"}
+
+
+def profile(samples: int, **facts: JsonValue) -> CapabilityProfile:
+    """Everything passed, so often."""
+    passed = [Sample(Outcome.PASS, "")] * samples
+    return CapabilityProfile(
+        KEY, {**FACTS, **facts}, tuple(verdict(name, passed) for name in ("format", "closure", "repair"))
+    )
+
+
+STAGES = {
+    "nothing measured": (None, Stage.READ_ONLY, "nothing was measured"),
+    "one sample each": (profile(1), Stage.READ_ONLY, "4 samples that all pass would do"),
+    "four samples": (profile(4), Stage.IDEMPOTENT, "16 samples that all pass would do"),
+    "sixteen samples": (profile(16), Stage.EVERYTHING, ""),
+    "it gives up": (profile(16, error_repair="none"), Stage.READ_ONLY, "not mended"),
+    "it mends late": (profile(16, error_repair="limited"), Stage.EVERYTHING, ""),
+    "texts only": (profile(16, schema_level="string-only"), Stage.READ_ONLY, "schema_level is string-only"),
+    "it makes no call": (profile(16, tool_call_format="none"), Stage.NONE, "no call came in any form"),
+}
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_a_stage_opens_on_evidence(name: str) -> None:
+    measured, stage, said = STAGES[name]
+    found = gate(measured, TOOLS, fall(measured))
+    assert found.stage is stage
+    assert [tool.is_enabled for tool in found.tools] == [n < stage for n in range(3)]
+    assert any(said in line for line in found.held) if said else not found.held
+    assert all(not t.is_enabled for t in found.tools if t.reason.startswith("not yet"))
+
+
+def test_what_goes_wrong_in_the_session_closes_tools_that_write() -> None:
+    running = fall(profile(16), Counts(calls=9, parsed=9, fitting=9, executed=2))
+    found = gate(profile(16), TOOLS, running)
+    assert (found.stage, [tool.is_enabled for tool in found.tools]) == (Stage.READ_ONLY, [True, False, False])
+    assert "run all the same: 2" in found.tools[1].reason
+    assert gate(profile(16), TOOLS, Fall((Reason(Level.NO_TOOLS, "broken"),))).stage is Stage.NONE
+
+
+def test_a_stale_profile_opens_nothing_that_writes() -> None:
+    found = gate(profile(16), TOOLS, stale="measured 31 days ago")
+    assert found.stage is Stage.READ_ONLY
+    assert found.as_json()["held"] == ["tools that write need a measured profile: measured 31 days ago"]
+
+
+RISKS = {
+    "listed": (Tool("read", risk=Risk.DESTRUCTIVE), Risk.DESTRUCTIVE),
+    "read-only hint": (Tool("frob", {"readOnlyHint": True}), Risk.READ_ONLY),
+    "destructive hint against a harmless name": (Tool("get_x", {"destructiveHint": True}), Risk.DESTRUCTIVE),
+    "it says that it writes": (Tool("get_x", {"readOnlyHint": False}), Risk.DESTRUCTIVE),
+    "idempotent, not destructive": (Tool("x", {"idempotentHint": True, "destructiveHint": False}), Risk.IDEMPOTENT),
+    "idempotent alone": (Tool("x", {"idempotentHint": True}), Risk.DESTRUCTIVE),
+    "a name that reads": (Tool("mcp__files__readFile"), Risk.READ_ONLY),
+    "a name that sets": (Tool("set_label"), Risk.IDEMPOTENT),
+    "a name that only begins alike": (Tool("getaway_car"), Risk.DESTRUCTIVE),
+    "nothing tells": (Tool("Bash"), Risk.DESTRUCTIVE),
+    "a hint that is no boolean": (Tool("Bash", {"readOnlyHint": "true"}), Risk.DESTRUCTIVE),
+}
+
+
+@pytest.mark.parametrize("name", RISKS)
+def test_the_risk_of_a_tool(name: str) -> None:
+    tool, risk = RISKS[name]
+    assert classed(tool).risk is risk
+    assert classed(tool).why
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"result": {"tools": [{"name": "a", "annotations": {"readOnlyHint": True}}]}},
+        {"tools": [{"name": "a", "annotations": {"readOnlyHint": True}}]},
+        [{"name": "a", "risk": "read-only"}],
+        [{"type": "function", "function": {"name": "a"}, "annotations": {"readOnlyHint": True}}],
+        {"a": "read-only"},
+    ],
+    ids=["the answer of tools/list", "its result", "a list", "a function", "a mapping"],
+)
+def test_lists_of_tools_have_many_forms(value: JsonValue) -> None:
+    (tool,) = tools_of(value)
+    assert (tool.name, classed(tool).risk) == ("a", Risk.READ_ONLY)
+
+
+@pytest.mark.parametrize("value", [None, 7, {"a": 7}, [{}], [{"name": ""}], {"a": "harmless"}, [7]], ids=str)
+def test_what_is_no_list_of_tools_is_said(value: JsonValue) -> None:
+    with pytest.raises(UsageError):
+        tools_of(value)

@@ -1,0 +1,163 @@
+"""Corrections on the command line: ``send``, ``continue``, ``profile gate``, ``probe --refresh`` and ``--shadow``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.loop.samples import TOOL, exchanged
+from workbench.targets.simulator import Simulator
+from workbench.wire.exchange import Exchange
+from workbench.wire.jsontext import dumps
+from workbench.wire.session import store
+from workbench.wire.session.writer import SessionWriter
+
+URL = "https://api.openai.com/v1/chat/completions"
+MODEL = Simulator("openai").names()[0]
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    asked = {"model": MODEL, "messages": [{"role": "user", "content": "read it"}], "tools": [TOOL], "stream": True}
+    path = tmp_path / "s.jsonl"
+    store.save([Exchange("e0", exchanged(dumps(asked), url=URL).request)], path)
+    return path
+
+
+def test_nothing_is_corrected_where_nothing_was_measured(run: Run, session: Path) -> None:
+    told = json.loads(run("send", session, "--target", "sim:openai", "--format", "json").out)["sent"][0]
+    assert (told["profile"], told["corrections"], told["stream"]) == (None, [], True)
+
+
+def test_what_was_measured_corrects_the_request_and_is_said(run: Run, session: Path) -> None:
+    run("probe", "--target", "sim:openai", "streaming", "parallel", "--dial", "stream=cut")
+    done = run("send", session, "--target", "sim:openai")
+    assert "correction streaming-off" in done.out
+    assert "note: streaming-off: it asks for no stream" in done.out
+    told = json.loads(run("send", session, "--target", "sim:openai", "--format", "json").out)["sent"][0]
+    assert told["profile"]["model"] == MODEL
+    assert {each["name"]: each["on"] for each in told["corrections"]}["streaming-off"] is True
+    assert told["stream"] is False
+    off = run("send", session, "--target", "sim:openai", "--no-correct", "streaming-off", "--format", "json")
+    assert json.loads(off.out)["sent"][0]["stream"] is True
+    none = run("send", session, "--target", "sim:openai", "--profile", "none", "--format", "json")
+    assert json.loads(none.out)["sent"][0]["corrections"] == []
+
+
+def test_a_correction_is_done_unmeasured_where_people_say_so(run: Run, session: Path) -> None:
+    words = ("--correct", "serial-calls", "--correct", "schema-level=string-only", "--out", session.with_name("o.wb"))
+    told = json.loads(run("send", session, "--target", "sim:openai", *words, "--format", "json").out)["sent"][0]
+    assert [each["why"] for each in told["corrections"]] == ["asked for", "asked for"]
+    sent = store.open_session(session.with_name("o.wb")).exchange(1).request
+    assert sent and b'"parallel_tool_calls"' in sent.body.raw
+
+
+def test_names_that_are_none_are_said(run: Run, session: Path) -> None:
+    for words in (("--correct", "weather"), ("--no-correct", "weather"), ("--profile", "weather")):
+        done = run("send", session, "--target", "sim:openai", *words)
+        assert done.status == 2 and "weather" in done.err
+
+
+def test_a_conversation_goes_on_as_was_measured(run: Run, session: Path) -> None:
+    run("probe", "--target", "sim:openai", "--dial", "stream=cut")
+    words = ("--target", "sim:openai", "--result", "read=42", "--format", "json")
+    told = json.loads(run("continue", session, *words).out)
+    assert (told["reason"], told["profile"]["model"]) == ("done", MODEL)
+    assert {"streaming-off", "serial-calls", "error-feedback"} <= {each["name"] for each in told["corrections"]}
+    states = [each["state"] for each in told["states"]]
+    assert states[:4] == ["model selected", "profile looked up", "adapter and parser chosen", "request encoded"]
+    assert states[-1] == "ended"
+    assert any("asks for no stream" in note for note in told["steps"][0]["notes"])
+    text = run("continue", session, *words[:4], "--states")
+    assert "[arguments validated]\n  read: strict, validated" in text.out
+
+
+def test_steps_need_a_terminal(run: Run, session: Path) -> None:
+    done = run("continue", session, "--target", "sim:openai", "--step")
+    assert done.status == 2 and "--states" in done.err
+
+
+def test_tools_are_gated(run: Run, tmp_path: Path) -> None:
+    run("probe", "--target", "sim:openai", "--samples", "4")
+    tools = tmp_path / "tools.json"
+    tools.write_bytes(
+        dumps({"tools": [{"name": "read_file"}, {"name": "rm", "annotations": {"destructiveHint": True}}]})
+    )
+    done = run("profile", "gate", "openai", "--tools", tools)
+    assert done.status == 1
+    assert "stage 2 of 3" in done.out and "✓ read_file" in done.out and "✗ rm" in done.out
+    told = json.loads(run("profile", "gate", "openai", "--tools", tools, "--format", "json").out)
+    assert (told["stage"], [tool["enabled"] for tool in told["tools"]]) == ("idempotent", [True, False])
+    tools.write_bytes(b"read_file: read-only\n")
+    assert run("profile", "gate", "openai", "--tools", tools).status == 0
+    for bad in (b"7", b"[{}]", b"a: b\n", b""):
+        tools.write_bytes(bad)
+        assert run("profile", "gate", "openai", "--tools", tools).status == 2
+    assert run("profile", "gate", "openai").status == 2
+    assert run("profile", "list", "--tools", tools).status == 2
+
+
+def test_the_tools_of_a_session_are_gated(run: Run, session: Path) -> None:
+    run("probe", "--target", "sim:openai", "format")
+    assert "✓ read " in run("profile", "gate", "openai", "--tools", session).out
+
+
+def test_a_refresh_measures_what_is_stale(run: Run) -> None:
+    first = run("probe", "--target", "sim:openai", "format", "--refresh")
+    assert first.status == 2 and "chooses the probes itself" in first.err
+    run("probe", "--target", "sim:openai", "format", "schema")
+    again = run("probe", "--target", "sim:openai", "--refresh")
+    assert "parallel: never measured" in again.err and "format:" not in again.err
+    third = run("probe", "--target", "sim:openai", "--refresh", "--ttl", "0.0000000001")
+    assert "format: measured 0 days ago" in third.err
+
+
+def test_nothing_is_run_where_nothing_is_stale(run: Run) -> None:
+    run("probe", "--target", "sim:deepseek")
+    done = run("probe", "--target", "sim:deepseek", "--refresh")
+    assert (done.status, done.out) == (0, "") and "nothing is stale" in done.err
+
+
+def test_probing_beside_a_session_leaves_it_as_it_is(run: Run, tmp_path: Path) -> None:
+    """While it is being written, too: not a byte of it, and no file beside it."""
+    folder = tmp_path / "running"
+    folder.mkdir()
+    path = folder / "live.wb"
+    asked = {"model": MODEL, "messages": [{"role": "user", "content": "hi"}]}
+    with SessionWriter(path) as writer:
+        request = exchanged(dumps(asked), b"{}", url=URL)
+        writer.append(Exchange("e0", request.request, request.response, meta={"target": "sim:openai"}))
+        before = {each.name: each.read_bytes() for each in folder.iterdir() if not each.name.endswith("-shm")}
+        done = run("probe", "--shadow", path, "--budget", "3", "--format", "json")
+        after = {each.name: each.read_bytes() for each in folder.iterdir() if not each.name.endswith("-shm")}
+    told = json.loads(done.out)
+    assert (told["target"], told["protocol"], told["model"]) == ("sim:openai", "openai-chat", MODEL)
+    assert after == before
+    assert told["evidence"] and Path(told["evidence"]).parent != folder
+    assert sum(len(probe["evidence"]) for probe in told["probes"]) <= 3
+    assert "left out, beyond 3 requests" in done.err
+
+
+def test_what_a_session_talks_to_is_where_it_is_probed(tmp_path: Path, run: Run) -> None:
+    from workbench.cli._probe_due import beside
+
+    asked = dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
+    for url, target in (
+        ("http://127.0.0.1:9/v1/chat/completions", "http://127.0.0.1:9"),
+        ("http://127.0.0.1:9/api/openai/v1/chat/completions", "http://127.0.0.1:9/api/openai"),
+        ("https://x.test/chat/completions", "https://x.test"),
+    ):
+        path = tmp_path / "s.jsonl"
+        store.save([Exchange("e", exchanged(asked, url=url).request)], path)
+        assert beside(str(path)).target == target
+        path.unlink()
+    assert run("probe").status == 2
