@@ -128,6 +128,11 @@ BROKEN: list[tuple[str, Sequence[Json | bytes], list[tuple[str, tuple[int, ...]]
         [("stream.index", (2,))],
     ),
     ("delta without text", [*OK[:2], delta(0, "text_delta", text=5), *OK[2:]], [("content.shape", (2,))]),
+    (
+        "a call without input",
+        [BEGIN, start(0, type="tool_use", id="toolu_1", name="f"), stop(0), *finish("tool_use")],
+        [("content.shape", (1,))],
+    ),
     ("before the start", [*OK[1:4], BEGIN, *OK[4:]], [("stream.block-order", (3,))]),
     ("after the end", [*OK, start(1, type="text", text="x"), stop(1)], [("stream.framing", (6, 7))]),
     ("ping after the end", [*OK, {"type": "ping"}], []),

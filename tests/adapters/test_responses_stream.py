@@ -188,11 +188,17 @@ def test_an_index_that_is_used_again() -> None:
 def test_items_without_an_index_are_told_by_their_ids() -> None:
     """As llama.cpp streams them: all begin, then all end."""
     answer = whole(message("Hello"), CALL_A)
-    events = [{k: v for k, v in value.items() if k != "output_index"} for value in events_of(answer)]
+    events: list[Json] = [{k: v for k, v in value.items() if k != "output_index"} for value in events_of(answer)]
     events.sort(key=lambda event: event["type"].endswith(".done") + 2 * (event["type"] == COMPLETED["type"]))
     said = play(*events)
     assert set(slugs(said)) == {"stream.index"}
     assert [call.id for m in said.messages for _, call in m.tool_calls()] == [CALL_A["call_id"]]
+
+
+def test_arguments_that_are_never_done() -> None:
+    """Clients that wait for the event never see the call whole."""
+    events = [e for e in events_of(whole(CALL_A)) if e["type"] != "response.function_call_arguments.done"]
+    assert slugs(play(*events)) == ["stream.block-order"]
 
 
 def test_items_that_are_never_done() -> None:

@@ -119,7 +119,9 @@ class BlockStreamDecoder:
             by_index.clear()
 
     def _block_start(self, number: int, value: dict[str, JsonValue]) -> None:
-        self._object(number, value, "content_block")
+        began = self._object(number, value, "content_block")
+        if began.get("type") in CALLS and "input" not in began:
+            self._fault("content.shape", "a call begins without its input", number)
         block = StreamedBlock(value.get("content_block", {}), number)
         index = self._index(number, value, len(self._blocks))
         if index in self._latest:

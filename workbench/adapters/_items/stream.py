@@ -262,6 +262,8 @@ class ItemStreamDecoder:
             item = self._open(index, None)
         elif is_done:
             self._compare(item, found, number)
+            if item.kind == "function_call" and not item.is_told("/arguments"):
+                self._note("stream.block-order", "a call is done without function_call_arguments.done", number)
         if isinstance(found.get("id"), str):
             self._by_id[found["id"]] = item
         item.mark("", number)

@@ -86,6 +86,10 @@ class StreamedItem:
                 self._grown.setdefault(place, []).append(self.tracks[at])
         return self.tracks[at]
 
+    def is_told(self, at: str) -> bool:
+        """Of a string that arrives in pieces an event has said the whole; True for one that does not."""
+        return at not in self.tracks or any(said.is_last for said in self._said.get(at, ()))
+
     def mark(self, at: str, event: int) -> None:
         """Note that an event says something of a node, if it is not a delta."""
         *above, own = _ways(at)
