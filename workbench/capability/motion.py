@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import TypeAlias
 
 from workbench.arguments.ladder import Rung
@@ -29,7 +30,7 @@ from workbench.loop.sending import as_sent, outgoing
 from workbench.metrics.counts import Counts
 from workbench.targets.outgoing import Outgoing
 from workbench.targets.target import Target
-from workbench.wire.exchange import Exchange
+from workbench.wire.exchange import Exchange, HttpRequest
 
 
 class State(StrEnum):
@@ -76,7 +77,9 @@ class Motion:
         due: probes that are stale.
         on, off: corrections that people switched.
         decided: what is corrected.
-        counts: of the session so far: when they fall, more is held back.
+        counts: of the session so far.
+        falls: when the counts fall, more is held back.
+        request: what people make of the request that is next, None for as it is.
     """
 
     loop: Loop
@@ -88,6 +91,8 @@ class Motion:
     off: tuple[str, ...] = ()
     decided: tuple[Correction, ...] = ()
     counts: Counts = NO_COUNTS
+    falls: bool = True
+    request: HttpRequest | None = None
     state: State = State.SELECTED
 
     @property
@@ -102,13 +107,18 @@ class Motion:
             return step
         return step if self.state is State.ENDED and isinstance(step, Ended) else None
 
-    @property
+    @cached_property
     def leaving(self) -> Outgoing:
         """The request that is next, corrected, on its way to the target. Raises LocalProtocolError, UsageError."""
         step = self.loop.step
         assert isinstance(step, Send)
         protocol = protocol_of(self.decided, self.target.protocols)
-        return leaving(outgoing(step, self.target, self.model, protocol), self.decided)
+        made = leaving(outgoing(step, self.target, self.model, protocol), self.decided)
+        return made if self.request is None else replace(made, request=self.request)
+
+    def changed(self, request: HttpRequest) -> Motion:
+        """With another request to be sent in the place of the one that is next."""
+        return replace(self, request=request)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -136,7 +146,7 @@ class Motion:
         return self._on()
 
     def _at(self, loop: Loop, state: State) -> Motion:
-        return replace(self, loop=loop, state=state)
+        return replace(self, loop=loop, request=None, state=state)
 
     def _on(self) -> Motion:
         """The state that follows on one that only wanted to be seen."""
@@ -179,7 +189,7 @@ class Motion:
 
     def _decided(self) -> Motion:
         """With the corrections that profile and session ask for now, and people want."""
-        made = corrections(self.profile, fall(self.profile, self.counts))
+        made = corrections(self.profile, fall(self.profile, self.counts if self.falls else None))
         return replace(self, decided=switched(made, self.on, self.off))
 
     def _chosen(self) -> Motion:
@@ -209,6 +219,7 @@ def begin(
     on: Sequence[str] = (),
     off: Sequence[str] = (),
     counts: Counts = NO_COUNTS,
+    falls: bool = True,
 ) -> Motion:
     """The motion of a conversation, from its first state.
 
@@ -218,13 +229,14 @@ def begin(
         now: seconds since the epoch.
         on, off: corrections as ``switched`` takes them.
         counts: of the session until now.
+        falls: when they fall, more is held back.
 
     Raises:
         UsageError: no such correction.
     """
     switched(corrections(profile), on, off)
     due = light(profile, now, key) if profile else ()
-    return Motion(loop, target, model, profile, due, tuple(on), tuple(off), counts=counts)
+    return Motion(loop, target, model, profile, due, tuple(on), tuple(off), counts=counts, falls=falls)
 
 
 # -- what there is to see

@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING
 
 from workbench.cli import _asking, _correcting, _files, _output
 from workbench.cli._continue_answers import ANSWER_HELP, Answers, Given
+from workbench.cli._continue_kept import Kept
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from workbench.cli._correcting import Choice
     from workbench.inspection import Inspector
     from workbench.ir import JsonValue
-    from workbench.loop import Loop, Send
+    from workbench.loop import Ended, Limits, Loop, Send
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.sending import Sender
     from workbench.targets.target import Target
@@ -64,7 +65,9 @@ NAME = "continue"
 HELP = "answer pending calls, send, and go on; tools are never run"
 
 UNANSWERED = "unanswered"
-WORKING = "the working session: workbench open shows it as a branch"
+ERRORS_MORE = 2
+"""Further errors in a row after which people are asked again."""
+
 HINTS = {
     UNANSWERED: "; give one with --result, or say --recorded",
     "text-call": "; --parser reads it",
@@ -192,7 +195,8 @@ class _Run:
         on = [*args.correct, *([f"error-feedback={args.errors}"] if args.errors else [])]
         off = [*args.no_correct, *(["error-feedback"] if args.errors == 0 else [])]
         now = time.time()
-        return begin(loop, self.target, model=args.model, profile=profile, now=now, on=on, off=off)
+        falls = profile is not None
+        return begin(loop, self.target, model=args.model, profile=profile, now=now, on=on, off=off, falls=falls)
 
     async def all(self, motion: Motion) -> None:
         """State after state, until it ends."""
@@ -200,11 +204,17 @@ class _Run:
         from workbench.loop import Answer, Ended
         from workbench.targets.sending import Sender
 
-        kept = _Kept(self.session, self.index, self.args.out)
+        kept = Kept(self.session, self.index, self.args.out)
         self._say(f"exchange {self.index + 1}, {motion.loop.decoded.protocol}: continued with {self.target.name}")
         async with Sender(known=self.session) as sender:
-            while not isinstance(todo := self._seen(motion), Ended):
-                if todo is None:
+            while True:
+                todo = self._seen(motion)
+                if isinstance(todo, Ended):
+                    if (more := self._confirmed(todo, motion.loop)) is None:
+                        self.reason, self.text = todo.reason.value, todo.text
+                        break
+                    motion = motion.after(more)
+                elif todo is None:
                     motion = motion.after()
                 elif isinstance(todo, Measure):
                     motion = motion.after(await self._measured(todo, motion, sender))
@@ -218,12 +228,21 @@ class _Run:
                     motion = motion.after(told.result)
                 else:
                     motion = await self._send(motion, todo, kept, sender)
-            else:
-                self.reason, self.text = todo.reason.value, todo.text
         self.loop, self.out = motion.loop, kept.where
         self.choice = replace(self.choice, profile=motion.profile, decided=motion.decided, due=motion.due)
         kept.close()
         self._end(motion.loop)
+
+    def _confirmed(self, ended: Ended, loop: Loop) -> Limits | None:
+        """The limits that people let it go on with after so many errors; None where they do not, or are not there."""
+        from workbench.loop import Reason
+
+        if ended.reason is not Reason.ERRORS or not (sys.stdin.isatty() and sys.stderr.isatty()):
+            return None
+        print(f"{ended.text}; go on? [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            return None
+        return replace(loop.limits, errors=loop.limits.errors + ERRORS_MORE)
 
     def _seen(self, motion: Motion) -> Pending:
         """What is to be done in a state, once it was told."""
@@ -257,7 +276,7 @@ class _Run:
         evidence = save_evidence(measurement, at=time.time())
         return keep(measurement, at=time.time(), evidence=evidence, template=key.chat_template_hash).profile
 
-    async def _send(self, motion: Motion, leaving: Outgoing, kept: _Kept, sender: Sender) -> Motion:
+    async def _send(self, motion: Motion, leaving: Outgoing, kept: Kept, sender: Sender) -> Motion:
         """Send what is next, and keep what comes of it."""
         from workbench.loop import Send
 
@@ -358,43 +377,3 @@ def _answer(loop: Loop) -> str:
     response = loop.decoded.response
     messages = response.choices[0] if response and response.choices else ()
     return "\n".join(p.text for m in messages for p in m.parts if isinstance(p, Text))
-
-
-class _Kept:
-    """Where what is sent and answered is kept."""
-
-    def __init__(self, session: Session, index: int, out: str | None) -> None:
-        from workbench.workspace import Workspace, open_for
-
-        self._out = Path(out) if out else None
-        self._workspace = Workspace(session) if out else open_for(session)
-        self._node = self._workspace.root(index)
-        self._exchanges = [self._node.exchange]
-
-    @property
-    def last(self) -> Exchange:
-        """The newest."""
-        return self._node.exchange
-
-    @property
-    def where(self) -> str:
-        """The file that holds it, "" for none."""
-        if len(self._exchanges) == 1:
-            return ""
-        return str(self._out) if self._out else "" if self._workspace.trouble else WORKING
-
-    def add(self, step: Send, sent: Outgoing, exchange: Exchange) -> None:
-        """A request that was sent, with what came of it. Raises OSError."""
-        from workbench.wire.session import store
-
-        self._exchanges.append(exchange)
-        if self._out:
-            store.save(self._exchanges, self._out, about={"made": f"continued with {sent.target.name}"})
-        node = self._node
-        if step.added:
-            node = self._workspace.commit(node, step.request, "continued with the answer and its results")
-        self._node = self._workspace.sent(node, exchange)
-
-    def close(self) -> None:
-        """No more comes."""
-        self._workspace.close()

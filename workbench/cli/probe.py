@@ -10,9 +10,9 @@ compute) and probe_fail_once (which refuses until it is called rightly). Before 
 how many requests, and about how many tokens, it will take at most.
 
 --refresh runs only what was never measured, is older than --ttl days, or belongs to another chat template, and with it
-what costs a request or two; where all holds, nothing. --shadow SESSION probes what a running session talks to, beside it:
-target, protocol and model are those of its newest exchange, its file is only read, nothing of it is sent, nothing is
-tried again, and no more than --budget requests are made (40).
+what costs a request or two; where all holds, nothing. --shadow SESSION probes what a running session talks to, beside
+it: target, protocol and model are those of its newest exchange, its file is only read, nothing of it is sent, nothing
+is tried again, and no more than --budget requests are made (40).
 
   pass           every sample showed it
   partial        some did, or a part of it
