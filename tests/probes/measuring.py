@@ -72,8 +72,8 @@ def words(made: Measurement) -> str:
     return "; ".join(f"{result.probe}: {result.words}" for result in made.results)
 
 
-def spoken() -> Iterator[tuple[str, str]]:
-    """Every contract with every protocol of its own."""
+def second() -> Iterator[tuple[str, str]]:
+    """Every contract with every protocol of its own but the first."""
     for label in contracts.names():
         own = contracts.read(label).protocols or adapters.protocols()
-        yield from ((label, protocol) for protocol in own if protocol in adapters.protocols())
+        yield from ((label, protocol) for protocol in own[1:] if protocol in adapters.protocols())

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.probes.measuring import measured, outcomes, spoken, words
+from tests.probes.measuring import measured, outcomes, second, words
 from workbench import probes
 from workbench.errors import UsageError
 from workbench.probes import CORE, Outcome, Subject
@@ -17,7 +17,7 @@ from workbench.targets.target import resolve
 PASS, PARTIAL, FAIL, UNCLEAR = "pass", "partial", "fail", "inconclusive"
 
 
-@pytest.mark.parametrize(("label", "protocol"), spoken(), ids=lambda word: word)
+@pytest.mark.parametrize(("label", "protocol"), second(), ids=lambda word: word)
 def test_a_model_that_can_everything_passes_under_every_contract(label: str, protocol: str) -> None:
     made = measured(label, protocol)
     found = outcomes(made)

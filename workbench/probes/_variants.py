@@ -6,27 +6,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from workbench.errors import LocalProtocolError
-from workbench.inspection import Inspector
 from workbench.ir import JsonValue, Part, Reasoning
 from workbench.whatif import Subject as Varied
 from workbench.whatif import Variant
 from workbench.whatif import reasoning as ways
-from workbench.wire.exchange import Exchange, HttpRequest
-from workbench.wire.session import MemorySession
+from workbench.wire.exchange import HttpRequest
 
 VARIANTS = ("missing", "empty", "altered")
 """What is done to it."""
 
 
-def changed(request: HttpRequest, protocol: str, name: str) -> HttpRequest | None:
-    """The request with its reasoning sent back in another way; None where that cannot be said."""
-    if name == "altered":
-        return rewritten(request, protocol, _altered)
+def changed(request: HttpRequest, protocol: str) -> Mapping[str, HttpRequest | None]:
+    """The request with its reasoning sent back in every other way; None for what cannot be said."""
     varied = _varied(request, protocol)
     if varied is None:
-        return None
+        return dict.fromkeys(VARIANTS)
     made: Mapping[str, Variant] = {v.name: v for way in (ways.dropped, ways.emptied) for v in way(varied)}
-    return made["reasoning=dropped" if name == "missing" else "reasoning=emptied"].request
+    return {
+        "missing": made["reasoning=dropped"].request,
+        "empty": made["reasoning=emptied"].request,
+        "altered": varied.rewritten("", "", _altered, "").request,
+    }
 
 
 def rewritten(request: HttpRequest, protocol: str, change: Callable[[Part], Part]) -> HttpRequest | None:
@@ -37,7 +37,7 @@ def rewritten(request: HttpRequest, protocol: str, change: Callable[[Part], Part
 
 def _varied(request: HttpRequest, protocol: str) -> Varied | None:
     try:
-        return Varied.of(Inspector(MemorySession("probe", (Exchange("probe", request),)), protocol=protocol), 0)
+        return Varied.alone(request, protocol)
     except LocalProtocolError:
         return None
 

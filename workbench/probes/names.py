@@ -99,7 +99,7 @@ def judged(names: Mapping[str, str], ids: Mapping[str, str]) -> Sample:
     bad_ids = [kind for kind, fate in ids.items() if fate == "refused"]
     told = [f"names: {', '.join(bad)}"] if bad else []
     told += [f"ids refused: {', '.join(bad_ids)}"] if bad_ids else []
-    if all(names[kind] in ("refused", "changed") for kind in USUAL):
+    if any(names[kind] in ("refused", "changed") for kind in USUAL):
         return failed("; ".join(told), **facts)
     return partly("; ".join(told), **facts) if told else passed("every name and every id is taken", **facts)
 

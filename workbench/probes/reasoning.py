@@ -42,8 +42,9 @@ def script(subject: Subject) -> Script:
     whole = yield from _told(first, VERBATIM, box)
     fates = {VERBATIM: REFUSED if whole.is_refused else TAKEN}
     uses = _uses(whole, box)
+    made = changed(_next_request(first.unanswered(), box), first.loop.protocol)
     for name in VARIANTS:
-        fates[name] = yield from _varied(first, name, box, uses)
+        fates[name] = yield from _varied(first, name, box, made[name], uses=uses)
     for name in (STALE, FORGOTTEN):
         fates[name] = yield from _later(whole, name, box)
     return judged(came[0], fates)
@@ -55,8 +56,9 @@ def _told(first: Played, name: str, box: Toolbox, made: HttpRequest | None = Non
     return (yield from follow(first.unanswered(), f"reasoning is sent back: {name}", box.run, change=change))
 
 
-def _varied(first: Played, name: str, box: Toolbox, uses: bool) -> Generator[Ask, Exchange, str]:
-    made = changed(_next_request(first.unanswered(), box), first.loop.protocol, name)
+def _varied(
+    first: Played, name: str, box: Toolbox, made: HttpRequest | None, *, uses: bool
+) -> Generator[Ask, Exchange, str]:
     if made is None:
         return UNTRIED
     played = yield from _told(first, name, box, made)
@@ -67,10 +69,10 @@ def _varied(first: Played, name: str, box: Toolbox, uses: bool) -> Generator[Ask
 
 def _later(whole: Played, name: str, box: Toolbox) -> Generator[Ask, Exchange, str]:
     """New words of the user behind the turn, with its reasoning or without."""
-    if whole.ended.reason is Reason.TURNS or whole.is_refused:
+    if whole.ended.reason not in (Reason.DONE, Reason.TEXT_CALL):
         return UNTRIED
     loop = whole.loop.limited(Limits(whole.loop.turns + 1)).after(Say("Thank you. Now only say hello."))
-    made = changed(_next_request(loop, box), loop.protocol, "missing") if name == FORGOTTEN else None
+    made = changed(_next_request(loop, box), loop.protocol)["missing"] if name == FORGOTTEN else None
     if isinstance(loop.step, Ended) or (name == FORGOTTEN and made is None):
         return UNTRIED
     change = (lambda _, request: made or request) if made else None
