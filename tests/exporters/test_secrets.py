@@ -27,7 +27,9 @@ def planted(secret: str, key: str) -> MemorySession:
     """A secret of a header, which bodies repeat, and a key of a known form, in every place of two exchanges."""
     url = f"https://api.openai.com/v1/chat/completions?api_key={key}"
     heads = (("authorization", f"Bearer {secret}"), ("cookie", f"session={key}"), ("content-type", "application/json"))
-    said = {"model": "gpt-4.1", "messages": [{"role": "user", "content": f"my key is {key}, or {secret}"}]}
+    sealed = [b64encode(f"{'x' * n}{one} and more".encode()).decode() for n in range(3) for one in (secret, key)]
+    content = f"my key is {key}, or {secret}, or {' '.join(sealed)}"
+    said = {"model": "gpt-4.1", "messages": [{"role": "user", "content": content}]}
     request = HttpRequest("POST", url, Headers(heads), Body(json.dumps(said).encode()))
     told = json.dumps({"error": {"message": f"Incorrect API key provided: {key}"}}).encode() + b"\xff"
     answer = HttpResponse(401, Headers((("set-cookie", f"a={key}"), ("x-echo", secret))), Body(told))

@@ -49,8 +49,19 @@ def knowing(selection: Selection, salt: bytes | None = None) -> Redactor:
         text = secret.decode("latin-1")
         for written in (quote(text, safe=""), json.dumps(text)[1:-1], text.replace("/", "\\/")):
             redactor.seen.add(written.encode("latin-1", "replace"))
-        redactor.seen.add(b64encode(secret).rstrip(b"="))
+        redactor.seen.update(_in_base64(secret))
     return redactor
+
+
+def _in_base64(secret: bytes) -> Iterator[bytes]:
+    """A secret as base64 writes it, by itself and inside of any longer text, in either alphabet."""
+    forms = [b64encode(secret).rstrip(b"=")]
+    for before in range(3):
+        first, last = -(-before * 8 // 6), (before + len(secret)) * 8 // 6  # characters that say nothing else
+        forms.append(b64encode(bytes(before) + secret)[first:last])
+    for form in forms:
+        yield form
+        yield form.translate(bytes.maketrans(b"+/", b"-_"))
 
 
 def _heads(exchange: Exchange) -> Exchange:
