@@ -34,7 +34,7 @@ NAME = 20
 CELL = 22
 """Columns of a verdict."""
 
-FACT = 30
+FACT = 28
 """Columns of a fact's name."""
 
 LEAST_TITLE = 24
@@ -154,7 +154,7 @@ def question(target: Target, told: str, model: str, *, is_set: bool) -> str:
     key = f"with the key in ${target.key_variable}" if target.key_variable else "without a key"
     key += ", which is not set" if target.key_variable and not is_set else ""
     host = urlsplit(target.url).netloc
-    return f"{told} go to {host} ({model}) {key}. They may cost money. Tools are never executed."
+    return f"{told[:1].upper()}{told[1:]} go to {host} ({model}) {key}. They may cost money. Tools are never executed."
 
 
 # One verdict.
@@ -229,7 +229,7 @@ def _profile_head(column: Column, now: float, width: int) -> Iterator[Line]:
     if stale:
         yield from wrap(f"! stale: {stale}", width, "warning")
     heads = [Span("now", "muted", _side(width, profile, last) + 1)] if profile else []
-    heads += [Span(f"last, {ago(now - last.verified_at)}", "muted")] if last else []
+    heads += [Span(f"last {ago(now - last.verified_at)}", "muted")] if last else []
     yield line(Span("", "", FACT + 2), *heads)
 
 

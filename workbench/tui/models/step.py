@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from workbench.ir import Text, ToolCallIR, ToolResultIR
-from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.lines import Line, Span, line, plain, wrap
 from workbench.tui.models.ir import node_body, node_line
 from workbench.tui.models.lab import SIGNS, told
 from workbench.tui.models.words import REQUEST, RESPONSE, SEVERITY_GLYPH, count, size
+from workbench.tui.safetext import cells
 from workbench.wire.jsontext import dumps
 
 if TYPE_CHECKING:
@@ -150,8 +151,9 @@ def came(sent: Sent, side: str, width: int) -> list[Line]:
     made: list[Line] = []
     for node in sent.opened.outline.nodes:
         if node.side == side:
-            made.append(node_line(node))
-            made += node_body(node, width) if side == RESPONSE and node.kind == "part" else []
+            head = node_line(node)
+            is_long = side == RESPONSE and node.kind == "part" and cells(plain(head)) > width
+            made += [head, *(node_body(node, width) if is_long else ())]
     return made
 
 

@@ -239,7 +239,7 @@ class LabScreen(LabDesk):
             if is_agreed:
                 self._ask_next(runs, others)
 
-        self.app.push_screen(ConfirmScreen(asked.capitalize(), "run it", "send nothing"), answered)
+        self.app.push_screen(ConfirmScreen(asked, "run it", "send nothing"), answered)
 
     def _tell(self, run: ProbeRun, step: Step) -> None:
         """In the thread of the run."""
