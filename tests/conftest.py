@@ -56,3 +56,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for name, value in report.user_properties:
             if name == "score":
                 terminalreporter.write_line(value)
+    skipped = (report for report in terminalreporter.stats.get("skipped", []) if "real" in report.keywords)
+    for why in dict.fromkeys(report.longrepr[2] for report in skipped):
+        terminalreporter.write_line(why.removeprefix("Skipped: "))
