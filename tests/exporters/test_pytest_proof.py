@@ -68,4 +68,4 @@ def test_what_proves_nothing_says_why_in_one_line(tried: dict[str, Proof], name:
 def test_without_pytest_nothing_is_claimed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(_proof, "find_spec", lambda name: None)
     (proof,) = _proof.prove([tmp_path])
-    assert "pip install 'agent-workbench[testing]'" in proof.why_not and not proof.tried
+    assert "pip install 'pytest>=8.4'" in proof.why_not and not proof.tried

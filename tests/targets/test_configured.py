@@ -15,7 +15,8 @@ __all__ = ["home"]
 @pytest.mark.parametrize(
     ("text", "where", "said"),
     [
-        ("targets: [a]", "/targets", "not a mapping"),
+        ("nonsense", "#/", "not a mapping; workbench targets --help has the form"),
+        ("targets: [a]", "/targets", "not a mapping; workbench targets --help has the form"),
         ("target: {}", "/target", "unknown key 'target'; did you mean targets?"),
         ("targets: {a: 1}", "/targets/a", "not a target"),
         ("targets: {a: {protocol: openai-chat}}", "/targets/a", "base_url is missing"),

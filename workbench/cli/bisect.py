@@ -191,7 +191,7 @@ def _print(args: argparse.Namespace, index: int, contract: str, found: Bisected)
         _output.emit(f"  the provider: {_output.cut(found.words)}")
     if finding and finding.origin:
         _output.emit(f"  began in exchange {finding.origin.exchange + 1}: {finding.origin.words}")
-    good = f"the first {_output.number(found.good, 'message')} of {total}" if found.good else "no beginning"
-    _output.emit(f"{good} can be continued; {found.broken} cannot ({judge})")
+    good = f"the first {found.good} of {total} can be continued, " if found.good else f"of {total}, already "
+    _output.emit(f"{good}the first {found.broken} cannot ({judge})")
     checked = "" if found.is_verified else ", the budget was spent: not verified"
     _output.emit(f"{_output.number(found.calls, 'call')}, {_output.number(found.checks, 'local check')}{checked}")

@@ -60,7 +60,9 @@ def named() -> Mapping[str, Target]:
         root = Node(safeyaml.load(text, name=str(place)), str(place))
     except WorkbenchError as error:
         raise ProfileError(error.what, where=error.where, hint="mend the file") from error
+    _demand_mapping(root)
     _only(root, "targets")
+    _demand_mapping(root.get("targets"))
     return {name: _target(name, node) for name, node in root.get("targets").members()}
 
 
@@ -138,6 +140,11 @@ def _header(name: str, node: Node) -> tuple[str, str]:
     if (is_secret and plain == value) or KNOWN_KEY.search(plain.encode()) or BEARER_TEXT.search(plain.encode()):
         raise _fail(node, "a secret in plain text", "put it into the environment, and write ${NAME} here")
     return name, value
+
+
+def _demand_mapping(node: Node) -> None:
+    if not isinstance(node.value, dict | None):
+        raise _fail(node, "not a mapping", "workbench targets --help has the form")
 
 
 def _only(node: Node, *keys: str) -> None:

@@ -19,7 +19,7 @@ import workbench
 from workbench.exporters import Proof, Tried
 from workbench.exporters.as_pytest._text import BROKEN, TRANSCRIPT, VARIABLE
 
-MISSING: Final = "pytest is not installed here: pip install 'agent-workbench[testing]'"
+MISSING: Final = "pytest is not installed here: python -m pip install 'pytest>=8.4', then export again"
 
 _SECONDS: Final = 120
 _SECONDS_EACH: Final = 10

@@ -52,7 +52,7 @@ class EditScreen(EditFlow):
     def on_mount(self) -> None:
         super().on_mount()
         if self.node.parent is not None:
-            self.say("opened where you left it · u goes back step by step · B shows the tree")
+            self.say("you stand on a branch · u goes back step by step · B shows the tree")
         self.stand(None)
 
     # What a row is made of.
