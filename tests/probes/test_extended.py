@@ -199,7 +199,7 @@ OWN_WAY = {
     "keywords": {"refuses": ("schema:required",)},
     "large-results": {"result_limit": 100},
     "media": {"refuses": ("media",)},
-    "names": {"name_limit": 12},
+    "names": {"refuses": ("tools",)},
     "parallel": {"parallel": 1},
     "reasoning": {"thinks": True, "refuses": ("reasoning", "reasoning-missing")},
     "repair": {"mends": 0},

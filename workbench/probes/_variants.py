@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from workbench.errors import LocalProtocolError
+from workbench import adapters
+from workbench.editing import with_body
+from workbench.errors import LocalProtocolError, ProtocolMismatch, WireError
 from workbench.ir import JsonValue, Part, Reasoning
 from workbench.whatif import Subject as Varied
-from workbench.whatif import Variant
 from workbench.whatif import reasoning as ways
 from workbench.wire.exchange import HttpRequest
 
@@ -18,28 +19,29 @@ VARIANTS = ("missing", "empty", "altered")
 
 def changed(request: HttpRequest, protocol: str) -> Mapping[str, HttpRequest | None]:
     """The request with its reasoning sent back in every other way; None for what cannot be said."""
-    varied = _varied(request, protocol)
-    if varied is None:
-        return dict.fromkeys(VARIANTS)
-    made: Mapping[str, Variant] = {v.name: v for way in (ways.dropped, ways.emptied) for v in way(varied)}
-    return {
-        "missing": made["reasoning=dropped"].request,
-        "empty": made["reasoning=emptied"].request,
-        "altered": varied.rewritten("", "", _altered, "").request,
-    }
+    try:
+        missing = next(iter(ways.dropped(Varied.alone(request, protocol)))).request
+    except LocalProtocolError:
+        missing = None
+    empty, altered = (rewritten(request, protocol, change) for change in (_emptied, _altered))
+    return {"missing": missing, "empty": empty, "altered": altered}
 
 
 def rewritten(request: HttpRequest, protocol: str, change: Callable[[Part], Part]) -> HttpRequest | None:
     """The request with other values in its parts; None where that cannot be said, or changes nothing."""
-    varied = _varied(request, protocol)
-    return varied.rewritten("", "", change, "").request if varied else None
-
-
-def _varied(request: HttpRequest, protocol: str) -> Varied | None:
+    adapter, text = adapters.get(protocol), request.body.raw
     try:
-        return Varied.alone(request, protocol)
-    except LocalProtocolError:
+        meant = adapter.decode_request(text)
+        messages = tuple(replace(m, parts=tuple(map(change, m.parts))) for m in meant.messages)
+        if messages == meant.messages:
+            return None
+        return with_body(request, adapter.encode_request(replace(meant, messages=messages), text), text)
+    except (LocalProtocolError, WireError, ProtocolMismatch):
         return None
+
+
+def _emptied(part: Part) -> Part:
+    return replace(part, text="") if isinstance(part, Reasoning) and part.text else part
 
 
 def _altered(part: Part) -> Part:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
+from dataclasses import replace
 
 from workbench.ir import JsonValue
 from workbench.loop import Limits
@@ -40,17 +41,31 @@ USUAL = ("64 characters", "dash")
 
 
 def script(subject: Subject) -> Script:
-    """A usual name first; then the others; then one call whose id is written otherwise."""
+    """A usual name first; then the others, at once or one by one; then one call whose id is written otherwise."""
     request = subject.request(f"Call the tool that returns a text, with the text {subject.nonce}.", (ECHO,))
     box = Toolbox(subject.nonce)
     first = yield from drive(subject, request, "a tool with a usual name", box.run, limits=Limits(1))
     if not first.calls:
         return (yield from without_call(subject, first))
-    names: dict[str, str] = {}
+    names = yield from _all_named(subject)
     for kind, name in NAMES.items():
-        names[kind] = yield from _named(subject, request, kind, name)
+        if kind not in names:
+            names[kind] = yield from _named(subject, request, kind, name)
     ids = yield from _ids(first, box)
     return judged(names, ids)
+
+
+def _all_named(subject: Subject) -> Generator[Ask, Exchange, dict[str, str]]:
+    """Every name at once: what is taken so is taken; {} where one of them at least is not."""
+    named = {f"probe_{n}": name for n, name in enumerate(NAMES.values())}
+    tools = [replace(ECHO, name=stands_for) for stands_for in named]
+    request = subject.request(f"Call one of your tools, with the text {subject.nonce}.", tools)
+    for stands_for, name in named.items():
+        request = _swapped(request, stands_for, name)
+    box = Toolbox(subject.nonce)
+    played = yield from drive(subject, request, "tools with every name", box.run, limits=Limits(1))
+    came = {done.call.name for done in played.calls}
+    return {} if played.is_refused or not came <= set(NAMES.values()) else dict.fromkeys(NAMES, "taken")
 
 
 def _named(subject: Subject, request: HttpRequest, kind: str, name: str) -> Generator[Ask, Exchange, str]:
@@ -104,4 +119,4 @@ def judged(names: Mapping[str, str], ids: Mapping[str, str]) -> Sample:
     return partly("; ".join(told), **facts) if told else passed("every name and every id is taken", **facts)
 
 
-probe = Probe("names", "which names of tools and ids of calls are taken", 11 + len(IDS), script, tokens=4000)
+probe = Probe("names", "which names of tools and ids of calls are taken", 12 + len(IDS), script, tokens=4000)
