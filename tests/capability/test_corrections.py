@@ -412,3 +412,23 @@ def test_every_state_is_seen_in_its_order() -> None:
     assert seen == [*before, *turn, *called, *turn, State.RECORDED, State.ENDED]
     with pytest.raises(TypeError):
         at.after(Result("late"))
+
+
+def test_a_switch_that_is_taken_and_not_looked_at_is_no_switch() -> None:
+    """The template server behind the contract ``ollama`` ignores both parameters."""
+    url = "http://127.0.0.1:11434/v1/chat/completions"
+    http = HttpRequest("POST", url, Headers(), Body(dumps(CHAT)))
+    body = loads(corrected(http, "openai-chat", switched((), ["serial-calls", "no-tools"])).request.body.raw)
+    assert "parallel_tool_calls" not in body and "tools" not in body
+    assert body["messages"][0]["role"] == "system"
+
+
+def test_a_request_may_be_changed_before_it_is_sent() -> None:
+    at = begun(asked("openai-chat", CHAT), "openai", None)
+    while at.state is not State.ENCODED:
+        at = at.after()
+    bare = HttpRequest("POST", "/v1/chat/completions", Headers(), Body(dumps({"model": "m", "messages": [USER]})))
+    changed = at.changed(bare)
+    assert isinstance(changed.pending, Outgoing) and changed.pending.request == bare
+    assert ended(played(changed, model())) == "done"
+    assert requests(changed.after(model()(changed.pending))).tools == ()

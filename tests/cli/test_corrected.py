@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import SESSIONS, Run
 from tests.loop.samples import TOOL, exchanged
 from workbench.targets.simulator import Simulator
 from workbench.wire.exchange import Exchange
@@ -161,3 +161,15 @@ def test_what_a_session_talks_to_is_where_it_is_probed(tmp_path: Path, run: Run)
         assert beside(str(path)).target == target
         path.unlink()
     assert run("probe").status == 2
+
+
+def test_reasoning_that_a_client_lost_is_put_back_where_it_is_needed(run: Run, tmp_path: Path) -> None:
+    lost = tmp_path / "lost.jsonl"
+    lost.write_bytes((SESSIONS / "deepseek-reasoning-lost.jsonl").read_bytes())
+    refused = run("continue", lost, "--target", "sim:deepseek")
+    assert refused.status == 1 and "reasoning_content" in refused.out
+    run("probe", "--target", "sim:deepseek", "reasoning")
+    for command in ("continue", "send"):
+        done = run(command, lost, "--target", "sim:deepseek")
+        assert done.status == 0 and "reasoning that was lost is put back as it came" in done.out
+        assert run(command, lost, "--target", "sim:deepseek", "--no-correct", "reasoning-replay").status == 1

@@ -36,7 +36,7 @@ from workbench.repairs import Loss
 from workbench.targets.outgoing import Outgoing, streamed
 from workbench.whatif import Subject
 from workbench.whatif.reasoning import dropped
-from workbench.whatif.tools import at_level, forbidden, serial, without
+from workbench.whatif.tools import at_level, forbidden, ignores, serial, without
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 
@@ -190,7 +190,7 @@ def _serial(asked: _Request, value: JsonValue) -> Made:
     if not subject.request.tools:
         return asked.http, ""
     (variant,) = serial(subject)
-    if subject.adapter.capabilities.parallel_switch:
+    if subject.adapter.capabilities.parallel_switch and not ignores(subject, "parallel_tool_calls"):
         return variant.request or asked.http, variant.title
     return _told(asked, subject, ONE_AT_A_TIME), "the model is told to make one call at a time"
 

@@ -77,6 +77,7 @@ class Motion:
         due: probes that are stale.
         on, off: corrections that people switched.
         decided: what is corrected.
+        earlier: what was sent and answered before it: reasoning that its history lost is there.
         counts: of the session so far.
         falls: when the counts fall, more is held back.
         request: what people make of the request that is next, None for as it is.
@@ -90,6 +91,7 @@ class Motion:
     on: tuple[str, ...] = ()
     off: tuple[str, ...] = ()
     decided: tuple[Correction, ...] = ()
+    earlier: tuple[Exchange, ...] = ()
     counts: Counts = NO_COUNTS
     falls: bool = True
     request: HttpRequest | None = None
@@ -113,7 +115,7 @@ class Motion:
         step = self.loop.step
         assert isinstance(step, Send)
         protocol = protocol_of(self.decided, self.target.protocols)
-        made = leaving(outgoing(step, self.target, self.model, protocol), self.decided)
+        made = leaving(outgoing(step, self.target, self.model, protocol), self.decided, self.earlier)
         return made if self.request is None else replace(made, request=self.request)
 
     def changed(self, request: HttpRequest) -> Motion:
@@ -219,7 +221,6 @@ def begin(
     on: Sequence[str] = (),
     off: Sequence[str] = (),
     counts: Counts = NO_COUNTS,
-    falls: bool = True,
 ) -> Motion:
     """The motion of a conversation, from its first state.
 
@@ -229,14 +230,13 @@ def begin(
         now: seconds since the epoch.
         on, off: corrections as ``switched`` takes them.
         counts: of the session until now.
-        falls: when they fall, more is held back.
 
     Raises:
         UsageError: no such correction.
     """
     switched(corrections(profile), on, off)
     due = light(profile, now, key) if profile else ()
-    return Motion(loop, target, model, profile, due, tuple(on), tuple(off), counts=counts, falls=falls)
+    return Motion(loop, target, model, profile, due, tuple(on), tuple(off), counts=counts)
 
 
 # -- what there is to see

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from workbench.capability.corrections import Correction
     from workbench.capability.refresh import Due
     from workbench.decode import Decoded
+    from workbench.inspection import Inspector
     from workbench.ir import JsonValue
     from workbench.targets.target import Target
+    from workbench.wire.exchange import Exchange
 
 AUTO, NONE = "auto", "none"
 
@@ -113,3 +115,13 @@ def protocol_for(args: argparse.Namespace, target: Target, decided: Sequence[Cor
     from workbench.capability.corrected import protocol_of
 
     return args.spoken or protocol_of(decided, target.protocols)
+
+
+def earlier(inspector: Inspector, index: int, decided: Sequence[Correction]) -> list[Exchange]:
+    """What came before it in its conversation, where reasoning that it lost is to be put back."""
+    from workbench.capability.corrections import REASONING, value_of
+
+    lane = inspector.rows[index].conversation
+    if lane is None or value_of(decided, REASONING) != "verbatim":
+        return []
+    return [inspector.session.exchange(row.index) for row in inspector.rows[:index] if row.conversation == lane]

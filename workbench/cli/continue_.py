@@ -39,6 +39,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -139,7 +140,8 @@ def run(args: argparse.Namespace) -> int:
         loop = _loop(inspector, index, target, args)
         choice = _correcting.choose(args, target, loop.decoded, time.time())
         run = _Run(args, session, index, target, Answers(session, index, given, args), choice)
-        asyncio.run(run.all(run.begun(loop)))
+        earlier = _correcting.earlier(inspector, index, choice.decided)
+        asyncio.run(run.all(run.begun(loop, earlier)))
     finally:
         session.close()
     if args.format == "json":
@@ -187,16 +189,15 @@ class _Run:
     pending: dict[str, JsonValue] | None = None
     loop: Loop | None = None
 
-    def begun(self, loop: Loop) -> Motion:
+    def begun(self, loop: Loop, earlier: Sequence[Exchange]) -> Motion:
         """The motion in its first state."""
         from workbench.capability.motion import begin
 
         args, profile = self.args, self.choice.profile
         on = [*args.correct, *([f"error-feedback={args.errors}"] if args.errors else [])]
         off = [*args.no_correct, *(["error-feedback"] if args.errors == 0 else [])]
-        now = time.time()
-        falls = profile is not None
-        return begin(loop, self.target, model=args.model, profile=profile, now=now, on=on, off=off, falls=falls)
+        made = begin(loop, self.target, model=args.model, profile=profile, now=time.time(), on=on, off=off)
+        return replace(made, earlier=tuple(earlier), falls=profile is not None)
 
     async def all(self, motion: Motion) -> None:
         """State after state, until it ends."""

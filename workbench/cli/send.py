@@ -45,7 +45,6 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -58,7 +57,6 @@ from workbench.cli._signals import interrupted_by
 from workbench.errors import LocalProtocolError, UnreadableInput, UsageError, WorkbenchError
 
 if TYPE_CHECKING:
-    from workbench.capability.corrections import Correction
     from workbench.decode import Decoded
     from workbench.inspection import Inspector
     from workbench.targets.outgoing import Outgoing
@@ -181,7 +179,7 @@ def _planned(inspector: Inspector, index: int, target: Target, args: argparse.Na
             own = inspector.trial(index, found.without, protocol=own.protocol).decoded
         protocol = _correcting.protocol_for(args, target, choice.decided)
         outgoing = prepare(own, target, protocol=protocol, stream=args.stream, model=args.model)
-        outgoing = leaving(outgoing, choice.decided, _earlier(inspector, index, choice.decided))
+        outgoing = leaving(outgoing, choice.decided, _correcting.earlier(inspector, index, choice.decided))
         row.plan = preflight(inspector, index, outgoing, own, before)
         if not target.is_simulator:
             signed(outgoing, os.environ)
@@ -190,16 +188,6 @@ def _planned(inspector: Inspector, index: int, target: Target, args: argparse.Na
             raise
         row.plan, row.error = None, error
     return row
-
-
-def _earlier(inspector: Inspector, index: int, decided: Sequence[Correction]) -> list[Exchange]:
-    """What came before it in its conversation, where reasoning that it lost is to be put back."""
-    from workbench.capability.corrections import REASONING, value_of
-
-    lane = inspector.rows[index].conversation
-    if lane is None or value_of(decided, REASONING) != "verbatim":
-        return []
-    return [inspector.session.exchange(row.index) for row in inspector.rows[:index] if row.conversation == lane]
 
 
 def _made_of(inspector: Inspector, own: Decoded) -> Decoded | None:

@@ -59,10 +59,16 @@ def forbidden(subject: Subject) -> Variant:
     choice = request.tool_choice
     if choice and choice.mode == "none":
         return Variant(name, title, why_not="none may be called already")
-    if "none" in subject.adapter.capabilities.choices:
+    if "none" in subject.adapter.capabilities.choices and not ignores(subject, "tool_choice"):
         return subject.changed(name, title, _choice(subject, "none"), "")
     lists = dict.fromkeys("/" + tool.pointer.split("/")[1] for tool in request.tools)
     return subject.changed(name, title, [Remove(pointer) for pointer in lists], "")
+
+
+def ignores(subject: Subject, name: str) -> bool:
+    """The contract of the request says that a parameter is taken, and not looked at."""
+    ignored = subject.fault.contract.term("params.ignored")
+    return isinstance(ignored, list) and name in ignored
 
 
 def without(subject: Subject, names: Collection[str]) -> Variant:
