@@ -109,7 +109,8 @@ async def test_the_pending_request_can_be_another_one() -> None:
         await pending(driver, screen, Answer, 1)
         await driver.press("e", "b", "ctrl+s", "enter")
         await pending(driver, screen, Send, 2)
-        await driver.press("e")
+        screen.action_edit()
+        screen.action_edit()  # a key that is held down
         await until(driver.pilot, lambda: screen.query("#writing"))
         await driver.press("ctrl+home", "delete", "ctrl+s")
         await until(driver.pilot, lambda: screen.pending and screen.pending.is_changed)

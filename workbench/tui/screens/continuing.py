@@ -100,7 +100,7 @@ class ContinuingScreen(Stepper):
 
     def write(self) -> None:
         text = self._editable()
-        if text is None:
+        if text is None or self.query("#writing"):
             return
         if len(text.encode("utf-8", "surrogatepass")) > MOST_IN_PLACE or not is_plain(text):
             self.notify("too long for here, or it holds what cannot be shown: E opens your editor", markup=False)
