@@ -157,6 +157,14 @@ def test_the_list_reads_no_body(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert (rows[0].model, rows[0].request_bytes, rows[1].status) == ("m-1", len(history(30)), 503)
 
 
+@pytest.mark.parametrize("model", [b'"\\ud800x"', b'"\xff"', b'"a\nb"', b'"\\q"', b"[[", b'"a\\u0000b"'])
+def test_no_body_is_too_odd_to_be_written(model: bytes, tmp_path: Path) -> None:
+    raw = b'{"model":' + model + b"}"
+    path = write(tmp_path / "odd.wb", [Exchange("1", HttpRequest(body=Body(raw)))])
+    with closing(store.open_session(path)) as session:
+        assert [exchange.request and exchange.request.body.raw for exchange in exchanges_of(session)] == [raw]
+
+
 def test_reading_leaves_no_side_files(tmp_path: Path) -> None:
     path = write(tmp_path / "s.wb", EVERY)
     os.chmod(tmp_path, stat.S_IRUSR | stat.S_IXUSR)

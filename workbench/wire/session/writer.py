@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
 
-from workbench.errors import SessionFormatError
+from workbench.errors import SessionFormatError, WireError
 from workbench.ir import NOTHING, JsonValue
 from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Redaction, State
 from workbench.wire.jsontext import JsonIndex, loads
@@ -273,10 +273,13 @@ def _answered(response: HttpResponse | None) -> tuple[int | None, str, int]:
 
 
 def _model(index: JsonIndex) -> str | None:
-    """The top-level ``model`` of a request body, for the list."""
+    """The top-level ``model`` of a request body, for the list: no body is so odd that it is not recorded."""
     span = index.span("/model")
-    value = loads(index.text[slice(*span)]) if span else None
-    return value if isinstance(value, str) else None
+    try:
+        value = loads(index.text[slice(*span)]) if span else None
+    except WireError:
+        return None
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None
 
 
 def _json(value: JsonValue) -> str:
