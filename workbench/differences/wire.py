@@ -95,7 +95,7 @@ def _trimmed(before: bytes, old: Span, after: bytes, new: Span) -> Iterator[Hunk
     if a == b:
         return
     head = common(a, b)
-    tail = min(common(a[::-1], b[::-1]), len(a) - head, len(b) - head)
+    tail = common_end(a[head:], b[head:])
     yield Hunk((old[0] + head, old[1] - tail), (new[0] + head, new[1] - tail))
 
 
@@ -105,6 +105,18 @@ def common(a: AnyStr, b: AnyStr) -> int:
     while low < high:
         middle = (low + high + 1) // 2
         if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def common_end(a: AnyStr, b: AnyStr) -> int:
+    """How many bytes or characters two texts share at their end."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[len(a) - middle : len(a) - low] == b[len(b) - middle : len(b) - low]:
             low = middle
         else:
             high = middle - 1

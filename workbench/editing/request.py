@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
 
-from workbench.differences.wire import common
+from workbench.differences.wire import common, common_end
 from workbench.errors import LocalProtocolError, WireError
 from workbench.wire import patch
 from workbench.wire._strings import decode
@@ -119,7 +119,7 @@ def between(before: bytes, after: bytes) -> tuple[Splice, ...]:
     if before == after:
         return ()
     head = common(before, after)
-    tail = common(before[head:][::-1], after[head:][::-1])
+    tail = common_end(before[head:], after[head:])
     return (Splice(head, len(before) - tail, after[head : len(after) - tail]),)
 
 

@@ -150,4 +150,4 @@ class Working:
 
 def counts(workspace: Workspace) -> Mapping[str, int]:
     """Edits and sends of each exchange of which any were made, by its id."""
-    return {root.exchange.id: len(workspace.below(root)) - 1 for root in workspace.roots()}
+    return {root.held.bare.id: len(workspace.below(root)) - 1 for root in workspace.roots()}

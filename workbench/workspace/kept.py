@@ -27,6 +27,7 @@ from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.redaction import Redactor
 from workbench.wire.session.sqlite import SqliteSession
 from workbench.wire.session.writer import SessionWriter
+from workbench.workspace.held import Held
 
 META = "work"
 """Key of ``Exchange.meta`` for what belongs to the tree: title, digest, change."""
@@ -74,22 +75,20 @@ class Kept:
             finally:
                 session.close()
 
-    def write(self, exchange: Exchange, about: Mapping[str, JsonValue], base: HttpRequest | None) -> None:
+    def write(
+        self, names: tuple[str, str | None], held: Held, about: Mapping[str, JsonValue], base: Held | None
+    ) -> None:
         """Keep a node.
 
         Args:
+            names: ids of it and of what it was made of.
             about: what belongs to the tree.
-            base: the request it was made of; None for a root.
+            base: what its request was made of; None for a root.
         """
-        safe = self._redactor.exchange(exchange)
-        told = {word: self._safe(value) if isinstance(value, str) else value for word, value in about.items()}
-        if base and exchange.request and safe.request and safe.request.body.raw != exchange.request.body.raw:
-            told["change"] = self._change(base, exchange.request)
-        kept = replace(safe, meta={**safe.meta, META: told})
 
         def write(writer: SessionWriter) -> None:
             with suppress(*(() if base else (sqlite3.IntegrityError,))):  # another instance wrote this root meanwhile
-                writer.append(kept)
+                writer.append(self._told(names, held, about, base))
 
         self._do(write)
 
@@ -104,6 +103,17 @@ class Kept:
             with suppress(sqlite3.Error):
                 self._writer.close()
             self._writer = None
+
+    def _told(
+        self, names: tuple[str, str | None], held: Held, about: Mapping[str, JsonValue], base: Held | None
+    ) -> Exchange:
+        """A node as it is written: without secrets, with what belongs to the tree."""
+        exchange = replace(held.exchange, id=names[0], parent=names[1])
+        safe, made = self._redactor.exchange(exchange), base.exchange.request if base else None
+        told = {word: self._safe(value) if isinstance(value, str) else value for word, value in about.items()}
+        if made and exchange.request and safe.request and safe.request.body.raw != exchange.request.body.raw:
+            told["change"] = self._change(made, exchange.request)
+        return replace(safe, meta={**safe.meta, META: told})
 
     def _safe(self, text: str) -> str:
         """A line without secrets."""

@@ -21,6 +21,7 @@ from workbench.errors import SessionFormatError
 from workbench.ir import JsonValue
 from workbench.wire.exchange import Exchange, HttpRequest, Origin, State
 from workbench.wire.session import MemorySession, Session
+from workbench.workspace.held import Held, Recent
 from workbench.workspace.kept import META, Kept, digest, remade
 from workbench.workspace.place import InPlace
 
@@ -37,7 +38,7 @@ class Node:
     Attributes:
         id: of its exchange in the working session.
         parent: id of the node it was made of; None for what was recorded.
-        exchange: the request; and the answer, where it was sent or recorded.
+        held: the request; and the answer, where it was sent or recorded.
         title: what was done, in one line.
         name: given by people, "" for none.
         index: of the recorded exchange in the source session that its tree begins with.
@@ -45,15 +46,20 @@ class Node:
 
     id: str
     parent: str | None
-    exchange: Exchange
+    held: Held
     title: str
     index: int
     name: str = ""
 
     @property
+    def exchange(self) -> Exchange:
+        """The request; and the answer, where it was sent or recorded. A large one is put together when it is asked."""
+        return self.held.exchange
+
+    @property
     def is_sent(self) -> bool:
         """It holds what a target answered; what is edited further is its request."""
-        return self.exchange.origin is Origin.RESENT
+        return self.held.bare.origin is Origin.RESENT
 
 
 class Workspace:
@@ -71,6 +77,7 @@ class Workspace:
         self.source = source
         self.notices: list[str] = []
         self._kept = Kept(path)
+        self._recent = Recent()
         self._nodes: dict[str, Node] = {}
         self._children: dict[str, list[str]] = {}
         self._roots: dict[int, str] = {}
@@ -87,11 +94,13 @@ class Workspace:
     def root(self, index: int) -> Node:
         """The root of the tree of a recorded exchange. Raises IndexError, SessionFormatError."""
         known = self._nodes.get(self._roots.get(index, ""))
-        if known is None or known.exchange.state is State.OPEN:
+        if known is None or known.held.bare.state is State.OPEN:
             exchange = self.source.exchange(index)
             id = known.id if known else self._free(exchange.id)
             self._roots[index] = id
-            self._nodes[id] = known = Node(id, None, exchange, RECORDED, index, self._kept.said.get(_NAME + id, ""))
+            self._nodes[id] = known = Node(
+                id, None, self._held(exchange), RECORDED, index, self._kept.said.get(_NAME + id, "")
+            )
         return known
 
     def node(self, id: str) -> Node:
@@ -121,7 +130,7 @@ class Workspace:
         exchange = Exchange(
             uuid.uuid4().hex[:12], request, origin=Origin.EDITED, parent=parent.id, started_at=time.time(), note=title
         )
-        return self._add(Node(exchange.id, parent.id, exchange, title, parent.index))
+        return self._add(Node(exchange.id, parent.id, self._held(exchange, parent), title, parent.index))
 
     def sent(self, parent: Node, exchange: Exchange) -> Node:
         """What a target answered to the request of a node. Somebody stands there then."""
@@ -130,7 +139,7 @@ class Workspace:
         exchange = replace(
             exchange, id=self._free(exchange.id), parent=parent.id, origin=Origin.RESENT, note=exchange.note or title
         )
-        return self._add(Node(exchange.id, parent.id, exchange, title, parent.index))
+        return self._add(Node(exchange.id, parent.id, self._held(exchange, parent), title, parent.index))
 
     def children(self, node: Node) -> list[Node]:
         """What was made of a node, in order."""
@@ -204,6 +213,9 @@ class Workspace:
         """Leave one single file; the source stays open."""
         self._kept.close()
 
+    def _held(self, exchange: Exchange, parent: Node | None = None) -> Held:
+        return Held(exchange, parent.held if parent else None, self._recent)
+
     def _branch(self, node: Node) -> str:
         """The nearest name towards the root."""
         return next((n.name for n in reversed(self.path(node)) if n.name), "")
@@ -228,11 +240,11 @@ class Workspace:
 
     def _keep(self, node: Node) -> None:
         about: dict[str, JsonValue] = {"title": node.title}
-        base = self._nodes[node.parent].exchange.request if node.parent else None
+        base = self._nodes[node.parent].held if node.parent else None
         if node.parent is None:
             about["digest"] = digest(node.exchange)
         self._written.add(node.id)
-        self._kept.write(replace(node.exchange, id=node.id, parent=node.parent), about, base)
+        self._kept.write((node.id, node.parent), node.held, about, base)
 
     def _free(self, wanted: str) -> str:
         """An id that no node has."""
@@ -241,7 +253,9 @@ class Workspace:
 
     def _read(self) -> None:
         """Take in what was kept: roots as the source has them, everything else as it was written."""
-        stored = {exchange.id: exchange for exchange in self._kept.read()}
+        stored = dict[str, Held]()
+        for exchange in self._kept.read():
+            stored[exchange.id] = Held(exchange, stored.get(exchange.parent or ""), self._recent)
         indices = {summary.id: summary.index for summary in self.source.summaries()} if stored else {}
         said = self._kept.said
         for exchange in _parents_first(stored):
@@ -252,7 +266,8 @@ class Workspace:
             if base:
                 exchange = remade(exchange, base.exchange.request)
                 title = str(told.get("title", exchange.note))
-                node = Node(exchange.id, base.id, replace(exchange, meta=meta), title, base.index)
+                held = self._held(replace(exchange, meta=meta), base)
+                node = Node(exchange.id, base.id, held, title, base.index)
             else:
                 node = self._found(replace(exchange, meta=meta), told, indices)
             self._written.add(node.id)
@@ -270,21 +285,22 @@ class Workspace:
         index = indices.get(stored.id, indices.get(stored.id.partition("~")[0], -1))
         current = self.source.exchange(index) if index >= 0 else stored
         if index < 0 or digest(current) != told.get("digest"):
-            return Node(stored.id, None, stored, "as it was recorded", index)
+            return Node(stored.id, None, self._held(stored), "as it was recorded", index)
         self._roots[index] = stored.id
-        return Node(stored.id, None, current, RECORDED, index)
+        return Node(stored.id, None, self._held(current), RECORDED, index)
 
 
-def _parents_first(stored: Mapping[str, Exchange]) -> Iterator[Exchange]:
+def _parents_first(stored: Mapping[str, Held]) -> Iterator[Exchange]:
     """Exchanges in their order, but none before what it was made of: that may stand in another file."""
-    below: dict[str, list[Exchange]] = {}
-    for exchange in stored.values():
-        parent = exchange.parent if exchange.parent in stored else None
-        below.setdefault(parent or "", []).append(exchange)
+    below: dict[str, list[str]] = {}
+    for id, held in stored.items():
+        parent = held.bare.parent or ""
+        below.setdefault(parent if parent in stored else "", []).append(id)
     left = below.pop("", [])[::-1]
     while left:
-        yield (exchange := left.pop())
-        left += reversed(below.pop(exchange.id, []))
+        id = left.pop()
+        yield stored[id].made()
+        left += reversed(below.pop(id, []))
 
 
 def open_for(session: Session) -> Workspace:

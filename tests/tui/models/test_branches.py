@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from tests.tui import samples
 from workbench.editing import with_body
@@ -11,6 +12,12 @@ from workbench.tui.lines import plain
 from workbench.tui.models import branches
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
 from workbench.workspace import Node, Workspace
+from workbench.workspace.held import Held, Recent
+
+
+def held(node: Node, **changes: Any) -> Held:
+    """What a node holds, with something about it changed."""
+    return Held(replace(node.exchange, **changes), None, Recent())
 
 
 def workspace() -> tuple[Workspace, Node, Node, Node, Node]:
@@ -41,10 +48,10 @@ def test_a_node_says_what_became_of_it() -> None:
     assert "✗ 400" in lines[0] and "as recorded" in lines[0]
     assert lines[1].startswith("● ") and "✗ refuses" in lines[1] and "emptied" in lines[1]
     assert "* " in lines[2] and "✓ 200" in lines[2]
-    unanswered = branches.Branch(replace(sent, name="mine", exchange=replace(sent.exchange, response=None)))
+    unanswered = branches.Branch(replace(sent, name="mine", held=held(sent, response=None)))
     assert "no answer" in plain(branches.branch_line(unanswered, None, is_here=False, is_marked=False))
     assert branches.against(unanswered.node) == "mine"
-    old = replace(first, exchange=replace(first.exchange, started_at=86400.0 * 365))
+    old = replace(first, held=held(first, started_at=86400.0 * 365))
     assert branches.moment(old).startswith("1970-1") or branches.moment(old).startswith("1971-01-01")
     assert branches.moment(root) == ""
 
@@ -53,4 +60,4 @@ def test_a_verdict_is_that_of_the_contract_of_the_exchange() -> None:
     work, root, first, _, _ = workspace()
     inspector = Inspector(work.source)
     assert branches.verdict(inspector, 0, first) == "unknown"
-    assert branches.verdict(inspector, 0, replace(root, exchange=replace(root.exchange, request=None))) == "no request"
+    assert branches.verdict(inspector, 0, replace(root, held=held(root, request=None))) == "no request"

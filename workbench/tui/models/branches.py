@@ -72,7 +72,7 @@ def branch_line(branch: Branch, verdict: str | None, *, is_here: bool, is_marked
 def _standing(node: Node, verdict: str | None) -> Line:
     """What was answered, for what was sent or recorded; else what the contract says."""
     sign, style = SIGNS.get(verdict or "", ("·" if verdict else " ", "muted"))
-    response = node.exchange.response
+    response = node.held.bare.response
     if node.parent is not None and not node.is_sent:
         return line(Span(f"{sign} {verdict or ''} ", style, LABEL + 2))
     status = str(response.status) if response and response.status else "no answer"
@@ -87,9 +87,9 @@ def against(node: Node) -> str:
 
 def moment(node: Node) -> str:
     """When it was made: the time of day, with the day where that is another one."""
-    if node.parent is None or node.exchange.started_at is None:
+    if node.parent is None or node.held.bare.started_at is None:
         return ""
-    made, today = time.localtime(node.exchange.started_at), time.localtime()
+    made, today = time.localtime(node.held.bare.started_at), time.localtime()
     return time.strftime("%H:%M:%S" if made[:3] == today[:3] else "%Y-%m-%d %H:%M", made)
 
 

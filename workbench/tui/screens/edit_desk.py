@@ -143,7 +143,7 @@ class EditDesk(Screen[None]):
     def is_settled(self) -> bool:
         """What is shown is the request of the node."""
         studied = self.studied
-        return studied is not None and studied.request is self.node.exchange.request and self._wanted is None
+        return studied is not None and studied.request == self.node.exchange.request and self._wanted is None
 
     # What the panes show.
 
