@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from workbench.ir import JsonValue, Message, Text
 from workbench.loop import Limits
 from workbench.probes._drive import drive
-from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
+from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import Toolbox
 from workbench.probes.large_results import LINE
+from workbench.wire.exchange import Exchange
 
 SIZES = (1_000, 4_000, 16_000)
 """Tokens of a history, estimated; what small servers keep by default lies between them."""
@@ -38,9 +41,18 @@ def script(subject: Subject) -> Script:
             if played.is_cut:
                 return unclear("the answer was cut at its length before it could tell")
             trimming, why = "silent", f"of about {size:,} tokens the beginning is lost, and nothing says so"
+            if not kept and not (yield from _is_known_at_once(subject)):
+                return unclear("the codeword is not told without a history, either: nothing to see")
             break
         kept = size
     return judged({"kept": kept, "tried": tried, "trimming": trimming}, why)
+
+
+def _is_known_at_once(subject: Subject) -> Generator[Ask, Exchange, bool]:
+    """The model tells the codeword where nothing stands between."""
+    request = subject.request("What is the codeword? Answer with it alone.", messages=history(subject.nonce, 0))
+    played = yield from drive(subject, request, "no history", Toolbox(subject.nonce).run, limits=Limits(1))
+    return subject.nonce in played.text()
 
 
 def history(nonce: str, size: int) -> tuple[Message, ...]:
@@ -66,4 +78,4 @@ def judged(found: dict[str, JsonValue], why: str) -> Sample:
     return partly(f"about {found['kept']:,} tokens are kept; {why}", context=found)
 
 
-probe = Probe("context", "whether the beginning of a long history survives", len(SIZES), script, tokens=24_000)
+probe = Probe("context", "whether the beginning of a long history survives", len(SIZES) + 1, script, tokens=24_000)

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 
 from workbench.loop import Limits, Result
-from workbench.probes._drive import drive, follow, without_call
-from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
+from workbench.probes._drive import Played, drive, follow, without_call
+from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
+from workbench.wire.exchange import Exchange
 
 SIZES = (4_096, 8_192, 16_384, 32_768, 65_536)
 """Bytes of a result: each twice the one before."""
@@ -46,9 +47,18 @@ def script(subject: Subject) -> Script:
             if played.is_cut:
                 return unclear("the answer was cut at its length before it could tell")
             why = f"{size:,} bytes are accepted, and not read to the end"
+            if not read and not (yield from _is_short_read(first, code)):
+                return unclear("a short result is not read, either: nothing to see")
             break
         read = size
     return judged({"accepted": accepted, "read": read, "tried": tried}, why)
+
+
+def _is_short_read(first: Played, code: str) -> Generator[Ask, Exchange, bool]:
+    """The model reads a result that is the codeword alone."""
+    text = f"The codeword is {code}"
+    played = yield from follow(first.unanswered(), "a short result", lambda _: Result(text))
+    return code in played.text()
 
 
 def filler(size: int, code: str) -> str:
@@ -67,5 +77,5 @@ def judged(sizes: Mapping[str, int], why: str) -> Sample:
 
 
 probe = Probe(
-    "large-results", "up to which size a result is accepted and read", len(SIZES) + 2, script, tokens=sum(SIZES) // 3
+    "large-results", "up to which size a result is accepted and read", len(SIZES) + 3, script, tokens=sum(SIZES) // 3
 )

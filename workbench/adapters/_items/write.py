@@ -98,7 +98,7 @@ def _said(parts: Sequence[Part]) -> Iterator[Any]:
     """Items of an answer that is replayed; calls as they are."""
     for part in _grouped(parts):
         if isinstance(part, Text):
-            yield {"role": "assistant", "content": part.text}
+            yield {"type": "message", "role": "assistant", "content": part.text}  # llama.cpp refuses it without a type
         elif isinstance(part, list):
             yield reasoning_item(part)
         elif isinstance(part, ToolCallIR):
