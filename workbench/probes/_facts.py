@@ -41,7 +41,7 @@ FACTS: Mapping[str, str] = {
     "text_formats": "how and where calls came → how often",
     "text_format": "the format of most calls in text, empty for none",
     # choice
-    "tool_choice": "mode → honoured, ignored, refused, unsayable",
+    "tool_choice": "mode → honoured, ignored, refused, unsayable, unseen",
     # keywords
     "refused_keywords": "keywords of a schema that are refused",
     "unresolved_keywords": "those for which no request was left",

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Part, Reasoning
-from workbench.loop import Ended, Limits, Reason, Say
+from workbench.loop import Ended, Limits, Reason, Result, Say
 from workbench.probes._drive import Change, follow, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, passed, unclear
 from workbench.probes._subject import Subject
@@ -19,6 +19,7 @@ from workbench.probes._tools import Toolbox
 from workbench.probes._variants import rewritten
 from workbench.wire.exchange import HttpRequest
 
+_NOTE = "Noted for later: the codeword is {}"
 SEEN, UNSEEN, REFUSED = "seen", "unseen", "refused"
 
 
@@ -46,13 +47,17 @@ def script(subject: Subject) -> Script:
         if not isinstance(loop.step, Ended):
             later = yield from follow(loop, "a question later", box.run, change=_with(subject, code))
             seen["later"] = REFUSED if later.is_refused else SEEN if code in later.text() else UNSEEN
+    if seen["turn"] == UNSEEN:
+        shown = yield from follow(first.unanswered(), "a codeword in the result", lambda _: Result(_NOTE.format(code)))
+        if code not in shown.text():
+            return unclear("a codeword in the result is not told, either: nothing to see")
     return judged(seen)
 
 
 def _with(subject: Subject, code: str) -> Change:
     def noted(part: Part) -> Part:
         if isinstance(part, Reasoning) and part.text:
-            return replace(part, text=f"{part.text}\nI note this for later: the codeword is {code} .")
+            return replace(part, text=f"{part.text}\n{_NOTE.format(code)}")
         return part
 
     def change(_: int, request: HttpRequest) -> HttpRequest:

@@ -1,6 +1,7 @@
 """Choice: which values of tool_choice are honoured, ignored, or refused.
 
-``tool_choice``: mode → ``honoured``, ``ignored``, ``refused``, ``unsayable`` (the protocol has no word for it).
+``tool_choice``: mode → ``honoured``, ``ignored``, ``refused``, ``unsayable`` (the protocol has no word for it),
+``unseen`` (the model calls nothing when it may, so that "none" shows nothing).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from workbench.probes._script import Probe, Sample, Script, failed, partly, pass
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, ECHO, Toolbox
 
-HONOURED, IGNORED, REFUSED, UNSAYABLE = "honoured", "ignored", "refused", "unsayable"
+HONOURED, IGNORED, REFUSED, UNSAYABLE, UNSEEN = "honoured", "ignored", "refused", "unsayable", "unseen"
 MODES = ("auto", "none", "any", "tool")
 
 
@@ -37,6 +38,9 @@ def script(subject: Subject) -> Script:
         played = yield from drive(subject, request, "no tool_choice", Toolbox(subject.nonce).run, limits=Limits(1))
         if played.is_refused:
             return (yield from without_call(subject, played))
+    if fates["auto"] == IGNORED:
+        fates["auto"] = UNSEEN
+        fates["none"] = UNSEEN if fates["none"] == HONOURED else fates["none"]
     return judged(fates)
 
 
@@ -51,9 +55,10 @@ def _fate(mode: str, played: Played) -> str:
 def judged(fates: Mapping[str, str]) -> Sample:
     """What all modes together come to."""
     facts: dict[str, JsonValue] = {"tool_choice": dict(fates)}
-    said = {mode: fate for mode, fate in fates.items() if fate != UNSAYABLE}
+    said = {mode: fate for mode, fate in fates.items() if fate not in (UNSAYABLE, UNSEEN)}
     if not said:
-        return unclear("the protocol has no word for a choice", **facts)
+        known = UNSEEN in fates.values()
+        return unclear("the model made no call" if known else "the protocol has no word for a choice", **facts)
     kept = [mode for mode, fate in said.items() if fate == HONOURED]
     if len(kept) == len(said):
         return passed(f"honoured: {', '.join(kept)}", **facts)

@@ -45,6 +45,10 @@ def script(subject: Subject) -> Script:
         played = yield from drive(subject, plain, "without any", Toolbox(subject.nonce).run, limits=Limits(1))
         if played.is_refused:
             return unclear(f"a request without any is refused, too: {played.ended.text}")
+    if fates["top"] == "ignored":
+        user = subject.request(f"{words} {ASKED}", messages=turns)
+        if (yield from _asked(subject, user, "by the user")) != "seen":
+            return unclear("the model does not tell what the user says, either: nothing to see")
     return judged(fates)
 
 
