@@ -36,7 +36,7 @@ def test_each_level_takes_away_what_it_cannot_hold() -> None:
     assert "as JSON text" in texts["properties"]["tags"]["description"]
 
 
-VALUES = {
+VALUES: dict[str, tuple[JsonValue, JsonValue]] = {
     "JSON in texts": ({"path": "7", "place": '{"line": 3}', "tags": '["a"]'}, {"place": {"line": 3}, "tags": ["a"]}),
     "values all the same": ({"path": "7", "place": {"line": 3}}, {"place": {"line": 3}}),
     "no JSON": ({"path": "7", "tags": "a and b"}, {"tags": "a and b"}),

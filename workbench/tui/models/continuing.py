@@ -245,14 +245,14 @@ def _json(value: JsonValue) -> str:
 
 def limits_text(limits: Limits) -> str:
     """Limits as people type them."""
-    return f"{limits.turns} {limits.tokens} {limits.repeats}"
+    return f"{limits.turns} {limits.tokens} {limits.repeats} {limits.errors}"
 
 
 def limits_of(text: str) -> Limits | None:
-    """The limits that people typed: requests, tokens, times of one call; None where they are none."""
+    """The limits that people typed: requests, tokens, times of one call, errors in a row; None where they are none."""
     from workbench.loop import Limits
 
     words = text.split()
-    if not 1 <= len(words) <= 3 or not all(word.isascii() and word.isdecimal() for word in words):
+    if not 1 <= len(words) <= 4 or not all(word.isascii() and word.isdecimal() for word in words):
         return None
     return Limits(*(int(word) for word in words))

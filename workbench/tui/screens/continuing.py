@@ -215,7 +215,7 @@ class ContinuingScreen(Stepper):
     def ask_limits(self) -> None:
         from workbench.tui.screens.ask import AskScreen
 
-        hint = "requests, tokens, times of one call; 0 for no limit"
+        hint = "requests, tokens, times of one call, errors in a row; 0 for no limit"
         asked = AskScreen("Limits", hint, continuing.limits_text(self.loop.limits))
         self.app.push_screen(asked, self._limited)
 
@@ -225,7 +225,7 @@ class ContinuingScreen(Stepper):
             self.loop = self.loop.limited(limits)
             self.look()
         elif text is not None:
-            self.notify("limits are one to three numbers: 20 100000 3", severity="warning", markup=False)
+            self.notify("limits are one to four numbers: 20 100000 3 0", severity="warning", markup=False)
 
     def action_limits(self) -> None:
         """Other limits."""
