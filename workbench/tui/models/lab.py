@@ -40,6 +40,9 @@ FACT = 28
 LEAST_TITLE = 24
 """Columns of a probe's title that still say something."""
 
+PRECISE = 10_000
+"""Tokens from which on an estimate is rounded to thousands."""
+
 MOST_FACT = 200
 """Characters of a fact."""
 
@@ -132,6 +135,7 @@ def estimate(probes: Sequence[Probe], samples: int) -> str:
     """Requests and tokens that it takes."""
     requests = sum(probe.requests for probe in probes) * samples
     tokens = sum(probe.tokens for probe in probes) * samples
+    tokens = round(tokens, -3) if tokens >= PRECISE else tokens
     return f"at most {count(requests, 'request')}, about {tokens:,} tokens"
 
 
@@ -164,7 +168,7 @@ def verdict_lines(
     probe: Probe, column: Column | None, result: Result | None, shown_by: Sequence[Exchange], width: int
 ) -> list[Line]:
     """Everything about one verdict."""
-    made = [line(Span(f"{probe.name}  ", "strong"), Span(probe.title, "muted"))]
+    made = wrap(f"{probe.name}: {probe.title}", width, "strong")
     if column is None or result is None:
         return [*made, *wrap(f"not run yet; {estimate((probe,), 1)} for a sample", width, "muted")]
     sign, style = SIGNS[result.outcome.value]
@@ -179,7 +183,7 @@ def verdict_lines(
     made += labelled("seen in", f"{kept} · {when}", width, "muted")
     made += (_shown(exchange, n) for n, exchange in enumerate(shown_by, 1))
     for n, (name, value) in enumerate(result.facts.items()):
-        made.append(line(Span("" if n else "  learned", "muted", 10), Span(f"{name}  ", "key"), Span(told(value))))
+        made += labelled("" if n else "learned", f"{name}: {told(value)}", width)
     return made
 
 

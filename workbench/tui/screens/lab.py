@@ -292,6 +292,8 @@ class LabScreen(LabDesk):
             self._take(message.run, result)
         if message.kept:
             message.run.column.kept = message.kept
+            for change in message.kept.drift:
+                self.say(f"drift: {change}")
         if message.why:
             self.say(message.why)
         if self.is_stopping:

@@ -1,0 +1,69 @@
+"""A run that is stopped between two samples, and what is found of it later."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from workbench import probes
+from workbench.errors import UsageError, WorkbenchError
+from workbench.probes import Probe, Step, scripted, subject_of
+from workbench.targets.sending import Sender
+from workbench.targets.target import resolve
+from workbench.tui.probing import Column, ProbeRun, look_up, shown
+
+FORMAT, SCHEMA = probes.chosen(("format", "schema"))
+
+
+class Enough(Exception):
+    """The person stopped it."""
+
+
+def stopped(column: Column, chosen: tuple[Probe, ...], samples: int, after: int) -> ProbeRun:
+    """A run that ends after so many samples."""
+
+    def tell(run: ProbeRun, step: Step) -> None:
+        if run.done == after:
+            raise Enough
+
+    run = ProbeRun(column, chosen, samples, tell)
+
+    async def go() -> None:
+        async with Sender(model=run.model) as sender:
+            await run.work(sender)
+
+    with pytest.raises(Enough):
+        asyncio.run(go())
+    return run
+
+
+def test_samples_that_were_taken_count_and_are_found_again() -> None:
+    column = Column(subject_of(resolve("sim:openai")))
+    run = stopped(column, (FORMAT, SCHEMA), samples=3, after=5)
+    assert (run.running, run.sample) == (SCHEMA, 2)
+    run.round_off()
+    assert [(r.probe, r.n, len(r.evidence)) for r in run.measurement.results] == [("format", 3, 3), ("schema", 2, 2)]
+    kept = run.keep()
+    assert kept and not kept.before and Path(kept.profile.evidence).is_file()
+    again = look_up(column.subject)
+    found = again.result("schema")
+    assert found and again.last == kept.profile and again.profile is None
+    path = again.evidence(found)
+    assert path and len(shown(path, found.evidence, "schema")) == 2
+    path.unlink()
+    with pytest.raises((WorkbenchError, OSError)):
+        shown(path, found.evidence, "schema")
+
+
+def test_nothing_measured_is_nothing_kept() -> None:
+    run = ProbeRun(Column(subject_of(resolve("sim:openai"))), (FORMAT,), 1, lambda run, step: None)
+    run.round_off()
+    assert run.keep() is None
+
+
+@pytest.mark.parametrize("dials", ["parallel", "colour=red", "calls=nonsense"])
+def test_a_dial_that_is_none_is_refused(dials: str) -> None:
+    with pytest.raises(UsageError):
+        scripted(dials.split())
