@@ -173,3 +173,31 @@ def test_reasoning_that_a_client_lost_is_put_back_where_it_is_needed(run: Run, t
         done = run(command, lost, "--target", "sim:deepseek")
         assert done.status == 0 and "reasoning that was lost is put back as it came" in done.out
         assert run(command, lost, "--target", "sim:deepseek", "--no-correct", "reasoning-replay").status == 1
+
+
+def aged(state: Path) -> None:
+    """Every profile that was measured, a year older than it is."""
+    from workbench.capability.store import Store
+    from workbench.wire.jsontext import loads
+
+    for path in Store.of_user().folder.glob("*.jsonl"):
+        told = loads(path.read_bytes().splitlines()[-1])
+        told["verified_at"] -= 365 * 86_400
+        for probe in told["probes"]:
+            probe["at"] -= 365 * 86_400
+        path.write_bytes(dumps(told) + b"\n")
+    assert list(state.rglob("*.jsonl"))
+
+
+def test_a_stale_profile_wants_to_be_measured_first(run: Run, session: Path, state: Path) -> None:
+    run("probe", "--target", "sim:openai", "streaming", "--dial", "stream=cut")
+    aged(state)
+    words = ("continue", session, "--target", "sim:openai", "--result", "read=42")
+    done = run(*words, "--states")
+    assert "[probe first]" in done.out and "streaming: measured 365 days ago" in done.out
+    assert "stale, and used all the same" in done.out
+    assert "stale: format, schema" in run("send", session, "--target", "sim:openai").out
+    told = json.loads(run(*words, "--refresh", "--format", "json").out)
+    assert told["profile"]["stale"] == []
+    assert "streaming-off" not in {each["name"] for each in told["corrections"]}  # it streams well now
+    assert "[probe first]" not in run(*words, "--states").out

@@ -262,7 +262,9 @@ def _probe(motion: Motion) -> list[str]:
 
 
 def _chosen(motion: Motion) -> list[str]:
-    protocol = protocol_of(motion.decided, motion.target.protocols) or motion.loop.decoded.protocol
+    protocol = (
+        protocol_of(motion.decided, motion.target.protocols) or motion.loop.decoded.protocol or "protocol unknown"
+    )
     read = f"calls read from the text as {motion.loop.parser}" if motion.loop.parser else "calls in the protocol's form"
     told = [f"{c.name}: {c.does if c.is_on else 'switched off'} ({c.why})" for c in motion.decided]
     return [f"{protocol}, {read}", *told]

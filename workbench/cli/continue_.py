@@ -218,7 +218,7 @@ class _Run:
                 elif todo is None:
                     motion = motion.after()
                 elif isinstance(todo, Measure):
-                    motion = motion.after(await self._measured(todo, motion, sender))
+                    motion = motion.after(await self._measured(todo, motion))
                 elif isinstance(todo, Answer):
                     told = self.answers.to(todo)
                     if told is None:
@@ -260,10 +260,11 @@ class _Run:
             _wait()
         return todo
 
-    async def _measured(self, todo: Measure, motion: Motion, sender: Sender) -> CapabilityProfile | None:
+    async def _measured(self, todo: Measure, motion: Motion) -> CapabilityProfile | None:
         """What the stale probes find, where people ask for that; None to go on with what is known."""
         from workbench import probes
         from workbench.capability.keeping import keep, save_evidence
+        from workbench.targets.sending import Sender
 
         stale = ", ".join(due.probe.name for due in todo.due)
         if not self.args.refresh or motion.profile is None:
@@ -272,8 +273,9 @@ class _Run:
         _asking.agree([self.target], sum(due.probe.requests for due in todo.due), is_agreed=self.args.yes)
         key = motion.profile.key
         measurement = probes.Measurement(probes.subject_of(self.target, key.protocol, key.model))
-        async for step in probes.measure(measurement, [due.probe for due in todo.due], sender):
-            self._say(f"  probe {step.probe.name}: {step.sample.outcome.value}")
+        async with Sender(model=probes.scripted()) as sender:
+            async for step in probes.measure(measurement, [due.probe for due in todo.due], sender):
+                self._say(f"  probe {step.probe.name}: {step.sample.outcome.value}")
         evidence = save_evidence(measurement, at=time.time())
         return keep(measurement, at=time.time(), evidence=evidence, template=key.chat_template_hash).profile
 

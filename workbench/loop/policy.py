@@ -57,7 +57,7 @@ class Policy:
         """Why a call is not run, however good its arguments are. ``number``: of it in its answer, from zero."""
         why = self.closed.get(call.name or "") or self.closed.get(EVERY_TOOL)
         if why:
-            return Refusal(Code.TOOL_NOT_ENABLED, f"{call.name} is not enabled: {why}", retryable=False)
+            return Refusal(Code.TOOL_NOT_ENABLED, f"{call.name!r:.80} is not enabled: {why}", retryable=False)
         if self.is_serial and number:
             told = "one call at a time: only the first call was run; make this one again in your next answer"
             return Refusal(Code.ONE_CALL_AT_A_TIME, told)
