@@ -253,3 +253,16 @@ def test_what_is_settled_is_redacted_the_same_by_itself(lines: list[bytes], data
     known = text[: data.draw(st.integers(0, len(text)))]
     settled = redactor.settled(known)
     assert redactor.text(text[:settled])[0] + redactor.text(text[settled:])[0] == whole
+
+
+@pytest.mark.parametrize("window", [0, 1, 7, 40])
+def test_a_body_that_is_searched_in_parts_hides_the_same(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    key, token = b"sk-ant-api03-abcdefghijklmnopqrstuvwx", b"abcdefghijklmnop1234"
+    text = b",".join(
+        (b'{"a": "' + key + b'"', b'"b": "Bearer ' + token, b"x" * 50 + key, key + b"=" + key, b'basic r="')
+    )
+    found = Redactor(salt=b"s").text(text)
+    monkeypatch.setattr("workbench.wire.redaction.WINDOW", window)
+    assert Redactor(salt=b"s").text(text) == found
+    assert key not in found[0].partition(b"xx")[0]
+    assert token not in found[0]

@@ -62,6 +62,9 @@ PLACEHOLDER = re.compile(
     rb"^(?:\$\{?\w+\}?|<[^>]*>|[*x.]+|redacted|filtered|dummy|none|null|your[-_ ].*)$", re.IGNORECASE
 )
 
+WINDOW = 256 * 1024
+"""Bytes of a body that are searched at once, and as many more as there are up to the next comma."""
+
 CLASSES = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
 
 
@@ -215,8 +218,9 @@ class Redactor:
         return replace(frame, data=text) if found else frame
 
     def _secrets(self, text: bytes) -> Iterator[tuple[int, int, str]]:
-        yield from ((*m.span(), "api-key") for m in KNOWN_KEY.finditer(text))
-        yield from ((*m.span(1), "bearer") for m in BEARER_TEXT.finditer(text))
+        for start, end in _windows(text):
+            yield from ((*m.span(), "api-key") for m in KNOWN_KEY.finditer(text, start, end))
+            yield from ((*m.span(1), "bearer") for m in BEARER_TEXT.finditer(text, start, end))
         for m in SECRET_MEMBER.finditer(text):
             if not PLACEHOLDER.match(m[1]):
                 yield (*m.span(1), "password")
@@ -225,6 +229,18 @@ class Redactor:
             while at >= 0:
                 yield at, at + len(secret), "api-key"
                 at = text.find(secret, at + len(secret))
+
+
+def _windows(text: bytes) -> Iterator[tuple[int, int]]:
+    """A text in parts that end behind a comma, which neither a key nor a bearer token holds.
+
+    Searching all of a large body at once would keep every other thread from the interpreter for as long.
+    """
+    start = 0
+    while start < len(text):
+        end = text.find(b",", start + WINDOW) + 1 or len(text)
+        yield start, end
+        start = end
 
 
 def _kind(name: str, value: str) -> str:
