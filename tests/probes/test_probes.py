@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ def test_a_model_that_can_everything_passes_under_every_contract(label: str, pro
     assert made.facts["error_repair"] == "reliable"
 
 
-DIALS = {
+DIALS: dict[str, tuple[dict[str, Any], str, str, dict[str, object]]] = {
     "one call at a time": ({"parallel": 1}, "parallel", FAIL, {"supports_parallel_tool_use": False}),
     "several at once": ({"parallel": 3}, "parallel", PASS, {"supports_parallel_tool_use": True}),
     "it gives up": ({"mends": 0}, "repair", FAIL, {"error_repair": "none"}),
@@ -90,7 +91,7 @@ def test_how_reasoning_comes_back_is_tried_in_every_way(label: str) -> None:
     assert made.facts["requires_reasoning_replay"] is (fates["missing"] == REFUSED)
 
 
-REPLAY_DIALS = {
+REPLAY_DIALS: dict[str, tuple[tuple[str, ...], str, dict[str, object]]] = {
     "refused as it came": (("reasoning",), "partial", {"reasoning_replay_scope": "never"}),
     "refused in every way": (("reasoning", "reasoning-missing"), "fail", {"reasoning_replay_scope": "never"}),
     "refused when missing": (("reasoning-missing",), "pass", {"requires_reasoning_replay": True}),

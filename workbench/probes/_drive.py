@@ -109,7 +109,7 @@ def follow(loop: Loop, title: str, run: Callable[[Answer], Result], *, change: C
             sent = change(len(answers), step.request) if change else step.request
             exchange = yield Ask(title if not answers else f"{title}: the results", sent, loop.protocol)
             loop = loop.after(exchange)
-            answers.append(Decoded(len(answers), exchange, loop.protocol))
+            answers.append(loop.decoded)
         elif isinstance(step, Answer):
             calls.append(Done(step, run(step)))
             loop = loop.after(calls[-1].result)
