@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from workbench.chain.closure import Closure
 from workbench.chain.ledger import Ledger
-from workbench.differences import Difference, compare
+from workbench.differences import Difference, compare_indexed
 from workbench.editing import signed
 from workbench.editing.request import problem, text_of
 from workbench.inspection import Inspector, Trial
 from workbench.rules import Judgement
 from workbench.wire.exchange import HttpRequest
+from workbench.wire.jsontext import JsonIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +65,12 @@ def meaning(
     recorded = inspector.detail(index).decoded
     before = since or recorded.exchange.request or HttpRequest()
     text = text_of(request)
-    difference = compare(text_of(before), text)
+    old = recorded.request_index if since is None else JsonIndex(text_of(before))
     wrong = problem(text)
     if wrong:
-        return Meaning(difference, wrong)
+        return Meaning(compare_indexed(old, JsonIndex(text)), wrong)
     trial = inspector.trial(index, request, provider=provider, protocol=recorded.protocol)
+    difference = compare_indexed(old, trial.decoded.request_index)
     if trial.decoded.request is None:
         told = next((p.message for p in trial.decoded.problems), "no request of a protocol that is known")
         return Meaning(difference, told)
