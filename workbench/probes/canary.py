@@ -35,7 +35,7 @@ def script(subject: Subject) -> Script:
     parts = first.reasoning(0)
     if not parts:
         return unclear("no reasoning came with a call")
-    if not all(part.text and not part.signature and part.data is None for part in parts):
+    if not all(part.text and not part.signature and not part.data for part in parts):
         return unclear(f"{parts[0].carrier} is signed or encrypted: nothing can be put into it")
     box, code = Toolbox(subject.nonce), f"{subject.nonce}-seen"
     told = yield from follow(first.unanswered(), "a codeword in the thoughts", box.run, change=_with(subject, code))
