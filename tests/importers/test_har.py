@@ -8,7 +8,7 @@ from workbench.errors import UnreadableInput, WireError
 from workbench.importers import har
 from workbench.wire.exchange import Kind, State
 from workbench.wire.jsontext import dumps
-from workbench.wire.session import MemorySession
+from workbench.wire.session import MemorySession, store
 
 
 @pytest.fixture
@@ -75,6 +75,15 @@ def test_what_is_no_archive_is_refused(value: object) -> None:
 def test_a_torn_archive_names_the_line() -> None:
     with pytest.raises(WireError, match="line 2"):
         har.read(b'{"log": {"entries": [\n{"request": {', "x")
+
+
+def test_half_a_character_keeps_no_entry_from_being_written(tmp_path: Path) -> None:
+    half = "\ud800"
+    entry = {"request": {"method": half, "url": f"https://x/v1/{half}", "postData": {"text": half}}, "response": {}}
+    session = har.read(dumps({"log": {"entries": [entry]}}), "x")
+    store.save(session.exchanges, tmp_path / "x.wb")
+    request = session.exchange(0).request
+    assert request and request.url == "https://x/v1/?"
 
 
 def test_sniff() -> None:

@@ -32,6 +32,11 @@ def header_text(value: JsonValue) -> str:
     return text_bytes(value).decode("latin-1")
 
 
+def whole_text(value: JsonValue) -> str:
+    """A URL or a note, "" for what is no text; what JSON has but no file and no URL, half a character, becomes "?"."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+
+
 def headers_of(value: JsonValue) -> Headers:
     """Headers from a mapping (values: text or a list of texts), a list of pairs, or HAR's list of name and value."""
     return Headers(tuple((header_text(n), header_text(v)) for n, v in _pairs(value)))

@@ -14,7 +14,17 @@ from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from workbench.errors import UnreadableInput
-from workbench.importers._http import base64_body, body_of, epoch, header_text, headers_of, seconds, text_bytes, whole
+from workbench.importers._http import (
+    base64_body,
+    body_of,
+    epoch,
+    header_text,
+    headers_of,
+    seconds,
+    text_bytes,
+    whole,
+    whole_text,
+)
 from workbench.importers._lines import Damage
 from workbench.ir import JsonValue
 from workbench.wire.exchange import Body, Chunk, Exchange, Frame, HttpRequest, HttpResponse, Kind, Origin, State
@@ -103,8 +113,7 @@ def _restored(exchange: Exchange, own: dict[str, JsonValue], answer: JsonValue) 
 
 
 def _said(own: dict[str, JsonValue], name: str) -> str:
-    value = own.get(name)
-    return value if isinstance(value, str) else ""
+    return whole_text(own.get(name))
 
 
 _Known = TypeVar("_Known", State, Origin)
@@ -121,10 +130,9 @@ def _chunks(value: JsonValue) -> tuple[Chunk, ...]:
 
 def _request(plain: dict[str, JsonValue]) -> HttpRequest:
     headers = headers_of(plain.get("headers"))
-    url = plain.get("url")
     return HttpRequest(
         method=header_text(plain.get("method", "GET")),
-        url=url if isinstance(url, str) else "",
+        url=whole_text(plain.get("url")),
         headers=headers,
         body=_content(plain.get("postData"), plain),
         http_version=_version(plain),

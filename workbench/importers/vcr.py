@@ -23,6 +23,7 @@ from workbench.importers._http import (
     parsed_body,
     text_bytes,
     whole,
+    whole_text,
 )
 from workbench.importers._lines import Damage
 from workbench.ir import JsonValue
@@ -98,10 +99,9 @@ def _exchange(number: str, interaction: JsonValue) -> Exchange:
 
 def _request(plain: dict[str, JsonValue]) -> HttpRequest:
     headers = headers_of(plain.get("headers"))
-    url = plain.get("uri") or plain.get("url")
     return HttpRequest(
         method=header_text(plain.get("method", "POST")).upper(),
-        url=url if isinstance(url, str) else "",
+        url=whole_text(plain.get("uri") or plain.get("url")),
         headers=headers,
         body=_body(plain, headers),
         http_version=_version(plain),
