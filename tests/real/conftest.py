@@ -21,6 +21,9 @@ from tests.cli.conftest import own_home, run  # noqa: F401
 HERE = Path(__file__).resolve().parent
 TEMPLATE = HERE / "hermes.jinja"
 CALL = 'I will echo.|<tool_call>|\n{"name": "|probe_echo|", "arguments": {"|text|": "|naïve|"}}|\n</tool_call>'
+THOUGHT = "<think>|\nI should call the tool|</think>|\n\n|"
+"""Before a call, of the model that thinks."""
+
 FINAL = "The tool says: done."
 SEEDED = """
 import runpy, sys, xllamacpp
@@ -55,8 +58,12 @@ def tools(shared: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def model(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("model") / "tiny.gguf"
-    words = ("--template", str(TEMPLATE), "--call", CALL, "--final", FINAL)
+    return made(tools, tmp_path_factory.mktemp("model") / "tiny.gguf", CALL)
+
+
+def made(tools: Path, path: Path, call: str) -> Path:
+    """A model that makes a call, at a path."""
+    words = ("--template", str(TEMPLATE), "--call", call, "--final", FINAL)
     subprocess.run([sys.executable, tools / "tiny_gguf.py", path, *words], check=True, capture_output=True, timeout=60)
     return path
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Run
-from tests.real.conftest import FINAL, TEMPLATE, serving
+from tests.real.conftest import CALL, FINAL, TEMPLATE, THOUGHT, made, serving
 from workbench.decode import Decoded
 from workbench.importers import open_input
 from workbench.targets.outgoing import prepare
@@ -57,6 +57,28 @@ def test_the_profile_says_the_truth(server: str, run: Run, protocol: str) -> Non
     assert profile["supports_parallel_tool_use"] is False
     assert profile["supports_streaming_tool_use"] is True
     assert profile["error_repair"] == "none"
+
+
+def test_reasoning_may_be_replayed_in_any_way(tools: Path, run: Run, tmp_path: Path) -> None:
+    """As its template has it: thoughts of any turn are put into the prompt, and none is demanded."""
+    with serving(tools, made(tools, tmp_path / "thinking.gguf", THOUGHT + CALL)) as url:
+        for protocol in NATIVE:
+            words = (
+                "--target",
+                url,
+                "--protocol",
+                protocol,
+                "reasoning",
+                "--yes",
+                "--retries",
+                "0",
+                "--format",
+                "json",
+            )
+            (told,) = json.loads(run("probe", *words).out)["probes"]
+            assert told["verdict"] == "pass", told["words"]
+            assert told["facts"]["requires_reasoning_replay"] is False
+            assert set(told["facts"]["reasoning_replay"].values()) == {"taken", "ignored"}
 
 
 def test_a_changed_template_is_another_profile(tools: Path, model: Path, server: str, run: Run, tmp_path: Path) -> None:
