@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from workbench import probes
+from workbench import probes, resources
 from workbench.errors import UsageError, WorkbenchError
 from workbench.probes import Probe, Step, scripted, subject_of
 from workbench.targets.sending import Sender
 from workbench.targets.target import resolve
-from workbench.tui.probing import Column, ProbeRun, look_up, shown
+from workbench.tui.probing import Column, ProbeRun, known_probes, look_up, shown
 
 FORMAT, SCHEMA = probes.chosen(("format", "schema"))
 
@@ -61,6 +61,15 @@ def test_nothing_measured_is_nothing_kept() -> None:
     run = ProbeRun(Column(subject_of(resolve("sim:openai"))), (FORMAT,), 1, lambda run, step: None)
     run.round_off()
     assert run.keep() is None
+
+
+def test_own_probes_come_last_and_a_faulty_one_is_named() -> None:
+    folder = resources.own_folder("probes")
+    folder.mkdir(parents=True)
+    (folder / "broken.yaml").write_text("nonsense")
+    known, faults = known_probes()
+    assert [probe.name for probe in known[:7]] == list(probes.CORE)
+    assert len(faults) == 1 and faults[0].startswith("broken: ")
 
 
 @pytest.mark.parametrize("dials", ["parallel", "colour=red", "calls=nonsense"])

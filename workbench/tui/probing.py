@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.errors import UsageError
+from workbench.errors import UsageError, WorkbenchError
 from workbench.probes import Measurement, Probe, Result, Sample, Step, Subject, measure, verdict
 
 if TYPE_CHECKING:
@@ -48,8 +48,9 @@ class Column:
 
     @property
     def last(self) -> CapabilityProfile | None:
-        """The one before it."""
-        return self.kept.before if self.kept else next(iter(self.history[-1:]), None)
+        """The one before it, of whatever chat template."""
+        earlier = next(iter(self.history[-1:]), None)
+        return (self.kept.before or earlier) if self.kept else earlier
 
     def result(self, probe: str) -> Result | None:
         """What a probe came to, here or in an earlier run."""
@@ -96,6 +97,19 @@ def shown(path: Path, numbers: Sequence[int], name: str) -> MemorySession:
     return in_memory(name, found)
 
 
+def known_probes() -> tuple[tuple[Probe, ...], tuple[str, ...]]:
+    """Every probe, the user's own last; and why some of those cannot be used. Reads files."""
+    from workbench import probes
+
+    mine, faults = list[Probe](), list[str]()
+    for name in probes.own():
+        try:
+            mine += probes.chosen((name,))
+        except (WorkbenchError, OSError) as error:
+            faults.append(f"{name}: {error}")
+    return (*probes.every(), *mine), tuple(faults)
+
+
 class ProbeRun:
     """Probes against one target. ``work`` is for a dispatch, ``round_off`` and ``keep`` are for after it.
 
@@ -112,6 +126,7 @@ class ProbeRun:
         self.column, self.probes, self.samples = column, probes, samples
         self.measurement = Measurement(column.subject)
         self.done = 0
+        self._template = ""
         self._tell = tell
         self._made: list[Sample] = []
 
@@ -134,7 +149,11 @@ class ProbeRun:
         return len(self._made)
 
     async def work(self, sender: Sender) -> None:
-        """Run all of them."""
+        """Run all of them; first the server is asked for its chat template, if it is one that tells it."""
+        from workbench.capability.asked import template_hash
+
+        subject = self.column.subject
+        self._template = await template_hash(subject.target, subject.protocol, subject.model)
         async for step in measure(self.measurement, self.probes, sender, samples=self.samples):
             self.done += 1
             self._made.append(step.sample)
@@ -164,7 +183,7 @@ class ProbeRun:
             path = save_evidence(self.measurement, at=at)
         except OSError:
             path = ""
-        return keep(self.measurement, at=at, evidence=path)
+        return keep(self.measurement, at=at, evidence=path, template=self._template)
 
     def shown_by(self, result: Result) -> tuple[Exchange, ...]:
         """The exchanges of a result."""

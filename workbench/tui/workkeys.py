@@ -89,6 +89,7 @@ LAB = (
     ),
     Key("lab.mark", "space", "mark", "mark", "mark the probe to be run, and unmark it", 5),
     Key("lab.mark-all", "a", "mark_all", "mark all", "mark all; the seven that make a profile; none", 10),
+    Key("lab.mark-due", "f", "mark_due", "mark stale", "mark what is stale or was never measured, and what is cheap"),
     Key("lab.samples", "n", "samples", "samples", "how many samples of each probe", 9),
     Key("lab.target", "T", "target", "add target", "one more target", 6),
     Key("lab.remove", "d,delete", "remove", "remove", "take the target out; what was measured of it is kept"),

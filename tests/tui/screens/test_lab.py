@@ -9,7 +9,7 @@ import pytest
 
 from tests.tui import samples, writing
 from tests.tui.driving import Driver, showing, until
-from tests.tui.serving import STREAMED, endpoint
+from tests.tui.serving import STREAMED, Endpoint, endpoint
 from tests.tui.test_hostile import assert_clean
 from workbench.capability import Store
 from workbench.targets import configured
@@ -196,14 +196,21 @@ async def test_a_real_endpoint_is_asked_about_first_and_what_was_measured_is_kep
             await driver.press("r", "y")
             await until(driver.pilot, lambda: real.asked)
             await until(driver.pilot, lambda: "… 1 of 1" in driver.text and "waiting" in driver.text)
+            real.go(len(STREAMED))  # nothing that says which chat template it has
+            await until(driver.pilot, lambda: len(messages(real)) == 1)
             real.go(len(STREAMED))
-            await until(driver.pilot, lambda: len(real.asked) == 2 and outcomes(screen, 1))
+            await until(driver.pilot, lambda: len(messages(real)) == 2 and outcomes(screen, 1))
             await driver.press("escape")
             await over(driver, screen)
             assert outcomes(screen, 1) == {"format": "fail"}
             assert "the model answered without a call" in driver.text
             (kept,) = Store.of_user().latest()
             assert [result.probe for result in kept.results] == ["format"]
+
+
+def messages(real: Endpoint) -> list[str]:
+    """Requests of probes."""
+    return [path for path, _, _ in real.asked if path.endswith("/messages")]
 
 
 async def test_what_a_hostile_endpoint_says_reaches_no_terminal() -> None:

@@ -260,22 +260,36 @@ def _difference(new: JsonValue, old: JsonValue) -> tuple[str, str]:
 
 
 def _profile_foot(column: Column, width: int) -> Iterator[Line]:
-    kept = column.kept
+    kept, last = column.kept, column.last
     if kept is None:
         return
     yield ()
-    if kept.before is None:
+    if last is None:
         yield from wrap("the first profile of this target", width, "muted")
-    elif kept.before.facts == kept.profile.facts:
-        yield from wrap("= the same facts as last time", width, "ok")
     else:
-        yield from wrap("~ changed   + new   - not measured any more", width, "muted")
+        yield from _changes(last, kept.profile, width)
     for change in kept.drift:
         yield from wrap(f"! drift: {change}", width, "warning")
     if kept.trouble:
         yield from wrap(f"✗ not kept: {kept.trouble}", width, "error")
     elif kept.profile.evidence:
         yield from wrap(f"kept; its exchanges are in {kept.profile.evidence}", width, "muted")
+
+
+def _changes(last: CapabilityProfile, profile: CapabilityProfile, width: int) -> Iterator[Line]:
+    """How much differs, and in which part of the key."""
+    from workbench.capability import differences
+
+    found = differences(last, profile)
+    for part in found.key:
+        yield from wrap(f"~ {part.name}: {told(part.before)} → {told(part.after)}", width, "warning")
+    tally = (
+        (len(found.facts), "~ {} changed"),
+        (len(found.gained), "+ {} new"),
+        (len(found.lost), "- {} not measured"),
+    )
+    words = "   ".join(text.format(number) for number, text in tally if number)
+    yield from wrap(words or "= the same facts as last time", width, "strong" if words else "ok")
 
 
 def _side(width: int, *sides: CapabilityProfile | None) -> int:

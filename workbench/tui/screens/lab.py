@@ -14,7 +14,7 @@ from workbench.targets.target import Target
 from workbench.tui.dispatch import Dispatch
 from workbench.tui.models import lab
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.probing import Column, ProbeRun, in_memory, look_up, shown
+from workbench.tui.probing import Column, ProbeRun, in_memory, known_probes, look_up, shown
 from workbench.tui.safetext import visible
 from workbench.tui.screens.lab_desk import Did, LabDesk
 from workbench.tui.service import in_words
@@ -72,16 +72,17 @@ class LabScreen(LabDesk):
     @work(thread=True, group="lab", exit_on_error=False)
     def _begin(self) -> None:
         """Read what probes there are, and what was measured of the first target."""
-        from workbench import probes
         from workbench.targets.target import resolve
 
-        known = probes.every()
+        known, faults = known_probes()
         first = look_up(_subject(resolve(f"sim:{self.own}"), self.protocol)) if self._is_own else None
-        self.post_message(Did(partial(self._begun, known, first)))
+        self.post_message(Did(partial(self._begun, known, faults, first)))
 
-    def _begun(self, known: Sequence[Probe], first: Column | None) -> None:
+    def _begun(self, known: Sequence[Probe], faults: Sequence[str], first: Column | None) -> None:
         self.probes = known
         self.marked = {probe.name for probe in known if probe.is_core}
+        for fault in faults:
+            self.say(fault)
         if first:
             self.columns.append(first)
         self.show_all()

@@ -133,6 +133,17 @@ class LabDesk(Screen[None]):
         self.marked = set() if self.marked == every else every if self.marked == core else core
         self.show_all()
 
+    def action_mark_due(self) -> None:
+        """What was never measured, or is stale, and with it what costs next to nothing."""
+        from workbench.capability.refresh import light
+
+        column = self.column
+        due = light(column.profile or column.last, time.time()) if column else ()
+        self.marked = {each.probe.name for each in due}
+        if column and not due:
+            self.say("nothing is stale: what was measured of it holds")
+        self.show_all()
+
     def action_samples(self) -> None:
         from workbench.probes import MOST_SAMPLES
         from workbench.tui.screens.ask import AskScreen
