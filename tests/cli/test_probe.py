@@ -129,3 +129,29 @@ def test_a_changed_template_is_another_profile(run: Run) -> None:
             assert "openai-chat, qwen3" in run("probe", "--target", target.url, *BRIEF).out
     assert len(run("profile", "list").out.split("template ")) == 3
     assert "chat_template_hash" in run("profile", "diff", "1", "2").out
+
+
+def test_a_probe_of_ones_own_is_listed_and_run(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    folder = tmp_path / "workbench" / "probes"
+    folder.mkdir(parents=True)
+    (folder / "hello.yaml").write_text("version: 1\nrequests:\n- words: Say hello.\nfacts: {greets: true}\n")
+    done = run("probe", "--target", "sim:openai", "hello", "--format", "json")
+    told = json.loads(done.out)
+    assert (done.status, told["probes"][0]["verdict"], told["profile"]["facts"]["greets"]) == (0, "pass", True)
+    (folder / "hello.yaml").write_text("version: 1\nrequests:\n- wards: Say hello.\n")
+    done = run("probe", "--target", "sim:openai", "hello")
+    assert (done.status, done.err) == (2, "workbench: hello.yaml#/requests/0: unknown key 'wards'\n")
+
+
+def test_help_lists_what_there_is(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from workbench import probes
+
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "workbench" / "probes").mkdir(parents=True)
+    (tmp_path / "workbench" / "probes" / "mine.py").write_text("raise SystemExit('it ran')")
+    done = run("probe", "--help")
+    assert done.status == 0
+    for probe in probes.every():
+        assert f"  {probe.name:<14} {probe.title}" in done.out
+    assert "  mine           your own: mine.py" in done.out
