@@ -20,7 +20,12 @@ INSTALLS = [line for line in LINES if ".venv" in line]
 COMMANDS = [line for line in LINES if ".venv" not in line]
 TABLE = re.findall(r"^\| `workbench ?(\w*)([^`]*)`(.*)\|$", README, re.MULTILINE)
 
-DIFFERING = ("workbench schema ", "workbench compare ", "workbench matrix sessions/anthropic-tool-loop.jsonl anthropic")
+DIFFERING = (
+    "workbench schema ",
+    "workbench compare ",
+    "workbench matrix sessions/anthropic-tool-loop.jsonl anthropic",
+    "workbench probe --target sim:deepseek",
+)
 """Lines that find something in healthy examples: what differs, and what a variant is refused for."""
 
 FINDINGS = 1
