@@ -233,6 +233,8 @@ def test_every_verdict_follows_its_dial_under_every_contract(
         assert ill in ((FAIL, UNCLEAR) if probe.name in UNSEEN else (FAIL,)), words(made)
         for each in (well, made):
             assert len(each.exchanges) <= probe.requests, f"{probe.name} sent {len(each.exchanges)} requests"
+            size = sum(len(side.body.raw) for e in each.exchanges for side in (e.request, e.response) if side)
+            assert size // 4 <= probe.tokens, f"{probe.name} took about {size // 4} tokens"
             assert set(each.facts) <= set(FACTS), "every fact is in FACTS"
         row.append(SIGNS[healthy] + SIGNS[ill])
     record_property("score", f"{label:<13} {' '.join(row)}")

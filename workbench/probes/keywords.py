@@ -146,4 +146,4 @@ def judged(refused: list[str], unresolved: list[str], ignored: list[str], strict
     return partly("; ".join(told), **facts) if told else passed("every keyword is taken, and kept to", **facts)
 
 
-probe = Probe("keywords", "which keywords of a schema are refused or ignored", MOST + 4, script, tokens=9000)
+probe = Probe("keywords", "which keywords of a schema are refused or ignored", MOST + 4, script, tokens=12_000)

@@ -77,5 +77,5 @@ def judged(sizes: Mapping[str, int], why: str) -> Sample:
 
 
 probe = Probe(
-    "large-results", "up to which size a result is accepted and read", len(SIZES) + 3, script, tokens=sum(SIZES) // 3
+    "large-results", "up to which size a result is accepted and read", len(SIZES) + 3, script, tokens=sum(SIZES) // 2
 )

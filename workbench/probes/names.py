@@ -119,4 +119,4 @@ def judged(names: Mapping[str, str], ids: Mapping[str, str]) -> Sample:
     return partly("; ".join(told), **facts) if told else passed("every name and every id is taken", **facts)
 
 
-probe = Probe("names", "which names of tools and ids of calls are taken", 12 + len(IDS), script, tokens=4000)
+probe = Probe("names", "which names of tools and ids of calls are taken", 12 + len(IDS), script, tokens=6000)
