@@ -100,3 +100,21 @@ async def test_a_toast_whose_time_is_nearly_over_is_not_shown() -> None:
         app.notify("stays", timeout=60, markup=False)
         await pilot.pause()
         assert [toast.message for toast in app._notifications] == ["stays"]
+
+
+async def test_keys_that_come_twice_do_their_work_once() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        session = driver.screen
+        session.action_filter()
+        session.action_filter()
+        await driver.press("escape")
+        await driver.press("question_mark")
+        help_screen = driver.app.screen
+
+        def leave() -> None:
+            help_screen.dismiss()
+
+        for _ in range(3):
+            help_screen.call_later(leave)
+        await until(driver.pilot, lambda: not help_screen.is_attached)
+        assert driver.app.screen is session

@@ -10,7 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import constants, work
+from textual._context import active_message_pump
 from textual.app import App, SystemCommand
+from textual.await_complete import AwaitComplete
 from textual.filter import NoColor
 from textual.screen import Screen
 
@@ -137,6 +139,13 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         from workbench.tui.screens.session import SessionScreen
 
         return SessionScreen(source, self.provider, self.protocol, exchange)
+
+    def pop_screen(self) -> AwaitComplete:
+        """Leave the screen on top; nothing for one that is left already, and had a key more than it waited for."""
+        asking = active_message_pump.get(None)
+        if isinstance(asking, Screen) and asking not in self.screen_stack:
+            return AwaitComplete()
+        return super().pop_screen()
 
     async def action_quit(self) -> None:
         """End the app; ask first where that ends a recording."""

@@ -12,13 +12,12 @@ from textual.message import Message
 
 from workbench.targets.sending import Answered, Arrived, Event, Interrupted, Retrying, Sender
 from workbench.tui.service import Answer
+from workbench.tui.service import is_open as is_open
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpResponse, Origin, State
 from workbench.wire.redaction import Redactor
 
 if TYPE_CHECKING:
     import asyncio
-
-    from textual.screen import Screen
 
     from workbench.inspection import Inspector
     from workbench.targets.outgoing import Outgoing
@@ -162,11 +161,6 @@ class Heard:
     def kept(self) -> Exchange:
         """What came until it was broken off, without secrets."""
         return self._interrupted or Redactor().exchange(self.exchange(State.ABORTED, BROKEN_OFF))
-
-
-def is_open(screen: Screen[Any]) -> bool:
-    """What came can be shown still: a screen that is left stays attached for a while, without its widgets."""
-    return screen.is_attached and screen in screen.app.screen_stack
 
 
 def known_to(inspector: Inspector, session: Session, index: int) -> Session:

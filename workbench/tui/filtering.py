@@ -54,7 +54,8 @@ class Filtering:
         from workbench.tui.panes.filterbar import FilterBar
 
         if self._bar:
-            self._bar.input.focus()
+            if self._bar.is_mounted:
+                self._bar.input.focus()
             return
         known = values(self.screen.state.rows)
         before = self.text

@@ -6,13 +6,15 @@ import time
 from collections import deque
 from collections.abc import Callable
 from threading import Condition
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
 from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from workbench.inspection import Inspected, Inspector
     from workbench.tui.opened import Opened
     from workbench.wire.session import Session
@@ -289,3 +291,8 @@ class Inspecting:
 def in_words(error: Exception) -> str:
     """Our own errors in their words; a fault of ours by its name: the session stays open."""
     return str(error) if isinstance(error, WorkbenchError | OSError) else f"{type(error).__name__}: {error}"
+
+
+def is_open(screen: Screen[Any]) -> bool:
+    """What came can be shown still: a screen that is left stays attached for a while, without its widgets."""
+    return screen.is_attached and screen in screen.app.screen_stack

@@ -215,6 +215,15 @@ async def test_a_value_is_edited_in_the_editor(tmp_path: Path, monkeypatch: pyte
             assert edit.body["messages"][2]["content"] == text
 
 
+async def test_the_whole_body_is_written_as_its_bytes_whatever_it_is_asked_as() -> None:
+    async with editing(session()) as edit:
+        for key in ("e", "v"):
+            await edit.go("")
+            await edit.press(key)
+            assert edit.says("the whole body · as raw bytes")
+            await edit.press("escape")
+
+
 async def test_what_was_edited_is_found_again(tmp_path: Path) -> None:
     async with editing(session()) as edit:
         await edit.go("/messages/2")

@@ -68,8 +68,13 @@ def as_text(studied: Studied, row: Entry) -> Way | None:
 
 
 def as_json(studied: Studied, row: Entry) -> Way:
-    """As JSON: laid out where it stands on one long line. Only what differs is changed, but for what is typed anew."""
+    """As JSON: laid out where it stands on one long line. Only what differs is changed, but for what is typed anew.
+
+    The whole body, and what is no JSON, as its bytes.
+    """
     raw, pointer, decoded = studied.json(row.pointer), row.pointer, studied.decoded
+    if not raw:
+        return as_bytes(studied, row)
     is_line = len(raw) <= ROOM and b"\n" not in raw
 
     def retold(made: bytes) -> Sequence[Change | Splice]:

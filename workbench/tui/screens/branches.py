@@ -22,7 +22,7 @@ from workbench.tui.panes.lineview import LineView
 from workbench.tui.safetext import visible
 from workbench.tui.screens.diff import ChangesPane, HunksPane
 from workbench.tui.screens.worklist import ListPane
-from workbench.tui.service import Answer, guarded
+from workbench.tui.service import Answer, guarded, is_open
 
 if TYPE_CHECKING:
     from workbench.differences import Difference
@@ -91,7 +91,7 @@ class BranchesScreen(Screen[bool]):
         self.session.working.ask(question, self._show)
 
     def _show(self, told: tuple[list[Branch], Node]) -> None:
-        if not self.is_attached:
+        if not is_open(self):
             return
         is_first, was = not self.found, self.chosen
         self.found, self.here = told[0], told[1].id
@@ -136,7 +136,7 @@ class BranchesScreen(Screen[bool]):
     def _judge(self) -> None:
         """Ask for the verdict of the next node that has none."""
         wanted = next((b.node for b in self.found if b.node.id not in self.verdicts), None)
-        if wanted is None or self._judged_next == wanted.id or not self.is_attached:
+        if wanted is None or self._judged_next == wanted.id or not is_open(self):
             return
         self._judged_next = wanted.id
 
@@ -147,7 +147,7 @@ class BranchesScreen(Screen[bool]):
 
     def _judged(self, id: str, verdict: str) -> None:
         self.verdicts[id] = verdict
-        if self.is_attached:
+        if is_open(self):
             self._show_tree()
             self._judge()
 
@@ -172,7 +172,7 @@ class BranchesScreen(Screen[bool]):
         self.session.working.ask(question, partial(self._compared, chosen, other))
 
     def _compared(self, chosen: Branch, other: Branch, told: tuple[Difference, Places]) -> None:
-        if not self.is_attached or self.chosen is None or self.chosen.node.id != chosen.node.id:
+        if not is_open(self) or self.chosen is None or self.chosen.node.id != chosen.node.id:
             return
         difference, places = told
         for pane in (self.meaning, self.hunks):

@@ -23,7 +23,7 @@ from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.safetext import visible
 from workbench.tui.selection import Spot
-from workbench.tui.service import Answer, guarded
+from workbench.tui.service import Answer, guarded, is_open
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -152,7 +152,7 @@ class ConversionScreen(Screen["Spot | None"]):
     def answered(self, index: int, side: str, shown: Shown | None, why: str = "") -> None:
         """Show what was made, or why there is nothing."""
         is_wanted = (index, side) == (self.index, self.side)
-        if not self.is_attached or not is_wanted or (shown and shown.converted.protocol != self.target):
+        if not is_open(self) or not is_wanted or (shown and shown.converted.protocol != self.target):
             return
         if shown is None:
             self._say(line(Span(f" {side.capitalize()} {index + 1} cannot be converted", "warning")))

@@ -18,7 +18,7 @@ from workbench.tui.models import diff
 from workbench.tui.models.diff import Compared, Places
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.service import Answer, guarded
+from workbench.tui.service import Answer, guarded, is_open
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspector
@@ -144,7 +144,7 @@ class DiffScreen(Screen["tuple[int, int] | None"]):
 
     def answered(self, compared: Compared | None, why: str = "") -> None:
         """Show what differs, or why there is nothing to compare with."""
-        if not self.is_attached:
+        if not is_open(self):
             return
         if compared is None:
             self.query_one("#headline", Bar).show([line(Span(f" {why}", "warning")), ()])

@@ -172,7 +172,12 @@ class EditScreen(EditFlow):
     def _write(self, choose: Callable[[Studied, Entry], Way]) -> None:
         def do(studied: Studied) -> None:
             if row := self.outline.here:
-                self._write_in_place(studied, row, choose(studied, row))
+                try:
+                    way = choose(studied, row)
+                except WorkbenchError as error:
+                    self.refuse(str(error))
+                else:
+                    self._write_in_place(studied, row, way)
 
         self.edit(do)
 

@@ -13,6 +13,7 @@ from workbench.tui.models.edit import Entry
 from workbench.tui.models.studied import Studied
 from workbench.tui.safetext import visible
 from workbench.tui.screens.edit_desk import EditDesk
+from workbench.tui.service import is_open
 
 if TYPE_CHECKING:
     from workbench.wire.exchange import HttpRequest
@@ -39,7 +40,7 @@ class EditFlow(EditDesk):
         self._is_moving = False
         self.node = node or self.node
         self.pointer = self.pointer if pointer is None else pointer
-        if self.node.exchange.request and self.is_attached:
+        if self.node.exchange.request and is_open(self):
             self.judge(self.node.exchange.request)
             self.show_headline()
 

@@ -25,7 +25,7 @@ from workbench.tui.safetext import clip, visible
 from workbench.tui.screens.choose import offer_new
 from workbench.tui.screens.form import Field, Form, Offer
 from workbench.tui.screens.worklist import ListPane
-from workbench.tui.service import Answer, guarded, in_words
+from workbench.tui.service import Answer, guarded, in_words, is_open
 
 if TYPE_CHECKING:
     from workbench.exporters import Exported, Proof
@@ -153,7 +153,7 @@ class ExportScreen(Screen[None]):
     # What would be written.
 
     def _know(self, branch: tuple[Session, tuple[Node, ...]]) -> None:
-        if self.is_attached:
+        if is_open(self):
             self._branch = branch
             self._look()
 
@@ -210,7 +210,7 @@ class ExportScreen(Screen[None]):
         return Asked(session, last, None, provider, protocol, self.is_redacted, out, made_of)
 
     def _looked(self, number: int, made: Exported | tuple[str, str]) -> None:
-        if not self.is_attached or number != self._asked:
+        if not is_open(self) or number != self._asked:
             return
         if isinstance(made, tuple):
             self._trouble = made
@@ -219,7 +219,7 @@ class ExportScreen(Screen[None]):
         self._show()
 
     def _fail(self, why: str, number: int | None = None) -> None:
-        if self.is_attached and number in (None, self._asked):
+        if is_open(self) and number in (None, self._asked):
             self._trouble = (why, "")
             self._show()
 
@@ -313,7 +313,7 @@ class ExportScreen(Screen[None]):
     def _wrote(self, number: int, name: str, out: Path, made: Exported, written: tuple[Path, ...]) -> None:
         from workbench import exporters
 
-        if not self.is_attached:
+        if not is_open(self):
             return
         self.notify(visible(f"written: {out}"), markup=False)
         if number != self._asked:

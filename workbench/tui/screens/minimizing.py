@@ -24,7 +24,7 @@ from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.safetext import visible
 from workbench.tui.screens.worklist import ListPane
-from workbench.tui.service import Answer, guarded, in_words
+from workbench.tui.service import Answer, guarded, in_words, is_open
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -188,7 +188,7 @@ class MinimizingScreen(Screen[None]):
         from workbench.tui.dispatch import Asking, Dispatch
         from workbench.tui.shrinking import Shrinking
 
-        if not self.is_attached or self.is_stopped:
+        if not is_open(self) or self.is_stopped:
             self.post_message(Ended())
             return
         node, target = self.node, self.target
@@ -239,7 +239,7 @@ class MinimizingScreen(Screen[None]):
         self.query_one("#headline", Bar).show([*lines, minimizing.failure(self.seen)])
 
     def _show(self) -> None:
-        if not self.is_attached:
+        if not is_open(self):
             return
         self._entitle()
         seen = self.seen

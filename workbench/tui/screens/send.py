@@ -14,7 +14,6 @@ from textual.screen import Screen
 from workbench.targets.target import Target, origin
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.dispatch import is_open
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import send
 from workbench.tui.models.rowtable import Marked
@@ -24,7 +23,7 @@ from workbench.tui.models.words import size
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.safetext import visible
-from workbench.tui.service import Answer, guarded
+from workbench.tui.service import Answer, guarded, is_open
 
 if TYPE_CHECKING:
     from pathlib import Path

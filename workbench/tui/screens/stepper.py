@@ -17,7 +17,7 @@ from workbench.tui.models import send
 from workbench.tui.models.continuing import Done, Offer, Pending
 from workbench.tui.safetext import visible
 from workbench.tui.service import Answer as Delivery
-from workbench.tui.service import guarded, in_words
+from workbench.tui.service import guarded, in_words, is_open
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspector
@@ -124,7 +124,7 @@ class Stepper(Screen[None]):
     def say(self, why: str) -> None:
         """Something failed."""
         self.runs_on = False
-        if self.is_attached:
+        if is_open(self):
             self.notify(visible(why), severity="error", markup=False)
 
     def on_unmount(self) -> None:
@@ -150,7 +150,7 @@ class Stepper(Screen[None]):
         self.session.inspecting.do(guarded(job, self.say))
 
     def _looked(self, number: int, loop: Loop, pending: Pending) -> None:
-        if not self.is_attached or number != self._asked:
+        if not is_open(self) or number != self._asked:
             return
         self.loop, self.pending, self.offers = loop, pending, list(pending.offers)
         self.show_steps()
@@ -199,7 +199,7 @@ class Stepper(Screen[None]):
 
     def advance(self, loop: Loop, done: Done) -> None:
         """A step was done."""
-        if not self.is_attached:
+        if not is_open(self):
             return
         self.done.append(done)
         self.loop = loop
@@ -255,7 +255,7 @@ class Stepper(Screen[None]):
         from workbench.tui.dispatch import Dispatch
 
         heard, parent = self._heard, self._sent_as.id
-        if not self.is_attached or heard is None:
+        if not is_open(self) or heard is None:
             return
 
         def hear(event: Event) -> None:
@@ -329,5 +329,5 @@ class Stepper(Screen[None]):
             self.dismiss(None)
 
     def _leave_if_asked(self) -> None:
-        if self._is_leaving and self.is_attached:
+        if self._is_leaving and is_open(self):
             self.dismiss(None)

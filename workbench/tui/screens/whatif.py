@@ -16,14 +16,13 @@ from textual.screen import Screen
 from workbench.targets.target import Target, resolve
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
-from workbench.tui.dispatch import is_open
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import send, whatif
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.safetext import visible
 from workbench.tui.screens.worklist import ListPane
-from workbench.tui.service import Answer, guarded, in_words
+from workbench.tui.service import Answer, guarded, in_words, is_open
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspector

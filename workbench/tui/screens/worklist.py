@@ -11,7 +11,7 @@ from textual.screen import Screen
 from workbench.tui.lines import Line, wrap
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.selection import Spot
-from workbench.tui.service import Answer, guarded
+from workbench.tui.service import Answer, guarded, is_open
 
 if TYPE_CHECKING:
     from workbench.decode import Decoded
@@ -123,14 +123,14 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
         self._list(())
 
     def _list(self, found: Sequence[Subject]) -> None:
-        if self.is_attached:
+        if is_open(self):
             self.subjects = found
             self.listed()
             self._go_on()
 
     def _go_on(self) -> None:
         """Ask for one more, the one under the cursor first; nobody asks once the screen is left."""
-        if self._is_asking or not self.is_attached or not self.subjects:
+        if self._is_asking or not is_open(self) or not self.subjects:
             return
         answered = self.told.keys() | self.troubles.keys()
         while self._next in answered:
@@ -158,7 +158,7 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
 
     def _answered(self, number: int) -> None:
         self._is_asking = False
-        if self.is_attached:
+        if is_open(self):
             self.judged(number)
             self._go_on()
 
