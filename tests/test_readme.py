@@ -24,7 +24,6 @@ DIFFERING = (
     "workbench schema ",
     "workbench compare ",
     "workbench matrix sessions/anthropic-tool-loop.jsonl anthropic",
-    "workbench probe --target sim:deepseek",
 )
 """Lines that find something in healthy examples: what differs, and what a variant is refused for."""
 
@@ -32,9 +31,9 @@ FINDINGS = 1
 """The exit status of the examples that hold a break."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """An environment where ``workbench`` is installed, beside clients that leave at once."""
+    """An environment where ``workbench`` is installed, beside clients that leave at once; nothing is remembered."""
     folder = tmp_path_factory.mktemp("machine")
     for name, script in {
         "workbench": f'exec {shlex.quote(sys.executable)} -m workbench "$@"',
