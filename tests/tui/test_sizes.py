@@ -38,6 +38,7 @@ PLACES: dict[str, Sequence[str]] = {
     "matrix": ("m",),
     "tools": ("T",),
     "arguments": ("A",),
+    "metrics": ("$",),
 }
 HOME: dict[str, Sequence[str]] = {
     "home": (),

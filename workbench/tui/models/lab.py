@@ -125,7 +125,7 @@ def plan(probes: Sequence[Probe], of: int, samples: int, targets: int) -> Line:
     if not probes:
         return line(Span("no probe is marked: space marks one, a all of them", "warning"))
     return line(
-        Span(f"{len(probes)} of {count(of, 'probe')} marked", "strong"),
+        Span(f"{len(probes)} of {count(of, 'probe')}", "strong"),
         Span(f" · {count(samples, 'sample')} each · {estimate(probes, samples)}", "muted"),
         Span(f" · {count(targets, 'target')}" if targets > 1 else "", "muted"),
     )

@@ -63,6 +63,10 @@ class StepScreen(StepDesk):
         super().on_mount()
         self._do(lambda: None)
 
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.call_after_refresh(self._write_on)
+
     def on_unmount(self) -> None:
         if self._dispatch:
             self._dispatch.cancel()
@@ -215,6 +219,11 @@ class StepScreen(StepDesk):
         self.remove_class("-on-reasoned")
         self.query_one("#asking").mount(writing)
         writing.focus()
+
+    def _write_on(self) -> None:
+        """Who was writing while there was no room goes on."""
+        for writing in self.query(Writing):
+            writing.focus()
 
     def on_writing_taken(self, message: Writing.Taken) -> None:
         if self._writing is None:
