@@ -280,3 +280,11 @@ def test_saving_redacts_and_is_all_or_nothing(form: str, tmp_path: Path) -> None
         store.save(broken(), path)  # type: ignore[arg-type]
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.wb"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="this is no file; a session is written to one"):
+        store.save((), pipe)
+    assert pipe.is_fifo()

@@ -90,6 +90,8 @@ def save(
     """
     count = _Counter(redactor or Redactor())
     is_text = form == TEXT if form else path.suffix == ".jsonl"
+    if path.exists() and not (path.is_file() or path.is_dir()):  # it would be moved over a device
+        raise OSError(errno.EINVAL, "this is no file; a session is written to one", str(path))
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     except OSError as error:
