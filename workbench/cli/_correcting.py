@@ -4,58 +4,29 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.cli import _output
 
 if TYPE_CHECKING:
     from workbench.capability import CapabilityProfile
+    from workbench.capability.choosing import Choice
     from workbench.capability.corrections import Correction
-    from workbench.capability.refresh import Due
     from workbench.decode import Decoded
-    from workbench.inspection import Inspector
-    from workbench.ir import JsonValue
     from workbench.targets.target import Target
-    from workbench.wire.exchange import Exchange
 
 AUTO, NONE = "auto", "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What holds for one target.
-
-    Attributes:
-        profile: None where nothing was measured, or nothing is to be corrected by it.
-        decided: the corrections, on and off.
-        due: probes whose results do not hold any longer.
-    """
-
-    profile: CapabilityProfile | None
-    decided: tuple[Correction, ...] = ()
-    due: tuple[Due, ...] = ()
-
-    def lines(self) -> Iterator[str]:
-        """What is corrected, for people."""
-        if self.profile:
-            key = self.profile.key
-            yield f"profile: {key.endpoint} · {key.protocol} · {key.model}"
-            if self.due:
-                names = ", ".join(due.probe.name for due in self.due)
-                yield f"  stale: {names} ({self.due[0].why}); workbench probe --refresh measures them anew"
-        for each in self.decided:
-            what = each.does if each.is_on else "switched off"
-            yield f"  correction {each.name}: {_output.cut(what)} ({_output.cut(each.why)})"
-
-    def as_json(self) -> dict[str, JsonValue]:
-        """``profile`` and ``corrections`` of a JSON output."""
-        told = self.profile and {
-            **self.profile.key._asdict(),
-            "verified_at": self.profile.verified_at,
-            "stale": [due.probe.name for due in self.due],
-        }
-        return {"profile": told, "corrections": [each.as_json() for each in self.decided]}
+def lines(choice: Choice) -> Iterator[str]:
+    """What is corrected, for people."""
+    if choice.profile:
+        yield f"profile: {choice.title}"
+        if choice.due:
+            yield f"  stale: {choice.stale}; workbench probe --refresh measures them anew"
+    for each in choice.decided:
+        what = each.does if each.is_on else "switched off"
+        yield f"  correction {each.name}: {_output.cut(what)} ({_output.cut(each.why)})"
 
 
 def described(words: str | None) -> str:
@@ -85,29 +56,21 @@ def check(args: argparse.Namespace) -> None:
 
 def choose(args: argparse.Namespace, target: Target, decoded: Decoded, now: float) -> Choice:
     """What holds for a request and a target. Raises UsageError."""
-    from workbench.capability.conservative import fall
-    from workbench.capability.corrections import corrections, switched
-    from workbench.capability.refresh import stale
+    from workbench.capability import choosing
 
-    profile = _profile(args, target, decoded)
-    decided = switched(corrections(profile, fall(profile)), args.correct, args.no_correct)
-    return Choice(profile, decided, stale(profile, now) if profile else ())
+    return choosing.choose(_profile(args, target, decoded), now, args.correct, args.no_correct)
 
 
 def _profile(args: argparse.Namespace, target: Target, decoded: Decoded) -> CapabilityProfile | None:
     from workbench.capability import Store
-    from workbench.capability.matching import of_target
+    from workbench.capability.choosing import of_request
 
     if args.profile == NONE:
         return None
     store = Store.of_user()
     if args.profile != AUTO:
         return store.named(args.profile)
-    request = decoded.request
-    model = args.model or target.model or (request.model if request else "")
-    own, spoken = decoded.protocol or "", target.protocols
-    wanted = args.spoken or (own if own in spoken or not spoken else spoken[0])
-    return of_target(store.latest(), target, model or "", wanted)
+    return of_request(store.latest(), target, decoded, args.model, args.spoken)
 
 
 def protocol_for(args: argparse.Namespace, target: Target, decided: Sequence[Correction]) -> str:
@@ -115,13 +78,3 @@ def protocol_for(args: argparse.Namespace, target: Target, decided: Sequence[Cor
     from workbench.capability.corrected import protocol_of
 
     return args.spoken or protocol_of(decided, target.protocols)
-
-
-def earlier(inspector: Inspector, index: int, decided: Sequence[Correction]) -> list[Exchange]:
-    """What came before it in its conversation, where reasoning that it lost is to be put back."""
-    from workbench.capability.corrections import REASONING, value_of
-
-    lane = inspector.rows[index].conversation
-    if lane is None or value_of(decided, REASONING) != "verbatim":
-        return []
-    return [inspector.session.exchange(row.index) for row in inspector.rows[:index] if row.conversation == lane]

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.cli import _output
+from workbench.cli import _correcting, _output
 from workbench.cli._check_formats import finding_lines
-from workbench.cli._correcting import Choice
 from workbench.cli._report import finding_json
 from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
+    from workbench.capability.choosing import Choice
     from workbench.inspection import Trial
     from workbench.ir import JsonValue
     from workbench.rules import Finding
@@ -82,7 +82,7 @@ def plan_lines(row: Row) -> Iterator[str]:
     yield "  " + " · ".join(filter(None, (*words, key)))
     for name, value in row.target.headers:
         yield f"  header {name}: {value}"
-    yield from (f"  {line}" for line in row.choice.lines())
+    yield from (f"  {line}" for line in _correcting.lines(row.choice))
     yield f"  before sending, contract {plan.contract.label}: {_judged(plan)}"
     yield from (f"  note: {_output.cut(note)}" for note in sent.notes)
     for loss in sent.losses[:LOSSES_SHOWN]:

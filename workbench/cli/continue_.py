@@ -51,8 +51,8 @@ from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.capability import CapabilityProfile
+    from workbench.capability.choosing import Choice
     from workbench.capability.motion import Measure, Motion, Pending
-    from workbench.cli._correcting import Choice
     from workbench.inspection import Inspector
     from workbench.ir import JsonValue
     from workbench.loop import Ended, Limits, Loop, Send
@@ -119,6 +119,7 @@ def run(args: argparse.Namespace) -> int:
     import asyncio
 
     from workbench import textcalls
+    from workbench.capability.choosing import earlier
     from workbench.targets.target import resolve
 
     _files.validate(args)
@@ -140,8 +141,7 @@ def run(args: argparse.Namespace) -> int:
         loop = _loop(inspector, index, target, args)
         choice = _correcting.choose(args, target, loop.decoded, time.time())
         run = _Run(args, session, index, target, Answers(session, index, given, args), choice)
-        earlier = _correcting.earlier(inspector, index, choice.decided)
-        asyncio.run(run.all(run.begun(loop, earlier)))
+        asyncio.run(run.all(run.begun(loop, earlier(inspector, index, choice.decided))))
     finally:
         session.close()
     if args.format == "json":

@@ -161,6 +161,7 @@ def _chosen(inspector: Inspector, session: Session, args: argparse.Namespace) ->
 
 def _planned(inspector: Inspector, index: int, target: Target, args: argparse.Namespace) -> Row:
     """What would go to a target, or why nothing can."""
+    from workbench.capability.choosing import earlier
     from workbench.capability.corrected import leaving
     from workbench.targets.credentials import signed
     from workbench.targets.outgoing import prepare
@@ -179,7 +180,7 @@ def _planned(inspector: Inspector, index: int, target: Target, args: argparse.Na
             own = inspector.trial(index, found.without, protocol=own.protocol).decoded
         protocol = _correcting.protocol_for(args, target, choice.decided)
         outgoing = prepare(own, target, protocol=protocol, stream=args.stream, model=args.model)
-        outgoing = leaving(outgoing, choice.decided, _correcting.earlier(inspector, index, choice.decided))
+        outgoing = leaving(outgoing, choice.decided, earlier(inspector, index, choice.decided))
         row.plan = preflight(inspector, index, outgoing, own, before)
         if not target.is_simulator:
             signed(outgoing, os.environ)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.capability.choosing import Choice, choose, earlier, of_request
 from workbench.errors import LocalProtocolError
 from workbench.wire.exchange import Exchange
 
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
     from workbench.targets.unbound import Unbound
     from workbench.workspace import Node
 
+NOTHING_MEASURED = Choice()
+
 
 class Preflight(NamedTuple):
     """A request on its way.
@@ -24,25 +29,48 @@ class Preflight(NamedTuple):
         outgoing: what would go out.
         trial: what the target's contract says of that.
         unbound: signed blocks that an edit unbinds; None where every signature still holds, or none goes out.
+        choice: the profile that holds, and what is corrected because of it.
     """
 
     own: Decoded
     outgoing: Outgoing
     trial: Trial
     unbound: Unbound | None = None
+    choice: Choice = NOTHING_MEASURED
 
 
-def look(inspector: Inspector, node: Node, target: Target, protocol: str = "", stream: bool | None = None) -> Preflight:
+def chosen(target: Target, own: Decoded, off: Collection[str] = (), protocol: str = "") -> Choice:
+    """The newest measured profile of exactly the target, model and protocol of a request, and what it asks for.
+
+    Args:
+        off: names of the corrections that are switched off.
+        protocol: to write it in, "" for what the target speaks.
+    """
+    from workbench.capability import Store
+
+    return choose(of_request(Store.of_user().latest(), target, own, protocol=protocol), time.time(), off=off)
+
+
+def look(
+    inspector: Inspector,
+    node: Node,
+    target: Target,
+    protocol: str = "",
+    stream: bool | None = None,
+    off: Collection[str] | None = None,
+) -> Preflight:
     """The request of a node as it would go to a target.
 
     Args:
         protocol: to write it in, "" for what the target speaks.
         stream: ask for a stream, or for none; None as the request has it.
+        off: names of the corrections that are switched off; None to correct nothing.
 
     Raises:
         LocalProtocolError: there is no request, or it cannot be said in that protocol.
         UsageError: the target does not speak that protocol.
     """
+    from workbench.capability.corrected import leaving, protocol_of
     from workbench.targets.outgoing import prepare
     from workbench.targets.preflight import judged
     from workbench.targets.unbound import unbound
@@ -52,7 +80,10 @@ def look(inspector: Inspector, node: Node, target: Target, protocol: str = "", s
         raise LocalProtocolError("no request was recorded", where=f"exchange {node.index + 1}")
     recorded = inspector.detail(node.index).decoded
     own = inspector.trial(node.index, request, protocol=recorded.protocol).decoded
-    outgoing = prepare(own, target, protocol=protocol, stream=stream)
+    choice = NOTHING_MEASURED if off is None else chosen(target, own, off, protocol)
+    spoken = protocol or protocol_of(choice.decided, target.protocols)
+    outgoing = prepare(own, target, protocol=spoken, stream=stream)
+    outgoing = leaving(outgoing, choice.decided, earlier(inspector, node.index, choice.decided))
     trial = judged(inspector, node.index, outgoing, Exchange(node.id, outgoing.request))
     found = None if outgoing.is_converted else unbound(inspector, own, target, recorded)
-    return Preflight(own, outgoing, trial, found)
+    return Preflight(own, outgoing, trial, found, choice)

@@ -13,6 +13,7 @@ SEND = (
     Key(
         "send.unbound", "u", "unbound", "drop unbound", "leave out the signed blocks whose signature no longer holds", 6
     ),
+    Key("send.switch", "space", "switch", "correction", "switch the correction under the cursor off, and on again", 5),
     Key("send.write", "w", "write", "write", "write the body that goes out into a file", 8),
     Key("send.back", "q,escape,s", "back", "back", "back, without sending", 2),
 )

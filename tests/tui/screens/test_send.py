@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from tests.probes.measuring import measured
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.serving import endpoint
 from tests.tui.test_hostile import assert_clean, hostile_session
+from workbench.capability.keeping import keep
+from workbench.targets.simulator import Simulator
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.send import SendScreen
 from workbench.tui.screens.send_answer import AnswerScreen
@@ -106,6 +109,87 @@ async def test_signed_blocks_that_an_edit_unbinds_are_shown_and_left_out_as_a_br
         assert screen.node.parent == root.id
         await driver.press("u")
         await until(driver.pilot, lambda: "every signature holds" in driver.text)
+
+
+ASTRAY = {
+    "model": Simulator("openai").names()[0],
+    "tools": [{"type": "function", "function": {"name": "ls", "parameters": {"type": "object"}}}],
+    "messages": [
+        {"role": "user", "content": "look"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}],
+        },
+        {"role": "user", "content": "Hurry."},
+        {"role": "tool", "tool_call_id": "c1", "content": "a b"},
+    ],
+}
+"""A result that stands behind other words: refused, until it is put where it is read."""
+
+
+@pytest.fixture
+def is_measured() -> None:
+    """A profile in the folder of the test's user."""
+    keep(measured("openai", wanted=("closure", "streaming"), stream="cut"), at=1_782_400_000.0)
+
+
+def astray() -> Session:
+    return samples.session(samples.exchange(ASTRAY, b"", url=samples.CHAT))
+
+
+@pytest.mark.usefixtures("is_measured")
+async def test_what_a_measured_profile_corrects_is_shown_with_why_and_switched_by_a_key() -> None:
+    async with showing(astray(), (120, 40)) as driver:
+        screen = await before_sending(driver, "sim:openai")
+        assert screen.shown and screen.shown.choice.profile
+        assert "2 corrections" in driver.text and "openai accepts" in driver.text
+        assert "[x] result-placement" in driver.text and "[x] streaming-off" in driver.text
+        corrected = screen.shown.trial.decoded.request_text
+        assert corrected != screen.shown.own.request_text
+        while screen.facts.facts[screen.facts.cursor].correction != "result-placement":
+            await driver.press("j")
+        assert "results are put behind their calls" in driver.text
+        assert "why: closes: yes (pass in 1" in driver.text
+        assert "1 sample), measured 20" in str(screen.facts.facts[screen.facts.cursor].text)
+        await driver.press("space")
+        await until(driver.pilot, lambda: screen.shown and "[ ] result-placement" in driver.text)
+        assert screen.shown and screen.shown.trial.decoded.request_text == screen.shown.own.request_text
+        assert "openai refuses" in driver.text and "1 correction, 1 switched off" in driver.text
+        assert screen.facts.facts[screen.facts.cursor].correction == "result-placement"
+        assert await sent(driver) == 400
+        await driver.press("space")
+        await until(driver.pilot, lambda: screen.shown and "[x] result-placement" in driver.text)
+        assert screen.shown and screen.shown.trial.decoded.request_text == corrected
+        assert await sent(driver) == 200
+
+
+async def sent(driver: Driver) -> int:
+    """The status of what is sent; then back before sending."""
+    await driver.press("enter")
+    answer = driver.app.screen
+    assert isinstance(answer, AnswerScreen)
+    await until(driver.pilot, lambda: answer.is_over and answer.recorded)
+    assert answer.recorded and answer.recorded.exchange.response
+    await driver.press("q")
+    await until(driver.pilot, lambda: isinstance(driver.app.screen, SendScreen))
+    return answer.recorded.exchange.response.status
+
+
+@pytest.mark.usefixtures("is_measured")
+async def test_a_profile_of_another_target_corrects_nothing() -> None:
+    async with showing(astray(), (120, 40)) as driver:
+        screen = await before_sending(driver, "sim:openai")
+        assert screen.shown and screen.shown.choice.decided
+        await driver.press("T")
+        paste(driver, "sim:kimi")
+        await driver.press("enter")
+        await until(driver.pilot, lambda: screen.target.name == "sim:kimi" and screen.shown)
+        assert screen.shown and not screen.shown.choice.decided
+        assert "correction" not in driver.text
+        assert screen.shown.trial.decoded.request_text == screen.shown.own.request_text
+        await driver.press("space")
+        await until(driver.pilot, lambda: "no correction stands under the cursor" in driver.text)
 
 
 async def test_protocol_stream_and_target_can_be_others() -> None:

@@ -246,8 +246,10 @@ GUIDES: Mapping[str, Guide] = {
     "facts": Guide(
         "Before it is sent",
         "What the target's contract says of exactly what would go out; signed blocks that an edit unbinds; what the "
-        "other protocol cannot say, each with its place; then where it goes, as what, and with the key of which "
-        "variable. Enter sends.",
+        "other protocol cannot say, each with its place; what a measured profile of exactly this target and model "
+        "corrects, with the fact, its samples and its date: space switches the correction under the cursor off and on, "
+        "and the request beside it follows; then where it goes, as what, and with the key of which variable. Enter "
+        "sends.",
         ("error", "warning", "lost", "cursor"),
     ),
     "going": Guide("Request", "The bytes as they go out; at a loss or a signed block, the request it is made of."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -12,6 +12,8 @@ from workbench.tui.models.words import REQUEST, byte_range, count, size
 from workbench.tui.safetext import cells, clip
 
 if TYPE_CHECKING:
+    from workbench.capability.choosing import Choice
+    from workbench.capability.corrections import Correction
     from workbench.conversion import Loss
     from workbench.rules import Finding
     from workbench.targets.outgoing import Outgoing
@@ -38,12 +40,14 @@ class Said(NamedTuple):
         text: what more there is, each with a style.
         spans: where that stands.
         is_own: it stands in the request as it was, not in what goes out.
+        correction: name of the one that it tells of, "" for none.
     """
 
     head: Line
     text: tuple[tuple[str, str], ...] = ()
     spans: tuple[Range, ...] = ()
     is_own: bool = False
+    correction: str = ""
 
 
 def where(target: Target) -> str:
@@ -89,7 +93,10 @@ def summary(shown: Preflight) -> Line:
     sign, style = SIGNS[judged.verdict.value]
     lost = Span(f" · {count(len(going.losses), 'loss')}", "warning") if going.losses else Span("")
     loose = Span(" · signed blocks unbound", "warning") if shown.unbound else Span("")
-    told = " · ".join(f for f in (going.protocol, going.model, "a stream" if going.is_stream else "in one piece") if f)
+    corrected = corrected_words(shown.choice.decided)
+    told = " · ".join(
+        f for f in (corrected, going.protocol, going.model, "a stream" if going.is_stream else "in one piece") if f
+    )
     return line(
         Span(f"{sign} {shown.trial.contract.label} {judged.verdict.value}", style),
         loose,
@@ -119,11 +126,51 @@ def facts(shown: Preflight, *, is_set: bool) -> tuple[Said, ...]:
         _verdict(shown),
         *(_unbound(shown.unbound, shown) if shown.unbound else ()),
         *(_loss(loss, shown) for loss in going.losses),
+        *_corrections(shown),
         *_address(going, shown, is_set=is_set),
-        *(_fact("note", note) for note in going.notes),
+        *(_fact("note", note) for note in going.notes if not _is_told(note, shown.choice)),
         *(_fact("id", f"{new} · was {old}") for old, new in going.ids),
         *_findings(shown),
     )
+
+
+def _corrections(shown: Preflight) -> Iterator[Said]:
+    """Of what the profile is, and each correction: what it does, what it changes here, and why."""
+    choice = shown.choice
+    if choice.profile:
+        yield _fact("measured", choice.title, more=f"stale: {choice.stale}" if choice.due else "")
+    for each in choice.decided:
+        changed = [note.partition(": ")[2] for note in shown.outgoing.notes if note.startswith(f"{each.name}: ")]
+        on = f"here: {'; '.join(changed)}" if changed else "here: the request stays as it is"
+        here = on if each.is_on else "switched off"
+        yield Said(correction_line(each), tuple(correction_text(each, here)), correction=each.name)
+
+
+def correction_line(each: Correction) -> Line:
+    """A correction: whether it is on, its name, and what it does."""
+    mark, style = ("[x] ", "ok") if each.is_on else ("[ ] ", "warning")
+    return line(Span(mark, f"{style} strong"), Span(f"{each.name}  ", "strong"), Span(each.does, "muted"))
+
+
+def correction_text(each: Correction, here: str = "") -> Iterator[tuple[str, str]]:
+    """What it does, what it changes here, and why, each with a style."""
+    yield each.does, "" if each.is_on else "muted"
+    if here:
+        yield here, "info" if each.is_on else "warning"
+    yield f"why: {each.why}", "muted"
+
+
+def _is_told(note: str, choice: Choice) -> bool:
+    """A note stands with its correction already."""
+    return any(note.startswith(f"{each.name}: ") for each in choice.decided)
+
+
+def corrected_words(decided: Iterable[Correction]) -> str:
+    """How many corrections there are, and how many are switched off; "" for none."""
+    every = tuple(decided)
+    off = sum(not each.is_on for each in every)
+    told = f"{count(len(every) - off, 'correction')}" if every else ""
+    return f"{told}, {off} switched off" if off else told
 
 
 def _fact(label: str, text: str, style: str = "", more: str = "") -> Said:

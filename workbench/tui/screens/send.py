@@ -68,9 +68,13 @@ class FactsPane(LineView):
     why = "looking at what would be sent …"
 
     def show(self, facts: tuple[Said, ...], why: str = "") -> None:
-        """Show what is known."""
-        self.facts, self.why, self.cursor = facts, why, 0
+        """Show what is known; the cursor stays on a correction that it stands on."""
+        here = self.here()
+        names = [said.correction for said in facts]
+        self.cursor = names.index(here.correction) if here and here.correction in filter(None, names) else 0
+        self.facts, self.why = facts, why
         self.reload()
+        self.show_item(self.cursor)
 
     def count(self) -> int:
         return len(self.facts)
@@ -110,6 +114,7 @@ class SendScreen(Screen[bool]):
         self.session, self.node, self.target = session, node, target
         self.protocol = ""
         self.stream: bool | None = None
+        self.off: frozenset[str] = frozenset()
         self.shown: Preflight | None = None
         self._asked = 0
         self._in_body: bytes | None = None
@@ -149,7 +154,9 @@ class SendScreen(Screen[bool]):
     def _show_keys(self) -> None:
         """Those that are of use now."""
         is_unbound = self.shown is not None and self.shown.unbound is not None
-        rows = [key for key in keys.SEND if is_unbound or key.id != "send.unbound"]
+        is_corrected = self.shown is not None and bool(self.shown.choice.decided)
+        idle = {"send.unbound": not is_unbound, "send.switch": not is_corrected}
+        rows = [key for key in keys.SEND if not idle.get(key.id)]
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_SEND, *rows])
 
     # What would be sent.
@@ -158,12 +165,12 @@ class SendScreen(Screen[bool]):
         """Have it made in the inspector's thread; what was asked for before does not count any more."""
         self._asked += 1
         number, self.shown = self._asked, None
-        node, target, protocol, stream = self.node, self.target, self.protocol, self.stream
+        node, target, protocol, stream, off = self.node, self.target, self.protocol, self.stream, self.off
 
         def job(inspector: Inspector) -> Answer:
             from workbench.tui.preflight import look
 
-            shown = look(inspector, node, target, protocol, stream)
+            shown = look(inspector, node, target, protocol, stream, off)
             return Answer(lambda: self._looked(number, shown))
 
         self._entitle()
@@ -265,6 +272,15 @@ class SendScreen(Screen[bool]):
             self.stream = not request.stream
             self._look()
 
+    def action_switch(self) -> None:
+        """The correction under the cursor off, or on again."""
+        said = self.facts.here()
+        if said is None or not said.correction:
+            self.notify("no correction stands under the cursor", markup=False)
+        else:
+            self.off ^= {said.correction}
+            self._look()
+
     def action_target(self) -> None:
         """Another target."""
         from workbench.tui.screens.target_choice import TargetScreen
@@ -274,7 +290,7 @@ class SendScreen(Screen[bool]):
 
     def _take(self, target: Target | None) -> None:
         if target:
-            self.target, self.protocol = target, ""
+            self.target, self.protocol, self.off = target, "", frozenset()
             self._look()
 
     def action_unbound(self) -> None:

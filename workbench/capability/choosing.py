@@ -1,0 +1,92 @@
+"""Which profile holds for a request and a target, and what is corrected because of it: for every front end the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.capability.conservative import fall
+from workbench.capability.corrections import REASONING, Correction, corrections, switched, value_of
+from workbench.capability.matching import of_target
+from workbench.capability.profile import CapabilityProfile
+from workbench.capability.refresh import Due, stale
+from workbench.decode import Decoded
+from workbench.loop.policy import VERBATIM
+from workbench.targets.target import Target
+
+if TYPE_CHECKING:
+    from workbench.inspection import Inspector
+    from workbench.ir import JsonValue
+    from workbench.wire.exchange import Exchange
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What holds for one target.
+
+    Attributes:
+        profile: None where nothing was measured, or nothing is to be corrected by it.
+        decided: the corrections, on and off.
+        due: probes whose results do not hold any longer.
+    """
+
+    profile: CapabilityProfile | None = None
+    decided: tuple[Correction, ...] = ()
+    due: tuple[Due, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Of what the profile is; "" where there is none."""
+        key = self.profile.key if self.profile else None
+        return f"{key.endpoint} · {key.protocol} · {key.model}" if key else ""
+
+    @property
+    def stale(self) -> str:
+        """The probes that are due, with why the first of them is; "" for none."""
+        return f"{', '.join(due.probe.name for due in self.due)} ({self.due[0].why})" if self.due else ""
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """``profile`` and ``corrections`` of a JSON output."""
+        told = self.profile and {
+            **self.profile.key._asdict(),
+            "verified_at": self.profile.verified_at,
+            "stale": [due.probe.name for due in self.due],
+        }
+        return {"profile": told, "corrections": [each.as_json() for each in self.decided]}
+
+
+def choose(profile: CapabilityProfile | None, now: float, on: Iterable[str] = (), off: Iterable[str] = ()) -> Choice:
+    """What a profile asks for, as people switched it.
+
+    Args:
+        now: seconds since the epoch.
+        on, off: as ``switched`` takes them; it says what is raised, too.
+    """
+    decided = switched(corrections(profile, fall(profile)), on, off)
+    return Choice(profile, decided, stale(profile, now) if profile else ())
+
+
+def of_request(
+    profiles: Iterable[CapabilityProfile], target: Target, decoded: Decoded, model: str = "", protocol: str = ""
+) -> CapabilityProfile | None:
+    """The profile of exactly the target, model and protocol that a request is for; None where none was measured.
+
+    Args:
+        profiles: the newest of each key.
+        model: asked for in place of the one of the target or the request, "" for that one.
+        protocol: what it is to be written in, "" for its own where the target speaks that, else what that speaks.
+    """
+    request = decoded.request
+    asked = model or target.model or (request.model if request else "")
+    own, spoken = decoded.protocol or "", target.protocols
+    wanted = protocol or (own if own in spoken or not spoken else spoken[0])
+    return of_target(profiles, target, asked or "", wanted)
+
+
+def earlier(inspector: Inspector, index: int, decided: Sequence[Correction]) -> list[Exchange]:
+    """What came before it in its conversation, where reasoning that it lost is to be put back."""
+    lane = inspector.rows[index].conversation
+    if lane is None or value_of(decided, REASONING) != VERBATIM:
+        return []
+    return [inspector.session.exchange(row.index) for row in inspector.rows[:index] if row.conversation == lane]
