@@ -295,6 +295,38 @@ def test_counters_are_told_apart_by_order() -> None:
     assert [e.text for e in late] == [None, "r1", "r2"]
 
 
+WITHOUT_IDS = [
+    pytest.param("+?:read{\"path\": \"a\"}", "+?:read{\"path\": \"a\"}", id="no ids"),
+    pytest.param("+:read{\"path\": \"a\"}", "+:read{\"path\": \"a\"}", id="empty ids"),
+    pytest.param("+?:read{\"path\": \"a\"}", "+c1:read{\"path\": \"a\"}", id="the client gave it one"),
+    pytest.param("+c1:read{\"path\": \"a\"}", "+?:read{\"path\": \"a\"}", id="the client took it away"),
+]
+
+
+@pytest.mark.parametrize(("came", "shown"), WITHOUT_IDS)
+def test_calls_without_ids_are_found_by_what_they_call(came: str, shown: str) -> None:
+    """Also where order tells nothing: of two tries, with turns that nobody saw come before."""
+    story = f"user: a\nassistant: +?:ls\ntool: =?\nassistant: hello\nuser: b\nassistant: {shown}\ntool: =?"
+    *_, last = entries(story, SIGNED, "hello", f"~r1/s1 | {came}", f"~r2/s2 | {came}")
+    assert (last.received_in, last.signature, last.sent) == (2, "s2", Sent.MISSING)
+
+
+def test_other_calls_and_calls_of_other_ids_are_not_matched() -> None:
+    story = "user: a\nassistant: unheard of\nuser: b\nassistant: {}\ntool: =?"
+    for shown, came in (("+?:ls", "+?:read"), ("+c2:ls", "+c1:ls"), ("+?:ls | +?:ls", "+?:ls")):
+        *_, last = entries(story.format(shown), SIGNED, f"~r/s | {came}")
+        assert last.received_in is None
+
+
+def test_the_same_call_in_every_turn_shows_one_answer_each() -> None:
+    story = "user: a" + "\nassistant: +?:poll\ntool: =?" * 3
+    found = entries(story, SIGNED, "~a/1 | +?:poll", "~b/2 | +?:poll", "~c/3 | +?:poll")
+    assert [e.signature for e in found] == ["1", "2", "3"]
+    kept = "user: a\nassistant: ~b/2 | +?:poll\ntool: =?\nassistant: +?:poll\ntool: =?"
+    found = entries(kept, SIGNED, "~a/1 | +?:poll", "~b/2 | +?:poll", "~c/3 | +?:poll")
+    assert [e.signature for e in found if e.turn >= 0] == ["2", "3"]
+
+
 def test_of_two_tries_the_one_that_was_kept_counts() -> None:
     tries = ("~first | +c1:ls", "~second | +c1:ls")
     for kept in ("first", "second"):

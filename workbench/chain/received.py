@@ -13,7 +13,7 @@ from workbench.chain._replayed import content
 from workbench.ir import Message, ModelResponse
 
 _NEIGHBOURS = 8
-"""Answers with one call id or one text that are compared, nearest first: counters repeat in every turn."""
+"""Answers with one call id, the same calls or one text that are compared, nearest first: counters repeat in every turn."""
 
 
 class Answer:
@@ -60,10 +60,11 @@ def joined(messages: Sequence[Message]) -> Message:
 
 @dataclass(slots=True)
 class Received:
-    """The answers of a conversation in order of arrival, findable by call id and text."""
+    """The answers of a conversation in order of arrival, findable by call id, by calls and by text."""
 
     answers: list[Answer] = field(default_factory=list)
     _by_id: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    _by_calls: defaultdict[tuple[int, ...], list[int]] = field(default_factory=lambda: defaultdict(list))
     _by_text: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     _end: int | None = None
 
@@ -81,7 +82,9 @@ class Received:
             answer = Answer(joined(messages), exchange)
             for call_id in dict.fromkeys(answer.ids):
                 self._by_id[call_id].append(len(self.answers))
-            if not answer.ids and answer.text:
+            if answer.calls:
+                self._by_calls[answer.calls].append(len(self.answers))
+            elif answer.text:
                 self._by_text[answer.text].append(len(self.answers))
             self.answers.append(answer)
 
@@ -91,13 +94,15 @@ class Received:
             answer = self.answers.pop()
             for call_id in dict.fromkeys(answer.ids):
                 self._by_id[call_id].pop()
-            if not answer.ids and answer.text:
+            if answer.calls:
+                self._by_calls[answer.calls].pop()
+            elif answer.text:
                 self._by_text[answer.text].pop()
 
     def before(self, exchange: int) -> Received:
         """What had been received when an exchange was sent, over the same index."""
         end = bisect_left(self.answers, exchange, key=lambda a: a.exchange)
-        return Received(self.answers, self._by_id, self._by_text, end)
+        return Received(self.answers, self._by_id, self._by_calls, self._by_text, end)
 
     def __len__(self) -> int:
         return len(self.answers) if self._end is None else self._end
@@ -105,7 +110,8 @@ class Received:
     def match(self, history: Sequence[Answer]) -> list[int | None]:
         """For each assistant message of a history, the position of the answer it shows, None where none is known.
 
-        By call ids first, else by equal text, else by order between neighbours that are known. The last message is
+        By call ids first, else by equal calls where one of both names no ids (Gemini's need none), else by equal text,
+        else by order between neighbours that are known. The last message is
         looked up first, for the answers nearest to it are the likeliest.
         """
         found: list[int | None] = [None] * len(history)
@@ -119,8 +125,8 @@ class Received:
     def _find(self, shown: Answer, later: int) -> int | None:
         near = {p for i in shown.ids for p in self._near(self._by_id.get(i, ()), later)}
         candidates = [p for p in near if _same_calls(shown, self.answers[p], is_earlier=p < later)]
-        if not candidates and not shown.ids and shown.text:
-            candidates = [p for p in self._near(self._by_text.get(shown.text, ()), later) if p < later]
+        if not candidates:
+            candidates = [p for p in self._near(self._alike(shown), later) if p < later and self._may_be(shown, p)]
         if len(candidates) < 2:
             return candidates[0] if candidates else None
 
@@ -130,6 +136,14 @@ class Received:
             return (*same, position)
 
         return max(candidates, key=rank)
+
+    def _alike(self, shown: Answer) -> Sequence[int]:
+        """The answers with the same calls, or with the same text and no calls."""
+        return self._by_calls.get(shown.calls, ()) if shown.calls else self._by_text.get(shown.text, ())
+
+    def _may_be(self, shown: Answer, position: int) -> bool:
+        """It is not told from that answer by its ids."""
+        return not shown.ids or not self.answers[position].ids
 
     def _near(self, positions: Sequence[int], later: int) -> Sequence[int]:
         """The candidates just before and just after the answer of the next turn."""
