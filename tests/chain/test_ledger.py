@@ -296,10 +296,10 @@ def test_counters_are_told_apart_by_order() -> None:
 
 
 WITHOUT_IDS = [
-    pytest.param("+?:read{\"path\": \"a\"}", "+?:read{\"path\": \"a\"}", id="no ids"),
-    pytest.param("+:read{\"path\": \"a\"}", "+:read{\"path\": \"a\"}", id="empty ids"),
-    pytest.param("+?:read{\"path\": \"a\"}", "+c1:read{\"path\": \"a\"}", id="the client gave it one"),
-    pytest.param("+c1:read{\"path\": \"a\"}", "+?:read{\"path\": \"a\"}", id="the client took it away"),
+    pytest.param('+?:read{"path": "a"}', '+?:read{"path": "a"}', id="no ids"),
+    pytest.param('+:read{"path": "a"}', '+:read{"path": "a"}', id="empty ids"),
+    pytest.param('+?:read{"path": "a"}', '+c1:read{"path": "a"}', id="the client gave it one"),
+    pytest.param('+c1:read{"path": "a"}', '+?:read{"path": "a"}', id="the client took it away"),
 ]
 
 

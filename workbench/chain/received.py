@@ -13,7 +13,7 @@ from workbench.chain._replayed import content
 from workbench.ir import Message, ModelResponse
 
 _NEIGHBOURS = 8
-"""Answers with one call id, the same calls or one text that are compared, nearest first: counters repeat in every turn."""
+"""Answers with one call id, the same calls or one text that are compared, nearest first: counters repeat."""
 
 
 class Answer:
