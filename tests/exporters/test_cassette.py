@@ -45,6 +45,15 @@ def test_any_bodies_come_back(sent: bytes, answered: bytes) -> None:
     assert (kept if isinstance(kept, bytes) else kept.encode()) == answered
 
 
+def test_half_a_character_stands_as_its_escape() -> None:
+    odd = Exchange(
+        "1", HttpRequest("P\udfff", "https://h/\ud800"), HttpResponse(200, Headers((("x", "\ud800"),)), Body())
+    )
+    read = yaml.safe_load(cassette.write(of(odd)).data)["interactions"][0]
+    assert (read["request"]["method"], read["request"]["uri"]) == ("P\\udfff", "https://h/\\ud800")
+    assert read["response"]["headers"] == {"x": ["\\ud800"]}
+
+
 def test_it_is_laid_out_as_vcrpy_reads_it() -> None:
     held = yaml.safe_load(cassette.write(of(exchange(Body(b"{}"), Body(b"\xff"), ("X-A", "1"), ("X-A", "2")))).data)
     assert held == {

@@ -40,6 +40,10 @@ def request(
     return Exchange("1", HttpRequest(method, url, Headers(headers), whole, redactions=redactions))
 
 
+def test_half_a_character_in_a_url_is_percent_encoded() -> None:
+    assert "--url https://h/%ED%A0%80 " in curl(request("https://h/\ud800")).text
+
+
 def test_the_command() -> None:
     assert curl(request()).text == (
         "curl --globoff --compressed -X POST --url https://api.anthropic.com/v1/messages \\\n"

@@ -35,6 +35,11 @@ def header_text(value: str) -> str:
         return value
 
 
+def written(text: str) -> str:
+    """A text for a file that holds UTF-8 alone: half a surrogate pair as its escape."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def knowing(selection: Selection, salt: bytes | None = None) -> Redactor:
     """What replaces secrets, knowing those of every header and URL, as they are and as other texts would hold them.
 

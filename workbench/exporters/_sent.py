@@ -134,8 +134,8 @@ class _Reader:
             raise LocalProtocolError("the URL is no HTTP URL", hint="curl is only given what was sent over HTTP")
         spans = [(r.start, r.end) for r in self.marked.redactions if r.where == "url"]
         pieces = list(_cut(url, spans, self._key()))
-        plain = [Variable(p.name) if isinstance(p, Variable) else quote(p, safe=_URL_SAFE).encode() for p in pieces]
-        if any(isinstance(p, str) and quote(p, safe=_URL_SAFE) != p for p in pieces):
+        plain = [Variable(p.name) if isinstance(p, Variable) else _quoted(p).encode() for p in pieces]
+        if any(isinstance(p, str) and _quoted(p) != p for p in pieces):
             notes.append("characters that no URL holds are percent-encoded")
         return [*base, *plain]
 
@@ -201,6 +201,10 @@ class _Reader:
         if spans:
             notes.append("secrets in the body are variables: set SECRET …")
         return list(_cut(text, spans, "SECRET"))
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe=_URL_SAFE, errors="surrogatepass")
 
 
 def _cut(text: AnyStr, spans: Sequence[tuple[int, int]], name: str) -> Iterator[AnyStr | Variable]:

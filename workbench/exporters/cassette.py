@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from workbench.errors import LocalProtocolError
 from workbench.exporters import Exported, Selection, one_file
-from workbench.exporters._safe import header_text, safe
+from workbench.exporters._safe import header_text, safe, written
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Kind, State
 
 TITLE = "VCR cassette"
@@ -66,13 +66,13 @@ def _interaction(exchange: Exchange) -> Any:
         "request": {
             "body": _text(request.body.raw) if request.body.raw else None,
             "headers": _headers(request),
-            "method": request.method,
-            "uri": request.url,
+            "method": written(request.method),
+            "uri": written(request.url),
         },
         "response": {
             "body": {"string": _text(response.body.raw)},
             "headers": _headers(response),
-            "status": {"code": response.status, "message": response.reason},
+            "status": {"code": response.status, "message": written(response.reason)},
         },
     }
 
@@ -83,7 +83,7 @@ def _headers(side: HttpRequest | HttpResponse) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, value in side.headers:
         if name.lower() not in dropped:
-            found.setdefault(name, []).append(header_text(value))
+            found.setdefault(written(name), []).append(written(header_text(value)))
     return found
 
 

@@ -100,6 +100,47 @@ def test_everything_comes_back(form: str, tmp_path: Path) -> None:
     assert (report.exchanges, report.problems) == (4, ())
 
 
+@pytest.mark.parametrize("half", ["\ud800", "caf\u00e9 \udfff", "\udcc3\udca9"])
+@pytest.mark.parametrize("form", FORMS)
+def test_half_a_character_comes_back_wherever_it_stands(form: str, half: str, tmp_path: Path) -> None:
+    body = Body(b"{}", half, note=half, original_digest=half)
+    exchange = Exchange(
+        half,
+        HttpRequest(half, half, Headers(((half, half),)), body, half),
+        HttpResponse(200, Headers((("content-type", half),)), body, half, half),
+        hop=half, parent=half, branch=half, client=half, note=half,
+        frames=(Frame(half, half, b"x"),), meta={half: [half]},
+    )  # fmt: skip
+    path = write(tmp_path / f"s{form}", [exchange])
+    assert contents(path) == [exchange]
+    assert store.fsck(path).problems == ()
+    with closing(store.open_session(path)) as session:
+        assert [(s.id, s.url, s.content_type) for s in session.summaries()] == [(half, half, half)]
+
+
+def test_half_a_character_in_a_text_body_is_its_three_bytes(tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", [Exchange("a", HttpRequest(body=Body(b"hi there")))])
+    path.write_text(path.read_text().replace("hi there", "hi \\ud800"))
+    assert [e.request and e.request.body.raw for e in contents(path)] == [b"hi \xed\xa0\x80"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"parent": {}},
+        {"response": {"status": 1e30, "body": {"text": ""}}},
+        {"response": {"body": {"text": "", "original_length": "x"}}},
+    ],
+)
+def test_values_that_no_exchange_has_leave_their_line_out(changed: dict[str, object], tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", [Exchange("a"), Exchange("b")])
+    head, first, second = path.read_text().splitlines()
+    path.write_text("\n".join((head, json.dumps(json.loads(first) | changed), second)))
+    with closing(store.open_session(path)) as session:
+        assert [e.id for e in exchanges_of(session)] == ["b"]
+        assert session.damage[0].startswith("line 2 is torn")
+
+
 def test_the_forms_convert_into_each_other_without_loss(tmp_path: Path) -> None:
     first = write(tmp_path / "a.jsonl", EVERY)
     second = write(tmp_path / "b.wb", contents(first))

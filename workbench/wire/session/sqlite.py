@@ -28,7 +28,7 @@ from workbench.wire.exchange import (
     Summary,
 )
 from workbench.wire.jsontext import loads
-from workbench.wire.session import alive, opening, pieces
+from workbench.wire.session import alive, opening, pieces, texts
 
 CACHED_PIECES = 32 * 1024 * 1024
 """Bytes of decompressed pieces kept: the history that neighbouring requests share."""
@@ -156,7 +156,7 @@ class SqliteSession:
 
     def _rows(self) -> Iterator[Row]:
         if not self.damage:
-            yield from self._db.execute(f"SELECT {SUMMARY} FROM exchange ORDER BY seq")
+            yield from map(texts.plain, self._db.execute(f"SELECT {SUMMARY} FROM exchange ORDER BY seq"))
             return
         for seq in self._seqs:
             with suppress(sqlite3.DatabaseError):
@@ -166,7 +166,7 @@ class SqliteSession:
 
     def _row(self, seq: int, columns: str) -> Row | None:
         row: Row | None = self._db.execute(f"SELECT {columns} FROM exchange WHERE seq = ?", (seq,)).fetchone()
-        return row
+        return texts.plain(row) if row else None
 
     def _summarize(self, index: int, row: Row | None) -> Summary:
         summary = _summary(index, row)
@@ -231,6 +231,7 @@ class SqliteSession:
             return None
         _, _, head_id, body_id, encoding, is_raw, note, length, digest, chunks, redactions = found
         head = loads(self._piece(head_id))
+        encoding, note, digest = texts.plain((encoding, note, digest))
         headers = Headers(tuple((n, v) for n, v in head["headers"]))
         raw, times = self._body(body_id), pieces.unpack_chunks(chunks)
         if side == "response" and row[5] == State.OPEN:
@@ -254,7 +255,7 @@ class SqliteSession:
 
     def _frames(self, seq: int) -> Iterator[Frame]:
         query = "SELECT direction, opcode, data, at FROM frame WHERE exchange = ? ORDER BY seq"
-        for direction, opcode, data, at in self._db.execute(query, (seq,)):
+        for direction, opcode, data, at in map(texts.plain, self._db.execute(query, (seq,))):
             yield Frame(direction, opcode, self._body(data), at)
 
     def _body(self, body_id: int) -> bytes:

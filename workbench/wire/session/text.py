@@ -14,6 +14,7 @@ from pathlib import Path
 
 from workbench.errors import SessionFormatError, WireError
 from workbench.ir import NOTHING, JsonValue
+from workbench.wire._strings import encode
 from workbench.wire.exchange import (
     Body,
     Chunk,
@@ -190,7 +191,7 @@ def _load(line: dict[str, JsonValue]) -> Exchange:
         started_at=_number(line.get("started_at")),
         duration=_number(line.get("duration")),
         hop=_text(line.get("hop", "")),
-        parent=line.get("parent"),
+        parent=None if line.get("parent") is None else _text(line["parent"]),
         branch=_text(line.get("branch", "")),
         client=_text(line.get("client", "")),
         note=_text(line.get("note", "")),
@@ -215,7 +216,7 @@ def _load_request(plain: dict[str, JsonValue]) -> HttpRequest:
 
 def _load_response(plain: dict[str, JsonValue]) -> HttpResponse:
     return HttpResponse(
-        status=int(plain.get("status", 200)),
+        status=_count(plain.get("status", 200)),
         reason=_text(plain.get("reason", "")),
         http_version=_text(plain.get("http_version", "")),
         headers=_load_headers(plain),
@@ -239,21 +240,27 @@ def _load_body(plain: dict[str, JsonValue]) -> Body:
         chunks=tuple(Chunk(int(end), float(at)) for end, at in plain.get("chunks", ())),
         is_raw=bool(plain.get("is_raw", True)),
         note=_text(plain.get("note", "")),
-        original_length=plain.get("original_length"),
-        original_digest=plain.get("original_digest"),
+        original_length=None if plain.get("original_length") is None else _count(plain["original_length"]),
+        original_digest=None if plain.get("original_digest") is None else _text(plain["original_digest"]),
     )
 
 
 def _load_bytes(plain: dict[str, JsonValue]) -> bytes:
     if "base64" in plain:
         return base64.b64decode(plain["base64"], validate=True)
-    return _text(plain["text"]).encode()
+    return encode(_text(plain["text"]))
 
 
 def _text(value: JsonValue) -> str:
     if not isinstance(value, str):
         raise TypeError(f"text expected, not {type(value).__name__}")
     return value
+
+
+def _count(value: JsonValue) -> int:
+    if not 0 <= (count := int(value)) < 2**63:
+        raise ValueError(f"a whole number below 2**63 expected, not {str(value)[:20]}")
+    return count
 
 
 def _number(value: JsonValue) -> float | None:

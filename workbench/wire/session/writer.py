@@ -20,7 +20,7 @@ from workbench.errors import SessionFormatError, WireError
 from workbench.ir import NOTHING, JsonValue
 from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Redaction, State
 from workbench.wire.jsontext import JsonIndex, loads
-from workbench.wire.session import alive, opening, pieces
+from workbench.wire.session import alive, opening, pieces, texts
 from workbench.wire.session.sqlite import SqliteSession, growth_id
 
 LEAVE_SECONDS = 0.5
@@ -116,7 +116,7 @@ class SessionWriter:
         index = _index(request)
         with self._transaction():
             changed = "UPDATE exchange SET method = ?, url = ?, model = ?, request_bytes = ? WHERE seq = ?"
-            self._db.execute(changed, (*_asked(request, index), seq))
+            self._db.execute(changed, texts.bound((*_asked(request, index), seq)))
             self._db.execute("DELETE FROM side WHERE exchange = ? AND side = 'request'", (seq,))
             self._insert_request(seq, request, index)
 
@@ -124,7 +124,7 @@ class SessionWriter:
         """The head of the response is there, and its body so far. Once for an exchange."""
         with self._transaction():
             changed = "UPDATE exchange SET status = ?, content_type = ?, response_bytes = ? WHERE seq = ?"
-            self._db.execute(changed, (*_answered(response), seq))
+            self._db.execute(changed, texts.bound((*_answered(response), seq)))
             self._insert_response(seq, response)
         self._arrived[seq] = len(response.body.raw)
 
@@ -159,14 +159,14 @@ class SessionWriter:
             _json(dict(exchange.meta)) if exchange.meta else None,
             method, url, status, model, content_type, request_bytes, response_bytes,
         )  # fmt: skip
-        self._db.execute(f"INSERT INTO exchange VALUES ({', '.join('?' * len(row))})", row)
+        self._db.execute(f"INSERT INTO exchange VALUES ({', '.join('?' * len(row))})", texts.bound(row))
         if request:
             self._insert_request(seq, request, index)
         if response:
             self._insert_response(seq, response)
         for n, frame in enumerate(exchange.frames):
             row = (seq, n, frame.direction, frame.opcode, frame.at, self._body(frame.data))  # type: ignore[assignment]
-            self._db.execute("INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?)", row)
+            self._db.execute("INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?)", texts.bound(row))
 
     def _insert_request(self, seq: int, request: HttpRequest, index: JsonIndex) -> None:
         head = {"version": request.http_version, "headers": request.headers.items}
@@ -190,7 +190,7 @@ class SessionWriter:
             body.note, body.original_length, body.original_digest, pieces.pack_chunks(body.chunks),
             _json([list(r) for r in redactions]) if redactions else None,
         )  # fmt: skip
-        self._db.execute(f"INSERT INTO side VALUES ({', '.join('?' * len(row))})", row)
+        self._db.execute(f"INSERT INTO side VALUES ({', '.join('?' * len(row))})", texts.bound(row))
 
     def _body(self, raw: bytes, index: JsonIndex | None = None) -> int:
         digest = pieces.body_digest(raw)
