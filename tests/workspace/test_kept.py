@@ -14,7 +14,7 @@ import pytest
 
 from tests.workspace.stories import KEY, body, edit, exchange, files, source
 from workbench.editing import with_body
-from workbench.wire.exchange import Body, Headers
+from workbench.wire.exchange import Body, Headers, HttpResponse
 from workbench.wire.session import MemorySession
 from workbench.wire.session.store import fsck, open_session
 from workbench.wire.session.writer import SessionWriter
@@ -200,3 +200,30 @@ def test_bytes_that_are_no_json_and_no_text_come_back(file: Path) -> None:
     again = Workspace(source(), file).node(made.id)
     assert again.exchange.request == made.exchange.request
     assert made.exchange.request and made.exchange.request.body == Body(b'{"a": \xff\xfe\x00')
+
+
+def test_what_no_file_can_hold_is_told_once_and_holds_nothing_back(file: Path) -> None:
+    workspace = Workspace(source(), file)
+    first = edit(workspace, workspace.root(0), "hi", "ho")
+    assert first.exchange.request
+    answered = replace(first.exchange, id="odd", response=HttpResponse(status=2**64))
+    edit(workspace, workspace.sent(first, answered), "ho", "ha")
+    assert (len(workspace.notices), workspace.trouble) == (1, "")
+    assert workspace.notices[0].startswith("an edit is kept in memory only: it cannot be written (")
+    last = edit(workspace, first, "ho", "hu")
+    assert len(workspace.notices) == 1
+    workspace.close()
+    again = Workspace(source(), file)
+    assert [n.id for n in again.path(again.node(last.id))][1:] == [first.id, last.id]
+    assert "odd" not in [e.id for e in again.as_session().exchanges]
+
+
+def test_half_a_character_in_a_url_is_kept(file: Path) -> None:
+    workspace = Workspace(source(), file)
+    root = workspace.root(0)
+    assert root.exchange.request
+    made = workspace.commit(root, replace(root.exchange.request, url="https://h/\ud800"), "odd")
+    workspace.close()
+    again = Workspace(source(), file)
+    assert again.node(made.id).exchange.request == made.exchange.request
+    assert (again.trouble, again.notices) == ("", [])

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Final
 
 from workbench.editing import Splice, between, spliced, text_of
 from workbench.errors import SessionFormatError, WorkbenchError
@@ -36,6 +37,19 @@ MOST_BESIDE = 100
 """Instances at once."""
 
 
+_NEVER: Final[tuple[type[Exception], ...]] = (
+    sqlite3.DataError,
+    sqlite3.IntegrityError,
+    sqlite3.InterfaceError,
+    sqlite3.ProgrammingError,
+    ArithmeticError,
+    TypeError,
+    ValueError,
+    WorkbenchError,
+)
+"""What is wrong with a node itself; a disk that is full or a file in use is for now."""
+
+
 class Kept:
     """The files of one source session.
 
@@ -43,6 +57,7 @@ class Kept:
         path: of the first; it need not exist. None to keep nothing.
 
     Attributes:
+        damage: what could not be read, and what can never be written, one line each.
         trouble: why nothing is written now, "" where all is well. What was not written is written with what comes next
             where that can be written again.
     """
@@ -134,12 +149,19 @@ class Kept:
         try:
             self._writer = self._writer or _open(self.path, self._torn)
             while self._owed:
-                self._owed[0](self._writer)
+                self._try(self._owed[0], self._writer)
                 del self._owed[0]
             self.trouble = ""
-        except (OSError, sqlite3.Error, WorkbenchError, UnicodeError) as error:
+        except (OSError, sqlite3.Error, WorkbenchError) as error:
             why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             self.trouble = f"edits are kept in memory only: {self.path.parent} cannot be written ({why})"
+
+    def _try(self, write: Callable[[SessionWriter], object], writer: SessionWriter) -> None:
+        """Write it; what no file can hold is told and left out, so that it holds back nothing that comes after it."""
+        try:
+            write(writer)
+        except _NEVER as error:
+            self.damage.append(f"an edit is kept in memory only: it cannot be written ({error})")
 
 
 def remade(stored: Exchange, base: HttpRequest | None) -> Exchange:

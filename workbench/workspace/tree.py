@@ -70,13 +70,14 @@ class Workspace:
         path: of the working session, read if it is there, made with the first edit; None to keep nothing.
 
     Attributes:
-        notices: what people should know of the trees as they were read, one line each.
+        notices: what people should know of the trees as they were read, and of nodes that no file can hold, one line
+            each.
     """
 
     def __init__(self, source: Session, path: Path | None = None) -> None:
         self.source = source
-        self.notices: list[str] = []
         self._kept = Kept(path)
+        self.notices = self._kept.damage
         self._recent = Recent()
         self._nodes: dict[str, Node] = {}
         self._children: dict[str, list[str]] = {}
@@ -275,7 +276,6 @@ class Workspace:
         self._here = {w.removeprefix(_HERE): id for w, id in said.items() if w.startswith(_HERE) and id in self._nodes}
         for id in list(self._here.values()):
             self.go(self._nodes[id])
-        self.notices += self._kept.damage
         lost = {n.index for n in self.roots() if n.index >= 0 and n.index not in self._roots}
         what = "is not the one that was edited any longer: its earlier edits are a tree beside"
         self.notices += (f"exchange {index + 1} {what}" for index in sorted(lost))
