@@ -115,6 +115,66 @@ def test_signatures_come_back_in_their_place() -> None:
     assert loads(fixed.request.body.raw)["messages"][1]["content"] == blocks
 
 
+GEMINI = "https://generativelanguage.googleapis.com/v1beta"
+NATIVE, WIRE = f"{GEMINI}/models/gemini-3-pro-preview:generateContent", f"{GEMINI}/openai/chat/completions"
+SEALED, LONG_ID = "EvQAAAAAAAAAAAAA", "function-call-1234567890123"
+
+
+def gemini_turn(signature: str | None, others: int = 0) -> dict[str, Any]:
+    """A content of the model: calls without ids, of which the first is signed."""
+    calls: list[dict[str, Any]] = [{"functionCall": {"name": "ls", "args": {"n": n}}} for n in range(others + 1)]
+    if signature:
+        calls[0]["thoughtSignature"] = signature
+    return {"role": "model", "parts": calls}
+
+
+def gemini_said(shown: dict[str, Any]) -> dict[str, Any]:
+    said = {"role": "user", "parts": [{"text": "go"}]}
+    parts = [{"functionResponse": {"name": "ls", "response": {"n": n}}} for n in range(len(shown["parts"]))]
+    before = [said, {"role": "model", "parts": [{"text": "a turn that nobody recorded"}]}, said]
+    return {"contents": [*before, shown, {"role": "user", "parts": parts}]}
+
+
+def openai_turn(call_id: str, signature: str | None) -> dict[str, Any]:
+    signed = {"extra_content": {"google": {"thought_signature": signature}}} if signature else {}
+    return {"role": "assistant", "content": None, "tool_calls": [{**call(call_id), **signed}]}
+
+
+def openai_said(shown: dict[str, Any]) -> dict[str, Any]:
+    old = {"role": "assistant", "content": "a turn that nobody recorded"}
+    result = {**RESULT, "tool_call_id": shown["tool_calls"][0]["id"]}
+    return {**asked(old, {"role": "user", "content": "on"}, shown, result), "model": "gemini-3-pro-preview"}
+
+
+SIGNED_CALLS = [
+    ("gemini", [gemini_turn(SEALED)], gemini_turn(None), NATIVE),
+    ("gemini, two calls", [gemini_turn(SEALED, 1)], gemini_turn(None, 1), NATIVE),
+    ("gemini, tried twice", [gemini_turn("EvQB"), gemini_turn(SEALED)], gemini_turn(None), NATIVE),
+    ("openai", [openai_turn(LONG_ID, SEALED)], openai_turn(LONG_ID, None), WIRE),
+    ("openai, a counter", [openai_turn("c_0", "EvQB"), openai_turn("c_0", SEALED)], openai_turn("c_0", None), WIRE),
+    ("openai, an id of the client's", [openai_turn("", SEALED)], openai_turn("call_1", None), WIRE),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("came", "shown", "url"), [r[1:] for r in SIGNED_CALLS], ids=[r[0] for r in SIGNED_CALLS])
+def test_a_signature_comes_back_to_its_call(came: list[Any], shown: dict[str, Any], url: str) -> None:
+    """The answer to an exchange is found by what it calls, also where calls have no ids."""
+    is_gemini = "parts" in shown
+    said, key = (gemini_said(shown), "contents") if is_gemini else (openai_said(shown), "messages")
+    answers = [{"candidates": [{"content": c, "finishReason": "STOP"}]} if is_gemini else answer(c) for c in came]
+    before = {**said, key: said[key][:3]}
+    told = [exchange(n, before, a, url=url) for n, a in enumerate(answers)]
+    inspector = inspecting(*told, exchange(9, said, url=url))
+    finding = next(f for f in inspector.rows[-1].findings if f.rule == "reasoning.missing")
+    assert finding.evidence == f"the call came in exchange {len(came)}, with a signature"
+    first = repairs.tried(inspector, len(came), finding)[0]
+    assert first.repair.title == f"put the reasoning back as exchange {len(came)} brought it"
+    mended = loads(first.trial.decoded.request_text)[key][3]
+    kept = shown["parts"] if is_gemini else shown["tool_calls"]
+    signed = {"thoughtSignature": SEALED} if is_gemini else {"extra_content": {"google": {"thought_signature": SEALED}}}
+    assert (mended["parts"] if is_gemini else mended["tool_calls"]) == [{**kept[0], **signed}, *kept[1:]]
+
+
 TRAILING_COMMA = {"role": "assistant", "content": None, "tool_calls": [call(arguments='{"a": 1,}')]}
 HALF = json.dumps(asked({"role": "user", "content": "x"})).encode().replace(b'"x"', b'"x\\ud83d"')
 ANY = asked(tool_choice="any", thinking={"type": "disabled"})

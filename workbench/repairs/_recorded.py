@@ -11,6 +11,7 @@ from workbench.ir import Message, Part, Reasoning, ToolCallIR
 from workbench.repairs import _shape
 from workbench.repairs._fault import Fault
 from workbench.repairs._places import array_of, drop, element
+from workbench.rules.reasoning_proof import PROOF, proof_of
 from workbench.wire.patch import Change, Insert, Remove, Replace
 
 
@@ -28,20 +29,36 @@ def entry_of(fault: Fault, number: int) -> Entry | None:
 def restored(fault: Fault, entry: Entry) -> tuple[Change, ...]:
     """The changes that make the reasoning of a turn what it was when it came in; () where it is not known whole."""
     came = answer(fault, entry)
-    if not came or entry.message is None or not any(isinstance(p, Reasoning) for p in came):
+    if not came or entry.message is None:
+        return ()
+    return (*_parts(fault, entry.message, came), *_proofs(fault.messages[entry.message], came))
+
+
+def _parts(fault: Fault, number: int, came: Sequence[Part]) -> tuple[Change, ...]:
+    """The reasoning that is a part of its own, or stands in the same part of the wire as another one."""
+    if not any(isinstance(p, Reasoning) for p in came):
         return ()
     written = _shape.reasoning(fault.adapter, came)
     if written is None:
         return ()
-    numbers = fault.turn(entry.message) if fault.request.itemized else range(entry.message, entry.message + 1)
+    numbers = fault.turn(number) if fault.request.itemized else range(number, number + 1)
     same = _in_place(fault, numbers, came)
     if same is not None:
         return same
     refs = [NodeRef(REQUEST, n, k) for n in numbers for k, _ in fault.messages[n].reasoning()]
     is_thought = [r for r in refs if not _is_whole(fault, r)]
     gone = drop(fault, is_thought or refs) if refs else ()
-    put = [c for w in written for c in _put(fault, numbers, entry.message, w, came)]
+    put = [c for w in written for c in _put(fault, numbers, number, w, came)]
     return _merged(gone, put)
+
+
+def _proofs(message: Message, came: Sequence[Part]) -> Iterator[Change]:
+    """The signatures that are a member of a call: of the calls in order, where they call the same."""
+    theirs = [p for p in came if isinstance(p, ToolCallIR)]
+    for (_, own), want in zip(message.tool_calls(), theirs, strict=False):
+        if own.name == want.name and proof_of(want) and proof_of(own) != proof_of(want):
+            pointer, value = f"{message.pointer}{element(own)}/{PROOF}", want.extra[PROOF]
+            yield Replace(pointer, value) if PROOF in own.extra else Insert(pointer, value)
 
 
 def answer(fault: Fault, entry: Entry) -> list[Part]:

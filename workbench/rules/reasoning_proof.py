@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench.chain.closure import NodeRef
+from workbench.chain.ledger import Entry
 from workbench.chain.terms import Scope
 from workbench.decode import REQUEST
 from workbench.ir import Carrier, Message, Reasoning, ToolCallIR, ToolResultIR
@@ -22,6 +23,9 @@ from workbench.rules.reasoning import MISSING
 from workbench.rules.reasoning_origin import FABRICATED, FOREIGN
 
 RULES = ()
+
+PROOF = "extra_content"
+"""Member of a call on the OpenAI wire that holds its signature: ``{"google": {"thought_signature": …}}``."""
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 
@@ -54,17 +58,19 @@ def _is_said(message: Message) -> bool:
 
 
 def _proof(message: Message, call: int) -> str:
-    """The signature of a call: it stands in the same part of the wire, and as a part before it here.
-
-    On the OpenAI wire it stands in ``extra_content`` of the call.
-    """
+    """The signature of a call: it stands in the same part of the wire, and as a part before it here."""
     part = message.parts[call]
     at = part.source.pointer
     on_it = [p.signature for p in message.parts[:call] if isinstance(p, Reasoning) and p.source.pointer == at]
-    held = part.extra.get("extra_content") if isinstance(part, ToolCallIR) else None
-    for vendor in held.values() if isinstance(held, Mapping) else ():
-        on_it.append(vendor.get("thought_signature") if isinstance(vendor, Mapping) else None)
-    return next((s for s in on_it if isinstance(s, str) and s), "")
+    return next(filter(None, on_it), "") or (proof_of(part) if isinstance(part, ToolCallIR) else "")
+
+
+def proof_of(call: ToolCallIR) -> str:
+    """The signature that is a member of a call: on the OpenAI wire it stands in ``extra_content``; "" for none."""
+    held = call.extra.get(PROOF)
+    vendors = held.values() if isinstance(held, Mapping) else ()
+    found = (vendor.get("thought_signature") for vendor in vendors if isinstance(vendor, Mapping))
+    return next((s for s in found if isinstance(s, str) and s), "")
 
 
 def _missing(case: Case, number: int, part: int) -> Finding:
@@ -83,8 +89,15 @@ def _history(case: Case, number: int) -> str:
     entry = next((e for e in case.ledger.entries if e.message == number and e.received_in is not None), None)
     if entry is None:
         return ""
-    came = "with a signature" if entry.signature else "without a signature"
+    came = "with a signature" if entry.signature or _is_signed(case, entry) else "without a signature"
     return f"the call came in exchange {(entry.received_in or 0) + 1}, {came}"
+
+
+def _is_signed(case: Case, entry: Entry) -> bool:
+    """A call of the answer that a turn shows holds a signature."""
+    decoded = case.peek(entry.received_in) if entry.received_in is not None else None
+    messages = decoded.response.messages if decoded and decoded.response else ()
+    return any(proof_of(call) for message in messages for _, call in message.tool_calls())
 
 
 def _signatures(case: Case) -> Iterator[Finding]:
