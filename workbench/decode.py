@@ -105,6 +105,8 @@ class Decoded:
         if http is None:
             return b""
         text, problem = decode_partial(http.body)
+        if not http.body.raw and http.body.original_length:
+            problem = http.body.note or "it was not kept"
         if problem:
             self._note(side, problem)
         return text
@@ -117,6 +119,13 @@ class Decoded:
     def _note(self, side: str, problem: object) -> None:
         if (side == REQUEST or not self.is_arriving) and len(self.problems) <= _SHOWN_FAULTS:
             self.problems.append(Anomaly("decode", f"{side}: {problem}"))
+
+    @property
+    def unread(self) -> str:
+        """Why nothing of a response that came could be read; "" where it could, or none came."""
+        if self.response or self.is_arriving:
+            return ""
+        return "; ".join(p.message for p in self.problems if p.message.startswith(f"{RESPONSE}: "))
 
     @property
     def answer(self) -> ModelResponse | None:

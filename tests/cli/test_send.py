@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -25,6 +26,7 @@ URL = ("--as", "openai-chat")
 SSE = "Content-Type: text/event-stream"
 CHUNK = b'data: {"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":%s}]}\n\n'
 SAID = CHUNK % b'{"role":"assistant","content":"good \\u001b[31mmorning"}'
+BOMB = gzip.compress(bytes(64 * 1024 * 1024 + 1), 1)
 BODY = b'{"model":"m","messages":[{"role":"user","content":"hi"}]}'
 
 
@@ -161,6 +163,9 @@ def test_what_nobody_can_read_is_sent_on_purpose(run: Run) -> None:
         (answer(CHUNK % b"{}" + b'data: {"error": {"message": "overloaded"}}\n\n', "200 OK", SSE), 1, "overloaded"),
         (answer(SAID, "200 OK", SSE), 4, "the stream ends with neither a finish reason nor [DONE]"),
         (b"", 4, "no answer"),
+        (answer(b"<html>", "200 OK"), 3, "cannot be read: response: "),
+        (answer(gzip.compress(b"{}")[:12], "200 OK", "Content-Encoding: gzip"), 3, "gzip body is cut after"),
+        (answer(BOMB, "200 OK", "Content-Encoding: gzip"), 3, "the answer grows beyond 67,108,864 bytes when it is d"),
     ],
 )
 def test_how_it_ends(run: Run, said: bytes, status: int, words: str) -> None:

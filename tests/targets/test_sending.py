@@ -194,6 +194,17 @@ def test_a_coding_that_nobody_asked_for_is_kept_and_read():
     assert exchange.response.body.raw == packed and decode_body(exchange.response.body) == b'{"choices": []}'
 
 
+def test_of_a_bomb_remains_what_it_was(monkeypatch):
+    monkeypatch.setattr("workbench.targets.sending.MAX_RECORDED_BODY", 1000)
+    packed = gzip.compress(b"a" * 1001, mtime=0)
+    with hostile(answer(packed, "200 OK", "Content-Encoding: gzip")) as server:
+        exchange, _, _ = send(leaving(target(server.url)))
+    body = exchange.response.body
+    assert exchange.state is State.ABORTED and exchange.note == body.note and "beyond 1,000 bytes" in body.note
+    assert (body.raw, body.is_raw, body.original_length) == (b"", False, len(packed))
+    assert "beyond 1,000 bytes" in Decoded(0, exchange, "openai-chat").unread
+
+
 @pytest.mark.parametrize("begins", [False, True])
 def test_what_came_until_a_cancel_is_handed_over(begins):
     never = threading.Event()

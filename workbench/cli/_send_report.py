@@ -49,18 +49,26 @@ class Row:
 
     @property
     def status(self) -> int:
-        """Exit status: 1 refused, 2 not sent, 4 network or an answer that broke off, 130 interrupted."""
+        """Exit status: 1 refused, 2 not sent, 3 unreadable, 4 network or an answer broken off, 130 interrupted."""
         from workbench.wire.exchange import State
 
         if self.is_interrupted:
             return 130
         if self.error:
             return 2 if isinstance(self.error, WorkbenchError) else 4
-        if self.exchange is None or self.exchange.response is None or self.exchange.state is State.ABORTED:
+        if self.exchange is None or self.exchange.response is None:
             return 4
+        if self.exchange.state is State.ABORTED:
+            return 3 if self.exchange.response.body.original_length else 4
         answer = self.trial.decoded.response if self.trial else None
-        is_refused = not 200 <= self.exchange.response.status < 300 or bool(answer and answer.error)
-        return 1 if is_refused else 4 if answer and answer.is_stream and not answer.is_complete else 0
+        if not 200 <= self.exchange.response.status < 300 or (answer and answer.error):
+            return 1
+        return 3 if self.unread else 4 if answer and answer.is_stream and not answer.is_complete else 0
+
+    @property
+    def unread(self) -> str:
+        """Why an answer that came cannot be read; "" where it can."""
+        return self.trial.decoded.unread if self.trial else ""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -116,7 +124,8 @@ def result_lines(row: Row) -> Iterator[str]:
             yield "  not sent: interrupted"
         return
     status = str(exchange.response.status) if exchange.response else "no answer"
-    size = f" · {_output.number(len(exchange.response.body.raw), 'byte')}" if exchange.response else ""
+    body = exchange.response.body if exchange.response else None
+    size = f" · {_output.number(len(body.raw) or body.original_length or 0, 'byte')}" if body else ""
     took = f" · {exchange.duration:.2f} s" if exchange.duration is not None else ""
     tries = exchange.meta.get("attempts")
     yield f"answer: {status}{size}{took}" + (f" · attempt {tries}" if tries else "")
@@ -133,6 +142,8 @@ def _said(row: Row) -> Iterator[str]:
 
     answer = row.trial.decoded.response if row.trial else None
     if answer is None:
+        if row.unread and not (row.exchange and row.exchange.state == "aborted"):  # its note says it
+            yield f"  cannot be read: {_output.cut(row.unread, 2000)}"
         return
     if answer.error:
         yield f"  refused: {_output.cut(answer.error.message, 2000)}"
@@ -177,6 +188,7 @@ def as_json(row: Row) -> JsonValue:
         "seconds": exchange.duration if exchange else None,
         "attempts": exchange.meta.get("attempts", 1) if exchange else None,
         "note": (exchange.note or None) if exchange else None,
+        "unread": row.unread or None,
         "answer": _answer_json(row),
         "findings": [finding_json(f) for f in row.findings],
         "error": str(row.error) if row.error else None,

@@ -26,15 +26,16 @@ JSON output is one object:
    "key_variable", "converted", "losses", "ids", "notes", "unbound", "dropped",
    "profile": {{…, "verified_at", "stale": [PROBE…]}} | null, "corrections": [{{"name", "does", "why", "value", "on"}}],
    "before": {{"contract", "verdict", "rule", "pointer", "message", "findings"}},
-   "status", "state", "seconds", "attempts", "note",
+   "status", "state", "seconds", "attempts", "note", "unread",
    "answer": {{"model", "text", "reasoning", "calls": [{{"id", "name", "arguments"}}], "finish_reason", "error"}} |
    null, "findings", "error", "exit"}}]}}
 "exchange" counts from zero there; "recorded_in" is OUT, or "working session". "before" is what the contract says of
 the request, "findings" what the rules say of the answer, both as "workbench check" gives them; "state" is complete or
-aborted; "exit" is this target's exit status.
+aborted; "unread" says why an answer cannot be read; "exit" is this target's exit status.
 
-Exit status: 1 when a target refuses (any status but 2xx, or an error in the stream); 2 when it is not sent; 4 when the
-network fails or an answer breaks off; 130 when it is interrupted; of several the first of 130, 4, 2, 1.
+Exit status: 1 when a target refuses (any status but 2xx, or an error in the stream); 2 when it is not sent; 3 when an
+answer cannot be read, or decoded within bounds; 4 when the network fails or an answer breaks off; 130 when it is
+interrupted; of several the first of 130, 4, 2, 1, 3.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from random import random
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote, urljoin
@@ -23,7 +24,7 @@ from workbench.targets.recalled import recalled
 from workbench.targets.retrying import MOST_TOLD_SECONDS, backoff, is_for_now, told_wait
 from workbench.targets.simulator import Reply, ScriptedModel, Simulator
 from workbench.targets.target import origin
-from workbench.wire.encoding import detect_encoding
+from workbench.wire.encoding import decode_partial, detect_encoding
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.redaction import PLACEHOLDER, Redactor
 from workbench.wire.session import Session
@@ -321,11 +322,19 @@ class _Taken:
         self.state, self.duration = State.ABORTED, self.age()
         self.note = "; ".join(filter(None, (self.note, why)))
 
-    def exchange(self) -> Exchange:
-        """It as an exchange, with the secrets that are in it."""
+    def _body(self) -> Body:
+        """What came; of a compressed body that grows beyond what is kept of any other, only what it was."""
         raw = b"".join(self.pieces)
         encoding = detect_encoding(raw, self.headers.get("content-encoding") or "")
-        body = Body(raw, encoding, tuple(self.chunks))
+        if not encoding or len(decode_partial(Body(raw, encoding), MAX_RECORDED_BODY + 1)[0]) <= MAX_RECORDED_BODY:
+            return Body(raw, encoding, tuple(self.chunks))
+        why = f"the answer grows beyond {MAX_RECORDED_BODY:,} bytes when it is decoded, and was not kept"
+        self.state, self.note = State.ABORTED, "; ".join(filter(None, (self.note, why)))
+        return Body(is_raw=False, note=why, original_length=len(raw), original_digest=sha256(raw).hexdigest())
+
+    def exchange(self) -> Exchange:
+        """It as an exchange, with the secrets that are in it."""
+        body = self._body()
         response = HttpResponse(self.status, self.headers, body, self.reason, self.version) if self.status else None
         meta: dict[str, JsonValue] = {"target": self.outgoing.target.name}
         if self.attempts > 1:

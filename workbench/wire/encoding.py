@@ -31,15 +31,16 @@ def decode_body(body: Body) -> bytes:
     return decoded
 
 
-def decode_partial(body: Body) -> tuple[bytes, str]:
-    """What of a body can be decoded, and what is wrong with the rest ("" for nothing)."""
+def decode_partial(body: Body, most: int | None = None) -> tuple[bytes, str]:
+    """What of a body can be decoded, ``most`` bytes of it at most, and what is wrong with the rest ("" for nothing)."""
     raw, problem = body.raw, ""
+    most = MAX_DECODED_BODY if most is None else most
     for label in reversed(_labels(body.encoding) or [""]):
         coding = _actual(raw, label)
         if coding and coding not in DECODERS:
             return raw, f"content coding {coding[:40]!r} is not known"
         if coding:
-            raw, fault = _collect(coding, raw)
+            raw, fault = _collect(coding, raw, most)
             problem = problem or fault
     return raw, problem
 
@@ -75,7 +76,7 @@ def _actual(raw: bytes, label: str) -> str:
 
 
 def _verdict(raw: bytes) -> tuple[bool, bool]:
-    decoded, fault = _collect("br", raw)
+    decoded, fault = _collect("br", raw, MAX_DECODED_BODY)
     return bool(decoded), not fault
 
 
@@ -90,14 +91,14 @@ def _is_plain(raw: bytes) -> bool:
     return not _CONTROL.search(text)
 
 
-def _collect(coding: str, raw: bytes) -> tuple[bytes, str]:
+def _collect(coding: str, raw: bytes, most: int) -> tuple[bytes, str]:
     pieces, size = list[bytes](), 0
     try:
         for piece in DECODERS[coding](raw):
-            pieces.append(piece[: MAX_DECODED_BODY - size])
+            pieces.append(piece[: most - size])
             size += len(piece)
-            if size > MAX_DECODED_BODY:
-                return b"".join(pieces), f"{coding} body grows beyond {MAX_DECODED_BODY:,} bytes and was cut there"
+            if size > most:
+                return b"".join(pieces), f"{coding} body grows beyond {most:,} bytes and was cut there"
     except Broken as broken:
         return b"".join(pieces), f"{coding} body {broken} after {size:,} decoded bytes"
     return b"".join(pieces), ""

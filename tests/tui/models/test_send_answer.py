@@ -110,3 +110,10 @@ def test_a_retry_says_why_and_how_long_it_waits() -> None:
     assert "529" in plain(send_answer.progress(None, 0, [retry])) and "2.5 s" in plain(send_answer.retry_line(retry))
     unreached = Retrying(0, 2, 1.0, "connection refused")
     assert "not reached" in plain(send_answer.progress(None, 0, [retry, unreached]))
+
+
+def test_an_answer_that_cannot_be_read_is_not_called_accepted() -> None:
+    after = decoded(["no", "answer"])
+    assert after.unread
+    told = plain(send_answer.verdict(beside(decoded(answer("a")), after)))
+    assert told.startswith("? 200, but it cannot be read: response: ")

@@ -210,6 +210,9 @@ def verdict(shown: Beside) -> Line:
     exchange = shown.after.exchange
     if exchange.state is not State.COMPLETE or not new:
         return line(Span(f"! {exchange.note or 'it was broken off'}", "warning strong"), Span(f" · {was}", "muted"))
+    if _is_fine(new) and shown.after.unread:
+        said = Span(f"? {new}, but it cannot be read: {shown.after.unread}", "warning strong")
+        return line(said, Span(f" · {was}", "muted"))
     words, style = ("✓ accepted", "ok strong") if _is_fine(new) else ("✗ refused", "error strong")
     error = shown.after.response.error if shown.after.response else None
     said = Span(f": {error.message}" if error else "", "error")
