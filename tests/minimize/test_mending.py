@@ -41,6 +41,11 @@ def _swap(body: Any) -> None:
     messages[8], messages[7] = messages[7], messages[8]
 
 
+def _marked(body: Any) -> None:
+    for tool in body["tools"][:5]:
+        tool["cache_control"] = {"type": "ephemeral"}
+
+
 MADE = {"anthropic-messages": anthropic, "openai-chat": chat, "openai-responses": responses}
 BEGUN = {"anthropic-messages": 37, "openai-chat": 42, "openai-responses": 37}
 """Messages of an earlier request, which ends with what the user asks."""
@@ -54,6 +59,9 @@ PLANTED = [
     ("anthropic-messages", "anthropic", _put("messages/13/content", [])),
     ("anthropic-messages", "anthropic", _put("tools/17/name", "read the file!")),
     ("anthropic-messages", "anthropic", _put("tools/17/input_schema/type", "string")),
+    ("anthropic-messages", "anthropic", _put("messages/13/content", [{"type": "text", "text": "ok"}])),
+    ("anthropic-messages", "anthropic", _put("tool_choice", {"type": "tool", "name": "nope"})),
+    ("anthropic-messages", "anthropic", _marked),
     ("openai-chat", "openai", _delete("messages/8")),
     ("openai-chat", "openai", _swap),
     ("openai-chat", "openai", _put("messages/6/content", None)),
@@ -67,6 +75,8 @@ PLANTED = [
 @pytest.mark.parametrize(("protocol", "label", "spoil"), PLANTED)
 def test_the_inverse_is_the_first_edit(protocol: str, label: str, spoil: Any) -> None:
     good, body = MADE[protocol](ROUNDS), MADE[protocol](ROUNDS)
+    if protocol == "anthropic-messages":
+        good["tool_choice"], body["tool_choice"] = {"type": "auto"}, {"type": "auto"}
     spoil(body)
     bench = bench_of(protocol, label, begun(good, BEGUN[protocol]), body)
     assert bench.failure(bench.text) is not None
@@ -74,6 +84,27 @@ def test_the_inverse_is_the_first_edit(protocol: str, label: str, spoil: Any) ->
     assert json.loads(first.text) == good
     assert first.earlier == 0 and first.repair.verified
     assert "request 1" in first.repair.title
+
+
+def test_a_part_of_what_an_element_had_is_offered_behind_all_of_it() -> None:
+    good, body = anthropic(ROUNDS), anthropic(ROUNDS)
+    body["messages"][13]["content"] = [{"type": "text", "text": "ok"}]
+    whole, part, *_ = finish(Mending(bench_of("anthropic-messages", "anthropic", begun(good, 37), body)).run())
+    assert not whole.is_part and part.is_part and part.repair.verified
+    assert json.loads(whole.text) == good
+    assert json.loads(part.text)["messages"][13]["content"][0]["text"] == "ok"
+
+
+def test_what_was_changed_beside_it_stays() -> None:
+    """Another temperature, another description, and a member that nobody knows."""
+    earlier, body = chat(ROUNDS), chat(ROUNDS)
+    earlier["temperature"], body["temperature"] = 1, 0.5
+    body["tools"][5]["function"]["description"] = "in other words"
+    body["tools"][3]["function"]["name"] = "a b"
+    first, *_ = finish(Mending(bench_of("openai-chat", "openai", begun(earlier, 42), body)).run())
+    mended = json.loads(first.text)
+    assert mended["temperature"] == 0.5 and mended["tools"][5]["function"]["description"] == "in other words"
+    assert mended["tools"][3] == earlier["tools"][3]
 
 
 def test_without_a_history_there_are_the_repairs() -> None:

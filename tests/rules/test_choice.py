@@ -70,6 +70,13 @@ def test_a_model_that_takes_no_forced_calls(under):
     assert finding.refusal == "not for m"
 
 
+def test_a_choice_of_a_tool_says_which(under):
+    body = {"messages": GO, "tools": [{"name": "run", "input_schema": {}}], "tool_choice": {"type": "tool"}}
+    assert not under(choice, {}, [], body, protocol="anthropic-messages")
+    (finding,) = under(choice, {}, [(UNSUPPORTED, "no name", "unnamed")], body, protocol="anthropic-messages")
+    assert (finding.pointer, finding.severity, finding.refusal) == ("/tool_choice", "error", "no name")
+
+
 def test_parallel_calls_without_tools(under):
     body = {"model": "m", "messages": GO, "parallel_tool_calls": False}
     assert not under(choice, TERMS, CHECKS, body)

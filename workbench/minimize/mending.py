@@ -2,7 +2,8 @@
 
 Edits come from the repairs, which were tried under the contract, and from the history: what an earlier request of the
 conversation, or the one that this was made of, has and this one does not. Of many differences only those stay without
-which it would still fail.
+which it would still fail, and then those that belong to them: what else is other in the same element, and what would
+have been enough as well. So an element becomes what it was, and is no mixture of both; the smaller edit is offered too.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from typing import Any
 
 from workbench.decode import REQUEST, Decoded
 from workbench.errors import WorkbenchError
+from workbench.ir import JsonValue
+from workbench.leaves import escape
 from workbench.minimize.bench import Bench, digest
 from workbench.minimize.changes import between
 from workbench.minimize.failure import Failure, answered, of_judgement
 from workbench.minimize.search import Steps
 from workbench.repairs import Loss, tried
-from workbench.repairs._proposal import edits
+from workbench.repairs._proposal import edits, value_at
 from workbench.rules import Edit, Repair, judge
 from workbench.wire import patch
 from workbench.wire.jsontext import loads
@@ -47,6 +50,7 @@ class Mended:
         earlier: index of the exchange whose request had it so; None for a repair.
         loss: what it costs the conversation.
         accepted: what the target says; None where it was not asked.
+        is_part: of what an element had before, only some is put back.
     """
 
     repair: Repair
@@ -55,6 +59,7 @@ class Mended:
     earlier: int | None = None
     loss: Loss = Loss.NONE
     accepted: bool | None = None
+    is_part: bool = False
 
 
 class Mending:
@@ -103,16 +108,35 @@ class Mending:
             if not changes or not (yield from self._passes(changes)):
                 continue
             kept = yield from self._thinned(changes)
-            made = patch.apply(self.bench.text, kept)
-            repair = Repair(
-                _title(kept, earlier.index),
-                self.bench.failure(made) is None,
-                edits(self.bench.request, self.bench.text, tuple(kept)),
-            )
-            is_so = _goes_on(changes, earlier) and not any(map(_is_rewritten, repair.edits))
-            loss = Loss.NONE if is_so else Loss.DROPPED
-            self.found.append(Mended(repair, made, _size(repair), earlier.index, loss))
+            whole = yield from self._whole(changes, kept)
+            loss = Loss.NONE if _goes_on(changes, earlier) else Loss.DROPPED
+            self.found.append(self._put_back(whole, earlier.index, loss))
+            if whole != kept:
+                self.found.append(replace(self._put_back(kept, earlier.index, loss), is_part=True))
             return
+
+    def _put_back(self, changes: list[patch.Change], index: int, loss: Loss) -> Mended:
+        made = patch.apply(self.bench.text, changes)
+        is_accepted = self.bench.failure(made) is None
+        repair = Repair(_title(changes, index), is_accepted, edits(self.bench.request, self.bench.text, tuple(changes)))
+        if any(map(_is_rewritten, repair.edits)):
+            loss = Loss.DROPPED
+        return Mended(repair, made, _size(repair), index, loss)
+
+    def _whole(self, changes: list[patch.Change], kept: list[patch.Change]) -> Steps[list[patch.Change]]:
+        """Those that are kept with those that belong to them, where it passes with all of them too."""
+        body = loads(self.bench.text)
+        element = {id(c): _element(c, changes, body) for c in changes}
+        elements, kinds = {element[id(c)] for c in kept}, {_kind(c) for c in kept}
+        wanted, tried = list[patch.Change](), 0
+        for change in changes:
+            belongs = element[id(change)] in elements
+            if not belongs and len(kept) == 1 and _kind(change) in kinds and tried < MOST_ALONE:
+                tried += 1
+                belongs = yield from self._passes([change])
+            if belongs:
+                wanted.append(change)
+        return wanted if wanted != kept and (yield from self._passes(wanted)) else kept
 
     def _thinned(self, changes: list[patch.Change]) -> Steps[list[patch.Change]]:
         """Those without which it would still fail: one that is enough by itself, else halves first, then one by one."""
@@ -202,10 +226,28 @@ def _is_rewritten(edit: Edit) -> bool:
     return edit.op == "replace" and edit.pointer.count("/") == 3 and is_other
 
 
-def _rank(mended: Mended) -> tuple[bool, Loss, bool, int]:
-    """The best first: it is whole, it loses little, it was so before, it is small."""
+def _rank(mended: Mended) -> tuple[bool, Loss, bool, bool, int]:
+    """The best first: it is whole, it loses little, it was so before in all of an element, it is small."""
     was_so = mended.earlier is not None and mended.loss is Loss.NONE
-    return not mended.repair.verified, mended.loss, not was_so, mended.size
+    return not mended.repair.verified, mended.loss, not was_so, mended.is_part, mended.size
+
+
+def _element(change: patch.Change, changes: list[patch.Change], body: JsonValue) -> str:
+    """What is one thing and is changed as one: an element of a list, or an object of which nothing stays as it is."""
+    steps = change.pointer.split("/")
+    index = next((n for n, step in enumerate(steps[:-1]) if step.isdecimal()), None)
+    if index is not None:
+        return "/".join(steps[: index + 1])
+    above = "/".join(steps[:-1])
+    held = value_at(body, above) if above else None
+    changed = {c.pointer.removeprefix(f"{above}/").split("/")[0] for c in changes if c.pointer.startswith(f"{above}/")}
+    return above if isinstance(held, dict) and {escape(key) for key in held} <= changed else change.pointer
+
+
+def _kind(change: patch.Change) -> tuple[type, str]:
+    """What is done, and to which member, whatever element it is in; an element of a list is of no kind with another."""
+    steps = ["*" if step.isdecimal() else step for step in change.pointer.split("/")]
+    return type(change), change.pointer if steps[-1] in ("*", "-") else "/".join(steps)
 
 
 def _title(changes: list[patch.Change], index: int) -> str:

@@ -54,6 +54,9 @@ def _value(case: Case, choice: ToolChoice, at: str) -> Iterator[Finding]:
         yield by_term(case, UNSUPPORTED, "choice.values", at, text, when="value", values=found)
     else:
         yield from from_anomalies(case, UNSUPPORTED, "value")
+    if kind in ("tool", "function") and not any(_names(choice)) and enforced_exactly(case, UNSUPPORTED, "unnamed"):
+        text = f"tool_choice {quote(kind)} names none"
+        yield case.finding(UNSUPPORTED, REQUEST, at, text, when="unnamed", values=found)
     if enforced_exactly(case, UNSUPPORTED, "model") and is_forced(choice):
         text = f"tool_choice {quote(kind)} forces a call, and this model takes no forced calls"
         yield case.finding(UNSUPPORTED, REQUEST, at, text, when="model", values=found)
@@ -90,9 +93,8 @@ def _named(case: Case, choice: ToolChoice, at: str) -> Iterator[Finding]:
     for name in dict.fromkeys(_names(choice)):
         if name not in case.tools:
             text = f"tool_choice names {quote(name)}, which is not among the tools"
-            finding = case.finding(
-                UNSUPPORTED, REQUEST, at, text, when="unknown-tool", values={"name": name, "found": name}
-            )
+            found = {"name": name, "found": kind_of(choice.value) if choice.name else name}
+            finding = case.finding(UNSUPPORTED, REQUEST, at, text, when="unknown-tool", values=found)
             yield finding if enforced_exactly(case, UNSUPPORTED, "unknown-tool") else unproved(finding)
 
 
