@@ -12,6 +12,7 @@ from workbench.tui.screens.branches import BranchesScreen
 from workbench.tui.screens.continuing import ContinuingScreen
 from workbench.tui.screens.conversion import ConversionScreen
 from workbench.tui.screens.copy import CopyScreen
+from workbench.tui.screens.correcting import CorrectingScreen
 from workbench.tui.screens.diff import DiffScreen
 from workbench.tui.screens.edit import EditScreen
 from workbench.tui.screens.exporting import ExportScreen
@@ -51,6 +52,7 @@ OWNERS: dict[str, type] = {
     "send": SendScreen,
     "answer": AnswerScreen,
     "continue": ContinuingScreen,
+    "correcting": CorrectingScreen,
     "what-if": WhatIfScreen,
     "export": ExportScreen,
     "minimize": MinimizingScreen,

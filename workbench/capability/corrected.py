@@ -30,10 +30,12 @@ from workbench.editing.additions import insert_message
 from workbench.errors import WireError, WorkbenchError
 from workbench.inspection import Inspector
 from workbench.ir import JsonValue, Message, Part, Text
-from workbench.loop import Loop
+from workbench.loop import Loop, Send
 from workbench.loop.policy import EVERY_TOOL, LEFT_OUT
+from workbench.loop.sending import outgoing
 from workbench.repairs import Loss
 from workbench.targets.outgoing import Outgoing, streamed
+from workbench.targets.target import Target
 from workbench.whatif import Subject
 from workbench.whatif.reasoning import dropped
 from workbench.whatif.tools import at_level, forbidden, ignores, serial, without
@@ -94,16 +96,24 @@ def corrected(
     return made
 
 
-def leaving(outgoing: Outgoing, decided: Sequence[Correction], earlier: Sequence[Exchange] = ()) -> Outgoing:
+def leaving(asked: Outgoing, decided: Sequence[Correction], earlier: Sequence[Exchange] = ()) -> Outgoing:
     """A request on its way to a target, corrected; what was done is in its notes. One that nobody can read stays."""
-    if not any(each.is_on for each in decided) or outgoing.protocol not in adapters.protocols():
-        return outgoing
-    made = corrected(outgoing.request, outgoing.protocol, decided, () if outgoing.is_converted else earlier)
+    if not any(each.is_on for each in decided) or asked.protocol not in adapters.protocols():
+        return asked
+    made = corrected(asked.request, asked.protocol, decided, () if asked.is_converted else earlier)
     if not made.notes:
-        return outgoing
-    read = Decoded(0, Exchange("corrected", made.request), outgoing.protocol).request
-    is_stream = read.stream if read else outgoing.is_stream
-    return replace(outgoing, request=made.request, notes=(*outgoing.notes, *made.notes), is_stream=is_stream)
+        return asked
+    read = Decoded(0, Exchange("corrected", made.request), asked.protocol).request
+    is_stream = read.stream if read else asked.is_stream
+    return replace(asked, request=made.request, notes=(*asked.notes, *made.notes), is_stream=is_stream)
+
+
+def sent(
+    step: Send, target: Target, decided: Sequence[Correction], earlier: Sequence[Exchange] = (), model: str = ""
+) -> Outgoing:
+    """The request of a step of a loop, corrected, on its way to a target. Raises LocalProtocolError, UsageError."""
+    protocol = protocol_of(decided, target.protocols)
+    return leaving(outgoing(step, target, model, protocol), decided, earlier)
 
 
 def protocol_of(decided: Sequence[Correction], spoken: Collection[str] = ()) -> str:

@@ -21,12 +21,12 @@ from typing import TypeAlias
 
 from workbench.arguments.ladder import Rung
 from workbench.capability.conservative import fall
-from workbench.capability.corrected import leaving, looped, protocol_of
+from workbench.capability.corrected import looped, protocol_of, sent
 from workbench.capability.corrections import Correction, corrections, switched
 from workbench.capability.profile import CapabilityProfile, Key
 from workbench.capability.refresh import Due, light
 from workbench.loop import Answer, Ended, Limits, Loop, Result, Say, Send
-from workbench.loop.sending import as_sent, outgoing
+from workbench.loop.sending import as_sent
 from workbench.metrics.counts import Counts
 from workbench.targets.outgoing import Outgoing
 from workbench.targets.target import Target
@@ -114,8 +114,7 @@ class Motion:
         """The request that is next, corrected, on its way to the target. Raises LocalProtocolError, UsageError."""
         step = self.loop.step
         assert isinstance(step, Send)
-        protocol = protocol_of(self.decided, self.target.protocols)
-        made = leaving(outgoing(step, self.target, self.model, protocol), self.decided, self.earlier)
+        made = sent(step, self.target, self.decided, self.earlier, self.model)
         return made if self.request is None else replace(made, request=self.request)
 
     def changed(self, request: HttpRequest) -> Motion:
@@ -136,8 +135,8 @@ class Motion:
         if isinstance(outcome, CapabilityProfile) and self.state is State.PROBE:
             return replace(self, profile=outcome, due=(), state=State.PROFILE)
         if isinstance(outcome, Exchange) and self.state is State.ENCODED:
-            sent = self.leaving
-            return self._at(self.loop.after(as_sent(outcome, sent), protocol=sent.protocol), State.RECEIVED)
+            leaving = self.leaving
+            return self._at(self.loop.after(as_sent(outcome, leaving), protocol=leaving.protocol), State.RECEIVED)
         if isinstance(outcome, Result) and self.state is State.ANSWER:
             loop = self.loop.after(outcome)
             return self._at(loop, State.ANSWER if isinstance(loop.step, Answer) else State.RESULTS)
@@ -271,8 +270,8 @@ def _chosen(motion: Motion) -> list[str]:
 
 
 def _encoded(motion: Motion) -> list[str]:
-    sent = motion.leaving
-    return [f"{sent.protocol}, {len(sent.request.body.raw):,} bytes", *sent.notes]
+    leaving = motion.leaving
+    return [f"{leaving.protocol}, {len(leaving.request.body.raw):,} bytes", *leaving.notes]
 
 
 def _received(motion: Motion) -> list[str]:

@@ -8,12 +8,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.key import Key, readable
-from workbench.tui.workkeys import ANSWER, CONTINUE, EXPORT, LAB, METRICS, MINIMIZE, SEND, STEP, WHAT_IF
+from workbench.tui.workkeys import ANSWER, CONTINUE, CORRECTING, EXPORT, LAB, METRICS, MINIMIZE, SEND, STEP, WHAT_IF
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
 
-__all__ = ["ANSWER", "CONTINUE", "EXPORT", "LAB", "METRICS", "MINIMIZE", "SEND", "STEP", "WHAT_IF", "Key", "readable"]
+__all__ = [
+    "ANSWER",
+    "CONTINUE",
+    "CORRECTING",
+    "EXPORT",
+    "LAB",
+    "METRICS",
+    "MINIMIZE",
+    "SEND",
+    "STEP",
+    "WHAT_IF",
+    "Key",
+    "readable",
+]
 """Rows that stand in other files; all others are here."""
 
 GLOBAL = (
@@ -285,6 +298,7 @@ _WITH_PANES = (
     "answer",
     "minimize",
     "continue",
+    "correcting",
     "lab",
     "step",
     "metrics",
@@ -308,6 +322,7 @@ SCOPES: dict[str, Scope] = {
     "send": Scope("before sending", SEND, ("global",)),
     "minimize": Scope("minimising", MINIMIZE, ("global",)),
     "continue": Scope("continuing", CONTINUE, ("global",)),
+    "correcting": Scope("corrections", CORRECTING, ("global",)),
     "lab": Scope("the probe lab", LAB, ("global",)),
     "step": Scope("stepping through a probe", STEP, ("global",)),
     "metrics": Scope("metrics", METRICS, ("global",)),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.loop import Answer, Ended, Loop, Recording, Result, Send, refused
+from workbench.loop import Answer, Ended, Limits, Loop, Recording, Result, Send, refused
+from workbench.loop.machine import DEFAULT_LIMITS
+from workbench.loop.policy import AS_IT_COMES
 from workbench.tui.models.continuing import Done, Offer, Pending
 
 if TYPE_CHECKING:
+    from workbench.capability.choosing import Choice
     from workbench.inspection import Inspector
     from workbench.rules import Judgement
     from workbench.targets.target import Target
@@ -19,7 +23,48 @@ NOT_RUN = Result("this call was not carried out", is_error=True)
 """What a call is answered by where nobody knows better."""
 
 
-def pending(loop: Loop, target: Target, recording: Recording, index: int) -> Pending:
+class Course(NamedTuple):
+    """What steps go by.
+
+    Attributes:
+        target: where requests go.
+        choice: the measured profile that holds, and what is corrected because of it.
+        earlier: what came before, where reasoning that was lost is to be put back.
+    """
+
+    target: Target
+    choice: Choice
+    earlier: tuple[Exchange, ...] = ()
+
+
+def course(inspector: Inspector, loop: Loop, target: Target, index: int, off: Collection[str]) -> Course:
+    """What steps go by, the profile looked up anew.
+
+    Args:
+        index: of the exchange that is continued.
+        off: names of the corrections that are switched off.
+    """
+    from workbench.capability.choosing import earlier
+    from workbench.tui.preflight import chosen
+
+    choice = chosen(target, loop.decoded, off)
+    return Course(target, choice, tuple(earlier(inspector, index, choice.decided)))
+
+
+def governed(loop: Loop, choice: Choice, limits: Limits | None) -> Loop:
+    """A loop that goes by these corrections alone, whatever it went by before.
+
+    Args:
+        limits: that people set, None for the usual ones and what was measured.
+    """
+    from workbench.capability.corrected import looped
+
+    policy = replace(AS_IT_COMES, schemas=loop.policy.schemas)  # what tools were declared as at first
+    made = looped(replace(loop, policy=policy, parser="", limits=DEFAULT_LIMITS), choice.decided)
+    return made.limited(limits) if limits else made
+
+
+def pending(loop: Loop, course: Course, recording: Recording, index: int) -> Pending:
     """The next step of a loop, with the results at hand for a call, and what would go to the target.
 
     Args:
@@ -27,7 +72,7 @@ def pending(loop: Loop, target: Target, recording: Recording, index: int) -> Pen
     """
     step = loop.step
     if isinstance(step, Send):
-        return leaving(step, target)
+        return leaving(step, course)
     if isinstance(step, Ended):
         return Pending(step)
     offers = [Offer(NOT_RUN, "that it was not carried out")]
@@ -42,13 +87,13 @@ def pending(loop: Loop, target: Target, recording: Recording, index: int) -> Pen
     return Pending(step, tuple(offers) if step.refusal or found else ())
 
 
-def leaving(step: Send, target: Target) -> Pending:
+def leaving(step: Send, course: Course) -> Pending:
     """A request, and what would go to the target; or why nothing can."""
+    from workbench.capability.corrected import sent
     from workbench.errors import WorkbenchError
-    from workbench.loop.sending import outgoing
 
     try:
-        return Pending(step, leaving=outgoing(step, target))
+        return Pending(step, leaving=sent(step, course.target, course.choice.decided, course.earlier))
     except WorkbenchError as error:
         return Pending(step, why=str(error))
 

@@ -36,10 +36,16 @@ CONTINUE = (
     Key("continue.error", "x", "error", "error", "the tool failed: the result is an error, and back", 7),
     Key("continue.undo", "u", "undo", "step back", "the step before; what was sent stays a branch", 5),
     Key("continue.limits", "L", "limits", "limits", "how many requests and tokens, how often the same call", 8),
+    Key("continue.corrections", "P", "corrections", "corrections", "what a measured profile corrects; on and off", 4),
     Key("continue.target", "T", "target", "target", "another target", 9),
     Key("continue.pane", "tab,shift+tab", "pane", "pane", "the steps, or all of one", 10),
     Key("continue.leave", "escape", "leave", "leave", "stop what goes on; else back"),
     Key("continue.back", "q", "back", "back", "back; what was sent stays a branch", 4),
+)
+
+CORRECTING = (
+    Key("correcting.switch", "space", "switch", "switch", "switch the correction under the cursor off, and on again"),
+    Key("correcting.close", "escape,q,P", "close", "close", "go on with those that are on"),
 )
 
 ANSWER = (

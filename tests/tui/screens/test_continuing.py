@@ -7,14 +7,19 @@ from typing import TypeVar
 import pytest
 
 from tests.loop.samples import answered, call, chat
+from tests.probes.measuring import measured
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
+from tests.tui.screens.test_send import astray
 from tests.tui.serving import endpoint
 from tests.tui.test_hostile import assert_clean
+from workbench.capability.keeping import keep
 from workbench.loop import Answer, Ended, Reason, Send
+from workbench.targets.simulator import Simulator
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.continuing import ContinuingScreen
+from workbench.tui.screens.correcting import CorrectingScreen
 from workbench.tui.screens.target_choice import TargetScreen
 from workbench.wire.exchange import State
 from workbench.wire.jsontext import loads
@@ -178,3 +183,60 @@ async def test_an_endpoint_is_asked_about_once_and_what_came_is_kept(key: str) -
                 await until(driver.pilot, lambda: driver.app.screen is not screen)
             assert screen.node.exchange.state is State.ABORTED
             assert screen.node.exchange.response and b"one" in screen.node.exchange.response.body.raw
+
+
+def measured_session() -> MemorySession:
+    """Two calls at once of a model that was measured to make one at a time."""
+    asked = {**loads(chat(USER)), "model": Simulator("openai").names()[0]}
+    return samples.session(samples.exchange(asked, loads(answered(call("c2"), call("c3"))), url=URL))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_it_goes_by_what_was_measured_which_a_key_switches(size: tuple[int, int]) -> None:
+    keep(measured("openai", wanted=("parallel", "repair"), parallel=1, mends=1), at=1_782_400_000.0)
+    async with showing(measured_session(), size) as driver:
+        screen = await continuing(driver)
+        first = await pending(driver, screen, Answer, 0)
+        assert first.of == 1 and screen.loop.limits.errors == 2
+        assert "2 corrections: one call at a time, you are asked after 2 errors" in driver.text
+        await driver.press("P")
+        assert isinstance(driver.app.screen, CorrectingScreen)
+        assert "supports_parallel_tool_use: no" in driver.text and "[x] serial-calls" in driver.text
+        await driver.press("space")
+        assert "[ ] serial-calls" in driver.text
+        await driver.press("escape")
+        first = await pending(driver, screen, Answer, 0)
+        assert first.of == 2 and not screen.loop.policy.is_serial
+        assert "1 correction, 1 switched off: you are asked after 2 errors" in driver.text
+        await driver.press("P", "enter", "j", "space", "q")
+        await until(driver.pilot, lambda: screen.pending and screen.loop.limits.errors == 0)
+        assert screen.loop.policy.is_serial
+
+
+async def test_a_corrected_request_is_accepted_that_fails_as_it_is() -> None:
+    keep(measured("openai", wanted=("closure",)), at=1_782_400_000.0)
+    async with showing(astray()) as driver:
+        screen = await continuing(driver)
+        await pending(driver, screen, Send, 0)
+        assert "results are put behind their calls" in driver.text
+        await driver.press("P", "space", "escape")
+        await until(driver.pilot, lambda: screen.off and screen.pending)
+        await driver.press("enter")
+        end = await pending(driver, screen, Ended, 1)
+        assert end.reason is Reason.REFUSED
+        await driver.press("u")
+        await pending(driver, screen, Send, 0)
+        await driver.press("P", "space", "escape")
+        await until(driver.pilot, lambda: not screen.off and screen.pending)
+        await driver.press("enter")
+        await until(driver.pilot, lambda: len(screen.done) == 1 and screen.pending)
+        assert screen.done[0].status == 200
+
+
+async def test_where_nothing_was_measured_there_is_nothing_to_switch() -> None:
+    async with showing(session(), exchange=1) as driver:
+        screen = await continuing(driver)
+        await pending(driver, screen, Answer, 0)
+        assert "correction" not in driver.text
+        await driver.press("P")
+        await until(driver.pilot, lambda: "nothing is corrected" in driver.text)

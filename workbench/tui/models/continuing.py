@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.matrix import SIGNS
+from workbench.tui.models.send import corrected_words
 from workbench.tui.models.words import count, size
 
 if TYPE_CHECKING:
+    from workbench.capability.corrections import Correction
     from workbench.ir import JsonValue
     from workbench.loop import Answer, Ended, Limits, Loop, Result, Send, Step
     from workbench.rules import Judgement
@@ -75,8 +77,8 @@ class Done:
     said: str = field(default="")
 
 
-def facts(loop: Loop, done: Sequence[Done], running: str) -> Line:
-    """How far it is, and what limits it."""
+def facts(loop: Loop, done: Sequence[Done], running: str, decided: Sequence[Correction] = ()) -> Line:
+    """What is corrected, how far it is, and what limits it."""
     limits = loop.limits
     turns = f"{loop.turns} of {limits.turns} requests" if limits.turns else count(loop.turns, "request")
     about = "about " if loop.is_estimated else ""
@@ -85,7 +87,23 @@ def facts(loop: Loop, done: Sequence[Done], running: str) -> Line:
     )
     repeats = f"the same call {limits.repeats} times at most" if limits.repeats else "any call any number of times"
     told = f"{turns} · {tokens} · {count(len(done), 'step')} done · {repeats}"
-    return line(Span(f"{running} · " if running else "", "accent"), Span(told, "muted"))
+    by = course_words(loop, decided)
+    return line(
+        Span(f"{running} · " if running else "", "accent"), Span(f"{by} · " if by else "", "info"), Span(told, "muted")
+    )
+
+
+def course_words(loop: Loop, decided: Sequence[Correction]) -> str:
+    """How many corrections it goes by, and what they make of it; "" for none."""
+    policy, errors = loop.policy, loop.limits.errors
+    said = (
+        "one call at a time" if policy.is_serial else "",
+        f"calls read as {loop.parser}" if loop.parser else "",
+        f"you are asked after {count(errors, 'error')}" if errors else "",
+        f"{count(len(policy.closed), 'tool')} held back" if policy.closed else "",
+    )
+    told = ", ".join(filter(None, said))
+    return ": ".join(filter(None, (corrected_words(decided), told))) if decided else ""
 
 
 def done_line(done: Done) -> Line:
@@ -196,9 +214,11 @@ def shown(result: Result) -> str:
 
 
 def _request(step: Send, pending: Pending, width: int) -> Iterator[Line]:
-    total = size(len(step.request.body.raw))
+    going = pending.leaving.request if pending.leaving else step.request
+    is_same = going.body.raw == step.request.body.raw
+    told = "everything before it byte for byte" if is_same else "as it goes out"
     what = f"new in {step.pointer}" if step.added else "the request as it stands"
-    yield line(Span(what, "strong"), Span(f"  {total} in all, everything before it byte for byte", "muted"))
+    yield line(Span(what, "strong"), Span(f"  {size(len(going.body.raw))} in all, {told}", "muted"))
     notes = (*step.notes, *(pending.leaving.notes if pending.leaving else ()))
     losses = pending.leaving.losses if pending.leaving else ()
     yield from (made for note in notes for made in wrap(f"· {note}", width, "info", indent=2))

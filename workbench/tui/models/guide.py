@@ -267,7 +267,8 @@ GUIDES: Mapping[str, Guide] = {
         "Steps",
         "The conversation as it goes on: a call that is answered, a request that is sent, with its status and what the "
         "contract makes of it; the last line is the step that is next. Enter does it, r runs on until something has to "
-        "be decided. No tool is run: a call gets the result that was recorded, an error, or what you write.",
+        "be decided. No tool is run: a call gets the result that was recorded, an error, or what you write. What a "
+        "measured profile of exactly this target and model corrects stands in the headline; P shows why, and switches.",
         ("taken", "error", "warning", "cursor"),
     ),
     "step": Guide(

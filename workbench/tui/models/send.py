@@ -143,21 +143,15 @@ def _corrections(shown: Preflight) -> Iterator[Said]:
         changed = [note.partition(": ")[2] for note in shown.outgoing.notes if note.startswith(f"{each.name}: ")]
         on = f"here: {'; '.join(changed)}" if changed else "here: the request stays as it is"
         here = on if each.is_on else "switched off"
-        yield Said(correction_line(each), tuple(correction_text(each, here)), correction=each.name)
+        yield correction(each, here)
 
 
-def correction_line(each: Correction) -> Line:
-    """A correction: whether it is on, its name, and what it does."""
+def correction(each: Correction, here: str = "") -> Said:
+    """A correction: whether it is on, what it does, what it changes here, and why."""
     mark, style = ("[x] ", "ok") if each.is_on else ("[ ] ", "warning")
-    return line(Span(mark, f"{style} strong"), Span(f"{each.name}  ", "strong"), Span(each.does, "muted"))
-
-
-def correction_text(each: Correction, here: str = "") -> Iterator[tuple[str, str]]:
-    """What it does, what it changes here, and why, each with a style."""
-    yield each.does, "" if each.is_on else "muted"
-    if here:
-        yield here, "info" if each.is_on else "warning"
-    yield f"why: {each.why}", "muted"
+    head = line(Span(mark, f"{style} strong"), Span(f"{each.name}  ", "strong"), Span(each.does, "muted"))
+    changed = ((here, "info" if each.is_on else "warning"),) if here else ()
+    return Said(head, ((each.does, ""), *changed, (f"why: {each.why}", "muted")), correction=each.name)
 
 
 def _is_told(note: str, choice: Choice) -> bool:

@@ -80,7 +80,6 @@ class ContinuingScreen(Stepper):
 
     def on_mount(self) -> None:
         self.query_one("#too-small", Bar).show(TOO_SMALL)
-        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_STEP, *keys.CONTINUE])
         self.steps.title(line(" Steps "))
         self.steps.focus()
         self.look(is_first=True)
@@ -184,11 +183,12 @@ class ContinuingScreen(Stepper):
         """The pending request with another body; what cannot be read goes as it is."""
         from workbench.editing import with_body
 
-        changed = replace(step, request=with_body(step.request, body))
-        target = self.target
+        changed, course = replace(step, request=with_body(step.request, body)), self.course
+        if course is None:
+            return
 
         def job(inspector: Inspector) -> Delivery:
-            pending = replace(stepping.leaving(changed, target), is_changed=True)
+            pending = replace(stepping.leaving(changed, course), is_changed=True)
             return Delivery(lambda: self._changed(pending))
 
         self.session.inspecting.do(guarded(job, self.say))
@@ -222,7 +222,7 @@ class ContinuingScreen(Stepper):
     def _limited(self, text: str | None) -> None:
         limits: Limits | None = continuing.limits_of(text) if text is not None else None
         if limits:
-            self.loop = self.loop.limited(limits)
+            self.limits, self.loop = limits, self.loop.limited(limits)
             self.look()
         elif text is not None:
             self.notify("limits are one to four numbers: 20 100000 3 0", severity="warning", markup=False)
@@ -238,7 +238,7 @@ class ContinuingScreen(Stepper):
         elif self.done:
             last = self.done.pop()
             self.runs_on = False
-            self.loop, self.node = last.loop.limited(self.loop.limits), last.node
+            self.loop, self.node, self.course = last.loop, last.node, None
             self.session.working.go(self.node)
             self.look()
         else:
@@ -253,17 +253,38 @@ class ContinuingScreen(Stepper):
 
     def _aim(self, target: Target | None) -> None:
         if target and not self.is_sending:
-            self.target = target
             self.loop = replace(self.loop, contract=target.contract)
-            self.look()
+            self.steer(target)
+
+    def action_corrections(self) -> None:
+        """What a measured profile corrects, to be switched off and on."""
+        from workbench.tui.screens.correcting import CorrectingScreen
+
+        if self.is_sending:
+            self.notify("a request is on its way: esc breaks it off", markup=False)
+        elif self.course and self.course.choice.decided:
+            self.app.push_screen(CorrectingScreen(self.course.choice), self._corrected)
+        else:
+            self.notify("nothing is corrected: no profile of this target and model asks for it", markup=False)
+
+    def _corrected(self, off: frozenset[str] | None) -> None:
+        if off is not None and off != self.off:
+            self.steer(self.target, off)
 
     # What is shown.
+
+    def _show_keys(self) -> None:
+        """Those that are of use now."""
+        is_corrected = self.course is not None and bool(self.course.choice.decided)
+        rows = [key for key in keys.CONTINUE if is_corrected or key.id != "continue.corrections"]
+        self.query_one("#keys", KeyBar).show_keys([keys.OPEN_STEP, *rows])
 
     def show_steps(self) -> None:
         rows = len(self.done) + 1
         self.steps.show(rows, self._row)
         self.steps.move_to(rows - 1)
         self.show_progress()
+        self._show_keys()
         self._show_step()
 
     def _row(self, item: int) -> Line:
@@ -293,7 +314,8 @@ class ContinuingScreen(Stepper):
 
     def show_progress(self) -> None:
         running = f"sending, {size(self.arrived)} came" if self.is_sending else "running on" if self.runs_on else ""
-        told = continuing.facts(self.loop, self.done, running)
+        decided = self.course.choice.decided if self.course else ()
+        told = continuing.facts(self.loop, self.done, running, decided)
         title = f"Continue exchange {self.node.index + 1} with {self.target.name}"
         lines = send.headline(title, told, self.target, self.size.width, is_set=self.is_key_set)
         self.query_one("#headline", Bar).show(lines)

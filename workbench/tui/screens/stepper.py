@@ -10,7 +10,7 @@ from textual import work
 from textual.message import Message
 from textual.screen import Screen
 
-from workbench.loop import Answer, Ended, Loop, Reason, Recording, Send
+from workbench.loop import Answer, Ended, Limits, Loop, Reason, Recording, Send
 from workbench.targets.target import Target, origin
 from workbench.tui import stepping
 from workbench.tui.models import send
@@ -18,6 +18,7 @@ from workbench.tui.models.continuing import Done, Offer, Pending
 from workbench.tui.safetext import visible
 from workbench.tui.service import Answer as Delivery
 from workbench.tui.service import guarded, in_words, is_open
+from workbench.tui.stepping import Course
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspector
@@ -59,6 +60,9 @@ class Stepper(Screen[None]):
         pending: the next one; None until it is known.
         offers: the results at hand for a call that is next, ``offered`` the number of the one it would get.
         runs_on: step follows on step until something has to be decided.
+        course: target and corrections that the steps go by; None until it is known.
+        off: names of the corrections that are switched off.
+        limits: that the person set, None for the usual ones.
     """
 
     def __init__(self, session: SessionScreen, node: Node, target: Target) -> None:
@@ -70,6 +74,9 @@ class Stepper(Screen[None]):
         self.pending: Pending | None = None
         self.offered = 0
         self.offers: list[Offer] = []
+        self.course: Course | None = None
+        self.off: frozenset[str] = frozenset()
+        self.limits: Limits | None = None
         self.runs_on = self._is_leaving = False
         self._sent_from = self._sent_as = node
         self._asked = 0
@@ -137,25 +144,33 @@ class Stepper(Screen[None]):
         """Find out what is next."""
         self._asked += 1
         number, loop, target, index = self._asked, self.loop, self.target, self.node.index
+        known, off, limits = self.course, self.off, self.limits
         self.pending, self.offers, self.offered = None, [], 0
 
         def job(inspector: Inspector) -> Delivery:
             begun = loop.again() if is_first else loop
             if self._recording is None:
                 self._recording = Recording(inspector.session)
-            pending = stepping.pending(begun, target, self._recording, index)
-            return Delivery(lambda: self._looked(number, begun, pending))
+            course = known or stepping.course(inspector, begun, target, index, off)
+            made = begun if known else stepping.governed(begun, course.choice, limits)
+            pending = stepping.pending(made, course, self._recording, index)
+            return Delivery(lambda: self._looked(number, made, course, pending))
 
         self.show_steps()
         self.session.inspecting.do(guarded(job, self.say))
 
-    def _looked(self, number: int, loop: Loop, pending: Pending) -> None:
+    def _looked(self, number: int, loop: Loop, course: Course, pending: Pending) -> None:
         if not is_open(self) or number != self._asked:
             return
-        self.loop, self.pending, self.offers = loop, pending, list(pending.offers)
+        self.loop, self.course, self.pending, self.offers = loop, course, pending, list(pending.offers)
         self.show_steps()
         if self.runs_on:
             self._run_on()
+
+    def steer(self, target: Target, off: frozenset[str] = frozenset()) -> None:
+        """Go by another target, or by other corrections."""
+        self.target, self.off, self.course = target, off, None
+        self.look()
 
     # Doing it.
 

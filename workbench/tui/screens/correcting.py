@@ -1,0 +1,84 @@
+"""What a measured profile corrects of a conversation: each with why, switched off and on by a key."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import getters
+from textual.app import ComposeResult
+from textual.screen import ModalScreen
+
+from workbench.capability.choosing import Choice
+from workbench.tui import keys
+from workbench.tui.lines import Line, line
+from workbench.tui.models import send
+from workbench.tui.panes.lineview import LineView
+
+MOST_LINES = 18
+"""Of the pane, whatever it holds."""
+
+
+class CorrectionsPane(LineView):
+    """The corrections; the one under the cursor with why it is made."""
+
+    is_accordion = True
+
+    def __init__(self, choice: Choice) -> None:
+        super().__init__()
+        self.decided = choice.decided
+        self.title(line(f" {choice.title} · space switches · esc closes "))
+
+    def on_mount(self) -> None:
+        self.styles.height = min(MOST_LINES, len(self.decided) + 8)
+        self.reload()
+
+    def count(self) -> int:
+        return len(self.decided)
+
+    def head(self, item: int, width: int) -> Line:
+        return send.correction(self.decided[item]).head
+
+    def further(self, item: int, width: int) -> list[Line]:
+        return send.further(send.correction(self.decided[item]), width)
+
+    def switch(self) -> None:
+        """The one under the cursor off, or on again."""
+        here = self.decided[self.cursor]
+        self.decided = tuple(replace(each, is_on=not each.is_on) if each is here else each for each in self.decided)
+        self.reload()
+
+
+class CorrectingScreen(ModalScreen[frozenset[str]]):
+    """Answers the names of the corrections that are switched off.
+
+    Args:
+        choice: what holds, with one correction at least.
+    """
+
+    CSS_PATH = "correcting.tcss"
+    KEYS: ClassVar[tuple[keys.Key, ...]] = keys.CORRECTING
+    BINDINGS = keys.bindings(keys.CORRECTING)
+
+    rows = getters.query_one(CorrectionsPane)
+
+    def __init__(self, choice: Choice) -> None:
+        super().__init__()
+        self.choice = choice
+
+    def compose(self) -> ComposeResult:
+        yield CorrectionsPane(self.choice)
+
+    def on_mount(self) -> None:
+        self.rows.focus()
+
+    def on_line_view_entered(self, message: LineView.Entered) -> None:
+        self.rows.switch()
+
+    def action_switch(self) -> None:
+        """The one under the cursor off, or on again."""
+        self.rows.switch()
+
+    def action_close(self) -> None:
+        """Go on with what is on."""
+        self.dismiss(frozenset(each.name for each in self.rows.decided if not each.is_on))
