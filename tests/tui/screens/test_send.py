@@ -147,6 +147,8 @@ async def test_what_a_measured_profile_corrects_is_shown_with_why_and_switched_b
         assert "[x] result-placement" in driver.text and "[x] streaming-off" in driver.text
         corrected = screen.shown.trial.decoded.request_text
         assert corrected != screen.shown.own.request_text
+        await driver.press("t")
+        await until(driver.pilot, lambda: "streaming-off holds it back" in driver.text)
         while screen.facts.facts[screen.facts.cursor].correction != "result-placement":
             await driver.press("j")
         assert "results are put behind their calls" in driver.text

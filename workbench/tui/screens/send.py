@@ -265,9 +265,14 @@ class SendScreen(Screen[bool]):
 
     def action_stream(self) -> None:
         """Ask for a stream, or for none."""
+        from workbench.capability.corrections import STREAMING, value_of
+
+        decided = self.shown.choice.decided if self.shown else ()
         request = self.shown.trial.decoded.request if self.shown else None
         if request is None:
             self.notify("the request cannot be read: it goes as it is", severity="warning", markup=False)
+        elif not request.stream and request.tools and value_of(decided, STREAMING):
+            self.notify(f"{STREAMING} holds it back: space switches that correction off", markup=False)
         else:
             self.stream = not request.stream
             self._look()
