@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.targets.retrying import MOST_SECONDS, backoff, is_for_now, told_wait
+from workbench.targets.retrying import MOST_SECONDS, backoff, blames_request, is_for_now, told_wait
 from workbench.wire.exchange import Headers
 
 
@@ -50,3 +50,23 @@ def test_what_a_server_asks_for(headers, wait):
 def test_backoff_doubles_up_to_a_limit():
     assert [backoff(n, 0.0) for n in (1, 2, 3, 4, 5, 99)] == [0.5, 1.0, 2.0, 4.0, 8.0, MOST_SECONDS]
     assert backoff(1, 1.0) == 0.375
+
+
+@pytest.mark.parametrize(
+    ("body", "blames"),
+    [
+        (
+            b'{"error":{"code":500,"message":"Failed to parse tool call arguments as JSON: x","type":"server_error"}}',
+            True,
+        ),
+        (b'{"error":{"message":"no such role","type":"invalid_request_error"}}', True),
+        (b'{"error":"failed to parse messages: no content"}', True),
+        (b'{"error":{"code":500,"message":"Failed to parse input at pos 12: </tool_call>"}}', False),
+        (b'{"error":{"message":"overloaded","type":"server_error"}}', False),
+        (b'{"error":[1]}', False),
+        (b"[]", False),
+        (b"<html>", False),
+    ],
+)
+def test_which_errors_say_that_the_request_is_at_fault(body, blames):
+    assert blames_request(body) is blames

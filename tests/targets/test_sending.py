@@ -139,6 +139,20 @@ def test_what_is_refused_for_good_is_the_answer(refusal, headers, asked, note):
     assert exchange.note == note
 
 
+def test_a_500_that_blames_the_request_is_the_answer():
+    said = b'{"error": {"code": 500, "message": "Failed to parse tool call arguments as JSON", "type": "server_error"}}'
+    with hostile(answer(said, "500 Internal Server Error")) as server:
+        exchange, _, waits = send(leaving(target(server.url)))
+    assert (len(server.asked), waits) == (1, [])
+    assert exchange.response.status == 500 and exchange.response.body.raw == said
+
+
+def test_a_500_that_breaks_off_is_sent_again():
+    with hostile(answer(b'{"error"', "500 Internal Server Error", length=99), answer(b"{}")) as server:
+        exchange, _, waits = send(leaving(target(server.url)))
+    assert exchange.response.status == 200 and waits == [0.5]
+
+
 def test_a_connection_that_breaks_before_the_answer_is_tried_again():
     with hostile(b"", answer(b"{}")) as server:
         exchange, events, waits = send(leaving(target(server.url)))

@@ -16,7 +16,8 @@ sent: --profile none for no profile, --no-correct NAME to leave a correction out
 nothing was measured for. NAME: {corrections}.
 First it is shown what would be done: the URL, what is lost, signed blocks that an edit unbound, and the verdict of the
 target's contract. Anything but a simulator is asked about, once; without a terminal it takes --yes. 429, 5xx and
-connections that break before an answer are tried again, as the server says or with backoff. Tools are never run.
+connections that break before an answer are tried again, as the server says or with backoff; a 5xx is not whose error
+says that the request is at fault. Tools are never run.
 
 What was sent and answered is kept in OUT, a session file that begins with the exchange itself, else in the working
 session beside FILE, which the app shows as a branch. What came before ctrl-c is kept, too.

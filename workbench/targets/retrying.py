@@ -1,10 +1,18 @@
-"""Whether and when a request is sent again: for 429, 5xx (529 too) and connections that broke before any answer."""
+"""Whether and when a request is sent again: for 429, 5xx (529 too) and connections that broke before any answer.
+
+A 5xx whose error says that the request is at fault is no refusal for now: llama.cpp answers arguments that are no JSON
+with a 500.
+"""
 
 from __future__ import annotations
 
+import re
 from email.utils import parsedate_to_datetime
+from typing import Final
 
+from workbench.errors import WireError
 from workbench.wire.exchange import Headers
+from workbench.wire.jsontext import loads
 
 FIRST_SECONDS = 0.5
 MOST_SECONDS = 8.0
@@ -14,10 +22,30 @@ MOST_TOLD_SECONDS = 60.0
 """A server that asks for a longer wait than this is not asked again: people are told instead."""
 
 
+_UNPARSED: Final = re.compile(
+    r"failed to parse (?:tool call arguments|messages|tools|tool_choice|request)\b", re.IGNORECASE
+)
+
+
 def is_for_now(status: int, headers: Headers) -> bool:
     """The refusal may be over soon; a server can say that it will not be (``x-should-retry: false``)."""
     told = (headers.get("x-should-retry") or "").lower()
     return told != "false" and (status == 429 or status >= 500 or (told == "true" and status >= 400))
+
+
+def blames_request(body: bytes) -> bool:
+    """An error body says that the request is at fault, so that it would be refused again.
+
+    By the type ``invalid_request_error``, or by naming a part of the request that could not be parsed. That a server
+    could not parse what its model said (``Failed to parse input at pos 12``) may go well the next time.
+    """
+    try:
+        told = loads(body)
+    except WireError:
+        return False
+    error = told.get("error") if isinstance(told, dict) else None
+    kind, said = (error.get("type"), error.get("message")) if isinstance(error, dict) else (None, error)
+    return kind == "invalid_request_error" or bool(isinstance(said, str) and _UNPARSED.match(said))
 
 
 def told_wait(headers: Headers, now: float) -> float | None:

@@ -6,7 +6,8 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from random import random
@@ -21,7 +22,7 @@ from workbench.targets.endpoint import Endpoint, in_words, is_certificate
 from workbench.targets.masking import Mask
 from workbench.targets.outgoing import Outgoing
 from workbench.targets.recalled import recalled
-from workbench.targets.retrying import MOST_TOLD_SECONDS, backoff, is_for_now, told_wait
+from workbench.targets.retrying import MOST_TOLD_SECONDS, backoff, blames_request, is_for_now, told_wait
 from workbench.targets.simulator import Reply, ScriptedModel, Simulator
 from workbench.targets.target import origin
 from workbench.wire.encoding import decode_partial, detect_encoding
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 
 RETRIES = 3
 """Attempts after the first."""
+
+MOST_LOOKED_AT = 64 * 1024
+LOOK_SECONDS = 5.0
+"""Bytes of a refusal that are read, and the time they have, to see whether it makes sense to send again."""
 
 LEAST_SECRET = 8
 """Characters from which on what a key variable holds is looked for in answers; less is a word like ``none``."""
@@ -210,7 +215,11 @@ class Sender:
         """Take an answer; whether to ask again, the wait for it being over."""
         items = ((n.decode("latin-1"), v.decode("latin-1")) for n, v in response.headers.raw)
         taken.answer(response.status_code, Headers(tuple(items)), response.http_version, response.reason_phrase)
+        stream, first = response.aiter_raw(), list[bytes]()
         wait = self._wait_for(taken, attempt)
+        if wait is not None and taken.status >= 500 and _is_short(taken.headers):
+            first = await _looked_at(stream)
+            wait = None if blames_request(b"".join(first)) else wait
         if wait is not None:
             why = f"{taken.status} {response.reason_phrase}".strip()
             await response.aclose()
@@ -220,14 +229,14 @@ class Sender:
         heard(Answered(taken.status, shown.headers if shown else Headers(), taken.age()))
         if 300 <= taken.status < 400:
             taken.note = self._redirect(taken)
-        await self._read(taken, response, heard, Mask(self._redactor, key.secrets))
+        await self._read(taken, _joined(first, stream), heard, Mask(self._redactor, key.secrets))
         return False
 
-    async def _read(self, taken: _Taken, response: httpx.Response, heard: Heard, mask: Mask) -> None:
+    async def _read(self, taken: _Taken, stream: AsyncIterator[bytes], heard: Heard, mask: Mask) -> None:
         import httpx
 
         try:
-            async for data in response.aiter_raw():
+            async for data in stream:
                 at = taken.take(data)
                 if shown := mask.feed(data):
                     heard(Arrived(shown, at))
@@ -274,6 +283,33 @@ class Sender:
         except ValueError:
             host = ""
         return f"redirected to {self._said(host) or 'nowhere'}, and not followed: a request goes to its target alone"
+
+
+def _is_short(headers: Headers) -> bool:
+    """A body that is no work to look at before it is decided whether to ask again."""
+    length = headers.get("content-length") or ""
+    return length.isdecimal() and len(length) < 6 and int(length) <= MOST_LOOKED_AT
+
+
+async def _looked_at(stream: AsyncIterator[bytes]) -> list[bytes]:
+    """A short body, as far as it comes at once."""
+    import asyncio
+
+    import httpx
+
+    first = list[bytes]()
+    with suppress(httpx.TransportError, TimeoutError):
+        async with asyncio.timeout(LOOK_SECONDS):
+            async for data in stream:
+                first.append(data)
+    return first
+
+
+async def _joined(first: Sequence[bytes], rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    for data in first:
+        yield data
+    async for data in rest:
+        yield data
 
 
 @dataclass(slots=True)
