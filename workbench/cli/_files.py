@@ -5,14 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.cli._progress import counting
 from workbench.errors import UsageError, WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspector
     from workbench.wire.session import Session
+
+MANY = 500
+"""Exchanges from which on inspecting them takes a second or more."""
 
 FILE_HELP = "any format an importer knows, a bare request, response, event stream or model text; - for standard input"
 
@@ -50,11 +55,24 @@ def validate(args: argparse.Namespace) -> None:
         adapters.get(args.protocol)
 
 
-def inspector(session: Session, args: argparse.Namespace) -> Inspector:
-    """An inspector with the contract and protocol asked for."""
+def inspector(session: Session, args: argparse.Namespace, *, is_lazy: bool = False) -> Inspector:
+    """An inspector with the contract and protocol asked for.
+
+    On a terminal a long session is inspected at once behind a bar, as far as ``--exchange`` needs it.
+
+    Args:
+        is_lazy: what is inspected is shown as it comes, which needs no bar.
+    """
     from workbench.inspection import Inspector
 
-    return Inspector(session, provider=args.provider, protocol=args.protocol)
+    made = Inspector(session, provider=args.provider, protocol=args.protocol)
+    number = getattr(args, "exchange", None)
+    needed = len(session) if number is None else min(number, len(session))
+    if needed >= MANY and sys.stderr.isatty() and not is_lazy:
+        with counting("inspecting", needed) as advance:
+            for _ in islice(made.steps(), needed):
+                advance()
+    return made
 
 
 def chosen(session: Session, number: int | None, *, default: int = 0) -> int:

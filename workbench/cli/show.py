@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     _validate_parser(args)
     session = _files.open_file(args.file)
     try:
-        inspector = _files.inspector(session, args)
+        inspector = _files.inspector(session, args, is_lazy=args.format == "text")
         wanted = range(len(session))
         if args.exchange is not None:
             wanted = range(_files.chosen(session, args.exchange), _files.chosen(session, args.exchange) + 1)
