@@ -135,6 +135,8 @@ class Outward(Follower):
         """Probe models, first the simulator of the contract that the exchange is read under."""
         from workbench.tui.screens.lab import LabScreen
 
+        if not self.is_furnished:
+            return
         row = self.opened.row if self.opened else None
         label = self.opened.detail.contract.label if self.opened else "openai"
         self.app.push_screen(LabScreen(label, (row and row.protocol) or "", is_own=row is not None))
@@ -143,7 +145,8 @@ class Outward(Follower):
         """What this session cost, turn by turn, and how tool use went."""
         from workbench.tui.screens.metrics import of_session
 
-        of_session(self._session)
+        if self.is_furnished:
+            of_session(self._session)
 
     def action_export(self) -> None:
         """Write the request, as it was recorded or as it was edited last, in a form that others take."""
