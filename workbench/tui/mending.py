@@ -50,6 +50,8 @@ class Mending:
         """Why no repair of a finding can be shown."""
         from workbench.repairs import is_repairable
 
+        if finding is None and not self.screen.state.is_done:
+            return f"still inspecting: no finding so far ({self.screen.state.progress()})"
         if finding is None:
             return "nothing to repair here: there is no finding"
         if not is_repairable(finding):

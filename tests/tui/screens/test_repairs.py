@@ -116,6 +116,15 @@ async def test_where_there_is_nothing_to_repair_that_is_said() -> None:
         assert "nothing to repair here: there is no finding" in driver.text
 
 
+async def test_no_finding_so_far_is_not_said_to_be_none() -> None:
+    async with showing(session(), (120, 40)) as driver:
+        rows = driver.screen.state.rows
+        driver.screen.state.rows = ()
+        assert driver.screen.mending.why_none(None) == "still inspecting: no finding so far (inspected 0 of 1)"
+        driver.screen.state.rows = rows
+        assert driver.screen.mending.why_none(None) == "nothing to repair here: there is no finding"
+
+
 async def test_advice_is_nothing_to_repair() -> None:
     async with showing(samples.example("anthropic-prompt-cache-broken")) as driver:
         await driver.press("f")
