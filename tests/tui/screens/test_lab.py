@@ -125,7 +125,9 @@ async def change_result(driver: Driver, screen: StepScreen, text: str) -> None:
     await until(driver.pilot, lambda: driver.focused == "asked")
     while screen.outline.cursor != at:
         await driver.press("j" if screen.outline.cursor < at else "k")
-    await driver.press("e", "ctrl+home", "ctrl+k", *text, "ctrl+s")
+    await driver.press("e")
+    await until(driver.pilot, lambda: driver.focused == "writing")
+    await driver.press("ctrl+home", "ctrl+k", *text, "ctrl+s")
     await until(driver.pilot, lambda: screen.stood and screen.stood.is_changed)
 
 

@@ -100,20 +100,20 @@ class StepScreen(StepDesk):
         if self.runs_on:
             self._send()
 
-    def on_failed(self, message: Failed) -> None:
+    async def on_failed(self, message: Failed) -> None:
         self._is_busy = self.is_sending = self.runs_on = False
         self._dispatch = None
         if is_open(self):
             self.say(message.why)
             self.show_state()
             if self._writing:
-                self._write(*self._writing)
+                await self._write(*self._writing)
 
     # Sending.
 
-    def on_line_view_entered(self, message: LineView.Entered) -> None:
+    async def on_line_view_entered(self, message: LineView.Entered) -> None:
         if message.view is self.outline:
-            self.action_edit()
+            await self.action_edit()
         else:
             self._send()
 
@@ -169,7 +169,7 @@ class StepScreen(StepDesk):
 
     # Changing the request.
 
-    def action_edit(self) -> None:
+    async def action_edit(self) -> None:
         """Write the value under the cursor in place."""
         if (found := self._editable()) is not None:
             studied, row = found
@@ -180,7 +180,7 @@ class StepScreen(StepDesk):
             if len(way.written) > MOST_IN_PLACE or not ways.is_plain(text):
                 self.say(f"{row.name} ({size(len(way.written))}) cannot be shown here: E opens your editor")
             else:
-                self._write(studied, way, text)
+                await self._write(studied, way, text)
 
     def action_editor(self) -> None:
         """Write it in the person's own editor."""
@@ -211,9 +211,9 @@ class StepScreen(StepDesk):
             return None
         return stood.studied, row
 
-    def _write(self, studied: Studied, way: Way, text: str) -> None:
-        self.query("#writing").remove()
-        self._writing = studied, way, text
+    async def _write(self, studied: Studied, way: Way, text: str) -> None:
+        self._writing = studied, way, text  # before anything is waited for: a key that is held down comes again
+        await self.query("#writing").remove()
         writing = Writing(text, f"Pending request · as {way.word}", is_line=way.is_line, id="writing")
         self.add_class("-writing")
         self.remove_class("-on-reasoned")
