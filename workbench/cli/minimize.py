@@ -9,7 +9,8 @@ The contract of the target judges first, which costs nothing. The target (sim:CO
 URL; default: the simulator of the contract of the exchange) is asked whether it agrees, at most --budget times, never
 twice about one body; a real endpoint only after asking, or with --yes. Ctrl-c stops, and what is smallest is kept.
 
-The edits are the repairs of the contract, and what an earlier request that was accepted has and this one does not.
+The edits are the repairs of the contract, and what an earlier request that was accepted has and this one does not: an
+element as it was there comes before an edit that puts only a part of it back.
 
   workbench minimize session.wb --target sim:anthropic -o smallest.json
 
