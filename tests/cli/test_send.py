@@ -47,7 +47,7 @@ def test_a_simulator_refuses_and_says_why(run: Run) -> None:
     )
     assert lines[3].startswith("answer: 400 · ")
     assert "  refused: The `reasoning_content` in the thinking mode must be passed back to the API." in lines
-    assert lines[-1] == "recorded in the working session beside it"
+    assert lines[-1] == "recorded in the working session: the app shows it as a branch"
 
 
 def test_json_says_all_of_it(run: Run) -> None:
@@ -308,3 +308,10 @@ def test_signed_blocks_that_an_edit_unbound_are_named_and_left_out(run: Run, tmp
     assert sent and SIGNED.encode() not in sent.body.raw
     told = json.loads(run(*words, "--format", "json").out)["sent"][0]
     assert told["unbound"] == ["/messages/1/content/0"] and told["dropped"] == []
+
+
+@pytest.mark.parametrize("out", ["/dev/full", "/nowhere/at-all/x.wb"])
+def test_nothing_is_sent_whose_answer_could_not_be_kept(run: Run, out: str) -> None:
+    done = run("send", SESSIONS / "deepseek-reasoning-lost.jsonl", "--target", "sim:deepseek", "--out", out)
+    assert (done.status, done.out) == (2, "")
+    assert f"{out} cannot be written" in done.err

@@ -20,7 +20,7 @@ connections that break before an answer are tried again, as the server says or w
 says that the request is at fault. Tools are never run.
 
 What was sent and answered is kept in OUT, a session file that begins with the exchange itself, else in the working
-session beside FILE, which the app shows as a branch. What came before ctrl-c is kept, too.
+session of FILE, which the app shows as a branch. What came before ctrl-c is kept, too.
 
 JSON output is one object:
   {{"path", "exchange", "protocol", "recorded_in", "sent": [{{"target", "url", "protocol", "model", "stream", "bytes",
@@ -123,8 +123,16 @@ def _targets(args: argparse.Namespace) -> list[Target]:
         raise UsageError("a limit is below zero, or no time at all", hint="give --retries N, --timeout SECONDS")
     if args.out:
         _files.refuse_to_replace(Path(args.out), args.file, is_forced=args.force)
+        _refuse_unwritable(Path(args.out))
     found = [resolve(text, args.spoken, key_variable=args.key_variable) for text in dict.fromkeys(args.target)]
     return [replace(target, contract=target.contract or args.provider or "") for target in found]
+
+
+def _refuse_unwritable(out: Path) -> None:
+    """An answer may have cost something: where it cannot be kept, nothing is sent. Raises UsageError."""
+    folder = out.absolute().parent
+    if (out.exists() and not out.is_file()) or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise UsageError(f"{out} cannot be written", hint="name a file in a folder that can be")
 
 
 def _opened(args: argparse.Namespace) -> Session:
@@ -300,7 +308,10 @@ class _Job:
             for line in _send_report.result_lines(row):
                 _output.emit(line)
         if self.kept.where:
-            _output.emit(f"recorded in {self.kept.where if self.args.out else f'the {WORKING} beside it'}")
+            place = self.kept.where if self.args.out else f"the {WORKING}: the app shows it as a branch"
+            _output.emit(f"recorded in {place}")
+        if self.kept.trouble:
+            _output.complain(self.kept.trouble, 0)
 
 
 class _Kept:
@@ -318,6 +329,11 @@ class _Kept:
     def parent(self) -> str:
         """Id of the exchange that is sent again."""
         return self._root.id
+
+    @property
+    def trouble(self) -> str:
+        """Why what came of it is not kept, "" where it is."""
+        return self._workspace.trouble
 
     @property
     def where(self) -> str:
