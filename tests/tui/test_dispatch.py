@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from threading import Event, Thread
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tests.tui import samples
 from workbench.errors import UsageError
 from workbench.inspection import Inspector
+from workbench.targets import sending
 from workbench.targets.outgoing import Outgoing, prepare
 from workbench.targets.sending import Answered, Arrived, Retrying, Sender
 from workbench.targets.target import resolve
@@ -106,3 +108,13 @@ def test_of_a_large_session_simulators_are_given_the_conversation(monkeypatch: p
     kept = known_to(inspector, session, 2)
     here = inspector.rows[2].conversation
     assert len(kept) == sum(row.index == 2 or row.conversation == here for row in inspector.rows)
+
+
+def test_of_a_bomb_that_arrives_only_what_it_was_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "MAX_RECORDED_BODY", 1000)
+    heard, packed = Heard(outgoing()[1], 0.0), gzip.compress(bytes(5000))
+    heard.hear(Answered(200, Headers((("content-encoding", "gzip"),)), 0.0))
+    heard.hear(Arrived(packed, 0.1))
+    for exchange in (heard.exchange(), heard.kept()):
+        assert exchange.response and exchange.response.body.raw == b""
+        assert exchange.response.body.original_length == len(packed) == heard.size

@@ -285,6 +285,15 @@ class Sender:
         return f"redirected to {self._said(host) or 'nowhere'}, and not followed: a request goes to its target alone"
 
 
+def bounded(body: Body) -> Body:
+    """A body as it came; of a compressed one that grows beyond what is kept of any other, only what it was."""
+    if not body.encoding or len(decode_partial(body, MAX_RECORDED_BODY + 1)[0]) <= MAX_RECORDED_BODY:
+        return body
+    why = f"the answer grows beyond {MAX_RECORDED_BODY:,} bytes when it is decoded, and was not kept"
+    digest = sha256(body.raw).hexdigest()
+    return Body(is_raw=False, note=why, original_length=len(body.raw), original_digest=digest)
+
+
 def _is_short(headers: Headers) -> bool:
     """A body that is no work to look at before it is decided whether to ask again."""
     length = headers.get("content-length") or ""
@@ -358,23 +367,18 @@ class _Taken:
         self.state, self.duration = State.ABORTED, self.age()
         self.note = "; ".join(filter(None, (self.note, why)))
 
-    def _body(self) -> Body:
-        """What came; of a compressed body that grows beyond what is kept of any other, only what it was."""
-        raw = b"".join(self.pieces)
-        encoding = detect_encoding(raw, self.headers.get("content-encoding") or "")
-        if not encoding or len(decode_partial(Body(raw, encoding), MAX_RECORDED_BODY + 1)[0]) <= MAX_RECORDED_BODY:
-            return Body(raw, encoding, tuple(self.chunks))
-        why = f"the answer grows beyond {MAX_RECORDED_BODY:,} bytes when it is decoded, and was not kept"
-        self.state, self.note = State.ABORTED, "; ".join(filter(None, (self.note, why)))
-        return Body(is_raw=False, note=why, original_length=len(raw), original_digest=sha256(raw).hexdigest())
-
     def exchange(self) -> Exchange:
         """It as an exchange, with the secrets that are in it."""
-        body = self._body()
+        raw = b"".join(self.pieces)
+        body = bounded(Body(raw, detect_encoding(raw, self.headers.get("content-encoding") or ""), tuple(self.chunks)))
+        if body.note:
+            self.state, self.note = State.ABORTED, "; ".join(filter(None, (self.note, body.note)))
         response = HttpResponse(self.status, self.headers, body, self.reason, self.version) if self.status else None
         meta: dict[str, JsonValue] = {"target": self.outgoing.target.name}
         if self.attempts > 1:
             meta["attempts"] = self.attempts
+        if self.outgoing.is_converted:
+            meta["converted"] = self.outgoing.protocol
         return Exchange(
             uuid.uuid4().hex[:12],
             replace(self.request, http_version=self.version or self.request.http_version),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from textual.message import Message
 
-from workbench.targets.sending import Answered, Arrived, Event, Interrupted, Retrying, Sender
+from workbench.targets.sending import Answered, Arrived, Event, Interrupted, Retrying, Sender, bounded
 from workbench.tui.service import Answer
 from workbench.tui.service import is_open as is_open
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpResponse, Origin, State
@@ -144,8 +144,8 @@ class Heard:
         """What came, as an exchange."""
         with self._lock:
             body = Body(bytes(self._body), self._headers.get("content-encoding") or "", tuple(self._chunks))
-            answer = HttpResponse(self._status, self._headers, body) if self._status else None
-            at = self._at
+            status, headers, at = self._status, self._headers, self._at
+        answer = HttpResponse(status, headers, bounded(body)) if status else None
         return Exchange(
             uuid.uuid4().hex[:12],
             self.outgoing.request,
