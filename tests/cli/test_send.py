@@ -19,6 +19,7 @@ from workbench.importers import open_input
 from workbench.targets.sending import Answered, Arrived
 from workbench.wire.exchange import Exchange, Headers, Origin, State
 from workbench.wire.session import store
+from workbench.workspace import open_for
 
 LOST = SESSIONS / "deepseek-reasoning-lost.jsonl"
 LOOP = SESSIONS / "anthropic-tool-loop.jsonl"
@@ -97,6 +98,13 @@ def test_what_is_sent_is_kept(run: Run, tmp_path: Path, own_home: Path) -> None:
     (beside,) = own_home.rglob("*.session")
     nodes = open_input(str(beside))
     assert nodes.exchange(len(nodes) - 1).origin is Origin.RESENT
+
+
+def test_what_was_converted_is_not_edited_on(run: Run) -> None:
+    assert run("send", LOST, "--exchange", 1, "--target", "sim:gemini").status == 0
+    recorded = open_input(str(LOST))
+    workspace = open_for(recorded)
+    assert workspace.current(0) == workspace.root(0) and len(workspace.below(workspace.root(0))) == 3
 
 
 def test_a_real_endpoint_is_asked_about(run: Run) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
 
 from tests.workspace.stories import body, edit, exchange, source
 from workbench.decode import REQUEST
 from workbench.editing import with_body
 from workbench.inspection import Inspector
 from workbench.wire.exchange import HttpResponse
-from workbench.workspace import Node, Workspace
+from workbench.workspace import Node, Workspace, open_for
 
 
 def test_a_branch_stands_in_the_place_of_what_was_recorded() -> None:
@@ -43,3 +46,19 @@ def test_answers_that_led_to_a_request_stand_before_it() -> None:
     assert [placed.exchange(n).id for n in range(len(placed))] == ["e0", sent.id, went_on.id]
     other = edit(workspace, sent, "hi", "another try")
     assert len(workspace.in_place(other)) == 2
+
+
+def test_a_branch_has_trees_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    recorded = source()
+    workspace = open_for(recorded)
+    first = edit(workspace, workspace.root(1), "hi", "ho")
+    placed = workspace.in_place(first, "a branch")
+    assert (placed.name, workspace.in_place(first).name) == ("a branch", recorded.name)
+    beside = open_for(placed)
+    assert beside.notices == []
+    edit(beside, beside.root(1), "ho", "ha")
+    beside.close()
+    assert [n.title for n in open_for(placed).branches(1)] == ["ho is ha"]
+    workspace.close()
+    assert [n.id for n in open_for(recorded).branches(1)] == [first.id]

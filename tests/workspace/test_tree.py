@@ -79,6 +79,17 @@ def test_an_answer_is_a_node_and_its_request_is_edited_further() -> None:
     assert titles(workspace.path(edit(workspace, again, "ho", "ha")))[-2:] == ["sent to sim:openai: 400", "ho is ha"]
 
 
+def test_what_was_converted_to_be_sent_is_not_where_somebody_edits_on(file: Path) -> None:
+    workspace = Workspace(source(), file)
+    first = edit(workspace, workspace.root(0), "hi", "ho")
+    meta = {"target": "sim:gemini", "converted": "gemini"}
+    sent = workspace.sent(first, replace(first.exchange, id="sent", response=HttpResponse(200), meta=meta))
+    assert workspace.children(first) == [sent]
+    assert workspace.current(0) == first
+    workspace.close()
+    assert Workspace(source(), file).current(0).id == first.id
+
+
 def test_everything_is_there_when_it_is_opened_again(file: Path) -> None:
     recorded = source()
     workspace = Workspace(recorded, file)

@@ -352,7 +352,10 @@ class _Kept:
         if self._out:
             store.save(self._exchanges, self._out, about={"made": f"sent to {sent.target.name}"})
             return
+        here = self._workspace.current(self._root.index)
         node, own = self._root, self._root.exchange.request
         if own is None or own.body.raw != sent.request.body.raw:
             node = self._workspace.commit(node, sent.request, sent.notes[0] if sent.notes else "changed to be sent")
         self._workspace.sent(node, exchange)
+        if sent.is_converted:
+            self._workspace.go(here)

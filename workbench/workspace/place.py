@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 
+from workbench import notes
 from workbench.decode import REQUEST, Decoded
 from workbench.ir import NOTHING
 from workbench.wire.exchange import Exchange, Origin, Summary, summarize
@@ -19,12 +21,13 @@ class InPlace:
         index: of the exchange whose place is taken.
         way: the exchanges of the branch, the last being the one that it is about. Of those before it only answers
             that its request goes on from are taken.
+        name: of the session; "" for the one of the source.
     """
 
     is_live = False
 
-    def __init__(self, source: Session, index: int, way: Sequence[Exchange]) -> None:
-        self.name = source.name
+    def __init__(self, source: Session, index: int, way: Sequence[Exchange], name: str = "") -> None:
+        self.name = name or source.name
         self.about: Mapping[str, str] = source.about or NOTHING
         self.damage: tuple[str, ...] = source.damage
         self._source, self._before = source, max(index, 0)
@@ -41,6 +44,11 @@ class InPlace:
         if index < self._before:
             return self._source.exchange(index)
         return self._taken[index - self._before]
+
+    def identity(self) -> str:
+        """What it is known by: not what its source is, with which it begins. Raises SessionFormatError."""
+        told = [notes.identity(self), *(exchange.id for exchange in self._taken)]
+        return sha256("\0".join(told).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     def refresh(self) -> frozenset[int]:
         """It does not grow."""

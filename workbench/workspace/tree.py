@@ -134,13 +134,17 @@ class Workspace:
         return self._add(Node(exchange.id, parent.id, self._held(exchange, parent), title, parent.index))
 
     def sent(self, parent: Node, exchange: Exchange) -> Node:
-        """What a target answered to the request of a node. Somebody stands there then."""
+        """What a target answered to the request of a node. Somebody stands there then.
+
+        Of a request that was converted for it they stay where they are: it is not the one that is edited.
+        """
         status = exchange.response.status if exchange.response else "no answer"
         title = _line(f"sent to {exchange.meta.get('target', 'a target')}: {status}")
         exchange = replace(
             exchange, id=self._free(exchange.id), parent=parent.id, origin=Origin.RESENT, note=exchange.note or title
         )
-        return self._add(Node(exchange.id, parent.id, self._held(exchange, parent), title, parent.index))
+        node = Node(exchange.id, parent.id, self._held(exchange, parent), title, parent.index)
+        return self._made(node) if "converted" in exchange.meta else self._add(node)
 
     def children(self, node: Node) -> list[Node]:
         """What was made of a node, in order."""
@@ -201,14 +205,13 @@ class Workspace:
         about = {"made": "by editing and sending", "source": self.source.name}
         return MemorySession(f"edits of {self.source.name}", exchanges, about=about)
 
-    def in_place(self, node: Node) -> Session:
-        """The source up to the exchange that was edited, with a node in its place.
+    def in_place(self, node: Node, name: str = "") -> Session:
+        """The source up to the exchange that was edited, with a node in its place; ``name`` is its name.
 
         Answers that led to the node's request, as of a conversation that was continued, stand before it.
         """
-        return InPlace(
-            self.source, node.index, [n.exchange for n in self.path(node) if n.parent is not None or n.id == node.id]
-        )
+        way = [n.exchange for n in self.path(node) if n.parent is not None or n.id == node.id]
+        return InPlace(self.source, node.index, way, name)
 
     def close(self) -> None:
         """Leave one single file; the source stays open."""
@@ -222,11 +225,14 @@ class Workspace:
         return next((n.name for n in reversed(self.path(node)) if n.name), "")
 
     def _add(self, node: Node) -> Node:
+        return self.go(self._made(node))
+
+    def _made(self, node: Node) -> Node:
         assert node.parent
         self._keep_way(self._nodes[node.parent])
         self._attach(node)
         self._keep(node)
-        return self.go(node)
+        return node
 
     def _attach(self, node: Node) -> None:
         self._nodes[node.id] = node
@@ -309,7 +315,7 @@ def open_for(session: Session) -> Workspace:
     Nothing is raised for what cannot be read or written: ``notices`` and ``trouble`` say so.
     """
     try:
-        known_by = notes.identity(session)
+        known_by = session.identity() if isinstance(session, InPlace) else notes.identity(session)
     except SessionFormatError:
         known_by = ""
     return Workspace(session, resources.state_folder("work") / f"{known_by}.session" if known_by else None)

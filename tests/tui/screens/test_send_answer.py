@@ -92,6 +92,7 @@ async def test_a_repair_is_applied_sent_and_accepted_beside_the_refusal() -> Non
         await driver.press("q", "o")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen) and driver.screen.opened)
         assert driver.screen.opened and driver.screen.opened.row.summary.status == 200
+        assert 'branch "add an error result' in driver.text and "any longer" not in driver.text
         await driver.press("q", "e")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, EditScreen))
         assert not any(isinstance(below, AnswerScreen) for below in driver.app.screen_stack)

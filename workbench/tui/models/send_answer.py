@@ -9,7 +9,7 @@ from workbench.differences.wire import common
 from workbench.tui.lines import Line, Span, line, plain, wrap
 from workbench.tui.models.tools import laid_out
 from workbench.tui.models.words import count, duration, size
-from workbench.tui.safetext import cells, from_bytes
+from workbench.tui.safetext import cells, clip, from_bytes
 from workbench.wire.exchange import State
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workbench.decode import Decoded
     from workbench.inspection import Trial
     from workbench.targets.sending import Retrying
+    from workbench.workspace import Node
 
 BEFORE, AFTER, BOTH = "before", "after", "both"
 """Which of the answers is shown."""
@@ -31,6 +32,12 @@ MOST_LINES = 400
 
 LEAST_SHARED = 0.2
 """How much of a text the other one has to share for what differs to be marked: else all of it does."""
+
+
+def branch_of(node: Node, sent: Node, session: str) -> str:
+    """Name of a session that holds what was sent in the place of what a session of that name holds."""
+    what = sent.name or node.name or (sent.title if node.parent is None else node.title)
+    return f'branch "{clip(what, 36)}" of {session}'
 
 
 class Said(NamedTuple):

@@ -301,7 +301,8 @@ class AnswerScreen(Screen[bool]):
         if not self.is_over or recorded is None:
             self.notify("it was not sent" if self.why else ON_ITS_WAY, markup=False)
             return
-        self.session.working.ask(lambda workspace: workspace.in_place(recorded), self._open)
+        name = send_answer.branch_of(self.node, recorded, self.session.state.name)
+        self.session.working.ask(lambda workspace: workspace.in_place(recorded, name), self._open)
 
     def _open(self, made: Session) -> None:
         from workbench.tui.screens.session import SessionScreen
@@ -322,7 +323,8 @@ class AnswerScreen(Screen[bool]):
                 self.dismiss(True)
 
         if self.is_over:
-            self.session.working.go(self.recorded or self.node, stand)
+            is_same = self.recorded is not None and not self.sent.outgoing.is_converted
+            self.session.working.go(self.recorded if self.recorded and is_same else self.node, stand)
         else:
             self.notify(ON_ITS_WAY, markup=False)
 
