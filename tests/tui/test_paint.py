@@ -18,6 +18,7 @@ def style_of(names: str) -> Style:
         (line("exactly 10"), "exactly 10"),
         (line("more than 10"), "more than…"),
         (line("five ", "then more"), "five then…"),
+        (line("cut here…  ", "more"), "cut here… "),
         (line("日本語日本語"), "日本語日 …"),
         (line(Span("a", width=4), Span("b", width=-3), "|"), "a     b|  "),
         (line(Span("abcdef", width=4), "|"), "abc…|     "),

@@ -67,12 +67,13 @@ def _safe(span: Span, room: int) -> Iterator[Safe]:
 
 
 def _crop(pieces: list[Safe], width: int) -> Iterator[Safe]:
-    """The pieces in exactly ``width`` columns, the last of them an ellipsis."""
+    """The pieces in exactly ``width`` columns, the last of them an ellipsis unless one is there."""
     room = width - 1
     for text, names in pieces:
         size = cell_len(text)
         if size > room:
-            yield set_cell_size(text, max(0, room)) + "…"[:width], names
+            kept = set_cell_size(text, max(0, room))
+            yield kept + (" " if kept.endswith("…") else "…")[:width], names
             return
         yield text, names
         room -= size
