@@ -34,6 +34,7 @@ async def test_a_target_is_chosen_by_keys(keys: tuple[str, ...], name: str, prot
     name_it("http://127.0.0.1:9")
     async with showing(samples.example(samples.LOST_RESULT), (80, 24)) as driver:
         got = await choosing(driver)
+        assert [row for row in driver.text.split("\n") if "▹" in row and "sim:deepseek:v4 " in row]
         for key in keys:
             await driver.press(key)
             pane = driver.app.screen

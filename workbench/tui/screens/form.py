@@ -40,11 +40,18 @@ class Suggestion(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """Suggestions for a text; ``common`` is as much as all of them share, ``why_not`` says why there are none."""
+    """Suggestions for a text.
+
+    Attributes:
+        common: as much as all of them share.
+        why_not: why there are none.
+        taken: text of the one that enter takes as long as nobody walks to another; "" for none.
+    """
 
     suggestions: Sequence[Suggestion]
     common: str = ""
     why_not: str = ""
+    taken: str = ""
 
 
 class SuggestionPane(LineView, can_focus=False):
@@ -81,7 +88,10 @@ class SuggestionPane(LineView, can_focus=False):
         return wrap(self.offer.why_not, width, "muted", most=3) if self.offer.why_not else []
 
     def signs(self, item: int, inside: int) -> Line:
-        return line(Span(" ▸" if self.is_walked and item == self.cursor else "  ", "accent"))
+        if self.is_walked:
+            return line(Span(" ▸" if item == self.cursor else "  ", "accent"))
+        is_taken = self.offer.taken and self.offer.suggestions[item].text == self.offer.taken
+        return line(Span(" ▹" if is_taken else "  ", "accent"))
 
     def under(self, item: int) -> str:
         return "cursor" if self.is_walked and item == self.cursor else ""

@@ -90,7 +90,7 @@ def offer_targets(text: str, own: str) -> Offer:
         mine, trouble = (), [Suggestion(f"targets.yaml: {error}", typed, is_final=False)]
     known = [Suggestion(line_of(each), each.name) for each in (*mine, *providers().values())]
     here = Suggestion(f"{LOCAL:<{NAME}} look for model servers on this machine", LOCAL, is_final=False)
-    return _held([first, *known, here, *others], typed, trouble)
+    return _held([first, *known, here, *others], typed, trouble)._replace(taken="" if typed else first.text)
 
 
 def offer_protocols(text: str) -> Offer:
