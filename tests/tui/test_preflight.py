@@ -14,6 +14,7 @@ from workbench.inspection import Inspector
 from workbench.targets.target import resolve
 from workbench.tui.preflight import look
 from workbench.wire.patch import Replace
+from workbench.wire.session import MemorySession
 from workbench.workspace import Workspace
 
 
@@ -58,6 +59,6 @@ def test_what_cannot_be_sent_says_why() -> None:
     inspector, root = Inspector(session), Workspace(session).root(2)
     with pytest.raises(UsageError, match="does not speak gemini"):
         look(inspector, root, resolve("sim:anthropic"), "gemini")
-    empty = replace(root, exchange=replace(root.exchange, request=None))
+    unasked = MemorySession("unasked", (replace(root.exchange, request=None),))
     with pytest.raises(LocalProtocolError, match="no request was recorded"):
-        look(inspector, empty, resolve("sim:anthropic"))
+        look(Inspector(unasked), Workspace(unasked).root(0), resolve("sim:anthropic"))
