@@ -123,6 +123,9 @@ MAX_CHECK_BYTES = 4 * 1024 * 1024
 MAX_REPAIRS_OFFERED = 4
 """Repairs that a check offers for one finding."""
 
+BYTES_PER_TOKEN = 4
+"""Of JSON text, on average: an estimate where nobody counts, and said to be one wherever it is shown."""
+
 LEAST_CACHED_TOKENS = 1024
 """Tokens below which a prompt is not cached, where a contract says nothing else: the least that OpenAI and most of
 Anthropic's models cache."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from workbench.cli import _files, _output
+from workbench.cli.matrix import SIGNS
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspector
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from workbench.targets.target import Target
     from workbench.whatif import Outcome, Variant
     from workbench.wire.session import Session
-
-SIGNS = {"accepts": "✓", "refuses": "✗", "suspicious": "!", "unknown": "?"}
 
 Done = TypeVar("Done")
 

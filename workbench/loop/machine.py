@@ -15,6 +15,7 @@ from workbench.decode import Decoded
 from workbench.editing import text_of
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import Message, Reasoning, Text, ToolCallIR
+from workbench.limits import BYTES_PER_TOKEN
 from workbench.loop.following import Following, following, result_values, text_result_values, user_values
 from workbench.loop.policy import AS_IT_COMES, Policy
 from workbench.loop.recorded import call_key
@@ -22,9 +23,6 @@ from workbench.loop.said import answer_values
 from workbench.loop.steps import BUILT_IN, Answer, Ended, Limits, Outcome, Reason, Result, Say, Send, Step
 from workbench.rules import Contract, contracts
 from workbench.wire.exchange import Exchange, State
-
-BYTES_PER_TOKEN = 4
-"""Of JSON text, on average: the estimate where an answer brings no counts."""
 
 DEFAULT_LIMITS = Limits()
 

@@ -19,9 +19,6 @@ from workbench.rules import Contract
 from workbench.rules.cost import overhead
 from workbench.wire.jsontext import dumps
 
-BYTES_PER_TOKEN = 4
-"""Of JSON text, on average: the estimate where an answer brings no counts."""
-
 ANSWERING = ("assistant", "model")
 
 
@@ -151,10 +148,10 @@ def _turn(decoded: Decoded, request: ModelRequest, contract: Contract, conversat
     counted = _prompt(usage)
     added = overhead(contract, request)
     weights = _weights(decoded, request)
-    prompt = counted if counted is not None else sum(weights) // BYTES_PER_TOKEN + added
+    prompt = counted if counted is not None else sum(weights) // limits.BYTES_PER_TOKEN + added
     added = min(added, prompt)
     system, tools, history, new = _shared(prompt - added, weights)
-    wrote = usage.output if usage and usage.output is not None else _said(decoded) // BYTES_PER_TOKEN
+    wrote = usage.output if usage and usage.output is not None else _said(decoded) // limits.BYTES_PER_TOKEN
     least = contract.term("cost.cache-minimum")
     return Turn(
         index=decoded.index,

@@ -5,10 +5,8 @@ from __future__ import annotations
 from workbench.decode import Decoded
 from workbench.probes._script import Ask, Probe, Sample, unclear
 from workbench.probes._subject import Subject
+from workbench.targets.retrying import NOT_ABOUT_THE_REQUEST
 from workbench.wire.exchange import Exchange, State
-
-NOT_ABOUT_THE_MODEL = (401, 402, 403, 407, 408, 425, 429)
-"""Statuses that say nothing of what the model can do; nor does any from 500 on."""
 
 
 class Run:
@@ -55,7 +53,7 @@ def unmeasured(exchange: Exchange) -> str:
     response = exchange.response
     if response is None or not response.status:
         return f"no answer came: {exchange.note or exchange.state}"
-    if response.status in NOT_ABOUT_THE_MODEL or response.status >= 500:
+    if response.status in NOT_ABOUT_THE_REQUEST or response.status >= 500:
         answer = Decoded(0, exchange).response
         told = answer.error.message if answer and answer.error else response.reason
         return f"status {response.status}: {told}"

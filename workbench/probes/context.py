@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from workbench.ir import JsonValue, Message, Text
+from workbench.limits import BYTES_PER_TOKEN
 from workbench.loop import Limits
 from workbench.probes._drive import drive
 from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed, unclear
@@ -19,7 +20,6 @@ from workbench.wire.exchange import Exchange
 SIZES = (1_000, 4_000, 16_000)
 """Tokens of a history, estimated; what small servers keep by default lies between them."""
 
-BYTES_PER_TOKEN = 4
 TURN = 4_000
 """Bytes of one message of the history."""
 

@@ -17,9 +17,6 @@ from workbench.rules._body import values
 from workbench.rules._cache_marks import unmarked
 from workbench.wire.jsontext import loads, string_slice_span
 
-BYTES_PER_TOKEN = 4
-"""Of JSON text, on average: an estimate, and said to be one wherever it is shown."""
-
 DEEPEST = 100
 """Steps of a pointer into what is compared value by value; deeper, whole values are."""
 

@@ -13,7 +13,7 @@ from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Contract
 from workbench.rules._contract_file import matches
 from workbench.rules._finding import Finding, Origin, Severity
-from workbench.rules._prefix import BYTES_PER_TOKEN, Break, first_break
+from workbench.rules._prefix import Break, first_break
 from workbench.rules._words import quote
 from workbench.wire.exchange import Origin as Recorded
 
@@ -76,7 +76,7 @@ def _before(case: Case) -> Decoded | None:
 def _broken(case: Case, old: Decoded, found: Break, paid: int | None) -> Finding:
     least = case.contract.term("cost.cache-minimum")
     least = least if isinstance(least, int) else limits.LEAST_CACHED_TOKENS
-    estimate = found.read_anew // BYTES_PER_TOKEN
+    estimate = found.read_anew // limits.BYTES_PER_TOKEN
     tokens = estimate if paid is None else paid
     how = "an estimated" if paid is None else "measured by both answers,"
     cost = f"{how} {tokens:,} tokens are read anew{' that the request before had cached' if paid else ''}"
@@ -118,7 +118,7 @@ def _tools(case: Case) -> Iterator[Finding]:
     if request is None or not request.tools or (old and old.request and old.request.tools == request.tools):
         return
     size = sum(_size(case.decoded, tool.pointer) for tool in request.tools)
-    tokens = size // BYTES_PER_TOKEN
+    tokens = size // limits.BYTES_PER_TOKEN
     share = size / max(len(case.decoded.request_text), 1)
     if tokens < limits.HEAVY_TOOL_TOKENS or share < limits.HEAVY_TOOL_SHARE:
         return

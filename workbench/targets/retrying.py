@@ -18,6 +18,9 @@ FIRST_SECONDS = 0.5
 MOST_SECONDS = 8.0
 """Backoff doubles from the one to the other, as in the official SDKs."""
 
+NOT_ABOUT_THE_REQUEST: Final = (401, 402, 403, 407, 408, 425, 429)
+"""Refusals that say nothing about the request, or what answers it: who asks, how often, and when."""
+
 MOST_TOLD_SECONDS = 60.0
 """A server that asks for a longer wait than this is not asked again: people are told instead."""
 

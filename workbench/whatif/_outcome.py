@@ -12,6 +12,7 @@ from workbench.decode import RESPONSE
 from workbench.errors import WorkbenchError
 from workbench.inspection import Inspector, Trial
 from workbench.rules import Finding, Severity, Verdict
+from workbench.targets.retrying import NOT_ABOUT_THE_REQUEST
 from workbench.whatif._subject import Variant
 from workbench.wire.exchange import Exchange
 
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from workbench.targets.target import Target
 
 Done = TypeVar("Done")
-
-NOT_ABOUT_THE_REQUEST = (401, 402, 403, 407, 408, 425, 429)
-"""Refusals that say nothing about the request: who asks, how often, and when."""
 
 AT_ONCE = 4
 """Requests on their way at the same time: providers limit more, and one machine gains nothing by it."""

@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Media, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.limits import BYTES_PER_TOKEN
 from workbench.targets.simulator import _senses
 from workbench.wire.jsontext import dumps
-
-BYTES_PER_TOKEN = 4
-"""How token counts are estimated: a token of English text has about four characters."""
 
 SHOWN = 400
 """Characters of a text that answers repeat."""

@@ -27,10 +27,10 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
+from workbench.limits import BYTES_PER_TOKEN
 from workbench.rules import Contract
 from workbench.targets.simulator import _senses
 from workbench.targets.simulator._asked import (
-    BYTES_PER_TOKEN,
     ERROR,
     SHOWN,
     as_json,
