@@ -18,10 +18,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("adapters", "differences", "arguments", "schemas"),
     ("textcalls",),
     ("decode", "conversion"),
-    ("chain", "accumulation", "testing"),
+    ("chain", "accumulation", "testing", "damage"),
     ("rules",),
     ("inspection",),
-    ("editing", "repairs", "targets", "loop", "filters", "matrix", "comparison", "recorder"),
+    ("editing", "repairs", "targets", "loop", "filters", "matrix", "comparison", "recorder", "breakpoints"),
     (
         "whatif",
         "minimize",
@@ -35,7 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "selftest",
         "replay",
     ),
-    ("shelf",),
+    ("shelf", "bridge", "audit"),
     ("tui", "cli", "pytest_plugin", "__main__"),
 )
 """From the bottom up: a room may import its own layer and the ones below it."""

@@ -88,8 +88,10 @@ class Arriving:
         is_request_written, is_answer_written: what of it stands in the file.
     """
 
-    def __init__(self, exchange_id: str, head: RequestHead, at: float, *, epoch: float, hop: str, client: str) -> None:
-        self.id = exchange_id
+    def __init__(
+        self, run: str, key: int, head: RequestHead, at: float, *, epoch: float, hop: str, client: str
+    ) -> None:
+        self.id = f"{run}-{key}"
         self.seq: int | None = None
         self.end: Ended | None = None
         self.held = 0
@@ -99,7 +101,8 @@ class Arriving:
         self._head = head
         self._at = at
         self._epoch = epoch
-        self._hop = hop
+        self._hop = head.hop or hop
+        self._parent = f"{run}-{head.parent}" if head.parent else None
         self._client = client_of(head.headers.get("user-agent") or "", client)
         self._asked = _Side()
         self._answered = _Side()
@@ -198,6 +201,8 @@ class Arriving:
             origin=Origin.RECORDED,
             started_at=self._epoch + self._at,
             hop=self._hop,
+            parent=self._parent,
+            branch=self._head.branch,
             client=self._client,
             note=self._note(),
         )

@@ -31,6 +31,7 @@ class Desk:
     dialer: Dialer
     pool: Pool
     teller: Teller
+    hop: str = ""
     clients: set[ClientConnection] = field(default_factory=set)
 
 
@@ -145,7 +146,8 @@ class ClientConnection(asyncio.Protocol):
             return None
         desk, request = self._desk, read_request(block)
         upstream, target = desk.routes.find(desk.admission.target(request))
-        return Forward(self, desk.teller, desk.pool, desk.dialer, upstream, request, target, request_body(request))
+        body = request_body(request)
+        return Forward(self, desk.teller, desk.pool, desk.dialer, upstream, request, target, body, desk.hop)
 
     def _turn_away(self, bad: BadMessage) -> None:
         """What came is no request that can be forwarded: say so, and end the connection."""

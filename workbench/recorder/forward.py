@@ -53,17 +53,18 @@ class Forward:
     Args:
         target: path and query at the upstream.
         body: follows the request's body.
+        hop: name of the place.
     """
 
     def __init__(
         self, client: Client, teller: Teller, pool: Pool, dialer: Dialer, upstream: Upstream, request: Request,
-        target: bytes, body: Body,
+        target: bytes, body: Body, hop: str = "",
     ) -> None:  # fmt: skip
         self._loop = asyncio.get_running_loop()
         self._client = client
         self._teller, self._tap, self._key = teller, teller.tap, teller.new_key()
         self._pool, self._dialer, self._upstream = pool, dialer, upstream
-        self._request, self._target, self._request_body = request, target, body
+        self._request, self._target, self._request_body, self._hop = request, target, body, hop
         self._is_request_whole = body.is_done
         self._dialing: asyncio.Task[None] | None = None
         self._connection: UpstreamConnection | None = None
@@ -89,6 +90,7 @@ class Forward:
             url=self._upstream.url(self._target),
             headers=request.headers,
             http_version=request.version.decode(),
+            hop=self._hop,
         )
         self._teller.tell(self._tap.began, self._key, self._upstream.name, head, now)
         self._waiting = bytearray(self._head_to_send())

@@ -118,8 +118,9 @@ class Keeper:
             self._unsaid = {"urls": str(value)}
             return
         if isinstance(value, RequestHead):
-            name = f"{self._run}-{key}"
-            self._arriving[key] = Arriving(name, value, at, epoch=self._epoch, hop=self._hop, client=self._client)
+            self._arriving[key] = Arriving(
+                self._run, key, value, at, epoch=self._epoch, hop=self._hop, client=self._client
+            )
         exchange = self._arriving.get(key)
         if exchange is None:
             self.released += weight(value)  # of one that was given up

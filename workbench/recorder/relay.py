@@ -32,10 +32,12 @@ class Relay:
 
     Args:
         upstreams: name → base URL, ``http`` or ``https``, with a path or without.
-        tap: hears every exchange. Should it raise, it is let go of and traffic flows on.
+        tap: hears every exchange. Should it raise, it is let go of and traffic flows on. Relays of one recording share
+            a ``Teller`` around it.
         host: ``127.0.0.1`` or ``::1``; nothing but loopback is listened on.
         port: 0 takes a free one.
         tls: used for https upstreams instead of the system's trust.
+        hop: name of this place, where one recording has several.
 
     Raises:
         UsageError: a base URL, name or host that cannot be.
@@ -44,16 +46,18 @@ class Relay:
     def __init__(
         self,
         upstreams: Mapping[str, str],
-        tap: Tap,
+        tap: Tap | Teller,
         *,
         host: str = "127.0.0.1",
         port: int = 0,
         tls: ssl.SSLContext | None = None,
+        hop: str = "",
     ) -> None:
         if host not in ("127.0.0.1", "::1"):
             raise UsageError(f"{host!a} is not loopback", hint="listen on 127.0.0.1: what passes here holds keys")
         self._routes = Routes(upstreams)
-        self._teller = Teller(tap)
+        self._teller = tap if isinstance(tap, Teller) else Teller(tap)
+        self._hop = hop
         self._host, self._port, self._tls = host, port, tls
         self._server: asyncio.Server | None = None
         self._desk: Desk | None = None
@@ -85,7 +89,7 @@ class Relay:
         self._port = self._server.sockets[0].getsockname()[1]
         pool = Pool()
         dialer = Dialer(pool, (self._host, self._port), self._tls)
-        self._desk = Desk(self._routes, Admission(self._port), dialer, pool, self._teller)
+        self._desk = Desk(self._routes, Admission(self._port), dialer, pool, self._teller, self._hop)
 
     async def close(self) -> None:
         """Stop listening and end every connection at once; exchanges under way end as aborted."""

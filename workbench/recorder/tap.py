@@ -18,6 +18,9 @@ class RequestHead:
     Attributes:
         target: as it stood in the request line ("/v1/messages?beta=true").
         url: absolute, at the upstream: where it was forwarded to.
+        hop: name of the place, "" for that of the whole recording.
+        parent: key of the exchange that this one was made from (an edit, another protocol), 0 for none.
+        branch: what was done to it, "" for nothing.
     """
 
     method: str
@@ -25,6 +28,9 @@ class RequestHead:
     url: str
     headers: Headers
     http_version: str
+    hop: str = ""
+    parent: int = 0
+    branch: str = ""
 
 
 @dataclass(frozen=True, slots=True)

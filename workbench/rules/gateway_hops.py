@@ -11,11 +11,11 @@ from dataclasses import replace
 from itertools import groupby
 
 from workbench.chain.said import Lost, lost
+from workbench.damage.bodies import SAME_JSON, Damage, Deed, damages
 from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.ir import JsonValue
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Origin, Severity
-from workbench.rules._hop_changes import SAME_JSON, Damage, Deed, damages
 from workbench.rules._words import quote, weaker, with_related
 from workbench.wire.jsontext import dumps
 

@@ -1,4 +1,4 @@
-"""What a gateway did to a body of one protocol, as changes that the rules can weigh."""
+"""What a gateway did to a body of one protocol, as changes that rules and people can weigh."""
 
 from __future__ import annotations
 
