@@ -6,47 +6,13 @@ not whether that matters: rules weigh it (``workbench.rules.gateway_hops``), ``c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
-
 from workbench.damage.bodies import Damage as Change
 from workbench.damage.bodies import Deed, damages
+from workbench.damage.kinds import Damage, Kind
 from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.differences.wire import first_difference
 
-
-class Kind(StrEnum):
-    """What happened, in the words that are shown."""
-
-    FIELD_DROPPED = "field dropped"
-    FIELD_ADDED = "field added"
-    VALUE_CHANGED = "value changed"
-    RESHAPED = "reshaped"
-    RESPELLED = "spelled anew"
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """One kind of change on one side, with every place where it happened.
-
-    Attributes:
-        side: "request" or "response".
-        was: pointer (of a header: "/headers/NAME") where it was first seen, as it came in.
-        at: the same, as it went on; of what was dropped, where it would stand.
-        words: what happened there, for people.
-        places: how many places there are.
-        first: offset of the first byte that differs in the body as it went on, None where no byte of it does.
-        is_same_meaning: a reader of the protocol notices nothing.
-    """
-
-    kind: Kind
-    side: str
-    was: str
-    at: str
-    words: str
-    places: int = 1
-    first: int | None = None
-    is_same_meaning: bool = False
+__all__ = ["Damage", "Kind", "between"]
 
 
 def between(before: Decoded, after: Decoded) -> tuple[Damage, ...]:

@@ -1,0 +1,94 @@
+"""The kinds of damage, and the value that names one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What happened, in the words that are shown. Names and words are stable: score cards and JSON carry them."""
+
+    # values of a body
+    FIELD_DROPPED = "field dropped"
+    FIELD_ADDED = "field added"
+    FIELD_RENAMED = "field renamed"
+    FIELD_MOVED = "field moved"
+    EMPTY_DROPPED = "null or empty dropped"
+    VALUE_CHANGED = "value changed"
+    DUPLICATES_LOST = "duplicate key lost"
+    ORDER_CHANGED = "items reordered"
+    IDS_MAPPED = "ids mapped"  # renamed in every place alike
+    CONTENT_SHAPE = "content shape changed"  # a text became a list of one, or the reverse
+    RESHAPED = "reshaped"
+    PROTOCOL_CHANGED = "another protocol"
+    # texts
+    TEXT_TRIMMED = "text trimmed"
+    TEXT_CUT = "text cut"
+    TEXTS_MERGED = "texts merged"
+    TEXTS_SPLIT = "text split"
+    UNICODE_NORMALISED = "Unicode normalised"
+    UNICODE_DAMAGED = "characters damaged"
+    ARGUMENTS_RESPELLED = "JSON in a text written anew"
+    # the same value in other bytes
+    KEY_ORDER = "key order"
+    NUMBER_SPELLING = "number spelling"
+    ESCAPES = "escapes"
+    WHITESPACE = "whitespace"
+    RESPELLED = "spelled anew"  # in another way than these
+    CODING_CHANGED = "content coding changed"
+    # streams
+    EVENTS_RECUT = "events re-cut"
+    EVENTS_DROPPED = "events dropped"
+    EVENTS_ADDED = "events added"
+    EVENTS_REORDERED = "events reordered"
+    EVENT_NAMES_LOST = "event names lost"
+    EVENT_IDS_LOST = "event ids lost"
+    DELTAS_LOST = "deltas lost"
+    DELTAS_REPEATED = "deltas repeated"
+    FRAMING_CHANGED = "framing changed"
+    STREAM_TO_BODY = "stream became one body"
+    BODY_TO_STREAM = "body became a stream"
+    BUFFERED = "buffered"
+    # around the bodies
+    TRUNCATED = "truncated"
+    STATUS_CHANGED = "status changed"
+    ERROR_REWRITTEN = "error rewritten"
+    HEADER_DROPPED = "header dropped"
+    HEADER_ADDED = "header added"
+    HEADER_CHANGED = "header changed"
+    METHOD_CHANGED = "method changed"
+    PATH_CHANGED = "path changed"
+    QUERY_CHANGED = "query changed"
+    ANSWERED = "answered by the gateway"  # nothing went on
+    ASKED = "asked by the gateway"  # nothing came in
+    REPEATED = "repeated by the gateway"
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """One kind of change on one side, with every place where it happened.
+
+    Attributes:
+        side: "request" or "response".
+        was: where it was first seen, as it came in: a pointer into the body (into the accumulated message of a stream,
+            or "/events/N/…"), of a header "/headers/NAME", "/method", "/path", "/query", "/status", "" for the whole.
+        at: the same, as it went on; of what was dropped, where it would stand.
+        words: what happened there, for people; made of untrusted text.
+        places: how many places there are.
+        first: offset, in the body as it went on, of the first byte that differs there; None where no byte of it does.
+        is_same_meaning: a reader of the protocol notices nothing.
+        first_was: the same offset in the body as it came in.
+        further: pointers as it went on of places beyond the first, the nearest few.
+    """
+
+    kind: Kind
+    side: str
+    was: str
+    at: str
+    words: str
+    places: int = 1
+    first: int | None = None
+    is_same_meaning: bool = False
+    first_was: int | None = None
+    further: tuple[str, ...] = ()
