@@ -54,6 +54,21 @@ def test_every_protocol_goes_round_the_tool_loop(protocol, is_stream):
     assert "seen 0" in text and "seen 1" in text
 
 
+def test_a_custom_call_goes_round_openai_s_loop_in_codex_s_words():
+    """Its item has an id of its own prefix, which has to come back; the client says more of itself than the SDK can."""
+    simulator = Simulator("openai")
+    asked = {"role": "user", "content": "Run it with exec."}
+    body = {"model": "gpt-5.5", "input": [asked], "tools": [{"type": "custom", "name": "exec"}], "client_metadata": {}}
+    first = simulator.send("POST", "/v1/responses", (JSON,), dumps(body))
+    said = json.loads(first.body())["output"]
+    call = said[-1]
+    assert (call["type"], call["id"][:4]) == ("custom_tool_call", "ctc_")
+    result = {"type": "custom_tool_call_output", "call_id": call["call_id"], "output": "done"}
+    again = dumps({**body, "input": [asked, *said, result]})
+    reply = simulator.send("POST", "/v1/responses", (JSON,), again)
+    assert (reply.status, reply.served.verdict) == (200, Verdict.ACCEPTS), reply.served.line()
+
+
 @pytest.mark.parametrize(
     ("label", "method", "path", "status", "holds"),
     [

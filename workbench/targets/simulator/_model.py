@@ -319,16 +319,16 @@ class _Writer:
             made = _as_quoted(made, words)
         shape = CALLS.get(self.contract.name) or CALLS.get(self.adapter.name, "")
         call_id = self.ids.make(shape, name=call.name, n=str(number)) if shape else None
-        own = dict(self.beside_call(call, number))
+        own = dict(self.beside_call(call, number, is_custom=is_custom))
         if is_custom:
             return ToolCallIR(call_id, call.name, made, "custom", extra=own)
         healthy = ToolCallIR(call_id, call.name, made, "function", as_json(made), extra=own)
         return self.shaped(spoiled(healthy, self.dials.arguments, tool.schema if tool else None))
 
-    def beside_call(self, call: Call, number: int) -> Iterator[tuple[str, JsonValue]]:
+    def beside_call(self, call: Call, number: int, *, is_custom: bool) -> Iterator[tuple[str, JsonValue]]:
         """What stands on a call beside its name and arguments: the id of its item, the signature of the first one."""
         if self.is_itemized:
-            yield "id", self.ids.make("fc_{48}")
+            yield "id", self.ids.make("ctc_{48}" if is_custom else "fc_{48}")
         is_signed = Carrier.THOUGHT_SIGNATURE in self.contract.reasoning.carriers
         if is_signed and self.adapter.name == "openai-chat" and number == 0:
             yield "extra_content", {"google": {"thought_signature": self.ids.proof(call.name)}}
