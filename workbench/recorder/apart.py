@@ -2,8 +2,8 @@
 
     python -m workbench.recorder.apart
 
-is the other side. Its task: {"out": FILE, "hop": NAME, "client": NAME, "epoch": SECONDS}. Batches of events follow
-it, pickled in slices, with a None behind the last. It answers {} once the file is open,
+is the other side. Its task: {"out": FILE, "hop": NAME, "client": NAME, "run": NAME, "epoch": SECONDS}. Batches of
+events follow it, pickled in slices, with a None behind the last. It answers {} once the file is open,
 {"released", "is_failing"} after each batch, {"trouble": TEXT} in between, and {"exchanges", "aborted", "incomplete",
 "lost", "is_cut"} in the end.
 """
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from workbench.ir import JsonValue
 from workbench.recorder.child import Child, say, serve
-from workbench.recorder.keeper import Event, Keeper, Tally, knowing, open_private
+from workbench.recorder.keeper import Event, Keeper, Tally, knowing, new_run, open_private
 from workbench.wire.jsontext import loads
 
 NICE = 5
@@ -34,6 +34,9 @@ SLICE = 64
 
 class KeeperApart:
     """Stands for a ``Keeper`` that runs elsewhere, see there.
+
+    Attributes:
+        run: what the ids of its exchanges begin with.
 
     Raises:
         UsageError: the file exists and is no session, or somebody is writing it.
@@ -48,10 +51,10 @@ class KeeperApart:
         self._tally: Tally | None = None
         self._trouble = trouble
         self._is_gone = False
+        self.run = new_run()
         epoch = time.time() - time.monotonic()
-        self._child = Child(
-            "workbench.recorder.apart", {"out": str(path), "hop": hop, "client": client, "epoch": epoch}
-        )
+        task = {"out": str(path), "hop": hop, "client": client, "run": self.run, "epoch": epoch}
+        self._child = Child("workbench.recorder.apart", task)
         self._listener = threading.Thread(target=self._listen, name="recording's answers", daemon=True)
         self._listener.start()
 
@@ -94,6 +97,7 @@ def main(task: Mapping[str, JsonValue]) -> int:
         epoch=task["epoch"],
         hop=task["hop"],
         client=task["client"],
+        run=task["run"],
         trouble=lambda line: say({"trouble": line}),
     )
     os.nice(NICE)

@@ -74,6 +74,7 @@ class Keeper:
         epoch: seconds of the calendar at the zero of the relay's clock.
         hop: name of the place, for every exchange.
         client: who was started, "" where that is not known.
+        run: what ids of exchanges begin with (``RUN-KEY``), unique among all recordings; "" makes one.
         trouble: is told what goes wrong with the file, one line each.
 
     Attributes:
@@ -90,6 +91,7 @@ class Keeper:
         epoch: float = 0.0,
         hop: str = "",
         client: str = "",
+        run: str = "",
         trouble: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.released = 0
@@ -100,7 +102,7 @@ class Keeper:
         self._hop = hop
         self._client = client
         self._trouble = trouble
-        self._run = uuid.uuid4().hex[:8]
+        self._run = run or new_run()
         self._arriving: dict[int, Arriving] = {}
         self._changed: dict[int, None] = {}
         self._unsaid: Mapping[str, str] = NOTHING
@@ -213,6 +215,11 @@ class Keeper:
         except STORAGE as error:
             self._fail(f"the recording cannot be closed ({error})")
         return self.tally
+
+
+def new_run() -> str:
+    """A name for one run of a recorder."""
+    return uuid.uuid4().hex[:8]
 
 
 def knowing(environment: Mapping[str, str]) -> Redactor:
