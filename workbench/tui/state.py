@@ -29,6 +29,7 @@ class SessionState:
         is_live: a process is writing it; ``was_live``: one was.
         about: what its maker says of it.
         is_paused: no more is inspected than is asked for.
+        hop_columns: see ``timeline.hop_columns``.
     """
 
     def __init__(self, name: str = "") -> None:
@@ -41,6 +42,7 @@ class SessionState:
         self.is_listed = False
         self.is_live = self.was_live = self.is_paused = False
         self.about: Mapping[str, str] = {}
+        self.hop_columns = 0
         self._conversations: list[int | None] = []
         self._passing: Sequence[int] | None = None
         self._reading = ""
@@ -55,13 +57,18 @@ class SessionState:
         about: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """The session is open."""
-        self.name, self.summaries, self.damage, self.about = name, summaries, damage, about
+        self.name, self.damage, self.about = name, damage, about
+        self._take(summaries)
         self.is_listed = True
 
     def follow(self, summaries: Sequence[Summary], *, is_live: bool, about: Mapping[str, str]) -> None:
         """The session has grown, or ended."""
-        self.summaries, self.is_live, self.about = summaries, is_live, about
+        self._take(summaries)
+        self.is_live, self.about = is_live, about
         self.was_live |= is_live
+
+    def _take(self, summaries: Sequence[Summary]) -> None:
+        self.summaries, self.hop_columns = summaries, timeline.hop_columns(s.hop for s in summaries)
 
     def waiting(self) -> str:
         """Why there is no exchange."""
@@ -81,6 +88,11 @@ class SessionState:
         if not self.is_live:
             return "recording ended" if self.was_live else "replay"
         return "live · following" if is_following else "live"
+
+    def upstream(self, summary: Summary | None = None) -> str:
+        """The host that a live recording forwards to: that of an exchange, else of the newest; "" for a replay."""
+        shown = summary or (self.summaries[-1] if self.summaries else None)
+        return shown.url.partition("://")[2].partition("/")[0] if self.is_live and shown else ""
 
     @property
     def is_done(self) -> bool:

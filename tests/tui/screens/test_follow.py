@@ -56,13 +56,13 @@ async def test_an_empty_live_session_waits_for_its_first_request(recorder: Recor
     async with following(recorder.writer.path) as driver:
         await until(driver.pilot, lambda: "waiting for the first request" in driver.text)
         assert "point the client at http://127.0.0.1:8123" in driver.text.replace("\n", " ")
-        assert "live · no key" in driver.text
+        assert "live · client's key passes" in driver.text
         seq = recorder.asks(user("hello"))
         await driver.shows(0)
         assert driver.screen.state.rows[0].summary.state == "open"
         assert "waiting" not in driver.text
         recorder.streams(seq, start(), delta("hi "))
-        await until(driver.pilot, lambda: "⊘ open" in driver.text and "hi " in driver.text)
+        await until(driver.pilot, lambda: "⇣ arriving" in driver.text and "hi " in driver.text)
 
 
 async def test_the_opened_exchange_grows_in_place(recorder: Recorder) -> None:
@@ -320,7 +320,7 @@ async def test_a_session_that_is_taken_up_again_is_followed_without_being_told_t
             again.sent[0] = recorder.sent[0]
             again.asks(user("hello again"))
             await rows(driver, 2, state="open")
-            assert "live · no key" in driver.text
+            assert "live · client's key passes" in driver.text
         finally:
             again.close()
 

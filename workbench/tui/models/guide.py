@@ -35,6 +35,8 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "related": ("┆ related", "accent", "result of the selected call, call of the selected result"),
     "cursor": ("▸ cursor", "accent", "where the keys act; ▹ not selected yet: enter does"),
     "lane": ("●│ lane", "accent", "a conversation each; │ it goes on further down"),
+    "arriving": ("⇣ arriving", "accent", "exchanges: open, the recorder is at it"),
+    "held": ("‖ held", "warning", "at a breakpoint: nothing goes on until you decide (P)"),
     "cut": ("⊘ cut", "warning", "exchanges: aborted, incomplete or torn"),
     "unread": ("? unread", "warning", "not all could be read; in the IR a block nobody knows"),
     "call": ("◆ call", "call", "a call of a tool; ◇ its result"),
@@ -82,8 +84,9 @@ GUIDES: Mapping[str, Guide] = {
     "exchanges": Guide(
         "Exchanges",
         "Every request with its answer, in the order of the session: number, conversation, status, time, what was "
-        "found. The cursor opens an exchange in all the other panes.",
-        ("error", "warning", "lane", "cut", "unread", "call", "reasoning", "mark"),
+        "found; with several places in one session the name of its place, o goes to the same turn at another. The "
+        "cursor opens an exchange in all the other panes. F follows the newest of a live session, P stops at meaning.",
+        ("error", "warning", "lane", "arriving", "held", "cut", "unread", "call", "reasoning", "mark"),
     ),
     "wire": Guide(
         "Wire",

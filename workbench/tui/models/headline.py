@@ -5,19 +5,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.tui.lines import Line, Span, line
-from workbench.tui.safetext import cells
+from workbench.tui.safetext import cells, clip
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspected
 
-PROMISE = "no key · tools are never executed"
+_UPSTREAM = 32
+
+TOOLS = "tools are never executed"
+PROMISE = f"no key · {TOOLS}"
 """What the program does with what is open: it only reads."""
+PASSING = f"client's key passes · {TOOLS}"
+"""What it does with what is recorded at this moment: the key of the client goes on to its provider, and to no file."""
 
 
-def headline(name: str, row: Inspected | None, width: int, progress: str = "", mode: str = "replay") -> list[Line]:
-    """One line where there is room, else two."""
-    promise = f"{mode} · {PROMISE}"
-    told = " · ".join(f for f in (progress, _facts(row) if row else "") if f)
+def headline(
+    name: str,
+    row: Inspected | None,
+    width: int,
+    progress: str = "",
+    mode: str = "replay",
+    upstream: str = "",
+    *,
+    is_live: bool = False,
+) -> list[Line]:
+    """One line where there is room, else two. ``upstream``: where what is recorded goes; it has passed no gate."""
+    promise = f"{mode} · {PASSING if is_live else PROMISE}"
+    goes_to = f"→ {clip(upstream, _UPSTREAM)}" if upstream else ""
+    told = " · ".join(f for f in (goes_to, progress, _facts(row) if row else "") if f)
     facts = line(Span(f" {told or 'no exchange is open'}  ", "muted"))
     title = line(Span(" Workbench  ", "accent strong"), Span(f"{name}  ", "strong"))
     used = _cells(title)

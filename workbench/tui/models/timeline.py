@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.tui.lines import Line, Span, joined, line
 from workbench.tui.models.words import count, duration, size
+from workbench.tui.safetext import cells, clip, visible
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspected
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 MAX_LANES = 6
 """Columns of lanes; further conversations share the last one."""
+
+MAX_HOP = 10
+"""Columns for the name of a place."""
 
 _ROOMY = 56
 """Columns from which a row names calls and model."""
@@ -43,8 +47,16 @@ def lanes(conversations: Sequence[int | None]) -> list[str]:
     return [row[: max(1, used)] for row in rows]
 
 
-def row_line(summary: Summary, row: Inspected | None, lane: str, width: int, digits: int, noted: Line = ()) -> Line:
-    """One exchange. ``noted`` is what the user put on it."""
+def hop_columns(hops: Iterable[str]) -> int:
+    """Columns for the names of the places, 0 where nothing was recorded at more than one."""
+    names = set(hops)
+    return min(MAX_HOP, max(cells(visible(name)) for name in names)) if len(names) > 1 else 0
+
+
+def row_line(
+    summary: Summary, row: Inspected | None, lane: str, width: int, digits: int, noted: Line = (), hop: int = 0
+) -> Line:
+    """One exchange. ``noted`` is what the user put on it; ``hop``: columns for the name of its place."""
     status = "" if summary.status is None else str(summary.status)
     is_bad = summary.status is not None and summary.status >= 400
     head = line(
@@ -53,6 +65,7 @@ def row_line(summary: Summary, row: Inspected | None, lane: str, width: int, dig
         Span(status or "–", "error" if is_bad else "", 4),
         Span(duration(summary.duration), "muted", -6),
         "  ",
+        *((Span(clip(summary.hop, hop) or "–", "role", hop), " ") if hop else ()),
     )
     is_roomy = width >= _ROOMY
     marks = [noted, *_marks(summary, row, is_roomy=is_roomy)]
@@ -64,7 +77,9 @@ def _marks(summary: Summary, row: Inspected | None, *, is_roomy: bool) -> list[L
         return [line(Span("…", "muted"))]
     marks = [_verdict(row)]
     is_torn = summary.state == "incomplete" and bool(row.problems)
-    if summary.state != "complete":
+    if summary.state == "open":
+        marks.append(line(Span("⇣ arriving", "accent")))
+    elif summary.state != "complete":
         marks.append(line(Span(f"⊘ {'torn, not judged' if is_torn else summary.state}", "warning")))
     if row.protocol and row.conversation is None:
         return [*marks, line(Span(f"· {row.protocol}, not decoded", "muted"))]

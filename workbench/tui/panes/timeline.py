@@ -74,7 +74,7 @@ class TimelinePane(Pane):
         index = state.shown[item]
         digits = len(str(len(state.summaries)))
         summary, noted = state.summary(index), self.note_line(state.summary(index).id)
-        return row_line(summary, state.row(index), state.lane(index), width, digits, noted)
+        return row_line(summary, state.row(index), state.lane(index), width, digits, noted, state.hop_columns)
 
     def nothing(self, width: int) -> list[Line]:
         why = "no exchange passes the filter (& changes it)" if self.state.is_filtered else self.state.waiting()

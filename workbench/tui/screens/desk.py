@@ -111,7 +111,9 @@ class Desk(Screen[WorkbenchError | OSError | None]):
     def _show_headline(self) -> None:
         row = self.opened.row if self.opened else None
         mode = self.state.mode(is_following=self.is_following)
-        lines = headline(self.state.name, row, self.size.width, self._standing(), mode)
+        upstream = self.state.upstream(row.summary if row else None)
+        is_live, standing = self.state.is_live, self._standing()
+        lines = headline(self.state.name, row, self.size.width, standing, mode, upstream, is_live=is_live)
         bar = self.query_one("#headline", Bar)
         bar.styles.height = len(lines)
         bar.show(lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.tui.models.findings import first_break
+from workbench.tui.models.words import RESPONSE
 from workbench.tui.panes.pane import Pane
 from workbench.tui.safetext import clip, visible
 from workbench.tui.screens.desk import Desk
@@ -12,6 +13,7 @@ from workbench.tui.service import ExchangeGrew, Inspecting, Listed, RowsCame, Se
 
 if TYPE_CHECKING:
     from workbench.tui.opened import Opened
+    from workbench.tui.panes.lineview import LineView
     from workbench.tui.screens.stream import StreamScreen
     from workbench.tui.selection import Selection
 
@@ -31,6 +33,10 @@ class Follower(Desk):
 
     def open_exchange(self, index: int) -> None:
         """Show an exchange."""
+        raise NotImplementedError
+
+    def select(self, selection: Selection, source: LineView | None = None) -> None:
+        """Light up what belongs to a place of the open exchange."""
         raise NotImplementedError
 
     def on_listed(self, message: Listed) -> None:
@@ -71,7 +77,7 @@ class Follower(Desk):
         self.opened = opened
         for pane in self.query(Pane):
             pane.grow(opened)
-        if self.selection:
+        if self.selection and not self.show_newest(opened):
             self.selection = _grown(self.selection, before, opened)
             found = opened.lights(self.selection)
             for pane in self.query(Pane):
@@ -80,6 +86,16 @@ class Follower(Desk):
             self.stepping.grow(opened.decoded)
         self.compare_clients(opened)
         self._show_headline()
+
+    def show_newest(self, opened: Opened) -> bool:
+        """While following: the last event of an answer that arrives, in every pane; whether there is one."""
+        events = opened.decoded.events
+        if not (self.is_following and events and opened.decoded.is_arriving):
+            return False
+        self.wire.show_side(RESPONSE)
+        self.select(opened.at_event(len(events) - 1), source=self.wire)
+        self.wire.move_to(self.wire.count() - 1)
+        return True
 
     def compare_clients(self, opened: Opened) -> None:
         """Have it said beside the IR when usual clients build something else from the stream, once it has ended."""

@@ -163,7 +163,8 @@ class SessionScreen(Outward, Seeker):
         elif noted and noted.exchange == opened.row.summary.id:
             self.select(opened.at_pointer(noted.side, noted.pointer) if noted.side else opened.at_start())
         elif number is None:
-            self.select(opened.at_start())
+            if not self.show_newest(opened):
+                self.select(opened.at_start())
         else:
             self.findings.move_to(number)
             self.select(opened.at_finding(self.state.findings[number]), source=self.findings)
