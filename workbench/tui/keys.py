@@ -74,7 +74,7 @@ SESSION = (
     Key("session.previous-exchange", "[", "exchange(-1)", "previous exchange", "previous exchange, from any pane"),
     Key("session.diff", "d", "diff", "diff", "this request beside the one before it in its conversation", 10),
     Key("session.repairs", "f", "repairs", "repairs", "the repairs of the finding, and what each of them changes", 5),
-    Key("session.origin", "o", "origin", "origin", "go to where the finding began: an earlier exchange, another hop"),
+    Key("session.origin", "o", "origin", "origin", "where the finding began; else this turn at its other place (hop)"),
     Key("session.follow", "F", "follow", "follow", "go along with the newest exchange, until you move; again: stay"),
     Key("session.inspect", "I", "inspect", "inspect on", "go on with an inspection that esc has stopped"),
     Key("session.stream", "t", "stream", "stream", "the answer event by event, and what the usual SDKs build", 11),

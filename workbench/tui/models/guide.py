@@ -119,7 +119,8 @@ GUIDES: Mapping[str, Guide] = {
     ),
     "http": Guide(
         "HTTP",
-        "Everything beside the bodies: headers, request ids, beta flags, rate limits, times, and what was redacted.",
+        "Everything beside the bodies: headers, request ids, beta flags, rate limits, times, what was redacted, and "
+        "whether the bytes that left the recorder are those that came.",
         ("cursor", "warning", "form"),
     ),
     "events": Guide(

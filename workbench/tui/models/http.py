@@ -16,8 +16,8 @@ from workbench.tui.models.view import Items, View
 from workbench.tui.models.words import REQUEST, RESPONSE, count, duration
 from workbench.tui.safetext import cells
 from workbench.tui.selection import Lights, Selection
+from workbench.wire import digests, ratelimits
 from workbench.wire import headers as known
-from workbench.wire import ratelimits
 from workbench.wire.jsontext import loads
 
 if TYPE_CHECKING:
@@ -262,12 +262,25 @@ def _time(exchange: Exchange) -> Iterator[Row]:
 
 def _bodies(opened: Opened) -> Iterator[Row]:
     texts = {REQUEST: opened.decoded.request_text, RESPONSE: opened.decoded.response_text}
+    passed = digests.passed(opened.decoded.exchange)
     for side, http in _sides(opened.decoded.exchange):
-        yield Row("length", _length(http.body, texts[side]), side=side, about=http.body.note)
+        yield Row("length", _length(http.body, texts[side]), side=side)
+        if side in passed:
+            yield _passed(side, passed[side])
+        if http.body.note:
+            yield Row("kept", http.body.note, "warning", side)
         if http.body.raw:
             yield Row("sha256", hashlib.sha256(http.body.raw).hexdigest(), side=side, about="of the bytes as stored")
         if http.body.original_digest:
             yield Row("sha256 as sent", http.body.original_digest, side=side, about="of the bytes on the wire")
+
+
+def _passed(side: str, each: digests.Passed) -> Row:
+    """Whether the recorder handed on what it received."""
+    about = f"sha256 in  {each.came}\nsha256 out {each.left}\nas received, and as sent on by the recorder"
+    if each.is_equal:
+        return Row("through the recorder", "✓ bytes equal on both sides", "ok", side, about)
+    return Row("through the recorder", f"✗ bytes are not the same on both sides: {each.words}", "error", side, about)
 
 
 def _length(body: Body, text: bytes) -> str:

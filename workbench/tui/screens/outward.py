@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, cast
 from workbench.tui.models.words import REQUEST
 from workbench.tui.safetext import visible
 from workbench.tui.screens.follow import Follower
+from workbench.tui.service import Answer, guarded
 
 if TYPE_CHECKING:
+    from workbench.inspection import Inspector
     from workbench.targets.target import Origin
     from workbench.tui.mending import Mending
     from workbench.tui.models.repairs import Offered
@@ -155,6 +157,31 @@ class Outward(Follower):
         if opened := self.opened:
             session = cast("SessionScreen", self)
             session.working.current(opened.index, lambda node: begin(session, node))
+
+    def go_to_other_place(self, why_not: str = "") -> None:
+        """Show the same turn where it was recorded at another place.
+
+        Args:
+            why_not: what to say in a session of one place.
+        """
+        opened = self.opened
+        if opened is None or not self.state.hop_columns:
+            self.notify(why_not or "nothing is wrong, and nothing was recorded at another place", markup=False)
+            return
+
+        def job(inspector: Inspector) -> Answer:
+            from workbench.tui.pairing import paired
+
+            found = paired(inspector, opened.index)
+            return Answer(lambda: show(found))
+
+        def show(found: int | None) -> None:
+            if found is None:
+                self.notify("this turn was not recorded at another place", markup=False)
+            else:
+                self.open_exchange(found)
+
+        self.inspecting.do(guarded(job, lambda why: self.notify(visible(why), severity="warning", markup=False)))
 
     def action_convert(self) -> None:
         from workbench.tui.screens.conversion import ConversionScreen

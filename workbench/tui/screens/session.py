@@ -21,6 +21,7 @@ from workbench.tui.service import Answer, ExchangeOpened, Inspecting, Listed, No
 
 if TYPE_CHECKING:
     from workbench.errors import WorkbenchError
+    from workbench.rules import Finding
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.filtering import Filtering
     from workbench.tui.mending import Mending
@@ -324,17 +325,20 @@ class SessionScreen(Outward, Seeker):
             self.focus_pane("wire")
 
     def action_origin(self) -> None:
-        """To the exchange where the damage was done that the finding suffers from."""
+        """To the exchange where the damage was done that the finding suffers from; else to the turn's other place."""
         finding = self.findings.current
         number = walk.origin_of(finding, self.state.findings) if finding else None
-        if finding is None or finding.origin is None:
-            self.notify("where this began is not in the recording", markup=False)
+        if finding is None or finding.origin is None or (self.state.hop_columns and not self._is_about(finding)):
+            self.go_to_other_place("where this began is not in the recording" if finding else "")
         elif finding.origin.exchange == finding.exchange:
-            self.notify("it began in this exchange", markup=False)
+            self.go_to_other_place("it began in this exchange")
         elif number is not None:
             self.go_to_finding(number)
         else:
             self.open_exchange(finding.origin.exchange)
+
+    def _is_about(self, finding: Finding) -> bool:
+        return finding.exchange == self.wanted
 
     def go_to_byte(self, place: tuple[int, int] | None) -> None:
         """Show a byte of a request, given as (exchange, offset)."""
