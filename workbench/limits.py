@@ -73,6 +73,13 @@ pipeline) before it is no longer read."""
 MAX_REPLAY = 256 * 1024
 """Bytes of a request kept to be sent again if a reused upstream connection turns out to be dead."""
 
+MAX_REASONING_KEPT = 64 * 1024 * 1024
+"""Bytes of answers that an adapter in the path keeps for later requests: some hundred long conversations. Those not
+asked for longest are forgotten."""
+
+MAX_BRIDGED_BODY = 64 * 1024 * 1024
+"""Bytes of a request, or of an answer that is converted whole; the largest request a provider takes is 32 MB."""
+
 IDLE_UPSTREAM_SECONDS = 4.0
 """Age up to which an idle upstream connection is used again: uvicorn and Node close theirs after 5."""
 
@@ -97,6 +104,22 @@ not recorded."""
 
 MAX_RECORDING_HELD = 256 * 1024 * 1024
 """Bytes the recorder holds until they are written: 500 streams of 0.5 MB. What comes beyond passes unrecorded."""
+
+MAX_HELD_REQUEST = 32 * 1024 * 1024
+"""Bytes of one request that a breakpoint holds: the largest a provider takes. A longer one passes unjudged."""
+
+MAX_HELD_ANSWER = 16 * 1024 * 1024
+"""Bytes of one answer that a breakpoint holds, from its first call to its end. A longer one passes unjudged."""
+
+JUDGE_SECONDS = 10.0
+"""Time an exchange waits to be judged at a breakpoint: what is recorded is written within a second, and a request of a
+million tokens is judged in two. After it the exchange goes on unjudged."""
+
+CONTROL_SECONDS = 30.0
+"""Time a recorder has to answer whoever controls its breakpoints; a simulator that remembers a session takes some."""
+
+MAX_CONTROL_LINE = 64 * 1024 * 1024
+"""Bytes of one line between a recorder and whoever controls it: the largest body that is held, in base64."""
 
 MAX_REPAIR_TRIALS = 200
 """Proposals tried to repair one request. Each is inspected as a request of its own: 100 ms at 500 messages."""

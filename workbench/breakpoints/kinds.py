@@ -1,0 +1,214 @@
+"""What there is to break on, by name, and whether an exchange hits it. Pure.
+
+A kind names rules of this program, by family or one by one, and the side of the exchange on which they are asked: a
+request before it is forwarded, an answer that makes a call before its calls reach the client. ``filter:EXPRESSION``
+breaks on whatever the filter language can say; what it asks of the answer (``tool:``, ``finish:`` …) is asked there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from workbench.decode import REQUEST, RESPONSE, Decoded
+from workbench.errors import UsageError
+from workbench.filters import And, Expression, Facts, Filter, Not, Or, Term, parse as parse_filter
+from workbench.ir import NOTHING, JsonValue, Message, Text, ToolCallIR
+from workbench.rules import Finding, Severity
+from workbench.rules._words import quote
+
+
+class Reason(NamedTuple):
+    """Why something is paused.
+
+    Attributes:
+        kind: the breakpoint as it was armed: ``"closure"``, ``"filter:tool:Bash"``.
+        rule: slug of the rule behind it, "" for none.
+        words: one sentence.
+        pointer: into the body of that side, "" for the whole.
+    """
+
+    kind: str
+    rule: str
+    words: str
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One side of an exchange, judged.
+
+    Attributes:
+        side: ``"request"`` or ``"response"``.
+        decoded: the exchange as far as it came.
+        findings: of both sides.
+        facts: for filters.
+    """
+
+    side: str
+    decoded: Decoded
+    findings: tuple[Finding, ...]
+    facts: Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of breakpoint.
+
+    Attributes:
+        says: what it breaks on, in a sentence without a full stop.
+        rules: side → slugs of rules, or families that end in a dot.
+        but: slugs that are left out.
+        more: side → what else hits it.
+    """
+
+    says: str
+    rules: Mapping[str, tuple[str, ...]] = NOTHING
+    but: tuple[str, ...] = ()
+    more: Mapping[str, Callable[[Seen], Iterable[tuple[str, str]]]] = NOTHING
+
+    @property
+    def sides(self) -> frozenset[str]:
+        """Where it is asked."""
+        return frozenset((*self.rules, *self.more))
+
+
+_IDS: Final = ("closure.duplicate-id", "closure.id-format", "closure.id-mismatch")
+_LOOPS: Final = ("retry.loop", "retry.duplicate-side-effect")
+
+
+def _repeated(seen: Seen) -> Iterator[tuple[str, str]]:
+    """Calls of the answer that were made before, with these arguments, since the user last spoke, or twice at once."""
+    made = list(_made_since_the_question(seen.decoded.messages(REQUEST)))
+    for message in seen.decoded.messages(RESPONSE):
+        for _, call in message.tool_calls():
+            if any(_is_same(call, other) for other in made):
+                words = f"{quote(call.name, 60)} is called with arguments that it was called with before"
+                yield words, message.absolute(call)
+            made.append(call)
+
+
+def _made_since_the_question(messages: tuple[Message, ...]) -> Iterator[ToolCallIR]:
+    asked = (n for n, m in enumerate(messages) if m.role == "user" and any(isinstance(p, Text) for p in m.parts))
+    start = max(asked, default=0)
+    return (call for message in messages[start:] for _, call in message.tool_calls())
+
+
+def _is_same(call: ToolCallIR, other: ToolCallIR) -> bool:
+    same_text = call.error is None or call.raw == other.raw
+    return same_text and (call.name, call.input, call.error) == (other.name, other.input, other.error)
+
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "closure": Kind(
+        "a call without its result, a result without its call, or either in the wrong place",
+        {REQUEST: ("closure.",)},
+        but=(*_IDS, "closure.pending"),
+    ),
+    "reasoning": Kind("reasoning that is owed and missing, or altered on its way back", {REQUEST: ("reasoning.",)}),
+    "id": Kind(
+        "an id that breaks the contract: its form, its match, or used twice",
+        {REQUEST: _IDS, RESPONSE: (*_IDS, "stream.id")},
+    ),
+    "arguments": Kind("a call whose arguments need repair or break the schema of their tool", {RESPONSE: ("args.",)}),
+    "repeat": Kind(
+        "a call that was made before with the same arguments, or a step that goes round in circles",
+        {REQUEST: _LOOPS},
+        more={RESPONSE: _repeated},
+    ),
+}
+"""Every kind but the filter."""
+
+ALL: Final = "all"
+"""Stands for every kind."""
+
+FILTER: Final = "filter:"
+
+_OF_THE_ANSWER: Final = frozenset(("tool", "status", "response", "time", "state", "finish", "reasoning"))
+_OF_BOTH: Final = frozenset(("", "text", "rule", "severity", "bytes", "id", "header"))
+
+
+@dataclass(frozen=True, slots=True)
+class Breakpoint:
+    """One that is armed.
+
+    Attributes:
+        name: as it was armed.
+        sides: where it is asked.
+    """
+
+    name: str
+    sides: frozenset[str]
+    _kind: Kind | None = None
+    _filter: Filter | None = field(default=None, compare=False)
+
+    def reasons(self, seen: Seen) -> Iterator[Reason]:
+        """Why this side is paused, nothing where it is not."""
+        if seen.side not in self.sides:
+            return
+        if self._filter:
+            yield from self._passing(self._filter, seen)
+            return
+        assert self._kind
+        for finding in seen.findings:
+            if finding.side == seen.side and self._names(self._kind, finding):
+                yield Reason(self.name, finding.rule, finding.message, finding.pointer)
+        for words, pointer in self._kind.more.get(seen.side, lambda _: ())(seen):
+            yield Reason(self.name, "", words, pointer)
+
+    @staticmethod
+    def _names(kind: Kind, finding: Finding) -> bool:
+        wanted = kind.rules.get(finding.side, ())
+        is_named = any(finding.rule == rule or (rule[-1] == "." and finding.rule.startswith(rule)) for rule in wanted)
+        return is_named and finding.rule not in kind.but and finding.severity is not Severity.INFO
+
+    def _passing(self, wanted: Filter, seen: Seen) -> Iterator[Reason]:
+        if wanted.passes(seen.facts):
+            yield Reason(self.name, "", f"the {seen.side} passes the filter", "")
+
+
+def parse(name: str) -> tuple[Breakpoint, ...]:
+    """The breakpoints that a name stands for: one kind, ``"all"`` of them, or ``"filter:EXPRESSION"``.
+
+    Raises:
+        UsageError: there is no such kind; FilterError where the expression cannot be read.
+    """
+    if name == ALL:
+        return tuple(Breakpoint(each, kind.sides, kind) for each, kind in KINDS.items())
+    if name.startswith(FILTER):
+        expression = parse_filter(name.removeprefix(FILTER))
+        return (Breakpoint(name, _sides(expression), _filter=Filter(expression)),)
+    if name not in KINDS:
+        hint = f"there are {', '.join(KINDS)}, {ALL} and {FILTER}EXPRESSION"
+        raise UsageError(f"there is no breakpoint {name!a}", hint=hint)
+    return (Breakpoint(name, KINDS[name].sides, KINDS[name]),)
+
+
+def hit(breakpoints: Iterable[Breakpoint], seen: Seen) -> tuple[Reason, ...]:
+    """Every reason to pause this side."""
+    return tuple(reason for each in breakpoints for reason in each.reasons(seen))
+
+
+def as_json(reasons: Iterable[Reason]) -> list[JsonValue]:
+    """For the wire."""
+    return [reason._asdict() for reason in reasons]
+
+
+def _sides(expression: Expression) -> frozenset[str]:
+    """Where a filter can be decided."""
+    keys = frozenset(_keys(expression))
+    if keys & _OF_THE_ANSWER:
+        return frozenset((RESPONSE,))
+    return frozenset((REQUEST, RESPONSE)) if keys & _OF_BOTH else frozenset((REQUEST,))
+
+
+def _keys(expression: Expression) -> Iterator[str]:
+    match expression:
+        case Term():
+            yield expression.key
+        case Not(of):
+            yield from _keys(of)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _keys(part)

@@ -1,0 +1,92 @@
+"""Where the control socket of a recorder is: in a folder of its user's alone, named for the session and the process.
+
+Anybody who knows the session file finds it, and nothing has to be written into the file. The names are short: a path
+has 104 bytes on macOS (108 on Linux).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from workbench.errors import UsageError
+
+LONGEST = 103
+"""Bytes of a socket's path, without its final NUL (``sun_path`` of macOS)."""
+
+
+def path_for(session: Path, pid: int) -> Path:
+    """Where the recorder with this process id listens; its folder is made.
+
+    Raises:
+        UsageError: there is no folder that belongs to this user alone.
+        OSError: it cannot be made.
+    """
+    refused = ""
+    for folder in _folders():
+        path = folder / f"{_name(session)}-{pid}.sock"
+        if len(os.fsencode(path)) > LONGEST:
+            continue
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700, parents=True)
+        if _is_ours(folder):
+            return path
+        refused = str(folder)
+    raise UsageError("the folder belongs to somebody else, or others may write in it", where=refused or None)
+
+
+def sockets_of(session: Path) -> tuple[Path, ...]:
+    """The sockets of recorders that write this session, the newest first; one that died may have left its own."""
+    found = [path for folder in _folders() if _is_ours(folder) for path in folder.glob(f"{_name(session)}-*.sock")]
+    return tuple(sorted(found, key=_made_at, reverse=True))
+
+
+def clean(session: Path) -> None:
+    """Remove what recorders of this session that are no more have left."""
+    for path in sockets_of(session):
+        pid = path.stem.rpartition("-")[2]
+        if pid.isdecimal() and not _exists(int(pid)):
+            path.unlink(missing_ok=True)
+
+
+def _folders() -> Iterator[Path]:
+    """The user's runtime folder, else one below the folder for temporary files."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    if runtime and Path(runtime).is_dir():
+        yield Path(runtime) / "workbench"
+    for folder in dict.fromkeys((tempfile.gettempdir(), "/tmp")):  # noqa: S108 (checked to be this user's alone)
+        yield Path(folder) / f"workbench-{os.getuid()}"
+
+
+def _name(session: Path) -> str:
+    return hashlib.sha256(os.fsencode(session.resolve())).hexdigest()[:16]
+
+
+def _is_ours(folder: Path) -> bool:
+    try:
+        state = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(state.st_mode) and state.st_uid == os.getuid() and not state.st_mode & 0o077
+
+
+def _made_at(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # somebody else's
+    return True
