@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,8 +44,20 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 HEAVY = ("textual", "rich", "httpx", "jsonschema", "yaml", "json_repair", "msgspec", "zstandard", "brotli", "asyncio")
 
 
-def modules() -> Iterator[Path]:
-    return (p for p in PACKAGE.rglob("*.py") if "_data" not in p.parts)
+@cache
+def modules() -> tuple[Path, ...]:
+    return tuple(sorted(p for p in PACKAGE.rglob("*.py") if "_data" not in p.parts))
+
+
+@cache
+def source(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Everything in a module."""
+    return tuple(ast.walk(ast.parse(source(path))))
 
 
 def room(path: Path) -> str:
@@ -57,49 +70,37 @@ def level(name: str) -> int:
     return found[0]
 
 
-def imports(tree: ast.AST, *, top_only: bool = False) -> Iterator[str]:
-    nodes = list(ast.walk(tree)) if not top_only else list(_top_level(tree))
-    for node in nodes:
+def imports(found: Iterable[ast.AST]) -> Iterator[str]:
+    for node in found:
         if isinstance(node, ast.Import):
             yield from (a.name for a in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield from (f"{node.module}.{a.name}" for a in node.names)
 
 
-def _top_level(tree: ast.AST) -> Iterator[ast.AST]:
-    """Statements that run on import (functions and TYPE_CHECKING blocks do not)."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            continue
-        yield node
-        yield from _top_level(node)
-
-
-@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_imports_run_one_way(path: Path) -> None:
-    own = level(room(path))
-    for name in imports(ast.parse(path.read_text(encoding="utf-8"))):
-        parts = name.split(".")
-        if parts[0] != "workbench" or len(parts) == 1:
-            continue
-        target = parts[1] if (PACKAGE / parts[1]).is_dir() or (PACKAGE / f"{parts[1]}.py").is_file() else "__init__"
-        if name == "workbench.tui.safetext.visible" and room(path) == "cli":
-            continue
-        assert level(target) <= own, f"{path.relative_to(PACKAGE)} imports {name}, which is above it"
+def test_imports_run_one_way() -> None:
+    for path in modules():
+        own = level(room(path))
+        for name in imports(nodes(path)):
+            parts = name.split(".")
+            if parts[0] != "workbench" or len(parts) == 1:
+                continue
+            target = parts[1] if (PACKAGE / parts[1]).is_dir() or (PACKAGE / f"{parts[1]}.py").is_file() else "__init__"
+            if name == "workbench.tui.safetext.visible" and room(path) == "cli":
+                continue
+            assert level(target) <= own, f"{path.relative_to(PACKAGE)} imports {name}, which is above it"
 
 
 @pytest.mark.parametrize("path", sorted((PACKAGE / "adapters").glob("[a-z]*.py")), ids=lambda p: p.stem)
 def test_adapters_do_not_know_each_other(path: Path) -> None:
     others = {p.stem for p in (PACKAGE / "adapters").glob("[a-z]*.py")} - {path.stem}
-    for name in imports(ast.parse(path.read_text(encoding="utf-8"))):
+    for name in imports(nodes(path)):
         assert name.removeprefix("workbench.adapters.").split(".")[0] not in others, name
 
 
 def test_only_the_app_knows_the_screen() -> None:
     for path in modules():
-        used = {n.split(".")[0] for n in imports(ast.parse(path.read_text(encoding="utf-8")))}
+        used = {n.split(".")[0] for n in imports(nodes(path))}
         if room(path) != "tui":
             assert "textual" not in used, path
         if room(path) not in ("tui", "cli"):
@@ -133,17 +134,16 @@ ALLOWED = {
 }
 
 
-@pytest.mark.parametrize("path", [p for p in modules() if room(p) in CORE], ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_the_core_does_no_io_and_knows_no_clock(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    # urllib.parse only quotes, and opens nothing
-    used = {n.split(".")[0] for n in imports(tree) if not n.startswith("urllib.parse")}
-    allowed = ALLOWED.get(str(path.relative_to(PACKAGE)), set())
-    assert not (used & set(FORBIDDEN)) - allowed, path
-    calls = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
-    assert not calls & {"open", "print", "input", "exec", "eval"}, path
-    reached = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
-    assert not reached & {"read_bytes", "read_text", "write_bytes", "write_text", "iterdir"}, path
+def test_the_core_does_no_io_and_knows_no_clock() -> None:
+    for path in (p for p in modules() if room(p) in CORE):
+        # urllib.parse only quotes, and opens nothing
+        used = {n.split(".")[0] for n in imports(nodes(path)) if not n.startswith("urllib.parse")}
+        allowed = ALLOWED.get(str(path.relative_to(PACKAGE)), set())
+        assert not (used & set(FORBIDDEN)) - allowed, path
+        calls = {n.func.id for n in nodes(path) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+        assert not calls & {"open", "print", "input", "exec", "eval"}, path
+        reached = {n.attr for n in nodes(path) if isinstance(n, ast.Attribute)}
+        assert not reached & {"read_bytes", "read_text", "write_bytes", "write_text", "iterdir"}, path
 
 
 def test_wire_json_is_parsed_in_one_place() -> None:
@@ -151,10 +151,9 @@ def test_wire_json_is_parsed_in_one_place() -> None:
     for path in modules():
         if room(path) == "wire":
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
         loads = [
             n
-            for n in ast.walk(tree)
+            for n in nodes(path)
             if isinstance(n, ast.Attribute) and n.attr in ("loads", "load") and getattr(n.value, "id", "") == "json"
         ]
         assert not loads, f"{path.relative_to(PACKAGE)}:{loads[0].lineno}: use workbench.wire.jsontext.loads"
@@ -179,10 +178,10 @@ def _loaded_by(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_modules_stay_small(path: Path) -> None:
+def test_modules_stay_small() -> None:
     """A newcomer reads a module in one go; a longer one has more than one reason to change."""
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 500
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert (node.end_lineno or 0) - node.lineno < 80, f"{node.name} in {path}"
+    for path in modules():
+        assert len(source(path).splitlines()) <= 500, path
+        for node in nodes(path):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                assert (node.end_lineno or 0) - node.lineno < 80, f"{node.name} in {path}"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from tests.recordings_table import listed, row_of, summary
 from workbench.importers import open_input
-from workbench.inspection import Inspection, Inspector
+from workbench.inspection import Inspector
 from workbench.rules import FAILED
-from workbench.wire.session import Session
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "recordings"
 FILES = sorted(str(p.relative_to(FOLDER)) for p in FOLDER.glob("*/*/*") if p.is_file())
@@ -101,32 +99,15 @@ KNOWN_LEAVES = {
 """File → why a leaf of it cannot be changed alone."""
 
 
-class Recording(NamedTuple):
-    name: str
-    session: Session
-    result: Inspection
-
-
-@pytest.fixture(params=FILES or [None], scope="module")
-def recording(request, recordings) -> Iterator[Recording]:
-    """One file, opened and inspected."""
-    session = open_input(str(recordings / request.param))
-    yield Recording(request.param, session, Inspector(session).run())
-    session.close()
-
-
-def test_error_findings_are_true(recording):
-    errors = [f for f in recording.result.findings if f.severity == "error"]
-    expected, _ = TRUE_BREAKS.get(recording.name, (set(), ""))
+@pytest.mark.parametrize("name", FILES or [None])
+def test_every_exchange_has_a_row_no_rule_fails_and_error_findings_are_true(recordings, name):
+    with closing(open_input(str(recordings / name))) as session:
+        result = Inspector(session).run()
+        assert len(result.rows) == len(session)
+    assert not [f for f in result.findings if f.rule == FAILED]
+    errors = [f for f in result.findings if f.severity == "error"]
+    expected, _ = TRUE_BREAKS.get(name, (set(), ""))
     assert {f.rule for f in errors} == expected, [(f.exchange, f.rule, f.pointer, f.message) for f in errors]
-
-
-def test_no_rule_fails(recording):
-    assert not [f for f in recording.result.findings if f.rule == FAILED]
-
-
-def test_every_exchange_has_a_row(recording):
-    assert len(recording.result.rows) == len(recording.session)
 
 
 def test_every_recording(recordings, record_property):
