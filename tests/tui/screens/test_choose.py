@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-import threading
 import os
+import threading
 from pathlib import Path
 
 import pytest
