@@ -107,7 +107,7 @@ class Counting:
     def response_bytes(self, key: int, data: bytes, at: float) -> None:
         self.seen += len(data)
 
-    def ended(self, key: int, state: State, why: str, at: float) -> None: ...
+    def ended(self, key: int, state: State, why: str, at: float, passed: object = None) -> None: ...
 
 
 class Asking(asyncio.Protocol):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import SESSIONS, Run
+from workbench.wire.digests import Passed, to_meta
+from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Origin
+from workbench.wire.session.store import save
 
 BROKEN = SESSIONS / "deepseek-reasoning-lost.jsonl"
 STREAM = SESSIONS / "anthropic-tool-loop.jsonl"
@@ -112,3 +116,16 @@ def test_binary_bodies_are_shown_in_hex(run: Run) -> None:
     call = {"request_sample": {"json": {"a": 1}, "raw": "\x00\x01\u00ff"}, "response_sample": {"json": {}, "raw": "x"}}
     said = run("show", "--as", "wire", "-", stdin=json.dumps({"interactions": [call]}).encode()).out
     assert "\x00" not in said
+
+
+def test_what_passed_the_recorder_is_shown_in_words(run: Run, tmp_path: Path) -> None:
+    passed = {"request": Passed("a" * 64, "a" * 64, 1_234, 1_234), "response": Passed("b" * 64, "c" * 64, 9, 4)}
+    exchange = Exchange("1", HttpRequest(), HttpResponse(), origin=Origin.RECORDED, meta=to_meta(passed))
+    save([exchange], tmp_path / "a.wb")
+    lines = run("show", "--as", "wire", tmp_path / "a.wb").out.splitlines()
+    assert f"  request in and out: equal; SHA-256 {'a' * 64} of 1,234 bytes" in lines
+    assert f"  response in and out: differ: 9 bytes in, 4 bytes out; SHA-256 {'b' * 64} of 9 bytes" in lines
+    assert f"  response out: SHA-256 {'c' * 64} of 4 bytes" in lines
+    (shown,) = json.loads(run("show", "--as", "wire", "--format", "json", tmp_path / "a.wb").out)["exchanges"]
+    assert shown["digests"]["request"]["equal"] and not shown["digests"]["response"]["equal"]
+    assert (shown["digests"]["response"]["in"], shown["digests"]["response"]["bytes_out"]) == ("b" * 64, 4)

@@ -8,9 +8,12 @@ import ssl
 import struct
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from hashlib import sha256
 
+from workbench.ir import NOTHING
 from workbench.recorder.relay import Relay
 from workbench.recorder.tap import RequestHead, ResponseHead, Tap
+from workbench.wire.digests import Passed
 from workbench.wire.exchange import State
 
 PATIENCE = 60.0
@@ -108,6 +111,7 @@ class Notes(Tap):
     def __init__(self) -> None:
         self.calls: dict[int, list[tuple[str, object]]] = {}
         self.times: list[float] = []
+        self.passed: dict[int, Mapping[str, Passed]] = {}
         self._news = asyncio.Condition()
         self.ends = asyncio.Event()
 
@@ -128,7 +132,12 @@ class Notes(Tap):
     def response_bytes(self, key: int, data: bytes, at: float) -> None:
         self._note(key, "says", data, at)
 
-    def ended(self, key: int, state: State, why: str, at: float) -> None:
+    def ended(self, key: int, state: State, why: str, at: float, passed: Mapping[str, Passed] = NOTHING) -> None:
+        self.passed[key] = passed
+        for side, name in (("request", "asks"), ("response", "says")):
+            body, each = self.body(key, name), passed.get(side)
+            assert each is None or (each.came, each.bytes_in) == (sha256(body).hexdigest(), len(body))
+            assert each is None or why or each.is_equal
         self._note(key, "ended", (state, why), at)
         self.ends.set()
 

@@ -23,6 +23,7 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
+from workbench.wire import digests
 from workbench.wire.exchange import HttpRequest, HttpResponse, State
 from workbench.wire.frames import seen_frames
 
@@ -74,6 +75,10 @@ def wire(detail: Detail) -> Iterator[str]:
         yield f"  {exchange.state}: not all of it is there"
     if exchange.note:
         yield f"  note: {exchange.note}"
+    for side, passed in digests.passed(exchange).items():
+        yield f"  {side} in and out: {passed.words}; SHA-256 {passed.came} of {number(passed.bytes_in, 'byte')}"
+        if not passed.is_equal:
+            yield f"  {side} out: SHA-256 {passed.left} of {number(passed.bytes_out, 'byte')}"
     sides = (
         (exchange.request, detail.decoded.request_text, ">"),
         (exchange.response, detail.decoded.response_text, "<"),

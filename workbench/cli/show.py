@@ -16,7 +16,9 @@ of one format makes of every text instead. FORMAT is one of
 JSON output is one object: {"path", "as", "about", "exchanges": [VIEW, …]}, one VIEW an exchange:
   "about"     what the maker of the session says of it: "story", "source", "made" (constructed or recorded)
   every view  "index" (from zero), "protocol", "provider", "conversation"
-  wire        "request", "response": {"line", "headers": [[name, value]], "body", "body_base64", "bytes", "encoding"}
+  wire        "request", "response": {"line", "headers": [[name, value]], "body", "body_base64", "bytes", "encoding"};
+              "digests" of what passed the recorder, null where it was not recorded: {"request", "response": {"in",
+              "out": SHA-256 of the body as received and as sent on, "bytes_in", "bytes_out", "equal"}}
   ir          "request", "response": {"model", "messages": [{"role", "pointer", "parts"}], …}
   arguments   "calls": [{"side", "pointer", "tool", "id", "steps": [{"rung", "before", "after", "note"}]}]
   closure     "lines": [{"id", "name", "state", "note", "call", "results"}]

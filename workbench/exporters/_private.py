@@ -26,6 +26,7 @@ from workbench.ir import NOTHING, JsonValue
 from workbench.known import KnownMessages
 from workbench.rules import Finding
 from workbench.wire._strings import decode, encode
+from workbench.wire.digests import DIGESTS
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Summary, summarize
 from workbench.wire.jsontext import JsonIndex, Run, dumps, loads
@@ -333,7 +334,8 @@ class _Maker:
         return replace(frame, data=self._text(frame.data))
 
     def _meta(self, meta: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-        made: dict[str, JsonValue] = loads(self._json.body(decode(dumps(dict(meta)))))
+        told = {word: value for word, value in meta.items() if word != DIGESTS}  # of bodies that are not these
+        made: dict[str, JsonValue] = loads(self._json.body(decode(dumps(told))))
         return made
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from itertools import islice, takewhile
 from typing import NamedTuple
 
+from workbench.ir import NOTHING
 from workbench.recorder.clients import client_of
 from workbench.recorder.guard import BodyGuard
 from workbench.recorder.tap import RequestHead, ResponseHead
+from workbench.wire.digests import Passed, to_meta
 from workbench.wire.encoding import detect_encoding
 from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.redaction import Redactor
@@ -36,6 +38,7 @@ class Ended(NamedTuple):
 
     state: State
     why: str
+    passed: Mapping[str, Passed] = NOTHING
 
 
 Value = RequestHead | ResponseHead | Ended | bytes | str | int | None
@@ -193,7 +196,7 @@ class Arriving:
         note = _joined(self._note(), end.why, "not all of it was recorded" if is_cut else "")
         state = State.INCOMPLETE if is_cut else end.state
         frame = redactor.exchange(replace(self._frame(), note=note, state=state, duration=self._duration))
-        return replace(frame, request=request, response=response)
+        return replace(frame, request=request, response=response, meta=to_meta(end.passed))
 
     def _frame(self) -> Exchange:
         return Exchange(

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from workbench.ir import NOTHING
 from workbench.limits import MAX_RECORDED_BODY, MAX_RECORDING_HELD
 from workbench.recorder.arriving import Ended, Heard, Value, weight
 from workbench.recorder.keeper import Event, Tally
 from workbench.recorder.tap import RequestHead, ResponseHead
+from workbench.wire.digests import Passed
 from workbench.wire.exchange import State
 
 BATCH = 0.06
@@ -30,7 +33,7 @@ LOST = {Heard.REQUEST_BYTES: Heard.REQUEST_LOST, Heard.RESPONSE_BYTES: Heard.RES
 
 
 @dataclass(slots=True)
-class _Passed:
+class _Counted:
     """Bytes of one body, up to now."""
 
     kept: int = 0
@@ -69,7 +72,7 @@ class Capture:
         self._most = held
         self._largest = largest
         self._taken = 0
-        self._passed: dict[int, dict[Heard, _Passed]] = {}  # of the exchanges that are recorded and not over
+        self._counted: dict[int, dict[Heard, _Counted]] = {}  # of the exchanges that are recorded and not over
         self._skipped = 0
         self._queue = deque[Event]()
         self._wake = threading.Event()
@@ -87,7 +90,7 @@ class Capture:
         if self._held() > self._most * 5 // 4:  # even heads alone would fill the memory in time
             self._skipped += 1
             return
-        self._passed[key] = {what: _Passed() for what in LOST}
+        self._counted[key] = {what: _Counted() for what in LOST}
         self._put(Heard.BEGAN, key, request, at)
         if self._skipped:
             self._put(Heard.SKIPPED, key, self._skipped, at)
@@ -109,13 +112,13 @@ class Capture:
         """See ``Tap``."""
         self._put_bytes(Heard.RESPONSE_BYTES, key, data, at)
 
-    def ended(self, key: int, state: State, why: str, at: float) -> None:
+    def ended(self, key: int, state: State, why: str, at: float, passed: Mapping[str, Passed] = NOTHING) -> None:
         """See ``Tap``."""
-        for what, passed in self._passed.get(key, {}).items():
-            if passed.lost:
-                self._put(LOST[what], key, passed.lost, at)
-        self._put(Heard.ENDED, key, Ended(state, why), at)
-        self._passed.pop(key, None)
+        for what, counted in self._counted.get(key, {}).items():
+            if counted.lost:
+                self._put(LOST[what], key, counted.lost, at)
+        self._put(Heard.ENDED, key, Ended(state, why, dict(passed)), at)
+        self._counted.pop(key, None)
 
     def close(self) -> Tally:
         """Write what waits, close the file and say what became of the exchanges."""
@@ -130,7 +133,7 @@ class Capture:
         return self._taken - self._keeper.released
 
     def _put(self, what: Heard, key: int, value: Value, at: float) -> None:
-        if key not in self._passed:
+        if key not in self._counted:
             return
         self._taken += weight(value)
         self._queue.append(Event(what, key, value, at))
@@ -139,13 +142,13 @@ class Capture:
 
     def _put_bytes(self, what: Heard, key: int, data: bytes, at: float) -> None:
         """Queue a piece. Once a piece was left out, all that follow are: what is kept has no hole."""
-        if key not in self._passed:
+        if key not in self._counted:
             return
-        passed, size = self._passed[key][what], len(data)
-        if passed.lost or passed.kept + size > self._largest or self._held() + size > self._most:
-            passed.lost += size
+        counted, size = self._counted[key][what], len(data)
+        if counted.lost or counted.kept + size > self._largest or self._held() + size > self._most:
+            counted.lost += size
         else:
-            passed.kept += size
+            counted.kept += size
             self._put(what, key, data, at)
 
     def _run(self) -> None:
@@ -160,7 +163,7 @@ class Capture:
         keeper.take(self._waiting())
 
     def _pause(self) -> float:
-        return min(AGAIN, BATCH * max(1.0, len(self._passed) / WATCHED))
+        return min(AGAIN, BATCH * max(1.0, len(self._counted) / WATCHED))
 
     def _waiting(self) -> list[Event]:
         return [self._queue.popleft() for _ in range(len(self._queue))]

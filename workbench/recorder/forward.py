@@ -14,6 +14,7 @@ from workbench.recorder.dial import Dialer, Unreachable
 from workbench.recorder.http1.body import Body, ChunkedBody, response_body
 from workbench.recorder.http1.head import BadMessage, HeadBuffer, Request, Response, read_response, render
 from workbench.recorder.http1.hops import end_to_end, is_persistent
+from workbench.recorder.passing import Passing
 from workbench.recorder.replies import reply
 from workbench.recorder.routes import Upstream
 from workbench.recorder.tap import RequestHead, ResponseHead
@@ -66,6 +67,8 @@ class Forward:
         self._pool, self._dialer, self._upstream = pool, dialer, upstream
         self._request, self._target, self._request_body, self._hop = request, target, body, hop
         self._is_request_whole = body.is_done
+        self._asking, self._answering = Passing(), Passing()
+        self._head_size = 0
         self._dialing: asyncio.Task[None] | None = None
         self._connection: UpstreamConnection | None = None
         self._waiting: bytearray | None = None  # what was not sent yet, for lack of a connection
@@ -94,6 +97,7 @@ class Forward:
         )
         self._teller.tell(self._tap.began, self._key, self._upstream.name, head, now)
         self._waiting = bytearray(self._head_to_send())
+        self._head_size = len(self._waiting)
         if self._is_request_whole:
             self._teller.tell(self._tap.request_done, self._key, now)
         elif data:
@@ -131,6 +135,7 @@ class Forward:
         if fed.wire:
             self._send(fed.wire)
         for piece in fed.pieces:
+            self._asking.came(piece)
             self._teller.tell(self._tap.request_bytes, self._key, piece, now)
         if self._request_body.is_done:
             self._is_request_whole = True
@@ -208,6 +213,7 @@ class Forward:
     def _attach(self, connection: UpstreamConnection) -> None:
         self._connection = connection
         connection.user = self
+        self._asking.leaves(behind=self._head_size, is_chunked=isinstance(self._request_body, ChunkedBody))
         self.client_full(self._client.is_full)
         if connection.is_reused and (self._request.method in _IDEMPOTENT or self._request.values(b"idempotency-key")):
             self._replay = bytearray()
@@ -223,6 +229,7 @@ class Forward:
                 if len(self._replay) > MAX_REPLAY:
                     self._replay = None
             self._connection.transport.write(data)
+            self._asking.left(data)
         elif self._waiting is not None:
             self._waiting += data
 
@@ -245,8 +252,11 @@ class Forward:
         except BadMessage:
             self._client.write(head)
             raise
-        self._client.write(head + (b"".join(fed.pieces) if self._dechunks else fed.wire))
+        sent = b"".join(fed.pieces) if self._dechunks else fed.wire
+        self._client.write(head + sent)
+        self._answering.left(sent)
         for piece in fed.pieces:
+            self._answering.came(piece)
             self._teller.tell(self._tap.response_bytes, self._key, piece, now)
         self._is_clean = self._is_clean and not fed.rest
         if body.is_done and self._is_request_whole:
@@ -273,6 +283,7 @@ class Forward:
         head = ResponseHead(
             response.status, response.reason.decode("latin-1"), response.headers, response.version.decode()
         )
+        self._answering.leaves(behind=0, is_chunked=isinstance(body, ChunkedBody) and not self._dechunks)
         self._teller.tell(self._tap.answered, self._key, head, now)
         dropped: Sequence[bytes] = ()
         if self._dechunks:
@@ -342,4 +353,7 @@ class Forward:
     def _end(self, state: State, why: str) -> None:
         if not self._is_over:
             self._is_over = True
-            self._teller.tell(self._tap.ended, self._key, state, why, self._loop.time())
+            passed = {"request": self._asking.passed()}
+            if self._response:
+                passed["response"] = self._answering.passed()
+            self._teller.tell(self._tap.ended, self._key, state, why, self._loop.time(), passed)

@@ -5,9 +5,12 @@ Times are seconds of a monotonic clock; ``at`` of one exchange are compared with
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from workbench.ir import NOTHING
+from workbench.wire.digests import Passed
 from workbench.wire.exchange import Headers, State
 
 
@@ -71,6 +74,9 @@ class Tap(Protocol):
         """A piece of the response body came from the upstream."""
         ...
 
-    def ended(self, key: int, state: State, why: str, at: float) -> None:
-        """Nothing more comes. ``state`` is COMPLETE or ABORTED; ``why`` says in words who hung up, "" when whole."""
+    def ended(self, key: int, state: State, why: str, at: float, passed: Mapping[str, Passed] = NOTHING) -> None:
+        """Nothing more comes. ``state`` is COMPLETE or ABORTED; ``why`` says in words who hung up, "" when whole.
+
+        ``passed`` has the digests of what came in and went out, by side: "request" and, once answered, "response".
+        """
         ...

@@ -1,0 +1,61 @@
+"""A body on its way, digested twice: as it was read from one connection, and as it was handed to the other.
+
+The two computations share nothing but the bytes, so that a fault between them shows.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from workbench.recorder.http1.body import ChunkedBody
+from workbench.recorder.http1.head import BadMessage
+from workbench.wire.digests import Passed
+
+
+class Passing:
+    """One body of one exchange."""
+
+    def __init__(self) -> None:
+        self._came, self._bytes_in = sha256(), 0
+        self.leaves(behind=0, is_chunked=False)
+
+    def came(self, piece: bytes) -> None:
+        """A piece was read, without its framing."""
+        self._came.update(piece)
+        self._bytes_in += len(piece)
+
+    def leaves(self, *, behind: int, is_chunked: bool) -> None:
+        """It is sent (once more) from its beginning, ``behind`` so many bytes of a head."""
+        self._left, self._bytes_out = sha256(), 0
+        self._behind = behind
+        self._framing = ChunkedBody() if is_chunked else None
+
+    def left(self, data: bytes) -> None:
+        """Bytes were handed to a connection, with their framing."""
+        if self._behind:
+            skipped = min(self._behind, len(data))
+            self._behind -= skipped
+            data = data[skipped:]
+        if self._framing is None:
+            self._count(data)
+        elif data:
+            self._unframe(data, self._framing)
+
+    def _unframe(self, data: bytes, framing: ChunkedBody) -> None:
+        try:
+            fed = framing.feed(data)
+        except BadMessage:
+            self._framing = None  # what is no framing is counted as it is, and the digests differ
+            self._count(data)
+            return
+        for piece in fed.pieces:
+            self._count(piece)
+        self._count(fed.rest)
+
+    def _count(self, data: bytes) -> None:
+        self._left.update(data)
+        self._bytes_out += len(data)
+
+    def passed(self) -> Passed:
+        """Up to now."""
+        return Passed(self._came.hexdigest(), self._left.hexdigest(), self._bytes_in, self._bytes_out)
