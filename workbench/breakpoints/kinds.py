@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 
 from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.errors import UsageError
-from workbench.filters import And, Expression, Facts, Filter, Not, Or, Term, parse as parse_filter
+from workbench.filters import And, Expression, Facts, Filter, Not, Or, Term
+from workbench.filters import parse as parse_filter
 from workbench.ir import NOTHING, JsonValue, Message, Text, ToolCallIR
 from workbench.rules import Finding, Severity
 from workbench.rules._words import quote
@@ -41,15 +42,15 @@ class Seen:
 
     Attributes:
         side: ``"request"`` or ``"response"``.
-        decoded: the exchange as far as it came.
         findings: of both sides.
         facts: for filters.
+        decoded: the exchange, where its answer is there.
     """
 
     side: str
-    decoded: Decoded
     findings: tuple[Finding, ...]
     facts: Facts
+    decoded: Decoded | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,8 @@ _LOOPS: Final = ("retry.loop", "retry.duplicate-side-effect")
 
 def _repeated(seen: Seen) -> Iterator[tuple[str, str]]:
     """Calls of the answer that were made before, with these arguments, since the user last spoke, or twice at once."""
+    if seen.decoded is None:
+        return
     made = list(_made_since_the_question(seen.decoded.messages(REQUEST)))
     for message in seen.decoded.messages(RESPONSE):
         for _, call in message.tool_calls():
@@ -90,9 +93,14 @@ def _repeated(seen: Seen) -> Iterator[tuple[str, str]]:
 
 
 def _made_since_the_question(messages: tuple[Message, ...]) -> Iterator[ToolCallIR]:
-    asked = (n for n, m in enumerate(messages) if m.role == "user" and any(isinstance(p, Text) for p in m.parts))
-    start = max(asked, default=0)
+    start = max((n for n, message in enumerate(messages) if _is_question(message)), default=0)
     return (call for message in messages[start:] for _, call in message.tool_calls())
+
+
+def _is_question(message: Message) -> bool:
+    """The user speaks, and does not only hand in results, perhaps with a reminder of the client beside them."""
+    has_text = any(isinstance(part, Text) for part in message.parts)
+    return message.role == "user" and has_text and not any(True for _ in message.tool_results())
 
 
 def _is_same(call: ToolCallIR, other: ToolCallIR) -> bool:
@@ -106,7 +114,11 @@ KINDS: Final[Mapping[str, Kind]] = {
         {REQUEST: ("closure.",)},
         but=(*_IDS, "closure.pending"),
     ),
-    "reasoning": Kind("reasoning that is owed and missing, or altered on its way back", {REQUEST: ("reasoning.",)}),
+    "reasoning": Kind(
+        "reasoning that is owed and missing, or altered on its way back",
+        {REQUEST: ("reasoning.",)},
+        but=("reasoning.stale",),
+    ),
     "id": Kind(
         "an id that breaks the contract: its form, its match, or used twice",
         {REQUEST: _IDS, RESPONSE: (*_IDS, "stream.id")},
@@ -143,6 +155,11 @@ class Breakpoint:
     _kind: Kind | None = None
     _filter: Filter | None = field(default=None, compare=False)
 
+    @property
+    def is_filter(self) -> bool:
+        """It is an expression, and no kind."""
+        return self._filter is not None
+
     def reasons(self, seen: Seen) -> Iterator[Reason]:
         """Why this side is paused, nothing where it is not."""
         if seen.side not in self.sides:
@@ -154,7 +171,8 @@ class Breakpoint:
         for finding in seen.findings:
             if finding.side == seen.side and self._names(self._kind, finding):
                 yield Reason(self.name, finding.rule, finding.message, finding.pointer)
-        for words, pointer in self._kind.more.get(seen.side, lambda _: ())(seen):
+        more = self._kind.more.get(seen.side)
+        for words, pointer in more(seen) if more else ():
             yield Reason(self.name, "", words, pointer)
 
     @staticmethod

@@ -59,7 +59,7 @@ def _folders() -> Iterator[Path]:
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     if runtime and Path(runtime).is_dir():
         yield Path(runtime) / "workbench"
-    for folder in dict.fromkeys((tempfile.gettempdir(), "/tmp")):  # noqa: S108 (checked to be this user's alone)
+    for folder in dict.fromkeys((tempfile.gettempdir(), "/tmp")):
         yield Path(folder) / f"workbench-{os.getuid()}"
 
 

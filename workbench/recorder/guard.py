@@ -169,3 +169,12 @@ def _zstd() -> Callable[[bytes], bytes]:
 
 
 _UNPACKERS: dict[str, Callable[[], Callable[[bytes], bytes]]] = {"gzip": _gzip, "br": _brotli, "zstd": _zstd}
+
+
+def unpacker(label: str) -> Callable[[bytes], bytes] | None:
+    """Unpacks the pieces of one body in a content coding; None for a coding that cannot be followed.
+
+    What it returns raises an error of its library for what it cannot read.
+    """
+    made = _UNPACKERS.get(label.strip().lower().removeprefix("x-"))
+    return made() if made else None

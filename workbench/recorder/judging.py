@@ -1,0 +1,117 @@
+"""The recorder's side of the judge, which runs in a process of its own (``workbench.breakpoints.judge``)."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from workbench.errors import WorkbenchError
+from workbench.ir import JsonValue
+from workbench.limits import CONTROL_SECONDS, JUDGE_SECONDS
+from workbench.recorder.child import Child
+from workbench.wire.jsontext import dumps, loads
+
+MODULE = "workbench.breakpoints.judge"
+
+
+class Judging:
+    """A judge that is started with the first question, or ahead of it.
+
+    Args:
+        out: the session file it follows.
+        gone: is told in words, once, when it has died.
+    """
+
+    def __init__(self, out: Path, gone: Callable[[str], None], module: str = MODULE) -> None:
+        self._out, self._gone, self._module = out, gone, module
+        self._child: Child | None = None
+        self._starting: asyncio.Task[None] | None = None
+        self._waiting: dict[int, asyncio.Future[Mapping[str, JsonValue]]] = {}
+        self._asked = 0
+        self._to_write: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+
+    @property
+    def pid(self) -> int | None:
+        """Its process, None while there is none."""
+        return self._child.process.pid if self._child else None
+
+    def start(self) -> asyncio.Task[None]:
+        """Begin to start it, unless that is done."""
+        if self._starting is None:
+            self._starting = asyncio.get_running_loop().create_task(self._start())
+        return self._starting
+
+    async def ask(self, verb: str, **words: JsonValue) -> Mapping[str, JsonValue]:
+        """Its answer, or {"unjudged": WHY}; always within a bounded time."""
+        within = CONTROL_SECONDS if verb == "answer" else JUDGE_SECONDS
+        try:
+            async with asyncio.timeout(within):
+                await asyncio.shield(self.start())
+                return await self._answer({"do": verb, "within": within / 2, **words})
+        except TimeoutError:
+            return {"unjudged": f"it took more than {within:g} seconds"}
+        except (OSError, WorkbenchError) as error:
+            return {"unjudged": f"the judge did not start ({error})"}
+
+    async def _answer(self, question: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+        self._asked += 1
+        number = self._asked
+        future = self._waiting[number] = asyncio.get_running_loop().create_future()
+        self._to_write.put(dumps({"ask": number, **question}) + b"\n")
+        try:
+            return await future
+        finally:
+            self._waiting.pop(number, None)
+
+    async def _start(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            child = self._child = await asyncio.to_thread(Child, self._module, {"out": str(self._out)})
+        except BaseException:
+            self._starting = None
+            raise
+        self._to_write = queue.SimpleQueue()
+        threading.Thread(target=_write, args=(child, self._to_write), name="to the judge", daemon=True).start()
+        threading.Thread(target=self._listen, args=(child, loop), name="from the judge", daemon=True).start()
+
+    def _listen(self, child: Child, loop: asyncio.AbstractEventLoop) -> None:
+        for line in child.answers:
+            with suppress(WorkbenchError, RuntimeError):
+                loop.call_soon_threadsafe(self._told, loads(line))
+        with suppress(RuntimeError):  # the loop is over
+            loop.call_soon_threadsafe(self._ended, child)
+
+    def _told(self, answer: Mapping[str, JsonValue]) -> None:
+        future = self._waiting.get(answer.get("ask", 0))
+        if future and not future.done():
+            future.set_result(answer)
+
+    def _ended(self, child: Child) -> None:
+        if child is not self._child:
+            return
+        self._child = self._starting = None
+        self._to_write.put(None)
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_result({"unjudged": "the process that judges is gone"})
+        self._gone("the process that judges breakpoints is gone: nothing is armed any more, and traffic goes on")
+
+    def close(self) -> None:
+        """End it at once: it writes nothing."""
+        child, self._child = self._child, None
+        if child:
+            self._to_write.put(None)
+            child.process.kill()
+            child.process.wait()
+
+
+def _write(child: Child, lines: queue.SimpleQueue[bytes | None]) -> None:
+    """In a thread: a line may be longer than the pipe, and the loop does not wait."""
+    with suppress(OSError, ValueError):
+        while (line := lines.get()) is not None:
+            child.told.write(line)
+            child.told.flush()
