@@ -2,63 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum, auto
+from collections.abc import Iterator
 
-from workbench.differences import Change, Kind, compare
-from workbench.differences.meaning import Detail, canonical
-from workbench.differences.spelling import spellings
+from workbench.damage._grouped import Texts, grouped
+from workbench.damage._spelling import respelled
+from workbench.damage._texts import kind_of
+from workbench.damage._values import Change, Fingerprints, changes
+from workbench.damage.kinds import Damage, Kind
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.leaves import escape
-from workbench.wire.jsontext import loads
+from workbench.wire.jsontext import JsonIndex, loads
 
-
-class Deed(Enum):
-    """What happened to a value on its way."""
-
-    DROPPED = auto()
-    ALTERED = auto()
-    RESHAPED = auto()  # the same value in another place or wrapper
-    ADDED = auto()
-    RESPELLED = auto()  # the same value in other bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """One change.
-
-    Attributes:
-        was: pointer in the body as it came in.
-        at: pointer in the body as it went on; of what was dropped, where it would stand.
-        words: what is special about it, "" for nothing.
-    """
-
-    deed: Deed
-    was: str
-    at: str
-    before: JsonValue = None
-    after: JsonValue = None
-    words: str = ""
-
-    @property
-    def name(self) -> str:
-        """Name of the member concerned, without the indices behind it."""
-        steps = [step for step in self.was.split("/") if step and not step.isdecimal()]
-        return steps[-1] if steps else ""
-
-    @property
-    def shape(self) -> str:
-        """The pointer without indices: the same change in many places."""
-        return re.sub(r"/\d+(?=/|$)", "/*", self.at)
-
-    @property
-    def is_inside(self) -> bool:
-        """In the conversation, its instructions or its tools, and no parameter beside them."""
-        return self.was.split("/")[1:2] != [] and self.was.split("/")[1] in CONVERSATION
-
+__all__ = ["CONVERSATION", "SPELLING", "Change", "changes_of", "is_inside", "of_bodies"]
 
 CONVERSATION = frozenset(
     {
@@ -68,126 +24,94 @@ CONVERSATION = frozenset(
 )
 """Members that hold what is said and what may be called."""
 
+SPELLING = frozenset({Kind.KEY_ORDER, Kind.NUMBER_SPELLING, Kind.ESCAPES, Kind.WHITESPACE, Kind.RESPELLED})
+"""The same value in other bytes."""
 
-def damages(before: bytes, after: bytes) -> list[Damage]:
-    """What happened between two bodies (content-decoded), in the order of the second; [] for equal bytes.
 
-    A body that is no JSON object, or that became none, is one change of the whole.
+def is_inside(change: Change) -> bool:
+    """In the conversation, its instructions or its tools, and no parameter beside them."""
+    return (change.was or change.at).split("/")[1:2] != [] and (change.was or change.at).split("/")[1] in CONVERSATION
+
+
+def of_bodies(side: str, before: bytes, after: bytes) -> list[Damage]:
+    """What happened between two bodies (content-decoded), one of each kind and place; [] for equal bytes."""
+    if before == after:
+        return []
+    return grouped(side, changes_of(before, after), Texts(before, after))
+
+
+def changes_of(before: bytes, after: bytes) -> list[Change]:
+    """The same place by place; of spellings one change for each kind.
+
+    A body that is no JSON, or that became none, is one change of the whole.
     """
     if before == after:
         return []
-    wrapped = _wrapped(before, after)
+    old, new = _read(before), _read(after)
+    if old is None or new is None:
+        return [_unread(before, after, is_old=old is not None, is_new=new is not None)]
+    prints = Fingerprints(old.value, new.value)
+    wrapped = _wrapped(old.value, new.value, prints)
     if wrapped is not None:
         return [wrapped]
-    found = compare(before, after)
-    if not found.is_read:
-        return [Damage(Deed.RESHAPED, "", "", words="it is another kind of body")]
-    made = _renamed([damage for change in found.changes for damage in _of_change(change, before, after)])
-    if any(damage.deed is not Deed.RESPELLED for damage in made):
-        return [*(d for d in made if d.deed is not Deed.RESPELLED), *_respelled(found.changes)]
-    words = ", ".join(spellings(before, after)) or "other bytes"
-    return [Damage(Deed.RESPELLED, "", "", words=words)]
+    found = [*changes(old.value, new.value, prints), *_lost_keys(before, after)]
+    found += _spelled(before, after)
+    return found or [Change(Kind.RESPELLED, "", "", words="other bytes", is_same_meaning=True)]
 
 
-def _respelled(changes: Sequence[Change]) -> Iterator[Damage]:
-    """Beside other changes: that the rest is spelled otherwise too."""
-    how = dict.fromkeys(word for change in changes for word in change.spelling)
-    if how:
-        yield Damage(Deed.RESPELLED, "", "", words=", ".join(how))
+class _Value:
+    """A body that was read: None is a value, too."""
+
+    def __init__(self, value: JsonValue) -> None:
+        self.value = value
 
 
-def _wrapped(before: bytes, after: bytes) -> Damage | None:
-    """The whole body became a member of another one, or a member of it stands alone now."""
+def _read(text: bytes) -> _Value | None:
     try:
-        old, new = loads(before), loads(after)
+        return _Value(loads(text))
     except WireError:
         return None
+
+
+def _unread(before: bytes, after: bytes, *, is_old: bool, is_new: bool) -> Change:
+    """What happened to a body of which one side at least is no JSON."""
+    if before.startswith(after):
+        return Change(Kind.TRUNCATED, "", "", words=f"{len(before):,} bytes became {len(after):,}")
+    if before.split() == after.split():
+        return Change(Kind.WHITESPACE, "", "", is_same_meaning=not is_old and not is_new)
+    if is_old != is_new:
+        words = "JSON became something else" if is_old else "it became JSON"
+        return Change(Kind.RESHAPED, "", "", words=words)
+    return Change(Kind.VALUE_CHANGED, "", "", words="it is no JSON")
+
+
+def _wrapped(old: JsonValue, new: JsonValue, prints: Fingerprints) -> Change | None:
+    """The whole body became a member of another one, or a member of it stands alone now."""
+    if type(old) is not type(new) and not (isinstance(old, dict) and isinstance(new, dict)):
+        return Change(Kind.RESHAPED, "", "", words=f"{kind_of(old)} became {kind_of(new)}")
     if not isinstance(old, dict) or not isinstance(new, dict):
         return None
-    whole, rest = canonical(old), canonical(new)
     for key, value in new.items():
-        if isinstance(value, dict) and value and canonical(value) == whole:
-            return Damage(Deed.RESHAPED, "", f"/{escape(key)}", words=f"the whole body became its member {key!r}")
+        if isinstance(value, dict) and value and prints.key(value) == prints.key(old):
+            return Change(Kind.RESHAPED, "", f"/{escape(key)}", words=f"the whole body became its member {key!r}")
     for key, value in old.items():
-        if isinstance(value, dict) and value and canonical(value) == rest:
-            return Damage(Deed.RESHAPED, f"/{escape(key)}", "", words=f"its member {key!r} became the whole body")
+        if isinstance(value, dict) and value and prints.key(value) == prints.key(new):
+            return Change(Kind.RESHAPED, f"/{escape(key)}", "", words=f"its member {key!r} became the whole body")
     return None
 
 
-def _of_change(change: Change, before: bytes, after: bytes) -> Iterator[Damage]:
-    was, at = change.before or "", change.after or ""
-    if change.kind is Kind.REMOVED:
-        is_element = was.count("/") > 1
-        yield Damage(Deed.DROPPED, was, was.rpartition("/")[0] if is_element else was, _value(before, was))
-    elif change.kind is Kind.ADDED:
-        yield Damage(Deed.ADDED, at, at, None, _value(after, at))
-    elif change.kind is Kind.MOVED:
-        yield Damage(Deed.RESHAPED, was, at, words=f"moved from {was}")
-    elif change.kind is Kind.CHANGED:
-        yield from map(_of_detail, change.details)
-    else:
-        yield Damage(Deed.RESPELLED, was, at, words=", ".join(change.spelling))
+def _lost_keys(before: bytes, after: bytes) -> Iterator[Change]:
+    """Keys that stood twice in an object, and do not any more."""
+    olds = JsonIndex(before).duplicates()
+    kept = set(JsonIndex(after).duplicates()) if olds else set()
+    for pointer in olds:
+        if pointer not in kept:
+            yield Change(Kind.DUPLICATES_LOST, pointer, pointer, words="the last one stayed", is_same_meaning=True)
 
 
-def _of_detail(detail: Detail) -> Damage:
-    old, new = detail.before, detail.after
-    if detail.kind is Kind.REMOVED:
-        return Damage(Deed.DROPPED, detail.pointer, detail.place, old)
-    if detail.kind is Kind.ADDED:
-        return Damage(Deed.ADDED, detail.pointer, detail.pointer, None, new)
-    if isinstance(old, dict | list) or isinstance(new, dict | list):
-        return Damage(Deed.RESHAPED, detail.pointer, detail.pointer, old, new, _kinds(old, new))
-    return Damage(Deed.ALTERED, detail.pointer, detail.pointer, old, new, _how(old, new))
-
-
-def _value(text: bytes, pointer: str) -> JsonValue:
-    value = loads(text)
-    for step in pointer.split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        value = value[int(name)] if isinstance(value, list) else value[name]
-    return value
-
-
-def _kinds(old: JsonValue, new: JsonValue) -> str:
-    names: Mapping[type, str] = {dict: "an object", list: "a list", str: "a text", type(None): "null"}
-    return f"{names.get(type(old), 'a value')} became {names.get(type(new), 'a value')}"
-
-
-def _how(old: JsonValue, new: JsonValue) -> str:
-    """What happened to a text, where it is a usual thing."""
-    if not isinstance(old, str) or not isinstance(new, str):
-        return ""
-    if old.strip() == new.strip():
-        return "white space was trimmed" if len(new) < len(old) else "white space was added"
-    if new and (old.startswith(new) or old.endswith(new)):
-        return f"cut from {len(old):,} to {len(new):,} characters"
-    if "�" in new and "�" not in old:
-        return "a character was damaged"
-    try:
-        if old[:1] in ("{", "[") and canonical(loads(old)) == canonical(loads(new)):
-            return SAME_JSON
-    except WireError:
-        pass
-    return ""
-
-
-SAME_JSON = "the same JSON, written anew"
-
-
-def _renamed(found: list[Damage]) -> list[Damage]:
-    """What went under one name and came under another, in one object, was renamed."""
-    came = {
-        (d.at.rpartition("/")[0], canonical(d.after)): d
-        for d in found
-        if d.deed is Deed.ADDED and d.after not in (None, "", [], {})
-    }
-    made, used = list[Damage](), set[str]()
-    for damage in found:
-        new = came.get((damage.at.rpartition("/")[0], canonical(damage.before)))
-        if damage.deed is Deed.DROPPED and new:
-            words = f"{damage.name} became {new.name}"
-            made.append(Damage(Deed.RESHAPED, damage.was, new.at, damage.before, new.after, words))
-            used.add(new.at)
-        else:
-            made.append(damage)
-    return [d for d in made if not (d.deed is Deed.ADDED and d.at in used)]
+def _spelled(before: bytes, after: bytes) -> Iterator[Change]:
+    texts = Texts(before, after)
+    for found in respelled(before, after):
+        was, at = texts.old.pointer_at(found.was), texts.new.pointer_at(found.at)
+        spans = (found.was, found.at)
+        yield Change(found.kind, was, at, None, None, found.words, True, places=found.places, bytes=spans)

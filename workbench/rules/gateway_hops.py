@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
+from typing import NamedTuple
 
 from workbench.chain.said import Lost, lost
-from workbench.damage.bodies import SAME_JSON, Damage, Deed, damages
+from workbench.damage import Kind
+from workbench.damage.bodies import SPELLING, Change, changes_of, is_inside
 from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.ir import JsonValue
 from workbench.rules._case import Case, Rule
@@ -27,20 +29,30 @@ RESHAPED = Rule("gateway.altered-shape", WARNING, "The body is wrapped or reshap
 
 RULES = (DROPPED, ALTERED, RESHAPED)
 
-_RULE = {
-    Deed.DROPPED: DROPPED,
-    Deed.ALTERED: ALTERED,
-    Deed.RESHAPED: RESHAPED,
-    Deed.ADDED: RESHAPED,
-    Deed.RESPELLED: ALTERED,
+
+class _Deed(NamedTuple):
+    """What a kind of damage comes to for a rule."""
+
+    rule: Rule
+    verb: str
+
+
+_LOST, _CHANGED = _Deed(DROPPED, "lost"), _Deed(ALTERED, "changed")
+_RESHAPED, _ADDED, _RESPELLED = (
+    _Deed(RESHAPED, "reshaped"),
+    _Deed(RESHAPED, "added"),
+    _Deed(ALTERED, "spelled anew"),
+)
+_DEEDS = {
+    Kind.FIELD_DROPPED: _LOST,
+    Kind.EMPTY_DROPPED: _LOST,
+    Kind.FIELD_ADDED: _ADDED,
+    **dict.fromkeys((Kind.FIELD_RENAMED, Kind.FIELD_MOVED, Kind.ORDER_CHANGED, Kind.RESHAPED), _RESHAPED),
+    **dict.fromkeys((Kind.CONTENT_SHAPE, Kind.TEXTS_MERGED, Kind.TEXTS_SPLIT), _RESHAPED),
+    **dict.fromkeys((*SPELLING, Kind.DUPLICATES_LOST), _RESPELLED),
 }
-_VERB = {
-    Deed.DROPPED: "lost",
-    Deed.ALTERED: "changed",
-    Deed.RESHAPED: "reshaped",
-    Deed.ADDED: "added",
-    Deed.RESPELLED: "spelled anew",
-}
+"""Every other kind is a changed value."""
+
 _HEADERS = ("anthropic-beta", "anthropic-version", "openai-beta")
 """Headers that change what a provider makes of a body."""
 
@@ -69,8 +81,8 @@ def check(case: Case) -> Iterator[Finding]:
 def _requests(case: Case, outer: Decoded) -> Iterator[Finding]:
     """What went on is not what came in."""
     if outer.protocol == case.decoded.protocol:
-        found = damages(outer.request_text, case.decoded.request_text)
-        yield from _damaged(case, outer, REQUEST, _consistent(found, outer.request_text, case.decoded.request_text))
+        found = changes_of(outer.request_text, case.decoded.request_text)
+        yield from _damaged(case, outer, REQUEST, found)
         yield from _headers(case, outer)
     else:
         yield from _said(case, outer, REQUEST)
@@ -82,7 +94,7 @@ def _answers(case: Case, inner: Decoded) -> Iterator[Finding]:
     if not mine or not theirs or (mine.status >= 400) != (theirs.status >= 400):
         return
     if inner.protocol == case.decoded.protocol and not case.decoded.events and not inner.events:
-        found = damages(inner.response_text, case.decoded.response_text)
+        found = changes_of(inner.response_text, case.decoded.response_text)
         yield from _damaged(case, inner, RESPONSE, found)
         return
     if case.request and case.request.stream and bool(case.decoded.events) != bool(inner.events):
@@ -93,84 +105,72 @@ def _answers(case: Case, inner: Decoded) -> Iterator[Finding]:
         yield from _said(case, inner, RESPONSE)
 
 
-def _damaged(case: Case, other: Decoded, side: str, found: Iterable[Damage]) -> Iterator[Finding]:
+def _damaged(case: Case, other: Decoded, side: str, found: Iterable[Change]) -> Iterator[Finding]:
     """A finding for each kind of change; further places of the same kind are related ones."""
-    ranked = sorted(((_severity(d, side), d) for d in found), key=lambda s: (s[1].deed.value, s[1].shape, s[0].rank))
-    for (severity, _, _), group in groupby(ranked, key=lambda s: (s[0], s[1].deed, s[1].shape)):
-        places = [damage for _, damage in group]
+    ranked = sorted(
+        ((_severity(c, side), _DEEDS.get(c.kind, _CHANGED), c) for c in _respelled(list(found))),
+        key=lambda s: (s[1].verb, s[2].shape, s[0].rank),
+    )
+    for (severity, deed, _), group in groupby(ranked, key=lambda s: (s[0], s[1], s[2].shape)):
+        places = [change for _, _, change in group]
         first = places[0]
-        message = f"{_what(first)} {_between(case, other, side)}"
+        message = f"{_what(first, deed)} {_between(case, other, side)}"
         if len(places) > 1:
             message += f", here and in {len(places) - 1:,} more place{'s' if len(places) > 2 else ''}"
-        rule = weaker(_RULE[first.deed], severity)
-        finding = case.finding(rule, side, first.at, message, evidence=_seen(first))
-        yield with_related(_placed(case, other, finding, first.was), (d.at for d in places[1:]))
+        finding = case.finding(weaker(deed.rule, severity), side, first.at, message, evidence=_seen(first, deed))
+        yield with_related(_placed(case, other, finding, first.was), (c.at for c in places[1:]))
 
 
-def _severity(damage: Damage, side: str) -> Severity:
+def _respelled(found: list[Change]) -> list[Change]:
+    """Every other spelling as one change of the whole."""
+    how = dict.fromkeys(_HOW.get(c.kind, c.kind.value) for c in found if _DEEDS.get(c.kind) is _RESPELLED)
+    words = ", ".join(sorted(how, key=_SHOWN.index))
+    rest = [c for c in found if _DEEDS.get(c.kind) is not _RESPELLED]
+    return [*rest, Change(Kind.RESPELLED, "", "", words=words)] if how else rest
+
+
+_HOW = {Kind.RESPELLED: "other bytes"}
+_SHOWN = ("whitespace", "key order", "escapes", "number spelling", "duplicate key lost", "other bytes")
+
+
+def _severity(change: Change, side: str) -> Severity:
     """An error where the chain rests on it, a warning where something is lost all the same."""
-    if damage.deed is Deed.RESPELLED or (damage.deed is Deed.ADDED and not damage.is_inside):
+    deed, is_said = _DEEDS.get(change.kind, _CHANGED), is_inside(change)
+    if deed is _RESPELLED or (deed is _ADDED and not is_said):
         return INFO
-    if damage.words == SAME_JSON or damage.words.startswith(MAPPED):
+    if change.kind in (Kind.ARGUMENTS_RESPELLED, Kind.IDS_MAPPED, Kind.EMPTY_DROPPED):
         return INFO
-    if damage.deed is Deed.DROPPED:
-        if _is_nothing(damage.before) or (side == RESPONSE and not damage.is_inside):
+    if deed is _LOST:
+        if side == RESPONSE and not is_said:
             return INFO
-        return ERROR if damage.is_inside and damage.name not in _BESIDE else WARNING
-    if damage.deed is Deed.ALTERED:
-        if damage.name == "model" or (side == RESPONSE and not damage.is_inside):
+        return ERROR if is_said and change.name not in _BESIDE else WARNING
+    if deed is _CHANGED:
+        if change.name == "model" or (side == RESPONSE and not is_said):
             return INFO
-        return ERROR if damage.is_inside and damage.name in _CHAIN else WARNING
-    if damage.deed is Deed.ADDED:
-        return WARNING if damage.at.count("/") == 2 else INFO
-    return INFO if damage.words in ("a text became a list", "a list became a text") else WARNING
+        return ERROR if is_said and change.name in _CHAIN else WARNING
+    if deed is _ADDED:
+        return WARNING if change.at.count("/") == 2 else INFO
+    return INFO if change.kind is Kind.CONTENT_SHAPE else WARNING
 
 
-def _is_nothing(value: JsonValue) -> bool:
-    return value is None or (isinstance(value, str | list | dict) and not value)
-
-
-MAPPED = "renamed on both sides"
-
-
-def _consistent(found: list[Damage], before: bytes, after: bytes) -> list[Damage]:
-    """Ids that were mapped in every place are another spelling: the chain is whole."""
-    made = []
-    for damage in found:
-        old, new = damage.before, damage.after
-        if damage.deed is Deed.ALTERED and damage.name in _IDS and isinstance(old, str) and isinstance(new, str):
-            a, b = quote_json(old), quote_json(new)
-            if old and new and b not in before and a not in after and before.count(a) == after.count(b):
-                damage = replace(damage, words=f"{MAPPED}, wherever it stands")
-        made.append(damage)
-    return made
-
-
-_IDS = frozenset({"id", "call_id", "tool_call_id", "tool_use_id", "toolUseId"})
-
-
-def quote_json(text: str) -> bytes:
-    """A text as it stands in a body."""
-    return f'"{text}"'.encode("utf-8", "replace")
-
-
-def _what(damage: Damage) -> str:
-    name = damage.name or "the body"
-    if damage.deed is Deed.RESPELLED:
-        return f"the same JSON was written anew ({damage.words}): nothing but the bytes differs"
-    how = f" ({damage.words})" if damage.words else ""
-    place = {Deed.DROPPED: damage.was, Deed.ADDED: damage.at}.get(damage.deed, "")
+def _what(change: Change, deed: _Deed) -> str:
+    name = change.name or "the body"
+    if deed is _RESPELLED:
+        return f"the same JSON was written anew ({change.words}): nothing but the bytes differs"
+    words = change.words or (change.kind.value if deed is _CHANGED and change.kind is not Kind.VALUE_CHANGED else "")
+    how = f" ({words})" if words else ""
+    place = change.was if deed is _LOST else change.at if deed is _ADDED else ""
     which = "an item of " if place.rpartition("/")[2].isdecimal() else ""
-    return f"{which}{quote(name, 60)} was {_VERB[damage.deed]}{how}"
+    return f"{which}{quote(name, 60)} was {deed.verb}{how}"
 
 
-def _seen(damage: Damage) -> str:
-    if damage.deed in (Deed.RESPELLED, Deed.RESHAPED) and damage.before is None:
+def _seen(change: Change, deed: _Deed) -> str:
+    if deed in (_RESPELLED, _RESHAPED) and change.before is None:
         return ""
-    before, after = _shown(damage.before), _shown(damage.after)
-    if damage.deed is Deed.DROPPED:
+    before, after = _shown(change.before), _shown(change.after)
+    if deed is _LOST:
         return f"it was {before}"
-    return f"now {after}" if damage.deed is Deed.ADDED else f"{before} became {after}"
+    return f"now {after}" if deed is _ADDED else f"{before} became {after}"
 
 
 def _shown(value: JsonValue) -> str:
