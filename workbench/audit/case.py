@@ -1,0 +1,120 @@
+"""What an audit sends and answers: a case is one request, the answer it gets, and what the pair shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+
+from workbench.decode import REQUEST, RESPONSE
+
+Pairs = tuple[tuple[str, str], ...]
+"""Headers: names and values, in order."""
+
+
+class Theme(StrEnum):
+    """What cases are about: the rows of a score card."""
+
+    FIELDS = "fields"
+    SPELLING = "spelling"
+    TEXTS = "texts"
+    IDS = "ids and signatures"
+    HEADERS = "headers"
+    PATH = "path and method"
+    SIZE = "size and coding"
+    FIELDS_BACK = "fields of answers"
+    EVENTS = "events"
+    BUFFERING = "buffering"
+    ERRORS = "errors"
+    HEADERS_BACK = "headers of answers"
+    BREAKS = "breaks and hang-ups"
+    CODING = "size and coding of answers"
+
+    @property
+    def side(self) -> str:
+        """The direction it is about: "request" or "response"."""
+        return RESPONSE if self in _OF_ANSWERS else REQUEST
+
+
+_OF_ANSWERS = frozenset(list(Theme)[list(Theme).index(Theme.FIELDS_BACK) :])
+
+
+class Framing(Enum):
+    """How the end of an answer is told."""
+
+    LENGTH = "Content-Length"
+    CHUNKED = "chunked"
+    CLOSE = "the end of the connection"
+
+
+class End(Enum):
+    """How our upstream ends an answer."""
+
+    WHOLE = "whole"
+    CUT = "broken off"
+    LEFT = "left open until the client's hang-up arrives"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What our upstream answers.
+
+    Attributes:
+        pieces: of the body. Of a chunked answer each is a chunk of its own, which follows when the client has something
+            of the one before.
+    """
+
+    pieces: tuple[bytes, ...] = ()
+    status: int = 200
+    headers: Pairs = (("Content-Type", "application/json"),)
+    framing: Framing = Framing.LENGTH
+    end: End = End.WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request.
+
+    Attributes:
+        path: below the gateway's base URL, with the query.
+        body: None for none.
+        headers: beside those that every request has.
+    """
+
+    path: str
+    body: bytes | None = None
+    headers: Pairs = ()
+    method: str = "POST"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One request and its answer, both legal.
+
+    Attributes:
+        name: unique among those of a protocol; it stands in the request too, so that its arrival is known.
+        shows: what becomes visible, in words: "numbers keep their spelling".
+        why: what damage here breaks.
+        rule: slug of the rule that says more, "" for none.
+        in_meaning: it can be judged where the gateway speaks another protocol upstream.
+        hangs_up: the client goes away after the first piece of the answer.
+    """
+
+    name: str
+    theme: Theme
+    shows: str
+    asked: Asked
+    answer: Answer
+    why: str = ""
+    rule: str = ""
+    in_meaning: bool = False
+    hangs_up: bool = False
+
+    @property
+    def streams(self) -> bool:
+        """The answer is a stream."""
+        return self.answer.framing is Framing.CHUNKED
+
+
+def mark(name: str) -> str:
+    """The words in a request by which its arrival is known."""
+    return f"audit:{name}:"

@@ -1,0 +1,85 @@
+"""What one place saw of a request and its answer: raw bytes, and when each piece came or went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from workbench.recorder.http1.head import Request, Response
+from workbench.wire.encoding import detect_encoding
+from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
+
+
+@dataclass(slots=True)
+class Bytes:
+    """A body as it comes or goes."""
+
+    pieces: list[bytes] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+
+    def add(self, data: bytes, at: float) -> None:
+        """A piece came, or went."""
+        self.pieces.append(data)
+        self.times.append(at)
+
+    def body(self, start: float, label: str) -> Body:
+        """All of it, its chunks timed from the start of the exchange."""
+        raw, end, chunks = b"".join(self.pieces), 0, list[Chunk]()
+        for piece, at in zip(self.pieces, self.times, strict=True):
+            end += len(piece)
+            chunks.append(Chunk(end, max(0.0, at - start)))
+        return Body(raw, detect_encoding(raw, label) if raw else "", tuple(chunks))
+
+
+@dataclass(slots=True)
+class Sighting:
+    """One exchange as one place saw it.
+
+    Attributes:
+        hop: name of the place.
+        url: absolute.
+        began, ended: on the loop's clock; ``ended`` None while it goes on.
+        is_cut: the answer was broken off.
+        is_left: whoever asked went away before the answer was over.
+    """
+
+    hop: str
+    method: str
+    url: str
+    headers: Headers
+    began: float
+    asked: Bytes = field(default_factory=Bytes)
+    response: Response | None = None
+    answered: Bytes = field(default_factory=Bytes)
+    ended: float | None = None
+    is_cut: bool = False
+    is_left: bool = False
+    note: str = ""
+
+    @classmethod
+    def of(cls, hop: str, base: str, head: Request, at: float) -> Sighting:
+        """That of a request whose head has come."""
+        return cls(hop, head.method.decode("latin-1"), base + head.target.decode("latin-1"), head.headers, at)
+
+    def exchange(self, id: str, epoch: float) -> Exchange:
+        """As an exchange of a session; ``epoch``: seconds of the calendar at the zero of the loop's clock."""
+        label = self.headers.get("content-encoding") or ""
+        request = HttpRequest(self.method, self.url, self.headers, self.asked.body(self.began, label), "HTTP/1.1")
+        is_whole = self.ended is not None and not (self.is_cut or self.is_left)
+        return Exchange(
+            id,
+            request,
+            self._answer(),
+            State.COMPLETE if is_whole else State.ABORTED,
+            origin=Origin.PROBE,
+            started_at=epoch + self.began,
+            duration=None if self.ended is None else self.ended - self.began,
+            hop=self.hop,
+            note=self.note,
+        )
+
+    def _answer(self) -> HttpResponse | None:
+        head = self.response
+        if head is None:
+            return None
+        body = self.answered.body(self.began, head.headers.get("content-encoding") or "")
+        return HttpResponse(head.status, head.headers, body, head.reason.decode("latin-1"), head.version.decode())
