@@ -1,0 +1,235 @@
+"""A client's request as the upstream gets it: restored, converted, corrected, with the key where it belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from workbench import adapters, textcalls
+from workbench.bridge import elsewhere
+from workbench.bridge.changes import CONVERSION, CORRECTION, LOSS, MODEL, NOTE, Change
+from workbench.bridge.keys import keyed
+from workbench.bridge.memory import Memory
+from workbench.bridge.restoring import restored
+from workbench.capability.choosing import choose, of_request
+from workbench.capability.corrected import leaving
+from workbench.capability.corrections import PARSER, REASONING, Correction, value_of
+from workbench.capability.profile import CapabilityProfile
+from workbench.decode import Decoded
+from workbench.editing import with_body
+from workbench.errors import LocalProtocolError, UsageError, WireError
+from workbench.ir import Message, ModelRequest, Part, Reasoning, Text, ToolDef
+from workbench.loop.policy import LEFT_OUT, VERBATIM
+from workbench.rules import Contract
+from workbench.targets import urls
+from workbench.targets.outgoing import Outgoing, prepare
+from workbench.targets.target import Target
+from workbench.wire import patch
+from workbench.wire.exchange import Exchange, HttpRequest
+from workbench.wire.jsontext import JsonIndex
+
+_USAGE = "stream_options"
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """Where requests go.
+
+    Attributes:
+        target: as people named it, which is what profiles are kept under.
+        url: base URL of the protocol that it speaks here.
+    """
+
+    target: Target
+    url: str
+
+    def sent_to(self, spoken: str) -> Target:
+        """The target as it is reached: a simulator has no URL of its own."""
+        return replace(self.target, url=self.url, protocol=spoken, others=())
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How requests are changed.
+
+    Attributes:
+        spoken: the protocol that the upstreams speak.
+        model: asked for in place of what clients ask for, "" for that.
+        profiles: the newest of each key, to choose from.
+        profile: used whatever the upstream and the model are, None to choose.
+        on, off: corrections, as ``switched`` takes them.
+        environ: of the process: keys of targets.
+        now: seconds since the epoch, which profiles grow stale by.
+    """
+
+    spoken: str
+    model: str = ""
+    profiles: Sequence[CapabilityProfile] = ()
+    profile: CapabilityProfile | None = None
+    on: Sequence[str] = ()
+    off: Sequence[str] = ()
+    environ: Mapping[str, str] = field(default_factory=dict)
+    now: float = 0.0
+
+
+class Reply(NamedTuple):
+    """An answer of our own: nothing went upstream."""
+
+    status: int
+    body: bytes
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A request on its way.
+
+    Attributes:
+        client: protocol of the client.
+        spoken: protocol of the upstream.
+        request: absolute URL, headers with the key, body.
+        changes: what was done to it.
+        is_plain: not a model's answer, or one that the client reads as it is: what comes back passes as it comes.
+        is_stream: the client asks for a stream.
+        parser: text format in which the upstream's model writes calls, "" for none.
+        tools: what the client declares.
+        context: fingerprint of what the answer follows.
+    """
+
+    client: str
+    spoken: str
+    request: HttpRequest
+    changes: tuple[Change, ...] = ()
+    is_plain: bool = False
+    is_stream: bool = False
+    parser: str = ""
+    tools: tuple[ToolDef, ...] = ()
+    context: str = ""
+
+
+def asked(http: HttpRequest, upstream: Upstream, rules: Rules, memory: Memory) -> Turn | Reply:
+    """What goes upstream for a client's request, or what it is answered at once.
+
+    Args:
+        http: ``url`` is path and query as the client sent them.
+    """
+    if elsewhere.is_alive(http.method, http.url):
+        return Reply(200, b"")
+    decoded = Decoded(0, Exchange("client", http))
+    client = decoded.protocol or ""
+    is_known = client in adapters.protocols() and adapters.get(client).claims_url(http.url)
+    if http.method != "POST" or not is_known:
+        return _beside(http, upstream, rules)
+    try:
+        if decoded.request is None:
+            raise LocalProtocolError("; ".join(p.message for p in decoded.problems) or "the request has no body")
+        return _translated(decoded, http, client, upstream, rules, memory)
+    except (LocalProtocolError, UsageError, WireError) as error:
+        return Reply(400, elsewhere.error_body(client, 400, f"workbench: {error}"), (Change(NOTE, str(error)),))
+
+
+def _beside(http: HttpRequest, upstream: Upstream, rules: Rules) -> Turn | Reply:
+    """A path that asks no model: passed where the client speaks as the upstream does."""
+    client = elsewhere.family(http.url, http.headers)
+    chat = {"openai-chat", "openai-responses"}
+    if client != rules.spoken and not {client, rules.spoken} <= chat:
+        status, body = elsewhere.refusal(http.url, client, rules.spoken)
+        return Reply(status, body, (Change(NOTE, f"answered here: the upstream speaks {rules.spoken}"),))
+    return _passed(http, client, upstream, rules, "passes unchanged: it asks no model")
+
+
+def _passed(http: HttpRequest, client: str, upstream: Upstream, rules: Rules, why: str) -> Turn:
+    """A request that goes as it came, but for its key where the upstream has one of its own."""
+    request = replace(http, url=urls.joined(upstream.url, http.url))
+    target = upstream.sent_to(rules.spoken)
+    own = keyed(Outgoing(target, request, rules.spoken), http.headers, "", rules.environ)
+    is_own = bool(target.headers) or own.note.startswith("the key is")
+    headers = own.headers if is_own else http.headers
+    changes = [Change(NOTE, why), *([Change(NOTE, own.note)] if is_own and own.note else [])]
+    return Turn(client, rules.spoken, replace(request, headers=headers), tuple(changes), is_plain=True)
+
+
+def _translated(
+    decoded: Decoded, http: HttpRequest, client: str, upstream: Upstream, rules: Rules, memory: Memory
+) -> Turn | Reply:
+    request, spoken = decoded.request, rules.spoken
+    assert request is not None
+    model = rules.model or upstream.target.model or request.model or ""
+    decided = _decided(decoded, upstream, rules)
+    parser = value_of(decided, PARSER) or ""
+    is_same = client == spoken
+    if is_same and not any(each.is_on for each in decided) and model == (request.model or ""):
+        return _passed(http, client, upstream, rules, f"passes unchanged: it is in {spoken} already")
+    contract = _contract(upstream, spoken, model)
+    back = restored(request, memory, lambda part: _is_wanted(part, contract, decided))
+    changes = [Change(CONVERSION, f"from {client} to {spoken}")] if not is_same else []
+    if not is_same:
+        changes += back.changes
+        decoded.request = _in_text(back.request, parser) if parser else back.request
+    sent = prepare(decoded, upstream.sent_to(spoken), protocol=spoken, model=rules.model)
+    changes += (Change(NOTE, note) for note in sent.notes if not note.startswith(("converted from", "model ")))
+    changes += (Change(MODEL, note) for note in sent.notes if " in place of " in note)
+    changes += (Change(LOSS, f"{loss.pointer or '/'}: {loss.what}: {loss.instead}") for loss in sent.losses)
+    if sent.is_converted and sent.is_stream:
+        sent = _with_usage(sent, contract)
+    after = leaving(sent, decided)
+    changes += (Change(CORRECTION, note) for note in after.notes if note not in sent.notes)
+    key = keyed(after, http.headers, http.url, rules.environ)
+    changes += [Change(NOTE, key.note)] if key.note else []
+    return Turn(
+        client,
+        spoken,
+        replace(after.request, headers=key.headers),
+        tuple(changes),
+        is_stream=request.stream,
+        parser=parser,
+        tools=request.tools,
+        context=back.context,
+    )
+
+
+def _decided(decoded: Decoded, upstream: Upstream, rules: Rules) -> Sequence[Correction]:
+    profile = rules.profile or of_request(rules.profiles, upstream.target, decoded, rules.model, rules.spoken)
+    return choose(profile, rules.now, rules.on, rules.off).decided
+
+
+def _contract(upstream: Upstream, spoken: str, model: str) -> Contract:
+    target = upstream.sent_to(spoken)
+    return Outgoing(target, HttpRequest(url=target.base(spoken)), spoken, model=model).contract
+
+
+def _is_wanted(part: Reasoning, contract: Contract, decided: Sequence[Correction]) -> bool:
+    """Whether reasoning of an earlier answer goes back: as measured, else as the contract has it, else it does."""
+    if replay := value_of(decided, REASONING):
+        return replay != LEFT_OUT and replay == VERBATIM
+    refused, carriers = contract.term("reasoning.refused-carriers", ()), contract.term("reasoning.carriers")
+    return part.carrier not in refused and (not isinstance(carriers, list) or part.carrier in carriers)
+
+
+def _with_usage(sent: Outgoing, contract: Contract) -> Outgoing:
+    """Chat Completions count a stream's tokens only where they are asked to; other protocols always do."""
+    known, text = contract.term("params.fields"), sent.request.body.raw
+    is_known = not isinstance(known, list) or _USAGE in known
+    if sent.protocol != "openai-chat" or not is_known or JsonIndex(text).span(f"/{_USAGE}"):
+        return sent
+    body = patch.apply(text, [patch.Insert(f"/{_USAGE}", {"include_usage": True})])
+    return replace(sent, request=with_body(sent.request, body, text))
+
+
+def _in_text(request: ModelRequest, parser: str) -> ModelRequest:
+    """The request for a model that reads and writes calls as text: so are those of its history."""
+    form = textcalls.get(parser)
+
+    def said(message: Message) -> Message:
+        calls = [part for _, part in message.tool_calls()]
+        results = [part for _, part in message.tool_results()]
+        if not calls and not results:
+            return message
+        rest = [p for p in message.parts if not any(p is other for other in (*calls, *results))]
+        told: list[Part] = [Text(form.render(calls))] if calls else []
+        told += [Text(form.render_results(results))] if results else []
+        parts = (*told, *rest) if results else (*rest, *told)
+        return replace(message, role="user" if results else message.role, parts=parts)
+
+    return replace(request, messages=tuple(said(message) for message in request.messages))

@@ -1,0 +1,32 @@
+"""What a bridge changed, in lines for people, counted by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+CONVERSION, LOSS, REASONING, HANDLE, ID = "conversion", "loss", "reasoning", "handle", "id"
+CORRECTION, MODEL, CALL, NOTE = "correction", "model", "text call", "note"
+
+_MOST_LINES = 60
+"""Lines of one exchange that are filed: an agent's history loses the same things over and over."""
+
+
+class Change(NamedTuple):
+    """One thing that a bridge did. ``kind`` is one of the words above, ``text`` says it without the kind."""
+
+    kind: str
+    text: str
+
+    @property
+    def line(self) -> str:
+        """For people."""
+        return f"{self.kind}: {self.text}"
+
+
+def filed(changes: Iterable[Change]) -> str:
+    """The changes of one exchange as the note of it; what was done most often last, and cut."""
+    distinct = sorted(dict.fromkeys(changes), key=lambda change: change.kind == LOSS)
+    lines = [change.line for change in distinct[:_MOST_LINES]]
+    left = len(distinct) - len(lines)
+    return "; ".join([*lines, *([f"and {left} more"] if left else [])])

@@ -1,0 +1,62 @@
+"""What clients ask beside answers of a model: answered here, in the client's words, where the upstream has no such thing."""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+
+from workbench import adapters
+from workbench.conversion import response_as
+from workbench.ir import ApiError, JsonValue, ModelResponse
+from workbench.wire.exchange import Headers
+from workbench.wire.jsontext import dumps
+
+_COUNTS = re.compile(r"(?:/count_tokens|:countTokens|/input_tokens)/?\Z")
+_TYPES = {400: "invalid_request_error", 404: "not_found_error", 501: "api_error", 502: "api_error"}
+
+
+def family(path: str, headers: Headers) -> str:
+    """The protocol whose client asks for a path that is no question to a model."""
+    bare = path.partition("?")[0]
+    if headers.get("anthropic-version") or bare.endswith("/count_tokens"):
+        return "anthropic-messages"
+    if headers.get("x-goog-api-key") or headers.get("x-goog-api-client") or "/v1beta/" in bare or ":" in bare:
+        return "gemini"
+    if bare.startswith("/api/"):
+        return "ollama"
+    return "openai-responses" if "/responses" in bare else "openai-chat"
+
+
+def is_alive(method: str, path: str) -> bool:
+    """Somebody looks whether anybody is there."""
+    return method in ("GET", "HEAD") and path.partition("?")[0] in ("", "/", "/health", "/healthz", "/ping")
+
+
+def refusal(path: str, client: str, spoken: str) -> tuple[int, bytes]:
+    """(status, body) for what an upstream of another protocol cannot be asked."""
+    bare = path.partition("?")[0][:200]
+    what = "does not count tokens" if _COUNTS.search(bare) else f"has nothing at {bare}"
+    status = HTTPStatus.NOT_IMPLEMENTED if _COUNTS.search(bare) else HTTPStatus.NOT_FOUND
+    return status, error_body(client, status, f"workbench: the upstream speaks {spoken}, and {what} for {client}")
+
+
+def error_body(client: str, status: int, message: str, details: ApiError | None = None) -> bytes:
+    """An error in the words of a client's protocol."""
+    error = details or ApiError(message, type=_TYPES.get(status, "api_error" if status >= 500 else _TYPES[400]))
+    made = ModelResponse("openai-chat" if client != "openai-chat" else "anthropic-messages", error=error)
+    adapter = adapters.get(client)
+    body = response_as(made, adapter).body
+    return _with_code(body, client, status)
+
+
+def _with_code(body: bytes, client: str, status: int) -> bytes:
+    """Gemini's clients read the status out of the body."""
+    if client != "gemini":
+        return body
+    from workbench.wire.jsontext import loads
+
+    value: JsonValue = loads(body)
+    if isinstance(value, dict) and isinstance(value.get("error"), dict):
+        value["error"].setdefault("code", status)
+        return dumps(value)
+    return body

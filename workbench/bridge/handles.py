@@ -1,0 +1,44 @@
+"""Handles: what a client gets in the place of a signature that there is none of.
+
+Some clients send reasoning back only with the proof that came with it. Where the upstream made none the proof is a
+handle that this program knows again. It is marked, so that nobody takes it for a signature, and goes to no upstream.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, b64encode
+from binascii import Error as NotBase64
+
+from workbench.ir import Carrier, Reasoning
+
+MARK = "workbench:"
+_HANDLE = re.compile(re.escape(MARK) + r"([0-9a-z]+)")
+_PACKED = b64encode(MARK.encode()[:9]).decode()  # nine bytes are twelve letters, whatever follows
+
+
+def handle(name: str, carrier: Carrier) -> str:
+    """The handle of an answer, for one of a client's carriers: Gemini's signatures are bytes."""
+    text = MARK + name
+    return b64encode(text.encode()).decode() if carrier is Carrier.THOUGHT_SIGNATURE else text
+
+
+def name_in(proof: object) -> str | None:
+    """Name of the answer in a handle; "" where it is marked as one and cannot be read, None where it is no handle."""
+    if not isinstance(proof, str):
+        return None
+    if proof.startswith(_PACKED):
+        try:
+            proof = b64decode(proof.replace("-", "+").replace("_", "/"), validate=True).decode()
+        except (NotBase64, ValueError):
+            return ""
+    if not proof.startswith(MARK):
+        return None
+    found = _HANDLE.fullmatch(proof)
+    return found[1] if found else ""
+
+
+def name_of(part: Reasoning) -> str | None:
+    """The same for a piece of reasoning, whichever of its fields holds the handle."""
+    found = (name_in(part.signature), name_in(part.data))
+    return next((name for name in found if name is not None), None)

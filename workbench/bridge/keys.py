@@ -1,0 +1,71 @@
+"""Keys on their way through a bridge: the client's own, in the header that the upstream's protocol has it in.
+
+Where the upstream is a target with a key variable that is set, its key is used in the client's place: clients often
+refuse to start without some key. A key that shows whose it is goes to nobody else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlsplit
+
+from workbench.rules import contracts
+from workbench.targets import credentials
+from workbench.targets.headers import key_header, with_headers
+from workbench.targets.outgoing import Outgoing
+from workbench.wire.exchange import Headers
+
+KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
+_QUERY = "key"
+_BEARER = re.compile(r"Bearer +(.*)", re.IGNORECASE | re.DOTALL)
+_OWNERS: Mapping[str, str] = {"sk-ant-": "anthropic"}
+"""Beginning of a key → the provider that gave it."""
+
+
+class Keyed(NamedTuple):
+    """Headers with a key, and what to tell about it ("" for nothing)."""
+
+    headers: Headers
+    note: str = ""
+
+
+def client_key(headers: Headers, url: str) -> str:
+    """The key that a client sent, "" for none."""
+    for name in KEY_HEADERS:
+        value = headers.get(name)
+        if value:
+            bearer = _BEARER.fullmatch(value)
+            return (bearer[1] if bearer else value).strip()
+    return dict(parse_qsl(urlsplit(url).query)).get(_QUERY, "")
+
+
+def keyed(outgoing: Outgoing, sent: Headers, url: str, environ: Mapping[str, str]) -> Keyed:
+    """The headers of a request with the upstream's own key, else the client's.
+
+    Args:
+        sent, url: headers and URL of the client's request.
+
+    Raises:
+        UsageError, LocalProtocolError: as ``credentials.signed``.
+    """
+    variable = outgoing.target.key_variable
+    if outgoing.target.headers or (variable and credentials.is_set(variable, environ)):
+        return Keyed(
+            credentials.signed(outgoing, environ).headers, f"the key is that of {variable}" if variable else ""
+        )
+    key, header = client_key(sent, url), key_header(outgoing.protocol)
+    if not key:
+        return Keyed(outgoing.request.headers)
+    if owner := _foreign(key, outgoing.request.url):
+        return Keyed(outgoing.request.headers, f"the client's key stays here: it is one of {owner}")
+    value = f"Bearer {key}" if header == "authorization" else key
+    return Keyed(with_headers(outgoing.request.headers, ((header, value),)))
+
+
+def _foreign(key: str, url: str) -> str:
+    """Whose key this is, where the request goes to another provider; "" where that is not known."""
+    known = contracts.endpoint(url)
+    owner = next((name for start, name in _OWNERS.items() if key.startswith(start)), "")
+    return owner if known and owner and known[0] != owner else ""

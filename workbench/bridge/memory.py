@@ -1,0 +1,151 @@
+"""What upstreams answered, kept for the requests that have to bring it back."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from workbench.ir import Media, Message, Opaque, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.limits import MAX_REASONING_KEPT
+from workbench.loop.recorded import call_key
+
+_ENTRY = 2_000
+"""Bytes that keeping an answer takes, beside its words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One answer.
+
+    Attributes:
+        name: in handles.
+        parts: as the upstream said them, in normal form, with its own ids.
+        ids: call id as the client has it → as the upstream gave it, None where it gave none.
+        content: fingerprint of the answer as the client has it.
+        context: fingerprint of what it answered.
+    """
+
+    name: str
+    parts: tuple[Part, ...]
+    ids: Mapping[str, str | None]
+    content: str
+    context: str
+
+    @property
+    def reasoning(self) -> tuple[Reasoning, ...]:
+        """What a client may not bring back."""
+        return tuple(part for part in self.parts if isinstance(part, Reasoning))
+
+
+class Memory:
+    """The answers that were kept last. ``most``: bytes of them."""
+
+    def __init__(self, most: int = MAX_REASONING_KEPT) -> None:
+        self._most, self._held = most, 0
+        self._kept: OrderedDict[str, Kept] = OrderedDict()
+        self._named: defaultdict[str, dict[str, None]] = defaultdict(dict)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def keep(self, kept: Kept) -> None:
+        """Remember an answer; those not asked for longest are forgotten."""
+        self._kept[kept.name] = kept
+        self._held += _size(kept)
+        for clue in _clues(kept):
+            self._named[clue][kept.name] = None
+        while self._held > self._most and len(self._kept) > 1:
+            self._forget(next(iter(self._kept)))
+
+    def find(self, handles: Iterable[str], ids: Collection[str], content: str, context: str) -> Kept | None:
+        """The answer that a client repeats: by a handle, by the ids of its calls, else by what it says.
+
+        Ids that an upstream gives twice, and answers that say the same ("Done."), are told apart by their content and
+        by what they answered.
+        """
+        found = next((self._kept[name] for name in handles if name in self._kept), None)
+        if found is None:
+            names = {name: None for call in ids for name in self._named.get(f"id {call}", ())}
+            found = self._best([self._kept[n] for n in names], content, context)
+        if found is None and not ids:
+            same = [self._kept[n] for n in self._named.get(f"content {content}", ())]
+            right = [kept for kept in same if kept.context == context]
+            found = right[-1] if right else same[0] if len(same) == 1 else None
+        if found:
+            self._kept.move_to_end(found.name)
+        return found
+
+    def _best(self, found: Sequence[Kept], content: str, context: str) -> Kept | None:
+        return max(
+            enumerate(found),
+            key=lambda each: (each[1].content == content, each[1].context == context, each[0]),
+            default=(0, None),
+        )[1]
+
+    def _forget(self, name: str) -> None:
+        kept = self._kept.pop(name)
+        self._held -= _size(kept)
+        for clue in _clues(kept):
+            self._named[clue].pop(name, None)
+            if not self._named[clue]:
+                del self._named[clue]
+
+
+def _clues(kept: Kept) -> list[str]:
+    return [*(f"id {call}" for call in kept.ids), f"content {kept.content}"]
+
+
+def _size(kept: Kept) -> int:
+    return _ENTRY + sum(_weight(part) for part in kept.parts)
+
+
+def _weight(part: Part) -> int:
+    match part:
+        case Text():
+            return len(part.text)
+        case Reasoning():
+            return len(part.text or "") + len(part.signature or "") + len(repr(part.data))
+        case ToolCallIR():
+            return len(part.raw) if part.raw is not None else len(repr(part.input))
+        case _:
+            return len(repr(part))
+
+
+def content_of(parts: Iterable[Part]) -> str:
+    """Fingerprint of an answer without its reasoning, ids and white space: clients cut and join texts."""
+    words, calls = list[str](), list[str]()
+    for part in parts:
+        if isinstance(part, Text):
+            words.append(part.text)
+        elif isinstance(part, ToolCallIR) and not part.is_server:
+            calls.append(call_key(part))
+    return _digest(["".join("".join(words).split()), *calls])
+
+
+def context_of(messages: Iterable[Message]) -> str:
+    """Fingerprint of the messages that an answer follows: what the user said and tools returned."""
+    return _digest(["".join(words.split()) for m in messages if m.role not in _UNHEARD for words in _words(m.parts)])
+
+
+_UNHEARD = ("system", "developer")
+
+
+def _words(parts: Iterable[Part]) -> Iterable[str]:
+    for part in parts:
+        match part:
+            case Text():
+                yield part.text
+            case ToolResultIR():
+                yield from _words(part.content)
+            case Media():
+                yield part.data or part.url or part.file_id or ""
+            case Opaque():
+                yield part.type
+            case _:
+                pass
+
+
+def _digest(words: Iterable[str]) -> str:
+    return sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()[:32]

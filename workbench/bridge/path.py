@@ -1,0 +1,113 @@
+"""The whole path of one recording: the client's relay, the bridge, the upstream's relay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import Any
+from urllib.parse import urlsplit
+
+from workbench.bridge.asking import Rules, Upstream
+from workbench.bridge.filing import Filing
+from workbench.bridge.server import Bridge
+from workbench.errors import UsageError
+from workbench.recorder.relay import Relay
+from workbench.recorder.tap import Tap
+from workbench.recorder.telling import Teller
+from workbench.targets.simulator import Simulator, serve
+from workbench.targets.target import resolve
+
+
+def places(hop: str) -> tuple[str, str]:
+    """Names of the two places, behind the one that people gave."""
+    return (f"{hop}:client", f"{hop}:upstream") if hop else ("client", "upstream")
+
+
+def reached(targets: Mapping[str, str], spoken: str, stack: ExitStack) -> dict[str, Upstream]:
+    """The upstreams that people named; simulators are served until ``stack`` is closed.
+
+    Raises:
+        UsageError: there is no such target, or it does not speak the protocol.
+    """
+    found = {}
+    for name, text in targets.items():
+        target = resolve(text, spoken)
+        if target.protocols and spoken not in target.protocols:
+            raise UsageError(f"{target.name} does not speak {spoken}", hint=f"say --as {'|'.join(target.protocols)}")
+        url = target.base(spoken)
+        if target.is_simulator:
+            url = stack.enter_context(serve(Simulator(target.contract))).url
+        found[name] = Upstream(target, url)
+    return found
+
+
+class Path:
+    """Relay, bridge and relay, listening in one loop. An async context manager.
+
+    Args:
+        upstreams: by name.
+        rules: how requests are changed.
+        tap: hears both places.
+        hop: in front of their names.
+        port: of the client's relay.
+        words: further arguments of both relays.
+    """
+
+    def __init__(
+        self,
+        upstreams: Mapping[str, Upstream],
+        rules: Rules,
+        tap: Tap,
+        *,
+        hop: str = "",
+        port: int = 0,
+        **words: Any,
+    ) -> None:
+        client, upstream = places(hop)
+        self.filing = Filing(tap, client)
+        self._teller = Teller(self.filing)
+        origins = {name: _origin(each.url) for name, each in upstreams.items()}
+        self._up = Relay(origins, self._teller, hop=upstream, **words)
+        self._bridge = Bridge(upstreams, self._up.url, rules, self.filing, self._teller)
+        self._names, self._hop, self._port, self._words = tuple(upstreams), client, port, words
+        self._down: Relay | None = None
+
+    async def __aenter__(self) -> Path:
+        await self._up.start()
+        await self._bridge.start()
+        bridged = {name: self._bridge.url(name) for name in self._names}
+        self._down = Relay(bridged, self._teller, port=self._port, hop=self._hop, **self._words)
+        try:
+            await self._down.start()
+        except UsageError:
+            await self.__aexit__()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._down:
+            await self._down.close()
+        await self._bridge.close()
+        await self._up.close()
+
+    @property
+    def port(self) -> int:
+        """Where clients find it."""
+        assert self._down
+        return self._down.port
+
+    @property
+    def urls(self) -> dict[str, str]:
+        """Name of an upstream → base URL for a client."""
+        assert self._down
+        return {name: self._down.url(name) for name in self._names}
+
+    @property
+    def tap_failure(self) -> Exception | None:
+        """What the tap raised; from then on nothing is told."""
+        return self._teller.failure
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

@@ -1,0 +1,152 @@
+"""A client's history as the upstream said it: its reasoning, its ids, and nothing of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from workbench.bridge.changes import HANDLE, ID, REASONING, Change
+from workbench.bridge.handles import name_of
+from workbench.bridge.memory import Kept, Memory, content_of, context_of
+from workbench.conversion import unmap
+from workbench.conversion.normal import ANSWERING, rebased
+from workbench.ir import Message, ModelRequest, Part, Reasoning, Text, ToolCallIR
+
+Wanted = Callable[[Reasoning], bool]
+"""Whether a piece of kept reasoning goes back to the upstream."""
+
+
+@dataclass(slots=True)
+class Restored:
+    """A request as the upstream would have got it from a client of its own protocol.
+
+    Attributes:
+        changes: what was put back, taken out and renamed.
+        context: fingerprint of what the next answer follows.
+    """
+
+    request: ModelRequest
+    changes: list[Change] = field(default_factory=list)
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """Neighbouring messages of the answering role, and what is known of them; or messages of others."""
+
+    messages: tuple[Message, ...]
+    is_answer: bool
+    kept: Kept | None = None
+
+
+def restored(request: ModelRequest, memory: Memory, wanted: Wanted) -> Restored:
+    """The request with what clients do not carry, as far as ``memory`` knows its answers."""
+    turns = list(_turns(request.messages, memory))
+    made, ids = Restored(request), dict[str, str | None]()
+    for turn in turns:
+        ids |= turn.kept.ids if turn.kept else {}
+    messages = list[Message]()
+    for turn in turns:
+        named = unmap(replace(request, messages=turn.messages), ids).messages
+        messages += _answer(turn, named, wanted, made.changes) if turn.is_answer else named
+    made.changes += (
+        Change(ID, f"{client} goes as {'none' if own is None else own}") for client, own in ids.items() if client != own
+    )
+    made.request = replace(request, messages=tuple(messages))
+    made.context = context_of(turns[-1].messages) if turns and not turns[-1].is_answer else context_of(())
+    return made
+
+
+def _turns(messages: Sequence[Message], memory: Memory) -> Iterator[_Turn]:
+    context = context_of(())
+    for is_answer, group in groupby(messages, lambda message: message.role in ANSWERING):
+        held = tuple(group)
+        if not is_answer:
+            context = context_of(held)
+            yield _Turn(held, is_answer)
+            continue
+        parts = [part for message in held for part in message.parts]
+        handles = [name for part in parts if isinstance(part, Reasoning) and (name := name_of(part))]
+        ids = [part.id for part in parts if isinstance(part, ToolCallIR) and part.id and not part.is_server]
+        yield _Turn(held, is_answer, memory.find(handles, ids, content_of(parts), context))
+
+
+def _answer(turn: _Turn, messages: Sequence[Message], wanted: Wanted, changes: list[Change]) -> list[Message]:
+    """The messages of an answer: untouched where nothing is to be changed."""
+    kept = turn.kept
+    sent = [part for message in messages for _, part in message.reasoning()]
+    if kept is None or not kept.reasoning:
+        return [
+            replace(m, parts=tuple(_unmarked(m.parts, changes))) if any(map(name_of, sent)) else m for m in messages
+        ]
+    back = [part for part in kept.reasoning if wanted(part)]
+    changes += _told(kept, sent, back)
+    said = tuple(part for message in messages for part in rebased(message) if not isinstance(part, Reasoning))
+    if content_of(said) == content_of(kept.parts):
+        parts = tuple(part for part in kept.parts if not isinstance(part, Reasoning) or wanted(part))
+    else:
+        parts = _threaded(said, kept.parts, wanted)
+    return [Message(messages[0].role, parts)]
+
+
+def _unmarked(parts: Sequence[Part], changes: list[Change]) -> Iterator[Part]:
+    """The parts without handles that nobody knows: the words of such reasoning stay."""
+    for part in parts:
+        if not isinstance(part, Reasoning) or name_of(part) is None:
+            yield part
+            continue
+        bare = replace(part, signature=None, data=None)
+        changes.append(Change(HANDLE, "one that this recorder does not know is left out"))
+        if bare.text:
+            yield bare
+
+
+def _told(kept: Kept, sent: Sequence[Reasoning], back: Sequence[Reasoning]) -> Iterator[Change]:
+    handles = sum(name_of(part) is not None for part in sent)
+    if handles:
+        yield Change(HANDLE, f"{handles} of the answer {_which(kept)} taken out: no handle goes upstream")
+    if back and list(back) != list(sent):
+        size = sum(len(part.text or "") for part in back)
+        carriers = ", ".join(dict.fromkeys(part.carrier.value for part in back))
+        yield Change(REASONING, f"put back in the answer {_which(kept)}: {carriers}, {size:,} characters, verbatim")
+    elif not back:
+        yield Change(REASONING, f"of the answer {_which(kept)} left out: the upstream takes none")
+
+
+def _which(kept: Kept) -> str:
+    calls = [part.id or part.name or "" for part in kept.parts if isinstance(part, ToolCallIR)]
+    return f"with {', '.join(calls[:3])}" if calls else f"{kept.name[:6]} without calls"
+
+
+def _threaded(said: Sequence[Part], own: Sequence[Part], wanted: Wanted) -> tuple[Part, ...]:
+    """What a client changed of an answer, with its reasoning before the parts that it stood before."""
+    held, before = list[Part](), list[tuple[Part | None, list[Part]]]()
+    for part in own:
+        if isinstance(part, Reasoning):
+            held += [part] if wanted(part) else []
+        else:
+            before.append((part, held))
+            held = []
+    before.append((None, held))
+    made, texts = list[Part](), 0
+    waiting = [list(group) for _, group in before]
+    for part in said:
+        if isinstance(part, Text):
+            texts += 1
+        for n, (anchor, _) in enumerate(before):
+            if waiting[n] and _is_same(anchor, part, texts, [p for p, _ in before]):
+                made += [piece for group in waiting[: n + 1] for piece in group]
+                waiting[: n + 1] = [[] for _ in waiting[: n + 1]]
+        made.append(part)
+    rest = [piece for group in waiting for piece in group]
+    return (*made, *rest) if any(isinstance(p, Reasoning) for p in made) or not made else (*rest, *made)
+
+
+def _is_same(anchor: Part | None, part: Part, texts: int, own: Sequence[Part | None]) -> bool:
+    """Whether a part of the client's stands for one of the upstream's: a call by its id, a text by its number."""
+    if isinstance(anchor, ToolCallIR) and isinstance(part, ToolCallIR):
+        return anchor.id == part.id if anchor.id else anchor.name == part.name
+    if isinstance(anchor, Text) and isinstance(part, Text):
+        return [p for p in own if isinstance(p, Text)].index(anchor) + 1 == texts
+    return False
