@@ -2,10 +2,11 @@
 
     python -m tests.live pi
     python -m tests.live claude [--keep FILE]
+    python -m tests.live claude --as openai-chat --provider deepseek
 
-The agent is the one on the PATH; without it nothing is done. It runs in an empty home with a dummy key. The upstream
-is scripted here after the published shapes of the Messages API: a call of the agent's tool that reads a file, then the
-answer, each event sent by itself.
+The agent is the one on the PATH; without it nothing is done. It runs in an empty home with a dummy key. The upstream is
+a simulator in this process, strict as the provider is: it has the agent's own tool read a file, then answers. With
+``--as`` the upstream speaks another protocol than the agent, and the recorder stands between them.
 """
 
 from __future__ import annotations
@@ -18,101 +19,90 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from tests.record_anthropic import MODEL, THINKING, Json, stream, typed
 from workbench.errors import SessionFormatError
+from workbench.targets.simulator import Dials, ScriptedModel, Simulator, read_script, serve
 from workbench.wire.exchange import Exchange, State
 from workbench.wire.session import exchanges_of
 from workbench.wire.session.store import fsck, open_session
 
-KEY = "sk-ant-api03-" + "dummy0KEY" * 6
-ANSWER = "The note says: the harbour opens at noon."
+QUESTION = "What does notes.txt say?"
+NOTE = "the harbour opens at noon"
 PAUSE = 0.05
-"""Seconds between two events: a person could watch it."""
+"""Seconds between two pieces of an answer: a person could watch it."""
 
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """An agent of the package registries.
+
+    Attributes:
+        words: what starts it, without anybody at the keyboard.
+        tool, arguments: what of its own reads the note; ``{note}`` is where that lies.
+        provider: the simulator it talks to by itself.
+        files: of its home, with their text.
+    """
+
+    words: Sequence[str]
+    tool: str
+    arguments: Mapping[str, str] | str
+    provider: str
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def script(self, note: Path) -> str:
+        """The upstream's turns: the call, and after it what the model says by itself."""
+        held = json.loads(json.dumps(self.arguments).replace("{note}", str(note)))
+        call = {"name": self.tool, "arguments": held}
+        turn = {"match": {"tool": self.tool, "results": False}, "answer": {"text": "I read it.", "calls": [call]}}
+        return json.dumps({"version": 1, "turns": [turn]})
+
+
+PI = ("pi", "-p", QUESTION, "--no-session", "--tools", "read,ls")
 AGENTS = {
-    "pi": (
-        *("pi", "-p", "What does notes.txt say?", "--provider", "anthropic", "--model", "claude-sonnet-4-5"),
-        *("--no-session", "--tools", "read,ls"),
+    "claude": Agent(
+        (
+            *("claude", "-p", QUESTION, "--output-format", "text", "--tools", "Glob,Read"),
+            *("--allowedTools", "Glob,Read", "--system-prompt", "Be brief."),
+        ),
+        "Read",
+        {"file_path": "{note}"},
+        "anthropic",
     ),
-    "claude": (
-        *("claude", "-p", "What does notes.txt say?", "--output-format", "text"),
-        *("--allowedTools", "Glob,Read", "--system-prompt", "Be brief."),
+    "pi": Agent(
+        (*PI, "--provider", "anthropic", "--model", "claude-sonnet-4-5"), "read", {"path": "notes.txt"}, "anthropic"
+    ),
+    "pi-openai": Agent((*PI, "--provider", "openai", "--model", "gpt-5"), "read", {"path": "notes.txt"}, "openai"),
+    "qwen": Agent(
+        ("qwen", "-p", QUESTION, "--auth-type", "openai"),
+        "read_file",
+        {"file_path": "{note}"},
+        "qwen",
+        {".qwen/settings.json": '{"usageStatisticsEnabled": false, "telemetry": {"enabled": false}}'},
+    ),
+    "codex": Agent(
+        (
+            *("codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--json"),
+            QUESTION,
+        ),
+        "exec",
+        "const r = await tools.exec_command({cmd: 'cat notes.txt'}); text(r.output)",
+        "openai",
     ),
 }
-QUIET = {
+KEY = "sk-ant-api03-" + "dummy0KEY" * 6
+ENVIRONMENT = {
+    "ANTHROPIC_API_KEY": KEY,
+    "OPENAI_API_KEY": KEY,
+    "OPENAI_MODEL": "sim-model",
     "PI_OFFLINE": "1",
     "DISABLE_TELEMETRY": "1",
     "DISABLE_ERROR_REPORTING": "1",
     "DISABLE_AUTOUPDATER": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
 }
-
-
-class Scripted(ThreadingHTTPServer):
-    """The upstream; keeps the bodies of both directions."""
-
-    daemon_threads = True
-
-    def __init__(self, note: Path) -> None:
-        self.note = note
-        self.asked: list[bytes] = []
-        self.answered: list[bytes] = []
-        super().__init__(("127.0.0.1", 0), Handler)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: Scripted
-
-    def do_HEAD(self) -> None:
-        self.send_response(200)
-        self.send_header("content-length", "0")
-        self.end_headers()
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        asked: Json = json.loads(body)
-        answer = self._script(asked).replace(MODEL.encode(), asked["model"].encode())  # agents drop another's thinking
-        events = [part + b"\n\n" for part in answer.split(b"\n\n") if part]
-        self.server.asked.append(body)
-        self.server.answered.append(b"".join(events))
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream; charset=utf-8")
-        self.send_header("transfer-encoding", "chunked")
-        self.end_headers()
-        for event in events:
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(event), event))
-            self.wfile.flush()
-            time.sleep(PAUSE)
-        self.wfile.write(b"0\r\n\r\n")
-
-    def _script(self, asked: Json) -> bytes:
-        """A call of the tool that reads; the answer once there is a result. Thinking comes first where it is on."""
-        thought = [THINKING] if asked.get("thinking", {}).get("type") in ("enabled", "adaptive") else []
-        if "tool_result" in json.dumps(asked["messages"][-3:]):
-            return stream([*thought, said(*ANSWER.replace(" ", " |").split("|"))], "end_turn")
-        tool = next(t for t in asked["tools"] if t["name"].lower() == "read")
-        path = next(name for name in tool["input_schema"]["properties"] if "path" in name)
-        text = json.dumps({path: str(self.server.note)})
-        pieces = typed("input_json_delta", "partial_json", "", *(text[n : n + 9] for n in range(0, len(text), 9)))
-        call: Json = {"type": "tool_use", "id": "toolu_01Live", "name": tool["name"], "input": {}}
-        return stream([*thought, said("I ", "read it."), (call, pieces)], "tool_use")
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-def said(*pieces: str) -> tuple[Json, list[Json]]:
-    return {"type": "text", "text": ""}, typed("text_delta", "text", *pieces)
 
 
 class Follower(threading.Thread):
@@ -143,60 +133,75 @@ def look(path: Path) -> list[Exchange]:
         session.close()
 
 
-def record(agent: str, home: Path, out: Path) -> int:
+def record(agent: Agent, home: Path, out: Path, provider: str, words: Sequence[str]) -> int:
     """Run it, compare, and say what was seen; the number of things that are not as they should be."""
     note = home / "notes.txt"
-    note.write_text("the harbour opens at noon\n", encoding="utf-8")
-    upstream, follower = Scripted(note), Follower(out)
-    threading.Thread(target=upstream.serve_forever, args=(0.05,), daemon=True).start()
-    follower.start()
-    words = [sys.executable, "-m", "workbench", "record", "--upstream", f"anthropic={upstream.url}", "--out", str(out)]
-    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "ANTHROPIC_API_KEY": KEY, **QUIET}
-    done = subprocess.run(
-        [*words, "--", *AGENTS[agent]],
-        env=environment,
-        cwd=home,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    follower.is_over.set()
-    follower.join()
+    note.write_text(f"{NOTE}\n", encoding="utf-8")
+    for name, text in agent.files.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text, encoding="utf-8")
+    served = list[Exchange]()
+    model: ScriptedModel = read_script(agent.script(note), "script", Dials(latency=PAUSE))
+    follower = Follower(out)
+    with serve(Simulator(provider, model=model, ended=served.append)) as upstream:
+        follower.start()
+        line = [sys.executable, "-m", "workbench", "record", "--upstream", upstream.url, "--out", str(out), *words]
+        done = subprocess.run(
+            [*line, "--", *agent.words],
+            env={"PATH": os.environ["PATH"], "HOME": str(home), **ENVIRONMENT},
+            cwd=home,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        follower.is_over.set()
+        follower.join()
     print(done.stderr)
     print(done.stdout)
     checked = subprocess.run([sys.executable, "-m", "workbench", "check", str(out)], capture_output=True, text=True)
     print(checked.stdout)
-    turns = [e for e in look(out) if e.request and e.request.method == "POST"]
-    facts: dict[str, Any] = {
+    every = [e for e in look(out) if e.request and e.request.method == "POST"]
+    hops = dict.fromkeys(e.hop for e in every)
+    turns = [e for e in every if e.hop == list(hops)[-1]]  # where the upstream is
+    facts = {
         "the agent ended well": done.returncode == 0,
-        "it showed the answer": ANSWER in done.stdout,
-        "requests are as the upstream got them": [e.request and e.request.body.raw for e in turns] == upstream.asked,
-        "answers are as the upstream gave them": [e.response and e.response.body.raw for e in turns]
-        == upstream.answered,
-        "all are complete": {e.state for e in turns} == {State.COMPLETE},
+        "it showed the answer": NOTE in done.stdout,
+        "requests are as the upstream got them": _bodies(turns, "request") == _bodies(served, "request"),
+        "answers are as the upstream gave them": _bodies(turns, "response") == _bodies(served, "response"),
+        "the upstream accepted all of them": {e.response.status for e in served if e.response} == {200},
+        "all are complete": {e.state for e in every} == {State.COMPLETE},
         "the file is whole": not fsck(out).problems,
-        "the dummy key is not in it": KEY.encode() not in out.read_bytes() and all(KEY not in str(e) for e in turns),
+        "the dummy key is not in it": KEY.encode() not in out.read_bytes() and all(KEY not in str(e) for e in every),
         "workbench check finds nothing": checked.returncode == 0,
         "answers were seen as they grew": len(follower.seen) > 5,
     }
     for fact, holds in facts.items():
         print(f"{'ok ' if holds else 'NOT'} {fact}")
-    print(f"{turns[0].client if turns else agent}: {len(turns)} turns, {len(follower.seen)} states seen before the end")
+    print(f"{every[0].client if every else agent.words[0]}: {len(turns)} turns, {len(follower.seen)} states seen")
     return sum(not holds for holds in facts.values())
+
+
+def _bodies(exchanges: Sequence[Exchange], side: str) -> list[bytes]:
+    return [getattr(e, side).body.raw for e in exchanges if e.request and e.request.method == "POST"]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.live", description=__doc__)
     parser.add_argument("agent", choices=AGENTS)
     parser.add_argument("--keep", metavar="FILE", type=Path, help="keep the recording there")
+    parser.add_argument("--provider", metavar="CONTRACT", help="what the upstream is (default: the agent's own)")
+    parser.add_argument("--as", dest="protocol", metavar="PROTOCOL", help="what the upstream speaks")
     args = parser.parse_args()
-    if not shutil.which(args.agent):
-        print(f"skipped: {args.agent} is not installed")
+    agent = AGENTS[args.agent]
+    if not shutil.which(agent.words[0]):
+        print(f"skipped: {agent.words[0]} is not installed")
         return 0
+    words = ["--as", args.protocol] if args.protocol else []
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         home.mkdir()
-        return record(args.agent, home, args.keep.absolute() if args.keep else Path(folder) / "live.wb")
+        out = args.keep.absolute() if args.keep else Path(folder) / "live.wb"
+        return record(agent, home, out, args.provider or agent.provider, words)
 
 
 if __name__ == "__main__":
