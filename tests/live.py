@@ -29,6 +29,7 @@ from workbench.wire.exchange import Exchange, State
 from workbench.wire.session import exchanges_of
 from workbench.wire.session.store import fsck, open_session
 
+ROOT = Path(__file__).resolve().parent.parent
 QUESTION = "What does notes.txt say?"
 NOTE = "the harbour opens at noon"
 PAUSE = 0.05
@@ -148,7 +149,7 @@ def record(agent: Agent, home: Path, out: Path, provider: str, words: Sequence[s
         line = [sys.executable, "-m", "workbench", "record", "--upstream", upstream.url, "--out", str(out), *words]
         done = subprocess.run(
             [*line, "--", *agent.words],
-            env={"PATH": os.environ["PATH"], "HOME": str(home), **ENVIRONMENT},
+            env={"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"], "HOME": str(home), **ENVIRONMENT},
             cwd=home,
             stdin=subprocess.DEVNULL,
             capture_output=True,
