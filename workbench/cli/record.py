@@ -15,6 +15,18 @@ path the client expects there (/v1) is added. Without --upstream requests go whe
 (ANTHROPIC_BASE_URL …) points, else to its provider. Requests, answers and their timing pass unchanged; they are
 recorded as they come, keys replaced before they reach the disk. The recorder listens on this machine alone.
 
+With --as PROTOCOL the upstream speaks PROTOCOL, and clients of other protocols are translated on the way, streams as
+they come; what is in PROTOCOL already passes unchanged. T in --upstream T may be sim:CONTRACT or a target's name, too.
+
+  workbench record --as openai-chat --upstream https://api.deepseek.com --model deepseek-v4-flash -- claude
+  workbench record --as openai-chat --upstream sim:qwen -- python agent.py
+
+Both sides are recorded: hops client and upstream (NAME:client, NAME:upstream). What was measured of the upstream's
+model corrects requests as in workbench send (--profile, --correct, --no-correct). Reasoning that the client's protocol
+cannot carry is kept and put back verbatim; where a client wants a signature it gets a handle that begins with
+"workbench:" and never goes upstream. Every change is a line in the note of the exchange with the upstream. The key is
+that of the upstream's target where its variable is set, else the client's own.
+
 Open the file while it grows: workbench open FILE
 """
 
@@ -32,7 +44,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import resources
-from workbench.cli import _hand_over, _output
+from workbench.cli import _hand_over, _output, _record_as
 from workbench.cli._signals import interrupted_by
 from workbench.errors import UsageError
 
@@ -63,6 +75,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="FILE", help="session file, appended to if it exists (default: one of its own)"
     )
     parser.add_argument("--hop", default="", metavar="NAME", help="name this place, to compare it with another")
+    _record_as.add(parser)
     parser.add_argument("words", nargs="*", metavar="-- CMD", help="the client and its arguments")
 
 
@@ -77,19 +90,24 @@ def run(args: argparse.Namespace) -> int:
     from workbench.recorder import clients, pointing, process
     from workbench.shelf import memory
 
+    _record_as.check(args)
     status = _hand_over.check(args.words[0]) if args.words else 0
     if status:
         return status
     client = clients.client_for(args.words[0]) if args.words else clients.SDKS
     name = client.name if client.commands else ""
-    upstreams = pointing.parse_upstreams(args.upstream) or pointing.usual_upstreams(client, os.environ)
-    recording = process.start(upstreams, _out(args.out), port=args.port, hop=args.hop, client=name, trouble=_say)
+    if args.spoken:
+        upstreams = _record_as.upstreams(args)
+        recording = _record_as.start(args, upstreams, _out(args.out), name, _say)
+    else:
+        upstreams = pointing.parse_upstreams(args.upstream) or pointing.usual_upstreams(client, os.environ)
+        recording = process.start(upstreams, _out(args.out), port=args.port, hop=args.hop, client=name, trouble=_say)
     if args.out:
         memory.remember(recording.out)  # Home finds the others by their folder
     try:
         if args.words:
-            return _with_client(args.words, client, upstreams, recording)
-        _alone(upstreams, recording)
+            return _with_client(args, client, upstreams, recording)
+        _alone(args, upstreams, recording)
     finally:
         recording.stop()
         _summarize(recording, args)
@@ -110,10 +128,11 @@ def _out(given: str | None) -> Path:
     return out
 
 
-def _with_client(words: Sequence[str], client: Client, upstreams: Mapping[str, str], recording: Recording) -> int:
+def _with_client(args: argparse.Namespace, client: Client, upstreams: Mapping[str, str], recording: Recording) -> int:
     from workbench.recorder.pointing import point
 
-    pointed = point(client, upstreams, recording.urls, os.environ)
+    words: Sequence[str] = args.words
+    pointed = point(client, _record_as.bases(args, upstreams), recording.urls, os.environ)
     _say(f"recording {client.name if client.commands else words[0]} to {recording.out}")
     for name, url in upstreams.items():
         _say(f"  {recording.urls[name]} → {url}")
@@ -140,13 +159,13 @@ def _arguments(pointed: Pointed) -> Iterator[list[str]]:
         yield [word.replace("{file}", str(file)) for word in pointed.arguments]
 
 
-def _alone(upstreams: Mapping[str, str], recording: Recording) -> None:
+def _alone(args: argparse.Namespace, upstreams: Mapping[str, str], recording: Recording) -> None:
     """Say what to set, and wait for ctrl-c."""
     with interrupted_by(signal.SIGTERM, signal.SIGHUP), suppress(KeyboardInterrupt):
         _output.emit(f"recording to {recording.out} until ctrl-c")
         for name, url in upstreams.items():
             _output.emit(f"  {recording.urls[name]} → {url}")
-        for line in _what_to_set(upstreams, recording):
+        for line in _what_to_set(_record_as.bases(args, upstreams), recording):
             _output.emit(line)
         sys.stdout.flush()
         recording.wait()
@@ -176,6 +195,8 @@ def _summarize(recording: Recording, args: argparse.Namespace) -> None:
         return
     states = ", ".join(f"{summary[state]:,} {state}" for state in ("aborted", "incomplete", "lost") if summary[state])
     count = _output.number(summary["exchanges"], "exchange") + (f" ({states})" if states else "")
+    if line := _record_as.changed(summary):
+        _say(line)
     if summary["exchanges"]:
         _say(f"{count} in {out}")
         _say(f"workbench open {out}")

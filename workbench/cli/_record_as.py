@@ -1,0 +1,98 @@
+"""``--as`` of ``workbench record``: an adapter in the path, and what it changed."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.cli import _correcting
+from workbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from workbench.recorder.process import Recording
+
+_NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "--as",
+        dest="spoken",
+        metavar="PROTOCOL",
+        default="",
+        help="what the upstream speaks: clients of other protocols are translated",
+    )
+    parser.add_argument("--model", default="", help="with --as: ask the upstream for this model, whatever clients say")
+    _correcting.add(parser)
+
+
+def check(args: argparse.Namespace) -> None:
+    """Raises UsageError for words that cannot be, or that need ``--as``."""
+    if not args.spoken:
+        for name in ("model", "correct", "no_correct"):
+            if getattr(args, name):
+                raise UsageError(f"--{name.replace('_', '-')} needs --as", hint="without it nothing is changed")
+        if args.profile != _correcting.AUTO:
+            raise UsageError("--profile needs --as", hint="without it nothing is changed")
+        return
+    from workbench import adapters
+
+    adapters.get(args.spoken)
+    _correcting.check(args)
+    if not args.upstream:
+        raise UsageError("--as needs an upstream", hint="say where it is spoken: --upstream URL, NAME or sim:CONTRACT")
+
+
+def upstreams(args: argparse.Namespace) -> dict[str, str]:
+    """Name → target, as people typed it. Raises UsageError."""
+    from workbench.recorder.pointing import ONLY
+    from workbench.targets.target import resolve
+
+    found = dict[str, str]()
+    for text in args.upstream:
+        named = _NAMED.fullmatch(text)
+        name, target = (named[1], named[2]) if named else (ONLY, text)
+        if name in found:
+            raise UsageError(f"two upstreams named {name!r}" if named else "two upstreams without a name")
+        resolve(target, args.spoken)
+        found[name] = target
+    return found
+
+
+def bases(args: argparse.Namespace, upstreams: Mapping[str, str]) -> Mapping[str, str]:
+    """Name → URL whose path a client's base URL has to be like: with an adapter that of the client's own provider."""
+    return dict.fromkeys(upstreams, "") if args.spoken else upstreams
+
+
+def start(
+    args: argparse.Namespace, targets: Mapping[str, str], out: Path, client: str, trouble: Callable[[str], None]
+) -> Recording:
+    """Start the recording. Raises as ``bridge.process.start``."""
+    from workbench.bridge import process
+
+    return process.start(
+        targets,
+        out,
+        spoken=args.spoken,
+        model=args.model,
+        profile=args.profile,
+        on=args.correct,
+        off=args.no_correct,
+        port=args.port,
+        hop=args.hop,
+        client=client,
+        trouble=trouble,
+    )
+
+
+def changed(summary: Mapping[str, object]) -> str:
+    """What was changed, in a line; "" for nothing, or where nothing could be."""
+    changes = summary.get("changes")
+    if not isinstance(changes, Mapping) or not changes:
+        return ""
+    counts = ", ".join(f"{kind} {count:,}" for kind, count in sorted(changes.items()))
+    return f"changed on the way: {counts}; each is in the note of its exchange (workbench show)"
