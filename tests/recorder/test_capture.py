@@ -122,7 +122,8 @@ def test_what_goes_on_at_the_end_is_kept_and_marked(path: Path) -> None:
 
 
 def test_no_key_reaches_the_file(path: Path) -> None:
-    capture = capturing(path, redactor=knowing({"MY_API_KEY": "opaque/credential=1", "HOME": "/home/somebody"}))
+    redactor = knowing({"MY_API_KEY": "opaque/credential=1", "HOME": "/home/somebody"}, b"salt")
+    capture = capturing(path, redactor=redactor)
     head = asked(("authorization", f"Bearer {KEY}"))
     body = f'{{"say": "{KEY} and opaque/credential=1 in /home/somebody"}}\n'.encode()
     play(capture, 1, (body,), (body,), head=head)

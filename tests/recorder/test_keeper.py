@@ -223,14 +223,19 @@ def test_a_reader_learns_where_the_recorder_listens_until_it_ends() -> None:
         keeper = Keeper(writer, Redactor(salt=b"test"))
         keeper.take([Event(Heard.LISTENING, 0, "http://127.0.0.1:8123", 0.0)])
         assert said(path) == {"story": "kept", "urls": "http://127.0.0.1:8123"}
+        other = Keeper(SessionWriter(path), Redactor(salt=b"test"), hop="behind")
+        other.take([Event(Heard.LISTENING, 0, "http://127.0.0.1:8124", 0.0)])
+        assert set(said(path)["urls"].split(" · ")) == {"http://127.0.0.1:8123", "behind: http://127.0.0.1:8124"}
         keeper.close()
+        assert said(path) == {"story": "kept", "urls": "behind: http://127.0.0.1:8124"}
+        other.close()
         assert said(path) == {"story": "kept"}
 
 
 def test_an_address_that_could_not_be_written_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     with keeping() as (keeper, path):
         with monkeypatch.context() as patched:
-            patched.setattr(SessionWriter, "say", Mock(side_effect=OSError(28, "No space left")))
+            patched.setattr(SessionWriter, "announce", Mock(side_effect=OSError(28, "No space left")))
             keeper.take([Event(Heard.LISTENING, 0, "http://127.0.0.1:8123", 0.0)])
             assert keeper.is_failing
         keeper.take([])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import threading
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -27,6 +28,8 @@ from workbench.wire.session import exchanges_of
 from workbench.wire.session.store import fsck, open_session
 
 EVENT = b'data: {"n": 1}\n\n'
+SECRET = {"authorization": "Bearer sk-test-0123456789abcdef"}
+NO_HEADERS: Mapping[str, str] = {}
 
 
 class Upstream(ThreadingHTTPServer):
@@ -71,8 +74,8 @@ def upstream() -> Iterator[Upstream]:
     server.server_close()
 
 
-def ask(url: str) -> bytes:
-    with urllib.request.urlopen(urllib.request.Request(url, b'{"model": "m"}')) as answer:
+def ask(url: str, headers: Mapping[str, str] = NO_HEADERS) -> bytes:
+    with urllib.request.urlopen(urllib.request.Request(url, b'{"model": "m"}', dict(headers))) as answer:
         body: bytes = answer.read()
         return body
 
@@ -126,20 +129,29 @@ def test_the_file_says_where_the_recorder_listens_while_it_does(upstream: Upstre
     two.stop()
 
 
-def test_a_file_made_through_a_link_is_private_and_one_recorder_writes_it(upstream: Upstream, tmp_path: Path) -> None:
+def test_a_file_made_through_a_link_is_private_and_another_recorder_may_join(
+    upstream: Upstream, tmp_path: Path
+) -> None:
     there, link, other = tmp_path / "there.wb", tmp_path / "link.wb", tmp_path / "other.wb"
     link.symlink_to(there)
     other.symlink_to(there)
-    recording = process.start({"main": upstream.url}, link)
+    recording = process.start({"main": upstream.url}, link, hop="one")
     try:
         assert there.stat().st_mode & 0o777 == 0o600
         ask(f"{recording.urls['main']}/whole")
+        second = process.start({"main": upstream.url}, other, hop="two")
         with closing(open_session(other)) as session:
             assert session.is_live
-        with pytest.raises(UsageError, match="is writing it"):
-            process.start({"main": upstream.url}, other)
+        ask(f"{second.urls['main']}/whole", SECRET)
+        second.stop()
+        ask(f"{recording.urls['main']}/whole", SECRET)
     finally:
         recording.stop()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.wb", "other.wb", "there.wb"]
+    first, *same = look(there)
+    assert [e.hop for e in (first, *same)] == ["one", "two", "one"]
+    two, one = (e.request and e.request.headers.get("authorization") for e in same)
+    assert one == two != SECRET["authorization"]
 
 
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="limits of others cannot be read")
@@ -195,8 +207,8 @@ def test_killed_it_leaves_what_was_complete_and_marks_the_rest(victim: str, upst
 def _writer_of(out: Path) -> int:
     """The process that notes itself in the file as its writer."""
     with closing(sqlite3.connect(out)) as db:
-        (mark,) = db.execute("SELECT value FROM meta WHERE key = 'writer'").fetchone()
-    return int(mark.partition(" ")[0])
+        (noted,) = db.execute("SELECT value FROM meta WHERE key GLOB 'writer *'").fetchone()
+    return int(json.loads(noted)["mark"].partition(" ")[0])
 
 
 def _in_vain(url: str) -> None:

@@ -1,7 +1,8 @@
-"""Prove a session file: its format, every piece and digest, every exchange.
+"""Prove a session file: its format, every piece and digest, every exchange, every body against what passed.
 
-JSON output is one object: {"path", "format", "version", "exchanges", "bytes", "is_live", "problems": [TEXT]}.
-A file that a process is writing says so ("is_live"): what is in it so far is proved.
+JSON output is one object: {"path", "format", "version", "exchanges", "bytes", "is_live", "writers",
+"problems": [TEXT]}. A file that is being written says so ("is_live", and "writers": by how many, each recorder is
+one): what is in it so far is proved.
 Exit status 1 when anything is torn or does not match its digest; what is whole can still be opened.
 """
 
@@ -58,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
                 "exchanges": report.exchanges,
                 "bytes": report.bytes,
                 "is_live": report.is_live,
+                "writers": report.writers,
                 "problems": list(report.problems),
             }
         )
@@ -65,7 +67,8 @@ def run(args: argparse.Namespace) -> int:
         for problem in report.problems:
             _output.emit(f"  ✗ {problem}")
         state = _output.number(len(report.problems), "problem") if report.problems else "whole"
-        live = ", being written" if report.is_live else ""
+        by = f" by {report.writers}" if report.writers > 1 else ""
+        live = f", being written{by}" if report.is_live else ""
         _output.emit(
             f"{args.file}: {report.format} version {report.version}, "
             f"{_output.number(report.exchanges, 'exchange')}, {report.bytes:,} bytes{live}: {state}"

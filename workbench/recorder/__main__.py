@@ -27,6 +27,7 @@ from workbench.recorder.capture import Capture
 from workbench.recorder.child import say, serve
 from workbench.recorder.relay import Relay
 from workbench.recorder.routes import parse_upstream
+from workbench.wire.session.opening import is_written
 
 SWITCH = 0.001
 """Seconds after which a thread lets the relay go on; Python's 5 ms would be seen in every chunk."""
@@ -47,7 +48,7 @@ def main(task: Mapping[str, JsonValue]) -> int:
         asyncio.run(_record(Relay(upstreams, capture, port=task["port"]), capture, upstreams, out))
     except UsageError:  # it cannot listen: nothing was recorded
         capture.close()
-        if is_new:
+        if is_new and not is_written(out):  # another recorder may have come meanwhile
             out.unlink(missing_ok=True)
         raise
     say(asdict(capture.close()))

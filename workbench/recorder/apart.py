@@ -23,6 +23,7 @@ from pathlib import Path
 from workbench.ir import JsonValue
 from workbench.recorder.child import Child, say, serve
 from workbench.recorder.keeper import Event, Keeper, Tally, knowing, new_run, open_private
+from workbench.recorder.salt import salt_of
 from workbench.wire.jsontext import loads
 
 NICE = 5
@@ -39,7 +40,7 @@ class KeeperApart:
         run: what the ids of its exchanges begin with.
 
     Raises:
-        UsageError: the file exists and is no session, or somebody is writing it.
+        UsageError: the file exists and is no session.
         OSError: it cannot be made or written.
     """
 
@@ -91,9 +92,10 @@ class KeeperApart:
 
 def main(task: Mapping[str, JsonValue]) -> int:
     """Write what is handed over until there is no more."""
+    writer = open_private(Path(task["out"]))
     keeper = Keeper(
-        open_private(Path(task["out"])),
-        knowing(os.environ),
+        writer,
+        knowing(os.environ, salt_of(writer.identity())),
         epoch=task["epoch"],
         hop=task["hop"],
         client=task["client"],

@@ -117,7 +117,8 @@ class Keeper:
     def _hear(self, event: Event) -> None:
         what, key, value, at = event
         if what is Heard.LISTENING:
-            self._unsaid = {"urls": str(value)}
+            urls = str(value)
+            self._unsaid = {"urls": f"{self._hop}: {urls}" if self._hop else urls}
             return
         if isinstance(value, RequestHead):
             self._arriving[key] = Arriving(
@@ -140,7 +141,7 @@ class Keeper:
 
     def _say(self) -> None:
         if self._unsaid:
-            self._writer.say(self._unsaid)
+            self._writer.announce(self._unsaid)
             self._unsaid = NOTHING
             self._recover()
 
@@ -208,8 +209,6 @@ class Keeper:
             exchange.end = exchange.end or CUT_OFF
         self.flush()
         self.tally.lost += len(self._arriving)
-        with suppress(*STORAGE):
-            self._writer.say({"urls": ""})  # nobody listens there any more
         try:
             self._writer.close()
         except STORAGE as error:
@@ -222,9 +221,9 @@ def new_run() -> str:
     return uuid.uuid4().hex[:8]
 
 
-def knowing(environment: Mapping[str, str]) -> Redactor:
+def knowing(environment: Mapping[str, str], salt: bytes) -> Redactor:
     """A redactor that looks for the keys of an environment too, whatever they look like."""
-    redactor = Redactor()
+    redactor = Redactor(salt)
     for name, value in environment.items():
         if SECRET_VARIABLE.search(name) and not PLACEHOLDER.match(os.fsencode(value)):
             redactor.remember(value)
@@ -235,7 +234,7 @@ def open_private(path: Path) -> SessionWriter:
     """A writer; a new file, also behind a link, can be read by its owner alone, one that is there stays as it is.
 
     Raises:
-        SessionFormatError: the file exists and is no session, or somebody is writing it.
+        SessionFormatError: the file exists and is no session.
         OSError, sqlite3.Error: it cannot be made or written.
     """
     with suppress(FileExistsError):

@@ -210,7 +210,7 @@ def _open(path: Path, torn: Collection[Path]) -> SessionWriter:
         for one in (one for one in _beside(path) if one not in torn):
             os.close(os.open(one, os.O_CREAT | os.O_RDWR, 0o600))
             try:
-                return SessionWriter(one)
+                return SessionWriter(one, alone=True)
             except SessionFormatError as refused:  # in use, of a newer version, or not ours
                 error = refused
     assert error

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import select
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -14,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.errors import SessionFormatError
+from tests.wire.session.processes import Process, writing
 from workbench.wire.exchange import Body, Chunk, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
 from workbench.wire.jsontext import loads
 from workbench.wire.session import Session, exchanges_of, store, text
@@ -35,44 +33,6 @@ def opened(path: Path) -> Iterator[Session]:
         yield session
 
 
-class Process:
-    """A second process that writes: it runs a line of Python at a time, and is killed without a word."""
-
-    SCRIPT = (
-        "import sys, pathlib\n"
-        "from workbench.wire.exchange import *\n"
-        "from workbench.wire.session.writer import SessionWriter\n"
-        "w = SessionWriter(pathlib.Path(sys.argv[1]))\n"
-        "print('ready', flush=True)\n"
-        "for line in sys.stdin:\n"
-        "    exec(line)\n"
-        "    print('done', flush=True)\n"
-    )
-
-    def __init__(self, path: Path) -> None:
-        self.run = subprocess.Popen(
-            [sys.executable, "-c", self.SCRIPT, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        self.heard("ready")
-
-    def heard(self, word: str) -> None:
-        assert self.run.stdout
-        assert self.run.stdout.readline() == f"{word}\n"
-
-    def do(self, line: str) -> None:
-        self.say(line)
-        self.heard("done")
-
-    def say(self, line: str) -> None:
-        assert self.run.stdin
-        self.run.stdin.write(line + "\n")
-        self.run.stdin.flush()
-
-    def kill(self) -> None:
-        self.run.kill()
-        self.run.wait()
-
-
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "s.wb"
@@ -80,12 +40,8 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def process(path: Path) -> Iterator[Process]:
-    started = Process(path)
-    yield started
-    started.kill()
-    for pipe in (started.run.stdin, started.run.stdout):
-        if pipe:
-            pipe.close()
+    with writing(path, 1) as started:
+        yield started[0]
 
 
 def test_a_reader_sees_an_exchange_arrive_step_by_step(path: Path) -> None:
@@ -282,13 +238,6 @@ def opened_after(writer: SessionWriter) -> Iterator[Session]:
         with writer:
             writer.append(whole("e0"))
         yield session
-
-
-def test_one_process_writes_at_a_time(path: Path, process: Process) -> None:
-    with pytest.raises(SessionFormatError, match=f"process {process.run.pid} is writing it"):
-        SessionWriter(path)
-    process.kill()
-    SessionWriter(path).close()
 
 
 def test_a_copy_of_a_live_file_is_not_live(path: Path) -> None:

@@ -101,12 +101,6 @@ def check_version(db: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def writer_of(db: sqlite3.Connection) -> str:
-    """The mark of the process that said it writes the file, "" for none."""
-    row = db.execute("SELECT value FROM meta WHERE key = 'writer'").fetchone()
-    return str(row[0]) if row else ""
-
-
 def about(db: sqlite3.Connection) -> Mapping[str, str]:
     """What its maker says of the session."""
     found = db.execute("SELECT value FROM meta WHERE key = 'about'").fetchone()

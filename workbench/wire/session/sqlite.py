@@ -28,7 +28,7 @@ from workbench.wire.exchange import (
     Summary,
 )
 from workbench.wire.jsontext import loads
-from workbench.wire.session import alive, opening, pieces, texts
+from workbench.wire.session import opening, pieces, texts, writers
 
 CACHED_PIECES = 32 * 1024 * 1024
 """Bytes of decompressed pieces kept: the history that neighbouring requests share."""
@@ -53,8 +53,11 @@ class SqliteSession:
     """A recording, read lazily: the list from its index, a body from its pieces. Safe for several threads.
 
     The file is opened read-only and without side files, unless another process is writing it or died while writing.
-    ``refresh`` follows what a writer appends, also one that comes later; a file that is put in the place of this one
-    is another session.
+    ``refresh`` follows what writers append, also those that come later; a file that is put in the place of this one
+    is another session. An exchange is open for as long as the writer that began it is alive, whoever else writes.
+
+    Attributes:
+        writers: those that were alive when it was opened or last refreshed.
     """
 
     format = "sqlite"
@@ -70,9 +73,9 @@ class SqliteSession:
         self._file = opening.open_read_only(path)
         self._db = self._file.db
         try:
-            self.about = opening.about(self._db)
-            self._seqs, self.damage = opening.sequence(self._file)
-            self._version, self.is_live = self._look()
+            with self._snapshot():
+                self._seqs, self.damage = opening.sequence(self._file)
+                self._see_writers()
         except BaseException:
             self._db.close()
             raise
@@ -85,23 +88,26 @@ class SqliteSession:
         with self._lock:
             is_reopened = self._reopen_if_needed()
             try:
-                version, is_live = self._look()
-                if not is_reopened and (version, is_live) == (self._version, self.is_live):
+                if not is_reopened and self._look() == (self._version, self.writers):
                     return frozenset()
                 known = [*self.summaries()]
-                self._version, self.is_live = version, is_live
-                self.about = opening.about(self._db)
                 with self._snapshot():
+                    self._see_writers()
                     return self._take_in(known)
             except sqlite3.DatabaseError:
                 return frozenset()  # busy, or torn behind our back: the next look may do better
 
-    def _look(self) -> tuple[int, bool]:
-        """A number that differs after every commit of others, and whether the writer is alive."""
+    def _look(self) -> tuple[int, writers.Writers]:
+        """A number that differs after every commit of others, and the writers that are alive."""
         if not self._file.is_shared:
-            return 0, False
+            return 0, {}
         version = self._db.execute("PRAGMA data_version").fetchone()[0]
-        return version, alive.is_alive(opening.writer_of(self._db))
+        return version, writers.living(self._db, str(self._file.stamp[0]))
+
+    def _see_writers(self) -> None:
+        self._version, self.writers = self._look()
+        self.is_live = bool(self.writers)
+        self.about = writers.merged(opening.about(self._db), self.writers)
 
     def _reopen_if_needed(self) -> bool:
         try:
@@ -144,15 +150,19 @@ class SqliteSession:
         """The list. A row that is torn stands there as an incomplete exchange."""
         with self._lock:
             if self._summaries is None:
-                rows = {row[0]: row for row in self._rows()}
-                self._summaries = [self._summarize(n, rows.get(seq)) for n, seq in enumerate(self._seqs)]
+                with self._snapshot():
+                    rows = {row[0]: row for row in self._rows()}
+                    self._summaries = [self._summarize(n, rows.get(seq)) for n, seq in enumerate(self._seqs)]
             return tuple(self._summaries)
 
-    def open_exchanges(self) -> Iterator[tuple[int, Exchange]]:
-        """Exchanges that nobody finished, with their positions in the file."""
-        for summary in self.summaries():
-            if summary.state is State.OPEN:
-                yield self._seqs[summary.index], self.exchange(summary.index)
+    def left_open(self) -> Iterator[tuple[int, Exchange]]:
+        """Exchanges that nobody goes on with, as far as they came, with their positions in the file."""
+        known = {seq: n for n, seq in enumerate(self._seqs)}  # of others the writers may be newer than ours
+        query = "SELECT seq FROM exchange WHERE state = ? ORDER BY seq"
+        with self._snapshot():
+            found = [seq for (seq,) in self._db.execute(query, (State.OPEN,)) if seq in known]
+            left = [seq for seq in found if writers.owner(self._db, seq) not in self.writers]
+        yield from ((seq, self.exchange(known[seq])) for seq in left)
 
     def _rows(self) -> Iterator[Row]:
         if not self.damage:
@@ -176,7 +186,7 @@ class SqliteSession:
         seq = self._seqs[index]
         last = self._db.execute(query, (growth_id(seq), growth_id(seq + 1))).fetchone()
         arrived = last[0] - growth_id(seq) + last[1] if last else summary.response_bytes
-        state = State.OPEN if self.is_live else State.INCOMPLETE
+        state = State.OPEN if writers.owner(self._db, seq) in self.writers else State.INCOMPLETE
         return replace(summary, state=state, response_bytes=arrived)
 
     def exchange(self, index: int) -> Exchange:

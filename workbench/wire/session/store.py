@@ -12,9 +12,10 @@ from pathlib import Path
 
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING
+from workbench.wire import digests
 from workbench.wire.exchange import Exchange, State
 from workbench.wire.redaction import Redactor
-from workbench.wire.session import Session, opening, sqlite, text, writer
+from workbench.wire.session import Session, exchanges_of, opening, sqlite, text, writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +30,19 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What ``fsck`` found. ``problems`` has one line each; ``is_live``: a process is writing the file."""
+    """What ``fsck`` found. ``problems`` has one line each; ``writers``: how many are writing the file."""
 
     format: str
     version: int
     exchanges: int
     bytes: int
     problems: tuple[str, ...]
-    is_live: bool = False
+    writers: int = 0
+
+    @property
+    def is_live(self) -> bool:
+        """Somebody is writing the file."""
+        return self.writers > 0
 
 
 TEXT, RECORDING = "text", "recording"
@@ -141,10 +147,17 @@ def fsck(path: Path) -> Report:
     try:
         recorded = isinstance(session, sqlite.SqliteSession)
         problems = tuple(session.problems()) if isinstance(session, sqlite.SqliteSession) else session.damage
+        problems += tuple(_not_what_passed(session))
+        writers = len(session.writers) if isinstance(session, sqlite.SqliteSession) else 0
         form = ("sqlite", opening.VERSION) if recorded else ("text", text.VERSION)
-        return Report(*form, len(session), path.stat().st_size, tuple(_distinct(problems)), session.is_live)
+        return Report(*form, len(session), path.stat().st_size, tuple(_distinct(problems)), writers)
     finally:
         session.close()
+
+
+def _not_what_passed(session: Session) -> Iterator[str]:
+    for index, exchange in enumerate(exchanges_of(session)):
+        yield from (f"exchange {index + 1}: {line}" for line in digests.problems(exchange))
 
 
 def _distinct(lines: Iterable[str]) -> Iterator[str]:

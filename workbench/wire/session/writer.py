@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
@@ -20,66 +21,87 @@ from workbench.errors import SessionFormatError, WireError
 from workbench.ir import NOTHING, JsonValue
 from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Redaction, State
 from workbench.wire.jsontext import JsonIndex, loads
-from workbench.wire.session import alive, opening, pieces, texts
+from workbench.wire.session import opening, pieces, texts, writers
 from workbench.wire.session.sqlite import SqliteSession, growth_id
 
 LEAVE_SECONDS = 0.5
 """What readers have to notice the end: the file becomes one single file only while nobody reads beside the writer."""
 
+PATIENCE = 5.0
+"""Seconds to wait for a transaction of another writer, each of which takes milliseconds."""
+
+PAUSE = LEAVE_SECONDS / 25
+
 
 class SessionWriter:
     """Writes exchanges to a recording; a crash loses at most the call it was in. For one thread at a time.
 
-    Exchanges that a writer before it left open become incomplete.
+    Several may write one file, in one process or in many: each call is a transaction, and exchanges get their positions
+    in it. What a writer that is gone left open becomes incomplete as soon as another one comes or leaves.
+
+    Args:
+        alone: refuse a file that somebody is writing.
 
     Raises:
-        SessionFormatError: the file exists and is no session of this version, or another process is writing it.
+        SessionFormatError: the file exists and is no session of this version, or may not be shared and is.
         OSError, sqlite3.Error: it cannot be written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, alone: bool = False) -> None:
         is_fresh = not path.exists() or path.stat().st_size == 0
         if not is_fresh and not _ours(path):
             raise SessionFormatError("not a recorded session", where=str(path), hint="choose another name")
-        is_written = opening.is_written(path)
         self.path = path
         self._arrived: dict[int, int] = {}
-        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         with ExitStack() as stack:
             stack.callback(self._db.close)
             self._db.execute("PRAGMA page_size = 16384")  # pieces are 1 to 5 kB: small pages would stand half empty
             if is_fresh:
                 self._create()  # before WAL: the file itself says what it is, also after a crash
             opening.check_version(self._db, path)
-            self._db.execute("PRAGMA journal_mode = WAL")
+            self._write_ahead()
             self._db.execute("PRAGMA synchronous = NORMAL")
-            self._claim(is_written)
-            self._next: int = self._db.execute("SELECT coalesce(max(seq) + 1, 0) FROM exchange").fetchone()[0]
+            self._db.executescript(f"BEGIN IMMEDIATE; {_schema()} COMMIT;")  # what files of before do not have yet
+            self._id = self._join(alone)
             self._close_what_was_left_open()
             stack.pop_all()
 
     def _create(self) -> None:
         self._db.executescript(
-            f"BEGIN; {_schema()} PRAGMA application_id = {opening.APPLICATION_ID};"
-            f"INSERT INTO meta VALUES ('format', 'workbench-session'), ('version', '{opening.VERSION}'); COMMIT;"
+            f"BEGIN IMMEDIATE; {_schema()} PRAGMA application_id = {opening.APPLICATION_ID};"
+            f"INSERT OR IGNORE INTO meta VALUES ('format', 'workbench-session'), ('version', '{opening.VERSION}');"
+            "COMMIT;"
         )
 
-    def _claim(self, is_written: bool) -> None:
-        """Note who writes, unless somebody does."""
+    def _write_ahead(self) -> None:
+        """Change to WAL. SQLite itself does not wait here for one that comes or leaves at the same time."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(PAUSE)
+
+    def _join(self, alone: bool) -> str:
+        """Note that this one writes, too."""
         with self._transaction():
-            other = opening.writer_of(self._db)
-            if is_written and alive.is_alive(other):
-                what = f"process {other.partition(' ')[0]} is writing it"
-                raise SessionFormatError(what, where=str(self.path), hint="choose another name")
-            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", (alive.mark(),))
-        self._db.executescript(f"BEGIN; {_schema()} COMMIT;")  # what files of before do not have yet
+            others = writers.living(self._db, writers.file_of(self.path))
+            if alone and others:
+                raise SessionFormatError("somebody is writing it", where=str(self.path), hint="choose another name")
+            return writers.join(self._db, self.path)
 
     def _close_what_was_left_open(self) -> None:
-        if not self._db.execute("SELECT 1 FROM exchange WHERE state = ?", (State.OPEN,)).fetchone():
-            return
-        with closing(SqliteSession(self.path)) as left:
-            for seq, exchange in left.open_exchanges():
-                self.finish(seq, replace(exchange, state=State.INCOMPLETE))
+        """End what those who are gone did not, and forget them."""
+        if self._db.execute("SELECT 1 FROM exchange WHERE state = ?", (State.OPEN,)).fetchone():
+            with closing(SqliteSession(self.path)) as session:
+                for seq, exchange in session.left_open():
+                    self.finish(seq, replace(exchange, state=State.INCOMPLETE))
+        with self._transaction():
+            writers.forget(self._db, writers.file_of(self.path))
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -100,16 +122,33 @@ class SessionWriter:
             if said:
                 self._db.execute("INSERT INTO meta VALUES ('about', ?)", (_json(said),))
 
+    def announce(self, about: Mapping[str, str]) -> None:
+        """Note what holds for as long as this writer is there, in place of what it announced before."""
+        with self._transaction():
+            writers.announce(self._db, self._id, self.path, about)
+
+    def identity(self) -> str:
+        """What the session is known by, random; given to it once, and its copies share it."""
+        with self._transaction():
+            self._db.execute("INSERT OR IGNORE INTO meta VALUES ('identity', ?)", (uuid.uuid4().hex,))
+            return str(self._db.execute("SELECT value FROM meta WHERE key = 'identity'").fetchone()[0])
+
     def append(self, exchange: Exchange) -> int:
         """Write one exchange (redacted before); returns its position in the session."""
         with self._transaction():
-            self._insert(self._next, exchange)
-        self._next += 1
-        return self._next - 1
+            return self._append(exchange)
 
     def begin(self, exchange: Exchange) -> int:
         """Write what is known of an exchange that goes on; returns its position, by which the other calls name it."""
-        return self.append(replace(exchange, state=State.OPEN))
+        with self._transaction():
+            seq = self._append(replace(exchange, state=State.OPEN))
+            writers.begin(self._db, self._id, seq)
+            return seq
+
+    def _append(self, exchange: Exchange) -> int:
+        seq: int = self._db.execute("SELECT coalesce(max(seq) + 1, 0) FROM exchange").fetchone()[0]
+        self._insert(seq, exchange)
+        return seq
 
     def request(self, seq: int, request: HttpRequest) -> None:
         """The whole request is there: it takes the place of what was known of it."""
@@ -146,6 +185,7 @@ class SessionWriter:
             self._db.execute("DELETE FROM exchange WHERE seq = ?", (seq,))
             self._db.execute("DELETE FROM growth WHERE id >= ? AND id < ?", (growth_id(seq), growth_id(seq + 1)))
             self._insert(seq, exchange)
+            writers.end(self._db, seq)
         self._arrived.pop(seq, None)
 
     def _insert(self, seq: int, exchange: Exchange) -> None:
@@ -212,13 +252,19 @@ class SessionWriter:
         return int(self._db.execute(new, (digest, len(piece), pieces.compress(piece))).fetchone()[0])
 
     def close(self) -> None:
-        """Checkpoint and leave one single file. Readers beside it keep the side files until they are gone."""
+        """Leave; the last one leaves one single file. Readers beside it keep the side files until they are gone."""
         with closing(self._db):
-            self._db.execute("DELETE FROM meta WHERE key = 'writer'")
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            until = time.monotonic() + LEAVE_SECONDS
-            while not self._is_alone() and time.monotonic() < until:
-                time.sleep(LEAVE_SECONDS / 25)
+            with self._transaction():
+                writers.leave(self._db, [self._id])
+            if self._is_last():
+                self._close_what_was_left_open()
+                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                until = time.monotonic() + LEAVE_SECONDS
+                while self._is_last() and not self._is_alone() and time.monotonic() < until:
+                    time.sleep(PAUSE)
+
+    def _is_last(self) -> bool:
+        return not writers.living(self._db, writers.file_of(self.path))
 
     def _is_alone(self) -> bool:
         """Make it one single file."""

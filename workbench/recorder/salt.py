@@ -1,0 +1,50 @@
+"""What stand-ins of secrets are made with: the same for every recorder of one session, and not in its file.
+
+A recorder before a gateway and one behind it see the same keys. With the same salt they write the same stand-ins, and
+no difference is seen that was not there; so does one that appends to the session a day later. The salt is derived from
+the session's identity and a random number that this user's state directory keeps: whoever is given the file has only
+the identity, and can test no guess at a password that stood in it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from workbench import resources
+
+SIZE = 32
+"""Bytes of the random number."""
+
+
+def salt_of(identity: str) -> bytes:
+    """The salt of a session; one for this process alone where the state directory cannot be used."""
+    return hmac.digest(_own(), identity.encode(), "sha256")
+
+
+def _own() -> bytes:
+    path = resources.state_folder("stand-ins.salt")
+    with suppress(OSError):
+        if not path.exists():
+            _make(path)
+        number = path.read_bytes()
+        if len(number) == SIZE:
+            return number
+    return secrets.token_bytes(SIZE)
+
+
+def _make(path: Path) -> None:
+    """Put it there whole, unless somebody else just did."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # its owner's alone
+    try:
+        os.write(handle, secrets.token_bytes(SIZE))
+        with suppress(FileExistsError):
+            os.link(name, path)
+    finally:
+        os.close(handle)
+        os.unlink(name)
