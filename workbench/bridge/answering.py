@@ -62,7 +62,7 @@ class Answer:
         self._came += data
         return b""
 
-    def end(self, *, is_whole: bool = True) -> bytes:
+    def end(self, is_whole: bool = True) -> bytes:
         """The upstream's answer is over; the rest of the client's. ``is_whole``: it was not broken off."""
         if self._turn.is_plain:
             return b""

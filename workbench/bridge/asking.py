@@ -20,7 +20,7 @@ from workbench.decode import Decoded
 from workbench.editing import with_body
 from workbench.errors import LocalProtocolError, UsageError, WireError
 from workbench.ir import Message, ModelRequest, Part, Reasoning, Text, ToolDef
-from workbench.loop.policy import LEFT_OUT, VERBATIM
+from workbench.loop.policy import LEFT_OUT
 from workbench.rules import Contract
 from workbench.targets import urls
 from workbench.targets.outgoing import Outgoing, prepare
@@ -169,7 +169,7 @@ def _translated(
         decoded.request = _in_text(back.request, parser) if parser else back.request
     sent = prepare(decoded, upstream.sent_to(spoken), protocol=spoken, model=rules.model)
     changes += (Change(NOTE, note) for note in sent.notes if not note.startswith(("converted from", "model ")))
-    changes += (Change(MODEL, note) for note in sent.notes if " in place of " in note)
+    changes += (Change(MODEL, note.removeprefix("model ")) for note in sent.notes if " in place of " in note)
     changes += (Change(LOSS, f"{loss.pointer or '/'}: {loss.what}: {loss.instead}") for loss in sent.losses)
     if sent.is_converted and sent.is_stream:
         sent = _with_usage(sent, contract)
@@ -202,7 +202,7 @@ def _contract(upstream: Upstream, spoken: str, model: str) -> Contract:
 def _is_wanted(part: Reasoning, contract: Contract, decided: Sequence[Correction]) -> bool:
     """Whether reasoning of an earlier answer goes back: as measured, else as the contract has it, else it does."""
     if replay := value_of(decided, REASONING):
-        return replay != LEFT_OUT and replay == VERBATIM
+        return bool(replay != LEFT_OUT)
     refused, carriers = contract.term("reasoning.refused-carriers", ()), contract.term("reasoning.carriers")
     return part.carrier not in refused and (not isinstance(carriers, list) or part.carrier in carriers)
 

@@ -1,4 +1,4 @@
-"""What clients ask beside answers of a model: answered here, in the client's words, where the upstream has no such thing."""
+"""What clients ask beside answers of a model: refused here in their words, where the upstream has no such thing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workbench import adapters
 from workbench.conversion import response_as
 from workbench.ir import ApiError, JsonValue, ModelResponse
 from workbench.wire.exchange import Headers
-from workbench.wire.jsontext import dumps
+from workbench.wire.jsontext import dumps, loads
 
 _COUNTS = re.compile(r"(?:/count_tokens|:countTokens|/input_tokens)/?\Z")
 _TYPES = {400: "invalid_request_error", 404: "not_found_error", 501: "api_error", 502: "api_error"}
@@ -53,8 +53,6 @@ def _with_code(body: bytes, client: str, status: int) -> bytes:
     """Gemini's clients read the status out of the body."""
     if client != "gemini":
         return body
-    from workbench.wire.jsontext import loads
-
     value: JsonValue = loads(body)
     if isinstance(value, dict) and isinstance(value.get("error"), dict):
         value["error"].setdefault("code", status)

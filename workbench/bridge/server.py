@@ -10,7 +10,10 @@ import asyncio
 import itertools
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from http import HTTPStatus
+from typing import ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from workbench.bridge.answering import Answer, Head
@@ -27,6 +30,9 @@ from workbench.recorder.http1.hops import end_to_end
 from workbench.recorder.telling import Teller
 from workbench.wire.exchange import Body, Headers, HttpRequest
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
 HOST = "127.0.0.1"
 _READ = 256 * 1024
 _LAST = ("connection", "close")
@@ -39,7 +45,9 @@ class BrokenOff(Exception):
 
 
 class Bridge:
-    """Takes requests of clients for one or several upstreams: ``/NAME/x`` is ``/x`` of a client of NAME.
+    """Takes requests of clients for its upstreams: of several ``/NAME/x`` is ``/x`` of a client of NAME.
+
+    Bodies are converted in a thread of their own, one after the other: what streams meanwhile goes on.
 
     Args:
         upstreams: by name.
@@ -61,13 +69,14 @@ class Bridge:
         self._memories = {name: Memory() for name in upstreams}
         self._numbers = itertools.count(1)
         self._run = secrets.token_hex(4)
+        self._worker = ThreadPoolExecutor(1, "bridge")
         self._server: asyncio.Server | None = None
         self._tasks = set[asyncio.Task[None]]()
         self.port = 0
 
     def url(self, name: str) -> str:
         """The base URL for the client's relay."""
-        return f"http://{HOST}:{self.port}/{name}"
+        return f"http://{HOST}:{self.port}" + (f"/{name}" if len(self._upstreams) > 1 else "")
 
     async def start(self) -> None:
         """Listen."""
@@ -82,6 +91,7 @@ class Bridge:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._worker.shutdown(wait=False, cancel_futures=True)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -108,8 +118,9 @@ class Bridge:
         except BadMessage as bad:
             await _whole(writer, Head(bad.status, ()), f"workbench: {bad}\n".encode())
             return
-        serving = asyncio.create_task(self._answered(head, target, body, writer))
-        leaving = asyncio.create_task(reader.read(1))
+        loop = asyncio.get_running_loop()
+        serving = loop.create_task(self._answered(head, target, body, writer), name=f"turn {target}")
+        leaving = loop.create_task(reader.read(1), name=f"end of {target}")
         try:
             await asyncio.wait((serving, leaving), return_when=asyncio.FIRST_COMPLETED)
             if serving.done():
@@ -121,7 +132,8 @@ class Bridge:
 
     async def _answered(self, head: Request, target: str, body: bytes, writer: asyncio.StreamWriter) -> None:
         name, path = _split(target, self._upstreams)
-        found = asked(_http(head, path, body), self._upstreams[name], self._rules, self._memories[name])
+        http = _http(head, path, body)
+        found = await self._work(asked, http, self._upstreams[name], self._rules, self._memories[name])
         if isinstance(found, Reply):
             self._teller.tell(self._filing.answered_here, target, body, found.changes)
             await _whole(writer, Head(found.status, (_JSON,)), found.body, head.method)
@@ -134,6 +146,9 @@ class Bridge:
             await self._turned(found, name, number, head.method, writer, changes)
         finally:
             self._teller.tell(self._filing.gone, number, changes)
+
+    async def _work(self, work: Callable[_P, _T], *args: _P.args, **words: _P.kwargs) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(self._worker, partial(work, *args, **words))
 
     async def _turned(
         self, turn: Turn, name: str, number: str, method: bytes, writer: asyncio.StreamWriter, changes: list[Change]
@@ -168,7 +183,7 @@ class Bridge:
                 await sending.more(answer.head, answer.feed(piece))
         except (OSError, BrokenOff, BadMessage):
             is_whole = False
-        rest = answer.end(is_whole=is_whole)
+        rest = await self._work(answer.end, is_whole)
         changes += answer.changes
         if not is_whole:
             changes.append(Change(NOTE, "the upstream broke its answer off"))
@@ -209,11 +224,13 @@ class _Sending:
 
 def _split(target: str, known: Mapping[str, object]) -> tuple[str, str]:
     """Name of the upstream, and the client's path."""
-    name, slash, rest = target[1:].partition("/")
-    bare, mark, query = name.partition("?")
-    if bare not in known:
-        raise BrokenOff
-    return bare, slash + rest + mark + query or "/"
+    if len(known) == 1:
+        return next(iter(known)), target
+    front, mark, query = target[1:].partition("?")
+    name, _, rest = front.partition("/")
+    if name not in known:
+        raise BrokenOff  # the client's relay knows its names
+    return name, f"/{rest}{mark}{query}"
 
 
 def _http(head: Request, path: str, body: bytes) -> HttpRequest:
@@ -278,7 +295,7 @@ async def _response(reader: asyncio.StreamReader, heads: HeadBuffer) -> Response
 async def _body(reader: asyncio.StreamReader, framing: Framing, heads: HeadBuffer, most: int) -> AsyncIterator[bytes]:
     """The pieces of a body without their framing. ``most``: bytes of it, 0 for any. Raises BrokenOff, BadMessage."""
     data, size = heads.take_rest(), 0
-    while not framing.is_done:
+    while True:
         fed = framing.feed(data)
         for piece in fed.pieces:
             size += len(piece)
