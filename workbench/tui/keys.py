@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.key import Key, readable
+from workbench.tui.livekeys import BREAKS
 from workbench.tui.workkeys import ANSWER, CONTINUE, CORRECTING, EXPORT, LAB, METRICS, MINIMIZE, SEND, STEP, WHAT_IF
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ANSWER",
+    "BREAKS",
     "CONTINUE",
     "CORRECTING",
     "EXPORT",
@@ -76,6 +78,7 @@ SESSION = (
     Key("session.repairs", "f", "repairs", "repairs", "the repairs of the finding, and what each of them changes", 5),
     Key("session.origin", "o", "origin", "origin", "where the finding began; else this turn at its other place (hop)"),
     Key("session.follow", "F", "follow", "follow", "go along with the newest exchange, until you move; again: stay"),
+    Key("session.breaks", "P", "breaks", "breakpoints", "what is held, and what a live session is held for", 21),
     Key("session.inspect", "I", "inspect", "inspect on", "go on with an inspection that esc has stopped"),
     Key("session.stream", "t", "stream", "stream", "the answer event by event, and what the usual SDKs build", 11),
     Key("session.convert", "c", "convert", "convert", "this side as any other protocol, and what would be lost", 13),
@@ -302,6 +305,7 @@ _WITH_PANES = (
     "lab",
     "step",
     "metrics",
+    "breaks",
 )
 
 SCOPES: dict[str, Scope] = {
@@ -326,6 +330,7 @@ SCOPES: dict[str, Scope] = {
     "lab": Scope("the probe lab", LAB, ("global",)),
     "step": Scope("stepping through a probe", STEP, ("global",)),
     "metrics": Scope("metrics", METRICS, ("global",)),
+    "breaks": Scope("breakpoints", BREAKS, ("global",)),
     "answer": Scope("the answer", ANSWER, ("global",)),
     "help": Scope("help", HELP),
     "pane": Scope("every list", PANE, ("global", *_WITH_PANES)),
@@ -344,6 +349,8 @@ def _reworded(id: str, word: str, text: str, rank: int) -> Key:
     return table()[id]._replace(word=word, text=text, rank=rank)
 
 
+PASS_ON = _reworded("edit.send", "pass on", "pass it on in the place of what is held", 1)
+EDIT_HELD = tuple(PASS_ON if key.id == PASS_ON.id else key for key in EDIT)
 SEARCH = (  # what the footer shows instead while a search is active
     _reworded("session.next-break", "next match", "next match, while a search is active", 1),
     _reworded("session.previous-match", "previous match", "previous match", 4),
@@ -363,6 +370,7 @@ OPEN_FORM = _reworded("pane.open", "write", "write it in the form under the curs
 OPEN_CELL = _reworded("pane.open", "show", "the exchange of the outcome, beside the original", 1)
 OPEN_EVIDENCE = _reworded("pane.open", "evidence", "the exchanges behind the verdict, as a session", 1)
 OPEN_ASK = _reworded("pane.open", "send", "send the pending request", 1)
+OPEN_POINT = _reworded("pane.open", "read, arm", "the bytes of what is held; arm the kind under the cursor", 11)
 OPEN_TURN = _reworded("pane.open", "open", "the exchange of the turn; the turns of the session", 1)
 OPEN_EXAMPLE = _reworded("pane.open", "open", "open the session under the cursor", 1)
 

@@ -13,6 +13,8 @@ from textual.message import Message
 from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from textual.screen import Screen
 
     from workbench.inspection import Inspected, Inspector
@@ -42,6 +44,7 @@ class Listed(Message):
         self.damage = tuple(session.damage)
         self.is_live = session.is_live
         self.about = session.about
+        self.path: Path | None = getattr(session, "path", None)
 
 
 class SessionGrew(Message):

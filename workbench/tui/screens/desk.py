@@ -12,6 +12,7 @@ from textual.screen import Screen
 from workbench.errors import WorkbenchError
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar, TabBar
+from workbench.tui.lines import Line
 from workbench.tui.models.headline import headline
 from workbench.tui.models.tabs import PANES, TOO_SMALL, tab_line
 from workbench.tui.panes.findings import FindingsPane
@@ -114,9 +115,14 @@ class Desk(Screen[WorkbenchError | OSError | None]):
         upstream = self.state.upstream(row.summary if row else None)
         is_live, standing = self.state.is_live, self._standing()
         lines = headline(self.state.name, row, self.size.width, standing, mode, upstream, is_live=is_live)
+        lines += self.banner()
         bar = self.query_one("#headline", Bar)
         bar.styles.height = len(lines)
         bar.show(lines)
+
+    def banner(self) -> list[Line]:
+        """What has to be seen at once, below the rest of the header."""
+        return []
 
     def _standing(self) -> str:
         """How much of the session is shown, and known."""

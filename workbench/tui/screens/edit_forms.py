@@ -51,12 +51,13 @@ class ContractScreen(Form[str]):
 
     Args:
         own: label of the contract of the exchange: nothing typed means that one.
+        title: what the contract is to do.
     """
 
-    def __init__(self, own: str) -> None:
+    def __init__(self, own: str, title: str = "Judge by the contract") -> None:
         super().__init__()
         self.own = own
-        self.fields = [Field("contract", "Judge by the contract", f"enter: {own} · ↓ chooses · tab completes")]
+        self.fields = [Field("contract", title, f"enter: {own} · ↓ chooses · tab completes")]
 
     def offer(self, field: str, text: str) -> Offer:
         from workbench import matrix

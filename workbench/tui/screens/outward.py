@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from workbench.tui.models.words import REQUEST
 from workbench.tui.safetext import visible
-from workbench.tui.screens.follow import Follower
+from workbench.tui.screens.holding import Holding
 from workbench.tui.service import Answer, guarded
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.tui.selection import Spot
 
 
-class Outward(Follower):
+class Outward(Holding):
     """A desk from which other screens are opened."""
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from textual import events, work
 
 from workbench.tui import keys
-from workbench.tui.lines import Line, Span
+from workbench.tui.lines import Line, Span, joined
 from workbench.tui.models import findings as walk
 from workbench.tui.models.words import REQUEST, RESPONSE
 from workbench.tui.panes.lineview import LineView
@@ -130,9 +130,9 @@ class SessionScreen(Outward, Seeker):
         self.call_after_refresh(self.furnish)
 
     def _marks_of(self, exchange: str) -> Line:
-        """What people put on an exchange, and how much they made of it."""
-        noted, made = self.noting.line_of(exchange), self.working.line_of(exchange)
-        return (*noted, Span(" "), *made) if noted and made else noted or made
+        """Whether an exchange is held, what people put on it, and how much they made of it."""
+        marks = (self.held_line(exchange), self.noting.line_of(exchange), self.working.line_of(exchange))
+        return joined(marks, Span(" "))
 
     def on_rows_came(self, message: RowsCame) -> None:
         was_done = self.state.is_done

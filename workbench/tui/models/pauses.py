@@ -1,0 +1,232 @@
+"""What a recorder holds at breakpoints, in words: why, how long, and how long its client still waits."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.ir import JsonValue
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models.words import REQUEST, count
+from workbench.tui.safetext import clip
+
+SIGN = "‖"
+"""Stands before what is held, in every list."""
+
+SHORT = 30.0
+"""Seconds a client still waits from which on it is an error to think on."""
+
+_WHY = 200
+_RULE = 25
+_TIME = 8
+"""Columns of the list."""
+
+
+class Why(NamedTuple):
+    """One reason of a pause, see ``breakpoints.Reason``."""
+
+    kind: str
+    rule: str
+    words: str
+    pointer: str
+
+
+class Held(NamedTuple):
+    """One side of an exchange that waits at a breakpoint.
+
+    Attributes:
+        recorder: socket of the recorder that holds it.
+        id: there.
+        exchange: id in the session.
+        since, times_out_at: seconds since the epoch; None where the client's patience is not known.
+        timeout: seconds the client waits; ``timeout_from`` says how that is known.
+        size: bytes that are held, ``sent`` of them passed on already.
+        deeds: what can be done with it: ``continue``, ``edit``, ``answer``, ``drop``.
+    """
+
+    recorder: Path
+    id: int
+    exchange: str
+    side: str
+    reasons: tuple[Why, ...]
+    method: str
+    url: str
+    client: str
+    since: float
+    timeout: float | None
+    timeout_from: str
+    times_out_at: float | None
+    size: int
+    sent: int
+    deeds: frozenset[str]
+
+    @property
+    def why(self) -> str:
+        """The first reason, shortly: its rule, else its breakpoint."""
+        return (self.reasons[0].rule or self.reasons[0].kind) if self.reasons else "a breakpoint"
+
+
+def held_of(recorder: Path, pause: Mapping[str, JsonValue]) -> Held:
+    """A pause as a recorder tells it (``breakpoints.remote``)."""
+    reasons = tuple(Why(*(str(each.get(name, "")) for name in Why._fields)) for each in pause.get("reasons", ()))
+    return Held(
+        recorder,
+        pause["id"],
+        pause["exchange"],
+        pause["side"],
+        reasons,
+        pause.get("method", ""),
+        pause.get("url", ""),
+        pause.get("client", ""),
+        pause["since"],
+        pause.get("timeout"),
+        pause.get("timeout_from", ""),
+        pause.get("times_out_at"),
+        pause.get("bytes", 0),
+        pause.get("sent", 0),
+        frozenset(pause.get("deeds", ())),
+    )
+
+
+def named(held: Held, number: int | None) -> str:
+    """``request 4``; without its number while the list does not have it."""
+    return f"{held.side} {number}" if number else f"a {held.side}"
+
+
+def clock(seconds: float) -> str:
+    """``42 s``, ``9:58``, ``1:02:03``."""
+    whole = max(0, int(seconds))
+    if whole < 100:
+        return f"{whole} s"
+    minutes = f"{whole // 60 % 60}:{whole % 60:02}"
+    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}" if whole >= 3600 else minutes
+
+
+def patience(held: Held, now: float) -> Span:
+    """How long the client still waits."""
+    if held.times_out_at is None:
+        return Span("client's timeout unknown", "muted")
+    left = held.times_out_at - now
+    if left < 0:
+        return Span(f"✗ client's timeout passed {clock(-left)} ago", "error")
+    return Span(
+        f"{'! ' if left < SHORT else ''}client waits {clock(left)} more", "error" if left < SHORT else "warning"
+    )
+
+
+def left(held: Held, now: float) -> Span:
+    """The same in a column of a list."""
+    if held.times_out_at is None:
+        return Span("?", "muted")
+    seconds = held.times_out_at - now
+    if seconds < 0:
+        return Span("✗ over", "error")
+    return Span(f"! {clock(seconds)}", "error") if seconds < SHORT else Span(clock(seconds), "warning")
+
+
+def first_to_decide(held: Collection[Held]) -> Held:
+    """The one whose client gives up first, else the oldest."""
+    return min(held, key=lambda each: (each.times_out_at is None, each.times_out_at or 0.0, each.since))
+
+
+def banner(held: Collection[Held], number: int | None, key: str, now: float) -> Line:
+    """What is held, for the header of a session: the one to decide first, and how many there are.
+
+    Args:
+        number: of its exchange.
+        key: opens the screen that decides.
+    """
+    first = first_to_decide(held)
+    more = f"{len(held)} held, first " if len(held) > 1 else ""
+    return line(
+        Span(f" {SIGN} {more}{named(first, number)} held {clock(now - first.since)}", "warning strong"),
+        Span(" · ", "muted"),
+        patience(first, now),
+        Span(" · ", "muted"),
+        Span(key, "accent strong"),
+        Span(f" decides · {clip(first.why, 40)}", "muted"),
+    )
+
+
+def announced(held: Held, key: str) -> str:
+    """A sentence for the moment when something is held."""
+    words = clip(held.reasons[0].words, _WHY) if held.reasons else ""
+    return " · ".join(f for f in (words, f"{key} decides what becomes of it") if f)
+
+
+def row(held: Held, number: int | None, now: float) -> Line:
+    """One line of the list."""
+    return line(
+        Span(f"{SIGN} ", "warning"),
+        Span(f"{named(held, number)} ", "strong", 14),
+        Span(f"{clip(held.why, _RULE - 1)} ", "warning", _RULE),
+        Span(f"{clock(now - held.since)} ", "", -_TIME),
+        left(held, now)._replace(width=-_TIME),
+    )
+
+
+def row_heading() -> Line:
+    """Above these lines: for how long it is held, and how long its client still waits."""
+    return line(Span("held now", "role", 16 + _RULE), Span("for ", "muted", -_TIME), Span("left", "muted", -_TIME))
+
+
+def facts(held: Held, number: int | None, now: float, width: int) -> list[Line]:
+    """Everything about a pause: what is held, why, for how long, and what can be done."""
+    told = [line(Span(f"{SIGN} {named(held, number)} is held ", "warning strong"), Span(_where(held), "muted"))]
+    for why in held.reasons:
+        told.append(line(Span("why      ", "muted"), Span(clip(why.words, 400), "strong")))
+        facts = (f"breakpoint {why.kind}", why.rule, why.pointer)
+        told.append(line(Span("         ", "muted"), Span(clip(" · ".join(f for f in facts if f), 200), "muted")))
+    told.append(line(Span("held     ", "muted"), Span(f"{clock(now - held.since)}   "), patience(held, now)))
+    if held.timeout is not None:
+        known = f" ({held.timeout_from})" if held.timeout_from else ""
+        told.append(line(Span("         ", "muted"), Span(f"its timeout is {clock(held.timeout)}{known}", "muted")))
+    elif held.timeout_from:
+        told.append(line(Span("         ", "muted"), Span(held.timeout_from, "muted")))
+    left = f", {held.sent:,} of them have left already" if held.sent else ", none of them has left"
+    told.append(line(Span("bytes    ", "muted"), Span(f"{count(held.size, 'byte')}{left}")))
+    return [piece for each in told for piece in _fitted(each, width)]
+
+
+def _fitted(of: Line, width: int) -> list[Line]:
+    """A line of facts, its last words on further lines where there is no room."""
+    room = sum(len(span.text) for span in of)
+    if room <= width or len(of) != 2:
+        return [of]
+    lead, said = of
+    wrapped = wrap(said.text, width, said.style, indent=len(lead.text), most=6)
+    first = (lead, *wrapped[0][1:]) if wrapped else of
+    return [first, *wrapped[1:]]
+
+
+def _where(held: Held) -> str:
+    to = "on its way to" if held.side == REQUEST else "on its way from"
+    client = f" · {held.client}" if held.client else ""
+    return clip(f"{to} {held.url}{client}", 200)
+
+
+DEEDS: Mapping[str, str] = {
+    "continue": "passed on as it came",
+    "edit": "passed on as edited",
+    "answer": "answered by a simulator",
+    "drop": "dropped",
+}
+"""What became of it, in words."""
+
+
+def refused(held: Held, deed: str) -> str:
+    """Why a deed cannot be done."""
+    can = ", ".join(name for name in DEEDS if name in held.deeds) or "nothing"
+    return f"this {held.side} cannot be {DEEDS[deed]}: possible is {can}"
+
+
+def point_line(name: str, says: str, *, is_armed: bool) -> Line:
+    """A kind of breakpoint."""
+    box = Span("[x] ", "ok strong") if is_armed else Span("[ ] ", "muted")
+    return line(box, Span(f"{name} ", "strong" if is_armed else "", 11 if len(name) < 11 else 0), Span(says, "muted"))
+
+
+def armed_words(armed: Sequence[str]) -> str:
+    """``armed: closure, id``; "" for nothing."""
+    return f"armed: {', '.join(armed)}" if armed else ""

@@ -1,0 +1,100 @@
+"""The list of the breakpoints screen: what is held, and what can be broken on. The cursor keeps its line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from workbench.tui.lines import Line, Span, line
+from workbench.tui.models import pauses
+from workbench.tui.models.pauses import Held
+from workbench.tui.panes.lineview import LineView
+
+
+class Point(NamedTuple):
+    """A line of it.
+
+    Attributes:
+        held: what is held, None for another line.
+        kind: a breakpoint by its name, "" for another line.
+        head: the line, of a heading the whole of it.
+    """
+
+    held: Held | None
+    kind: str
+    head: Line
+
+    @property
+    def key(self) -> object:
+        """What stays the same while the list changes."""
+        return (self.held.recorder, self.held.id) if self.held else self.kind
+
+
+def heading(words: str) -> Point:
+    """Stands above others; nothing can be done with it."""
+    return Point(None, "", line(Span(words, "role")))
+
+
+class PointsPane(LineView):
+    """Headings are passed over."""
+
+    rows: Sequence[Point] = ()
+
+    def show(self, rows: Sequence[Point]) -> None:
+        """Show other lines."""
+        here = self.here.key if self.here else None
+        self.rows = rows
+        same = next((n for n, row in enumerate(rows) if here and row.key == here), None)
+        self.cursor = self._landing(self.cursor, 1) if same is None else same
+        self.reload()
+
+    @property
+    def here(self) -> Point | None:
+        """The line under the cursor, None for a heading."""
+        row = self.rows[self.cursor] if self.cursor < len(self.rows) else None
+        return row if row and (row.held or row.kind) else None
+
+    def find(self, held: Held) -> None:
+        """Put the cursor on what is held."""
+        for number, row in enumerate(self.rows):
+            if row.held and row.key == (held.recorder, held.id):
+                self.move_to(number)
+
+    def move_to(self, item: int, *, center: bool = False) -> None:
+        super().move_to(self._landing(item, -1 if item < self.cursor else 1), center=center)
+
+    def _landing(self, item: int, step: int) -> int:
+        item = max(0, min(item, len(self.rows) - 1))
+        onwards, back = range(item, len(self.rows)), range(item, -1, -1)
+        order = (*onwards, *back) if step > 0 else (*back, *onwards)
+        return next((n for n in order if self.rows[n].held or self.rows[n].kind), 0)
+
+    def count(self) -> int:
+        return len(self.rows)
+
+    def head(self, item: int, width: int) -> Line:
+        return self.rows[item].head
+
+    def signs(self, item: int, inside: int) -> Line:
+        return super().signs(item, inside) if self.rows[item].key else line("  ")
+
+
+FILTER = "filter …"
+"""The line that asks for a filter to break on."""
+
+
+def points(
+    held: Sequence[tuple[Held, int | None]], kinds: Sequence[tuple[str, str]], armed: Sequence[str], now: float
+) -> list[Point]:
+    """All lines.
+
+    Args:
+        held: each with the number of its exchange.
+        kinds: name and what it breaks on, those that are armed and have no name of their own too.
+    """
+    made = [Point(None, "", pauses.row_heading()) if held else heading("nothing is held")]
+    made += [Point(each, "", pauses.row(each, number, now)) for each, number in held]
+    made.append(heading("break on"))
+    made += [Point(None, name, pauses.point_line(name, says, is_armed=name in armed)) for name, says in kinds]
+    made.append(Point(None, FILTER, line(Span("    filter … ", "", 15), Span("whatever passes a filter", "muted"))))
+    return made

@@ -1,0 +1,205 @@
+"""What is held at breakpoints in the session on the screen, heard from every recorder that writes it.
+
+A thread looks for recorders while the session grows, and one more listens to each. What is to become of a pause goes
+over a connection of its own: nothing on the screen waits for a recorder.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from workbench.errors import UsageError, WorkbenchError
+from workbench.tui.models.pauses import Held, held_of
+
+if TYPE_CHECKING:
+    from workbench.breakpoints.remote import Remote
+    from workbench.ir import JsonValue
+    from workbench.wire.exchange import Redaction
+
+LOOK_SECONDS = 0.5
+"""Recorders are looked for this often: one that begins to write the session later is found so late."""
+
+Post = Callable[[Message], object]
+Talk = Callable[["Remote"], object]
+
+
+class PausesChanged(Message):
+    """Something is held, or no longer; or other breakpoints are armed.
+
+    Attributes:
+        came: what is held now and was not before.
+        ended: what was held, and what became of it, in words.
+    """
+
+    def __init__(self, came: Held | None = None, ended: Held | None = None, how: str = "") -> None:
+        super().__init__()
+        self.came, self.ended, self.how = came, ended, how
+
+
+class PausingTrouble(Message):
+    """A recorder cannot judge what passes, or could not do what was asked."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class Pausing:
+    """Listens to the recorders of a session. Its methods may be called from any thread.
+
+    Args:
+        session: the file.
+        post: is given what happens.
+    """
+
+    def __init__(self, session: Path, post: Post) -> None:
+        self._session, self._post = session, post
+        self._lock = Lock()
+        self._held: dict[tuple[Path, int], Held] = {}
+        self._armed: dict[Path, tuple[str, ...]] = {}
+        self._remotes: dict[Path, Remote] = {}
+        self._ends = Event()
+
+    @property
+    def held(self) -> list[Held]:
+        """What is held, the oldest first."""
+        with self._lock:
+            return sorted(self._held.values(), key=lambda each: each.since)
+
+    @property
+    def armed(self) -> tuple[str, ...]:
+        """What is broken on, by any recorder."""
+        with self._lock:
+            return tuple(dict.fromkeys(kind for each in self._armed.values() for kind in each))
+
+    @property
+    def recorders(self) -> tuple[Path, ...]:
+        """Sockets of those that can be asked."""
+        with self._lock:
+            return tuple(self._armed)
+
+    def start(self) -> None:
+        """Begin to listen."""
+        Thread(target=self._look, name="pauses", daemon=True).start()
+
+    def stop(self) -> None:
+        """Listen no more. What is held stays so."""
+        self._ends.set()
+        with self._lock:
+            remotes = list(self._remotes.values())
+        for remote in remotes:
+            remote.close()
+
+    def _look(self) -> None:
+        from workbench.breakpoints.remote import Remote
+        from workbench.breakpoints.sockets import sockets_of
+
+        while not self._ends.is_set():
+            for path in sockets_of(self._session):
+                if path not in self._remotes:
+                    with suppress(WorkbenchError, OSError):
+                        remote = Remote(path)
+                        with self._lock:
+                            self._remotes[path] = remote
+                        Thread(target=self._listen, args=(remote,), name="pauses", daemon=True).start()
+            self._ends.wait(LOOK_SECONDS)
+
+    def _listen(self, remote: Remote) -> None:
+        """Until the recorder ends."""
+        with suppress(WorkbenchError, OSError):
+            self._arm(remote.path, remote.list()["armed"])
+            for event in remote.watch():
+                self._hear(remote.path, event)
+        with self._lock:
+            self._remotes.pop(remote.path, None)
+            self._armed.pop(remote.path, None)
+            gone = [key for key in self._held if key[0] == remote.path]
+        for key in gone:
+            self._end(key, "its recorder has ended")
+        remote.close()
+        self._tell(PausesChanged())
+
+    def _hear(self, recorder: Path, event: Mapping[str, JsonValue]) -> None:
+        match event.get("event"):
+            case "paused":
+                held = held_of(recorder, event["pause"])
+                with self._lock:
+                    is_new = (recorder, held.id) not in self._held
+                    self._held[recorder, held.id] = held
+                if is_new:
+                    self._tell(PausesChanged(came=held))
+            case "ended":
+                self._end((recorder, event["pause"]), event.get("how", ""))
+            case "armed":
+                self._arm(recorder, event["armed"])
+            case "unjudged":
+                self._tell(PausingTrouble(f"an exchange went on without being looked at: {event.get('why', '')}"))
+            case "trouble":
+                self._tell(PausingTrouble(f"breakpoints: {event.get('text', '')}"))
+
+    def _arm(self, recorder: Path, armed: list[str]) -> None:
+        with self._lock:
+            self._armed[recorder] = tuple(armed)
+        self._tell(PausesChanged())
+
+    def _end(self, key: tuple[Path, int], how: str) -> None:
+        with self._lock:
+            held = self._held.pop(key, None)
+        if held:
+            self._tell(PausesChanged(ended=held, how=how))
+
+    def _tell(self, message: Message) -> None:
+        if not self._ends.is_set():
+            self._post(message)
+
+    # What people decide.
+
+    def decide(self, held: Held, talk: Talk) -> None:
+        """Have something done about a pause."""
+        self._ask((held.recorder,), talk)
+
+    def toggle(self, kind: str) -> None:
+        """Break on a kind in every recorder, or in none."""
+        is_armed = kind in self.armed
+        self._ask(self.recorders, lambda remote: remote.disarm(kind) if is_armed else remote.arm(kind))
+
+    def _ask(self, recorders: tuple[Path, ...], talk: Talk) -> None:
+        Thread(target=self._talk, args=(recorders, talk), name="decision", daemon=True).start()
+
+    def _talk(self, recorders: tuple[Path, ...], talk: Talk) -> None:
+        from workbench.breakpoints.remote import Remote
+
+        for recorder in recorders:
+            try:
+                with Remote(recorder) as remote:
+                    talk(remote)
+            except (WorkbenchError, OSError) as error:
+                self._tell(PausingTrouble(str(error)))
+
+
+def with_secrets(edited: bytes, recorded: bytes, held: bytes, marks: Sequence[Redaction]) -> bytes:
+    """An edit of what was recorded, with the secrets of what is held in the place of their stand-ins.
+
+    Args:
+        marks: where the stand-ins are in what was recorded.
+
+    Raises:
+        UsageError: what was recorded is not what is held.
+    """
+    if marks and len(recorded) != len(held):
+        raise UsageError("what was recorded has stand-ins for secrets, and other lengths than what is held")
+    for mark in marks:
+        edited = edited.replace(recorded[mark.start : mark.end], held[mark.start : mark.end])
+    return edited
+
+
+def now() -> float:
+    """Seconds since the epoch, as recorders count them."""
+    return time.time()

@@ -1,0 +1,89 @@
+"""The edit screen on a request that is held at a breakpoint: what is made of it goes on in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from workbench.editing import text_of
+from workbench.errors import WorkbenchError
+from workbench.tui import keys
+from workbench.tui.bars import KeyBar
+from workbench.tui.models import pauses
+from workbench.tui.models.pauses import Held
+from workbench.tui.pausing import now, with_secrets
+from workbench.tui.screens.edit import EditScreen
+
+if TYPE_CHECKING:
+    from workbench.tui.models.studied import Studied
+    from workbench.tui.screens.session import SessionScreen
+    from workbench.workspace import Node, Workspace
+
+Pass = Callable[[bytes], None]
+
+
+class EditHeldScreen(EditScreen):
+    """Sending is passing on. Edits are a branch of the exchange, as they are elsewhere.
+
+    Args:
+        session: whose exchange it is.
+        root: what was recorded: it has stand-ins where what is held has secrets.
+        node: where the person stands.
+        pointer: where in the request the cursor begins.
+        held: what is held, and its ``body``.
+        pass_on: is given the body that goes on in its place.
+    """
+
+    CSS_PATH = "edit.tcss"
+
+    def __init__(self, session: SessionScreen, root: Node, node: Node, held: Held, body: bytes, pass_on: Pass) -> None:
+        super().__init__(session, node, held.reasons[0].pointer if held.reasons else "")
+        self._root, self._held, self._body, self._pass_on = root, held, body, pass_on
+        self._words, self._style = "", "muted"
+
+    def on_mount(self) -> None:
+        self.say("s passes on what is made of it · q leaves it held")
+        self.set_interval(1.0, self._tick)
+
+    def say(self, words: str, style: str = "muted") -> None:
+        self._words, self._style = words, style
+        waits = pauses.patience(self._held, now())
+        told = f"{pauses.SIGN} held · {waits.text}" + (f" · {words}" if words else "")
+        super().say(told, style if words and style != "muted" else waits.style)
+
+    def _tick(self) -> None:
+        """A second is over."""
+        if self.is_current:
+            self.say(self._words, self._style)
+
+    def show_keys(self, instead: str = "") -> None:
+        self.query_one("#keys", KeyBar).show_keys(() if instead else keys.EDIT_HELD, instead)
+
+    def action_send(self) -> None:
+        self.edit(self._pass)
+
+    def _pass(self, studied: Studied) -> None:
+        recorded = self._root.exchange.request
+        assert recorded
+        marks = [mark for mark in recorded.redactions if mark.where == "body"]
+        try:
+            made = with_secrets(studied.text, text_of(recorded), self._body, marks)
+        except WorkbenchError as error:
+            self.refuse(str(error))
+            return
+        self._pass_on(made)
+        self.dismiss(None)
+
+
+def begin(session: SessionScreen, index: int, held: Held, body: bytes, pass_on: Pass) -> None:
+    """Edit the request of an exchange that is held, from where the person stands in its tree."""
+
+    def stand(workspace: Workspace) -> tuple[Node, Node]:
+        return workspace.root(index), workspace.current(index)
+
+    def opened(nodes: tuple[Node, Node]) -> None:
+        if session.app.screen is before:  # the person has not gone elsewhere meanwhile
+            session.app.push_screen(EditHeldScreen(session, *nodes, held, body, pass_on))
+
+    before = session.app.screen
+    session.working.ask(stand, opened)
