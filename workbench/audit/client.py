@@ -19,6 +19,8 @@ from workbench.wire.exchange import Headers
 HOP = "client"
 
 _READ = 256 * 1024
+_USUAL: Pairs = (("User-Agent", "workbench-audit"), ("Accept", "*/*"))
+_JSON = ("Content-Type", "application/json")
 
 
 class Base(NamedTuple):
@@ -102,7 +104,8 @@ class Client:
         loop = asyncio.get_running_loop()
         target = self._base.target(asked.path)
         own = {name.lower() for name, _ in asked.headers}
-        lines = [("Host", self._base.authority), *(p for p in self._headers if p[0].lower() not in own), *asked.headers]
+        usual = (*_USUAL, *self._headers) if asked.body is None else (*_USUAL, _JSON, *self._headers)
+        lines = [("Host", self._base.authority), *(p for p in usual if p[0].lower() not in own), *asked.headers]
         if asked.body is not None:
             lines.append(("Content-Length", str(len(asked.body))))
         seen = Sighting(HOP, asked.method, self._base.url + target, Headers(tuple(lines)), loop.time())

@@ -113,7 +113,7 @@ def _found(case: Case, seen: Seen, place: Place, decoded: Sequence[Decoded], *, 
         often = f"it reached the upstream {len(seen.there)} times"
         is_asked_for = case.answer.status in (408, 429, 500, 502, 503, 529)
         yield _fault(Kind.REPEATED, REQUEST, often, WARNING if is_asked_for else ERROR, case.theme)
-    damages = list(_between(case, decoded, is_converted=is_converted))
+    damages = list(_between(case, seen, decoded, is_converted=is_converted))
     yield from (_weighed(d, case) for d in damages)
     yield from _line(case, seen, place) if not is_converted else ()
     yield from _ends(case, seen)
@@ -122,11 +122,12 @@ def _found(case: Case, seen: Seen, place: Place, decoded: Sequence[Decoded], *, 
         yield from _unnamed(case, seen, decoded, damages)
 
 
-def _between(case: Case, decoded: Sequence[Decoded], *, is_converted: bool) -> Iterator[Damage]:
+def _between(case: Case, seen: Seen, decoded: Sequence[Decoded], *, is_converted: bool) -> Iterator[Damage]:
     """The damage between the client and the last attempt upstream."""
+    is_heard = not case.hangs_up and not (case.answer.end is End.CUT and _knows(seen.here))
     for damage in between(decoded[0], decoded[-1]):
-        if case.hangs_up and damage.side == RESPONSE:
-            continue  # the client did not hear it out
+        if damage.side == RESPONSE and not is_heard:
+            continue  # nobody heard it out, and the client knows
         if damage.kind in _JUDGED_HERE or damage.at.lower().removeprefix("/headers/") in _CREDENTIALS:
             continue
         if is_converted and (damage.kind in _OF_THE_SAME_PROTOCOL or damage.is_same_meaning):
@@ -188,16 +189,18 @@ def _ends(case: Case, seen: Seen) -> Iterator[Found]:
         if not there.is_left:
             yield _fault(Fault.HANG_UP_LOST, RESPONSE, "the client went away, and the upstream was left to go on", ERROR, theme)
         return
-    if here.response is None:
+    if case.answer.end is End.WHOLE and here.response is None:
         yield _fault(Fault.NO_ANSWER, RESPONSE, here.note or "the connection ended", ERROR, theme)
-    elif case.answer.end is End.CUT and not here.is_cut and here.response.status < 400 and not _says_error(here):
+    elif case.answer.end is End.CUT and not _knows(here):
         yield _fault(Fault.ENDED_AS_WHOLE, RESPONSE, "the upstream broke off, and the client got a proper end", ERROR, theme)
     elif case.answer.end is End.WHOLE and here.is_cut:
         yield _fault(Fault.BROKEN_OFF, RESPONSE, here.note or "the connection ended before the answer did", ERROR, theme)
 
 
-def _says_error(here: Sighting) -> bool:
-    """An error was written behind what had come: the client knows."""
+def _knows(here: Sighting) -> bool:
+    """The client can tell that the answer is not whole: it broke off, or an error says so."""
+    if here.is_cut or here.response is None or here.response.status >= 400:
+        return True
     return b'"error"' in b"".join(here.answered.pieces)[-2000:]
 
 

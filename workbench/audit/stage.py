@@ -12,8 +12,11 @@ from workbench.audit.case import Case, mark
 from workbench.audit.sighting import Sighting
 from workbench.wire.encoding import decode_partial
 
-_SHORT = 10
+_SHORT = 20
 """Once a gateway has held something back, later pieces are waited for so much shorter."""
+
+_ENOUGH = 3
+"""Pieces of one answer that are waited for in vain."""
 
 
 class Patience:
@@ -65,6 +68,10 @@ class Stage:
 
     async def client_has_more(self, than: int, piece: int) -> None:
         """Wait until the client has more than so many bytes, has given up, or patience ends: then the piece is held."""
+        if len(self.held) >= _ENOUGH:
+            if self._came <= than:
+                self.held.append(piece)
+            return
         try:
             async with asyncio.timeout(self._patience.seconds):
                 while self._came <= than and not self.is_over.is_set():

@@ -170,7 +170,7 @@ class _Connection:
             before = stage.came if stage else 0
             self._send(piece, framing, seen)
             await self._writer.drain()
-            if stage and framing is not Framing.LENGTH:
+            if stage and answer.framing is Framing.CHUNKED:
                 await stage.client_has_more(before, number)
 
     def _send(self, piece: bytes, framing: Framing, seen: Sighting) -> None:
