@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from workbench.audit.case import Case, Pairs
 from workbench.audit.cases import PROTOCOLS, cases_of, converted, hello
@@ -23,6 +23,9 @@ PATIENCE = 1.0
 
 DEADLINE = 20.0
 """Seconds that a whole answer may take: gateways that ask again wait in between."""
+
+_SECRET = 8
+"""Characters from which a value of a header that was given is kept from what is shown."""
 
 _AT_THE_END = 0.5  # seconds that a hang-up may take to get to the upstream beyond the signs of life
 
@@ -51,6 +54,13 @@ class Plan:
     only: tuple[str, ...] = ()
     patience: float = PATIENCE
     deadline: float = DEADLINE
+
+    def masked(self, text: str) -> str:
+        """A text without the credentials that are sent: gateways quote them."""
+        for _, value in self.headers:
+            for secret in (value, value.rpartition(" ")[2]):
+                text = text.replace(secret, "…") if len(secret) >= _SECRET else text
+        return text
 
 
 @dataclass(slots=True)
@@ -158,7 +168,9 @@ class _Run:
         made = [s.exchange(f"{protocol}/{case.name}/{n}", self._epoch) for n, s in enumerate(sightings)]
         audit.exchanges += made
         decoded = [Decoded(first + n, exchange) for n, exchange in enumerate(made)]
-        audit.verdicts.append(judged(protocol, case, seen, place, decoded))
+        verdict = judged(protocol, case, seen, place, decoded)
+        found = tuple(replace(f, words=self._plan.masked(f.words)) for f in verdict.found)
+        audit.verdicts.append(replace(verdict, found=found))
 
 
 def _why(seen: Seen) -> str:

@@ -1,0 +1,185 @@
+"""The three forms of a score card."""
+
+from __future__ import annotations
+
+import shlex
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.cli._check_formats import GLYPH
+from workbench.cli._output import cut, emit, emit_json, number, write
+from workbench.tui.safetext import visible
+
+if TYPE_CHECKING:
+    from workbench.audit.card import Card, Entry, Row
+    from workbench.audit.judging import Found, Verdict
+    from workbench.audit.running import Audit
+    from workbench.ir import JsonValue
+
+MOST_CASES = 3
+"""Names of cases that one line of text shows."""
+
+WORDS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is printed: of which gateway, by way of which upstream, and where both sightings are kept."""
+
+    gateway: str
+    upstream: str
+    audit: Audit
+    card: Card
+    out: str | None
+
+
+def print_in(how: str, report: Report) -> None:
+    """Print it as ``text``, ``json`` or ``junit``."""
+    if how == "json":
+        emit_json(_as_json(report))
+    elif how == "junit":
+        _junit(report)
+    else:
+        for line in _lines(report):
+            emit(line)
+
+
+# As text.
+
+
+def _lines(report: Report) -> Iterator[str]:
+    card = report.card
+    yield f"{report.gateway} · {number(card.of, 'case')}, {card.passed:,} came through as they were"
+    for protocol, spoken in report.audit.ways.items():
+        yield f"  {protocol}" + (f" → {spoken} upstream, judged by what is said" if spoken != protocol else "")
+    for protocol, why in report.audit.skipped.items():
+        yield f"  {protocol} skipped: {cut(why, 120)}"
+    if report.audit.strays:
+        yield f"  it asked by itself: {cut(', '.join(report.audit.strays), WORDS)}"
+    for side, title in (("request", "requests"), ("response", "answers")):
+        yield ""
+        yield title
+        yield from _table([row for row in card.rows if row.theme.side == side])
+    yield ""
+    if not card.entries:
+        yield "nothing was changed, dropped, held back or merged"
+    for entry in card.entries:
+        yield from _entry_lines(entry)
+    if report.out and card.entries:
+        first = card.entries[0].verdicts[0].exchanges
+        yield ""
+        yield _where(shlex.quote(report.out), first)
+
+
+def _where(out: str, first: tuple[int, ...]) -> str:
+    if len(first) < 2:
+        return f"workbench open {out}"
+    return f"the first of them, byte by byte: workbench compare {out}#{first[0] + 1} {out}#{first[-1] + 1}"
+
+
+def _table(rows: list[Row]) -> Iterator[str]:
+    """The worst first."""
+    for row in sorted(rows, key=lambda row: row.passed / row.of):
+        sign = "✓" if row.passed == row.of else "✗"
+        yield f"  {sign} {row.theme:<26} {row.passed:>3} of {row.of:<3}  {cut(', '.join(row.kinds), 80)}".rstrip()
+
+
+def _entry_lines(entry: Entry) -> Iterator[str]:
+    first = entry.first
+    place = f" {first.was or first.at}" if first.was or first.at else ""
+    yield f"  {GLYPH[first.severity]} {first.kind}{cut(place, 60)} ({first.side})"
+    names = list(dict.fromkeys(verdict.case.name for verdict in entry.verdicts))
+    more = f" and {len(names) - MOST_CASES:,} more" if len(names) > MOST_CASES else ""
+    yield f"      in {', '.join(names[:MOST_CASES])}{more}: {cut(first.words, WORDS)}".rstrip(": ")
+    if entry.why:
+        rule = f" (workbench explain {entry.rule})" if entry.rule else ""
+        yield f"      {entry.why}{rule}"
+
+
+# As JSON.
+
+
+def _as_json(report: Report) -> JsonValue:
+    audit, card = report.audit, report.card
+    protocols: list[JsonValue] = [
+        {"protocol": name, "upstream": spoken, "skipped": None} for name, spoken in audit.ways.items()
+    ]
+    protocols += [{"protocol": name, "upstream": None, "skipped": why} for name, why in audit.skipped.items()]
+    return {
+        "gateway": report.gateway,
+        "upstream": report.upstream,
+        "protocols": protocols,
+        "passed": card.passed,
+        "of": card.of,
+        "themes": [
+            {"theme": str(r.theme), "side": r.theme.side, "passed": r.passed, "of": r.of, "kinds": list(r.kinds)}
+            for r in card.rows
+        ],
+        "damages": [_entry_json(entry) for entry in card.entries],
+        "strays": list(audit.strays),
+    }
+
+
+def _entry_json(entry: Entry) -> JsonValue:
+    first = entry.first
+    return {
+        "kind": str(first.kind),
+        "side": first.side,
+        "severity": str(first.severity),
+        "theme": str(first.theme),
+        "was": first.was,
+        "at": first.at,
+        "words": first.words,
+        "places": first.places,
+        "why": entry.why,
+        "rule": entry.rule or None,
+        "cases": [
+            {
+                "protocol": verdict.protocol,
+                "case": verdict.case.name,
+                "shows": verdict.case.shows,
+                "exchanges": list(verdict.exchanges),
+            }
+            for verdict in entry.verdicts
+        ],
+    }
+
+
+# As JUnit XML: a suite a protocol, a case a case.
+
+
+def _junit(report: Report) -> None:
+    root = ET.Element("testsuites", name="workbench audit")
+    for protocol in report.audit.ways:
+        verdicts = [verdict for verdict in report.audit.verdicts if verdict.protocol == protocol]
+        failing = sum(any(_is_error(found) for found in verdict.found) for verdict in verdicts)
+        suite = ET.SubElement(root, "testsuite", name=protocol, tests=str(len(verdicts)), failures=str(failing))
+        for verdict in verdicts:
+            _junit_case(suite, verdict)
+    for protocol, why in report.audit.skipped.items():
+        suite = ET.SubElement(root, "testsuite", name=protocol, tests="1", skipped="1")
+        case = ET.SubElement(suite, "testcase", name="hello", classname=protocol)
+        ET.SubElement(case, "skipped", message=visible(why))
+    ET.indent(root)
+    write(ET.tostring(root, encoding="unicode", xml_declaration=False) + "\n")
+
+
+def _junit_case(suite: ET.Element, verdict: Verdict) -> None:
+    case = ET.SubElement(suite, "testcase", name=verdict.case.name, classname=f"{verdict.protocol}.{verdict.case.theme}")
+    broken = [found for found in verdict.found if _is_error(found)]
+    if broken:
+        failure = ET.SubElement(case, "failure", message=visible(_said(broken[0])), type=str(broken[0].kind))
+        failure.text = "\n".join(visible(_said(found)) for found in broken)
+    rest = [found for found in verdict.found if not _is_error(found)]
+    if rest:
+        ET.SubElement(case, "system-out").text = "\n".join(visible(_said(found)) for found in rest)
+
+
+def _is_error(found: Found) -> bool:
+    return found.severity == "error"
+
+
+def _said(found: Found) -> str:
+    return f"{found.kind} {found.was or found.at} ({found.side}): {found.words}"

@@ -1,0 +1,211 @@
+"""Send legal but unusual requests through a gateway into an upstream of our own, and say what it did to them.
+
+No provider is contacted: requests go to the gateway, the gateway sends them to our upstream on this machine, which
+notes the bytes it gets and answers with legal but unusual answers. What was changed, dropped, merged or held back on the
+way there and back is a score card.
+
+  workbench audit --gateway http://127.0.0.1:4000
+  workbench audit --gateway http://127.0.0.1:4000/v1 --port 8100 --protocol openai-chat --key-variable GATEWAY_KEY
+  workbench audit --gateway http://127.0.0.1:4000 --out audit.wb -- litellm --config config.yaml --port 4000
+  workbench audit --gateway http://127.0.0.1:4000 -- my-gateway --listen 4000 --upstream {{upstream}}/v1
+
+Point the gateway's upstream at http://127.0.0.1:{port} (or the --port given; the base URL with /v1 where it wants one),
+or let it be started: CMD finds the address in WORKBENCH_UPSTREAM, and in place of {{upstream}} in its words. Every
+protocol that it has a way for is audited; where it speaks another one upstream, by what is said and not by bytes.
+
+Legal for a gateway are: headers of the connection, Host, Via, Forwarded, its own credentials and other chunks; nothing
+else. With --out both sightings of every case are kept as a session with two hops, client and upstream, in which
+workbench compare, check and open show each damage in its place.
+
+JSON output is one object:
+  {{"gateway", "upstream", "protocols": [{{"protocol", "upstream", "skipped"}}], "passed", "of",
+   "themes": [{{"theme", "side", "passed", "of", "kinds"}}],
+   "damages": [{{"kind", "side", "severity": "error"|"warning"|"info", "theme", "was", "at", "words", "places", "why", "rule",
+     "cases": [{{"protocol", "case", "shows", "exchanges"}}]}}],
+   "strays": requests that the gateway sent by itself}}
+"upstream" of a protocol is the one spoken there, null where it was skipped; "exchanges" are the positions in the file of
+--out, counted from zero: the client's sighting, then the upstream's.
+
+Exit status: 0 nothing was damaged, 1 something was (of --fail-on or worse), 4 requests do not reach our upstream.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.cli import _files, _output, _progress
+from workbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from workbench.audit.client import Base
+    from workbench.audit.running import Audit, Plan
+
+NAME = "audit"
+HELP = "what a gateway changes"
+
+PORT = 8765
+"""Where our upstream listens unless told otherwise: gateways are configured with it beforehand."""
+
+DUMMY = "sk-workbench-audit-0000"
+"""The key that is sent unless one is given: no provider ever sees it."""
+
+UNREACHED = 4
+FORMATS = ("text", "json", "junit")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (parser.description or "").format(port=PORT)
+    parser.add_argument("--gateway", required=True, metavar="URL", help="its base URL, as a client is given it")
+    parser.add_argument("--port", type=_port, metavar="N", help=f"our upstream listens there (default: {PORT}; with CMD any)")
+    parser.add_argument(
+        "--protocol", action="extend", nargs="+", default=[], metavar="NAME", help="only these (default: all it has a way for)"
+    )
+    parser.add_argument("--to", default="", metavar="PROTOCOL", help="what it speaks upstream (default: what is seen)")
+    parser.add_argument("--model", default="", metavar="NAME", help="ask for this one (default: one of each provider)")
+    parser.add_argument("--case", action="extend", nargs="+", default=[], metavar="NAME", help="only these cases")
+    parser.add_argument("--header", action="append", default=[], metavar="NAME:VALUE", help="sent with every request")
+    parser.add_argument("--key-variable", metavar="NAME", help="environment variable with the gateway's key")
+    parser.add_argument("--wait", type=float, default=60.0, metavar="SECONDS", help="for CMD to listen (default: 60)")
+    parser.add_argument("--out", metavar="FILE", help="keep both sightings of every case in a session")
+    _files.add_force(parser)
+    parser.add_argument("--fail-on", choices=("any", "warning", "error"), default="any", help="damage that exits with 1")
+    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("words", nargs="*", metavar="-- CMD", help="starts the gateway")
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port (0 to 65535)")
+    return int(text)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Audit a gateway."""
+    import asyncio
+
+    from workbench.audit import card, running
+    from workbench.cli import _audit_report, _hand_over
+
+    plan = _plan(args)
+    if args.words and (status := _hand_over.check(args.words[0])):
+        return status
+    out = _out(args)
+    with _told() as told:
+        try:
+            audit, upstream = asyncio.run(_audited(args, plan, told))
+        except running.Unreached as error:
+            return _output.complain(plan.masked(str(error)), UNREACHED)
+    if out:
+        _keep(audit, out, plan)
+    found = card.card(audit)
+    report = _audit_report.Report(plan.gateway.url + plan.gateway.path, upstream, audit, found, args.out)
+    _audit_report.print_in(args.format, report)
+    return 1 if found.fails(args.fail_on) else 0
+
+
+def _plan(args: argparse.Namespace) -> Plan:
+    from workbench.audit.cases import PROTOCOLS, cases_of
+    from workbench.audit.client import read_base
+    from workbench.audit.running import Plan
+
+    for name in (*args.protocol, *filter(None, (args.to,))):
+        if name not in PROTOCOLS:
+            raise UsageError(f"{name!r} cannot be audited", hint=f"there are {', '.join(PROTOCOLS)}")
+    if args.case:
+        known = {case.name for protocol in PROTOCOLS for case in cases_of(protocol)}
+        for name in args.case:
+            if name not in known:
+                raise UsageError(f"there is no case {name!r}", hint="--format json names them all")
+    base = read_base(args.gateway)
+    wanted = tuple(dict.fromkeys(args.protocol))
+    return Plan(base, wanted, args.to, args.model, _credentials(args, base), tuple(args.case))
+
+
+def _credentials(args: argparse.Namespace, base: Base) -> tuple[tuple[str, str], ...]:
+    """Headers that let us in: the key in every header that clients have for one."""
+    key = DUMMY
+    if args.key_variable:
+        key = os.environ.get(args.key_variable, "")
+        if not key:
+            raise UsageError(f"the environment variable {args.key_variable} is not set", hint="it holds the gateway's key")
+    given = [_header(text) for text in args.header]
+    names = {name.lower() for name, _ in given}
+    own = (("Authorization", f"Bearer {key}"), ("x-api-key", key), ("x-goog-api-key", key))
+    return (*(pair for pair in own if pair[0].lower() not in names), *given)
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = (part.strip() for part in text.partition(":"))
+    is_legal = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
+    if not colon or not is_legal or not value.isprintable() or any(ord(c) > 255 for c in value):
+        raise UsageError("--header takes NAME:VALUE", hint="for example --header 'X-Team: agents'")
+    return name, value
+
+
+def _out(args: argparse.Namespace) -> Path | None:
+    if args.out is None:
+        return None
+    out = Path(args.out)
+    if args.out == "-" or out.is_dir():
+        raise UsageError("--out names a file", hint="for example --out audit.wb")
+    if out.exists() and not args.force:
+        raise UsageError(f"{args.out} exists", hint="choose another name, or --force")
+    if not out.absolute().parent.is_dir():
+        raise UsageError(f"there is no folder {out.parent}", hint="make it, or choose another name")
+    return out
+
+
+async def _audited(args: argparse.Namespace, plan: Plan, told: Callable[[str, int, int], None]) -> tuple[Audit, str]:
+    """The audit, and our upstream's URL."""
+    from contextlib import AsyncExitStack
+
+    from workbench.audit import gateway, running
+    from workbench.audit.upstream import Upstream
+
+    upstream = Upstream(args.port if args.port is not None else 0 if args.words else PORT)
+    async with AsyncExitStack() as stack:
+        await upstream.start()
+        stack.push_async_callback(upstream.close)
+        if args.words:
+            await stack.enter_async_context(gateway.started(args.words, plan.gateway, upstream.url, args.wait))
+        else:
+            where = f"point your gateway's upstream at {upstream.url} (base URLs with a version: {upstream.url}/v1)"
+            _output.complain(where, 0)
+        return await running.run(plan, upstream, told), upstream.url
+
+
+@contextmanager
+def _told() -> Iterator[Callable[[str, int, int], None]]:
+    """How far it is: a bar on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda protocol, done, of: None
+        return
+    with _progress.counting("auditing", None) as advance:
+        total, before = 0, ""
+
+        def told(protocol: str, done: int, of: int) -> None:
+            nonlocal total, before
+            if protocol != before:
+                total, before = total + of, protocol
+            advance(1 if done else 0, note=protocol, total=total)
+
+        yield told
+
+
+def _keep(audit: Audit, out: Path, plan: Plan) -> None:
+    from workbench.shelf import memory
+    from workbench.wire.redaction import Redactor
+    from workbench.wire.session import store
+
+    redactor = Redactor()
+    for _, value in plan.headers:
+        redactor.remember(value)
+    store.save(audit.exchanges, out, redactor, {"story": f"an audit of the gateway {plan.gateway.url}"})
+    memory.remember(out)
