@@ -1,6 +1,13 @@
-"""Two exchanges side by side: their requests in bytes and in meaning, their answers item by item.
+"""Two exchanges side by side: their requests in bytes and in meaning, their answers item by item, what happened between.
 
-Made for an answer beside the one that was recorded, and for the same turn in two sessions.
+Made for an answer beside the one that was recorded, for the same turn in two sessions, and for the same turn at two
+places: before and behind a gateway.
+
+For a screen: ``hops_of(session)`` names the places of a recording, the client's first. ``compare_hops(session, outer,
+inner)`` or ``compare_sessions(before, after)`` yield one ``Comparison`` for each turn, in its order: ``before`` and
+``after`` (indexes, None where a side has none), ``damages`` (``damage.Damage``: kind, side, pointers, words, places,
+first bytes; the first divergence first), ``tries`` (of one turn that a gateway asked several times, all indexes
+behind it), and ``request``, ``answers``, ``headers`` and ``line`` for what stands side by side.
 """
 
 from __future__ import annotations

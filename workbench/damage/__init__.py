@@ -6,19 +6,131 @@ not whether that matters: rules weigh it (``workbench.rules.gateway_hops``), ``c
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from workbench.damage import _around
+from workbench.damage._said import of_said
 from workbench.damage.bodies import of_bodies
 from workbench.damage.kinds import Damage, Kind
+from workbench.damage.streams import of_streams
 from workbench.decode import REQUEST, RESPONSE, Decoded
 
-__all__ = ["Damage", "Kind", "between"]
+__all__ = ["Damage", "Kind", "across", "between"]
 
 
-def between(before: Decoded, after: Decoded) -> tuple[Damage, ...]:
+def between(before: Decoded, after: Decoded, *, is_passed_on: bool = True) -> tuple[Damage, ...]:
     """What happened between two sightings of one exchange, the first divergence first; () where nothing did.
 
+    Of each side what stands in the head comes first, then the body in the order of its bytes, then headers and times.
+
     Args:
-        before: nearer to whoever sent it: of a request the client's place, of an answer the upstream's. Which is
-            which is told by the caller: ``before`` is the client's side of a gateway, ``after`` the upstream's.
+        before: the client's side of a gateway.
+        after: the upstream's. A request went from ``before`` to ``after``, an answer the other way.
+        is_passed_on: the two are one exchange. Else they are two versions of one: the answer, too, went from
+            ``before`` to ``after``, and no times tell.
     """
-    asked = of_bodies(REQUEST, before.request_text, after.request_text)
-    return (*asked, *of_bodies(RESPONSE, after.response_text, before.response_text))
+    answers = (after, before) if is_passed_on else (before, after)
+    return (*_requests(before, after), *_answers(*answers, is_passed_on=is_passed_on))
+
+
+def across(before: Decoded | None, after: Sequence[Decoded]) -> tuple[Damage, ...]:
+    """The same of everything that a gateway made of one exchange.
+
+    Args:
+        before: what came in; None for what the gateway asked by itself.
+        after: what went on, one for each try; none where the gateway answered by itself.
+    """
+    if before is None:
+        return (Damage(Kind.ASKED, REQUEST, "", "", "nothing came in"),) if after else ()
+    if not after:
+        return (Damage(Kind.ANSWERED, REQUEST, "", "", "nothing went on"),)
+    found = between(before, after[-1])
+    if len(after) == 1:
+        return found
+    statuses = [str(d.exchange.response.status) if d.exchange.response else "no answer" for d in after]
+    words = f"{len(after)} tries: {', '.join(statuses[:8])}"
+    return (Damage(Kind.REPEATED, REQUEST, "", "", words, len(after), is_same_meaning=True), *found)
+
+
+def _requests(before: Decoded, after: Decoded) -> Iterator[Damage]:
+    old, new = before.exchange.request, after.exchange.request
+    if old is None or new is None:
+        return
+    is_other = _speak_otherwise(before, after)
+    heads = [] if is_other else list(_around.around_request(old, new))
+    yield from heads
+    if is_other:
+        yield _of_protocols(REQUEST, before, after)
+        yield from of_said(REQUEST, before, after)
+    else:
+        yield from of_bodies(REQUEST, before.request_text, after.request_text)
+        yield from _around.headers(REQUEST, old, new)
+    yield from _around.coding(REQUEST, old, new)
+
+
+def _answers(upstream: Decoded, client: Decoded, *, is_passed_on: bool) -> Iterator[Damage]:
+    old, new = upstream.exchange.response, client.exchange.response
+    if old is None or new is None or client.is_arriving or upstream.is_arriving:
+        return
+    yield from _around.around_answer(old, new)
+    is_other = _speak_otherwise(upstream, client)
+    if is_other:
+        yield _of_protocols(RESPONSE, upstream, client)
+    yield from _bodies(upstream, client, is_other=is_other, is_passed_on=is_passed_on)
+    if not is_other:
+        is_streamed = bool(upstream.events) != bool(client.events)
+        found = _around.headers(RESPONSE, old, new)
+        yield from (damage for damage in found if not is_streamed or damage.at != "/headers/content-type")
+    yield from _around.coding(RESPONSE, old, new)
+
+
+def _bodies(upstream: Decoded, client: Decoded, *, is_other: bool, is_passed_on: bool) -> Iterator[Damage]:
+    if _is_error(upstream) or _is_error(client):
+        yield from _errors(upstream, client)
+    elif bool(upstream.events) != bool(client.events) and upstream.response_text and client.response_text:
+        kind = Kind.STREAM_TO_BODY if upstream.events else Kind.BODY_TO_STREAM
+        was = f"{len(upstream.events or client.events):,} events"
+        yield Damage(kind, RESPONSE, "", "", was, 1, 0, False, 0)
+        yield from of_said(RESPONSE, upstream, client)
+    elif is_other:
+        yield from of_said(RESPONSE, upstream, client)
+    elif upstream.events:
+        yield from _cut(upstream, client, of_streams(upstream, client, timed=is_passed_on))
+    else:
+        found = of_bodies(RESPONSE, upstream.response_text, client.response_text)
+        yield from _cut(upstream, client, found)
+
+
+def _cut(upstream: Decoded, client: Decoded, found: Sequence[Damage]) -> Iterator[Damage]:
+    """With a body that is the beginning of the other one named as cut off, where its bytes alone do not tell."""
+    yield from found
+    is_known = any(damage.kind is Kind.TRUNCATED for damage in found)
+    if found and not is_known and _around.is_cut(client, upstream):
+        yield Damage(Kind.TRUNCATED, RESPONSE, "", "", "the connection ended before the answer did")
+
+
+def _errors(upstream: Decoded, client: Decoded) -> Iterator[Damage]:
+    """An error body that became another one; one that is spelled otherwise is told as every body is."""
+    found = of_bodies(RESPONSE, upstream.response_text, client.response_text)
+    if all(damage.is_same_meaning for damage in found):
+        yield from found
+        return
+    old, new = (d.response.error if d.response else None for d in (upstream, client))
+    said = f"{old.message!r} became {new.message!r}" if old and new and old.message != new.message else ""
+    words = said or ("it was no error" if not _is_error(upstream) else "its shape" if old and new else "its body")
+    yield replace(found[0], kind=Kind.ERROR_REWRITTEN, words=words, places=len(found), is_same_meaning=False)
+
+
+def _is_error(decoded: Decoded) -> bool:
+    http = decoded.exchange.response
+    return bool(http and http.status >= 400)
+
+
+def _speak_otherwise(a: Decoded, b: Decoded) -> bool:
+    return bool(a.protocol and b.protocol and a.protocol != b.protocol)
+
+
+def _of_protocols(side: str, before: Decoded, after: Decoded) -> Damage:
+    words = f"{before.protocol} became {after.protocol}"
+    return Damage(Kind.PROTOCOL_CHANGED, side, "", "", words, 1, 0, True, 0)

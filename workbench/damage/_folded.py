@@ -1,0 +1,177 @@
+"""The events of a stream taken apart: the pieces of texts they bring, and what stands around these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from workbench.damage._values import Fingerprints
+from workbench.decode import RESPONSE, Decoded
+from workbench.errors import WireError
+from workbench.ir import JsonValue, Part, Reasoning
+from workbench.wire.jsontext import loads
+from workbench.wire.sse import SseEvent
+
+Key = tuple[int, str, int, str]
+"""A text that grows: number of its message, kind of its part, number among these, field."""
+
+COMMENT, PING, DONE, USAGE, FINISH, ERROR, CHUNK = (
+    *("comment", "ping", "[DONE]", "usage", "finish reason", "error", "chunk"),
+)
+QUIET = frozenset({COMMENT, PING})
+"""Events that say nothing."""
+
+_TERMINAL = frozenset({"message_stop", "message-end", "response.completed", "response.incomplete", "response.failed"})
+_COUNTERS = ("sequence_number", "obfuscation")
+"""Members that count events, or pad them: they say nothing about their content."""
+
+
+@dataclass(eq=False, slots=True)
+class Event:
+    """One event.
+
+    Attributes:
+        label: what it is, in words that are shown.
+        rest: its value without the pieces of texts; its data where that is no JSON.
+        pieces: text → the piece of it that the event brings.
+        key, order: fingerprints of ``rest``, and with the order of its keys.
+    """
+
+    source: SseEvent
+    label: str
+    rest: JsonValue
+    pieces: dict[Key, str] = field(default_factory=dict)
+    key: int = 0
+    order: int = 0
+
+    @property
+    def number(self) -> int:
+        """Its position in the stream."""
+        return self.source.number
+
+
+class Folded:
+    """One stream.
+
+    Attributes:
+        decoded: the exchange whose answer it is.
+        events: in order, but for a last one that is not whole.
+        at: text → pointer into the accumulated message.
+    """
+
+    def __init__(self, decoded: Decoded) -> None:
+        self.decoded = decoded
+        self.at: dict[Key, str] = {}
+        pieces = self._pieces()
+        self.events = [self._event(event, pieces.get(event.number, {})) for event in decoded.events if event.terminated]
+
+    @cached_property
+    def texts(self) -> dict[Key, list[tuple[int, str]]]:
+        """Every text as (event, piece that is not empty), in order."""
+        found: dict[Key, list[tuple[int, str]]] = {}
+        for event in self.events:
+            for key, piece in event.pieces.items():
+                if piece:
+                    found.setdefault(key, []).append((event.number, piece))
+        return found
+
+    @cached_property
+    def joined(self) -> dict[Key, str]:
+        """Every text whole."""
+        return {key: "".join(piece for _, piece in pieces) for key, pieces in self.texts.items()}
+
+    def _pieces(self) -> dict[int, dict[str, Key]]:
+        """Event → pointer of a piece in it → the text it belongs to."""
+        found: dict[int, dict[str, Key]] = {}
+        for number, message in enumerate(self.decoded.messages(RESPONSE)):
+            counts: dict[str, int] = {}
+            for part in message.parts:
+                kind = _kind(part)
+                nth = counts[kind] = counts.get(kind, -1) + 1
+                for name, segments in part.source.segments.items():
+                    if name in ("id", "name", "tool_call_id") and len(segments) < 2:
+                        continue
+                    key = (number, kind, nth, name)
+                    for segment in segments:
+                        if found.setdefault(segment.event, {}).setdefault(segment.pointer, key) is key:
+                            self.at.setdefault(key, message.absolute(part, name))
+        return found
+
+    def _event(self, source: SseEvent, pieces: dict[str, Key]) -> Event:
+        value, is_json = value_of(source)
+        event = Event(source, _label(source, value), value)
+        if is_json and isinstance(value, dict):
+            for pointer, key in pieces.items():
+                text = _taken(value, pointer)
+                if text is not None:
+                    event.pieces[key] = event.pieces.get(key, "") + text
+            value.update((name, None) for name in _COUNTERS if name in value)
+        prints = Fingerprints(value)
+        event.key = hash((prints.key(value), source.comments if source.data is None else ()))
+        event.order = prints.order(value)
+        return event
+
+
+def _kind(part: Part) -> str:
+    return f"{type(part).__name__} {part.carrier.value}" if isinstance(part, Reasoning) else type(part).__name__
+
+
+def value_of(source: SseEvent) -> tuple[JsonValue, bool]:
+    """The data of an event, and whether it is JSON; else it is a text, or None."""
+    if source.data is None:
+        return None, False
+    try:
+        return loads(source.data), True
+    except WireError:
+        return source.data.decode("utf-8", "replace"), False
+
+
+def _label(source: SseEvent, value: JsonValue) -> str:
+    if source.data is None:
+        return COMMENT
+    if not isinstance(value, dict):
+        return DONE if source.data.strip() == b"[DONE]" else source.name or CHUNK
+    named = value.get("type") or source.name
+    if isinstance(named, str) and named:
+        return named
+    if "error" in value:
+        return ERROR
+    choices = value.get("choices")
+    if value.get("usage") and not choices and "candidates" not in value:
+        return USAGE
+    if isinstance(choices, list) and any(isinstance(c, dict) and c.get("finish_reason") for c in choices):
+        return FINISH
+    return CHUNK
+
+
+def is_end(label: str) -> bool:
+    """It tells that the stream is over."""
+    return label == DONE or label in _TERMINAL
+
+
+def _taken(value: JsonValue, pointer: str) -> str | None:
+    """The text at a pointer, taken out of its value; None where there is none."""
+    *steps, last = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]] or [""]
+    node = value
+    for step in steps:
+        node = node[int(step)] if isinstance(node, list) else node.get(step)
+        if node is None:
+            return None
+    if isinstance(node, list):
+        return None
+    text = node.get(last) if isinstance(node, dict) else None
+    if isinstance(text, str):
+        node[last] = ""
+        return text
+    return None
+
+
+def runs(events: Sequence[Event]) -> Iterator[Key]:
+    """Which text grows, in order; a text once for as long as no other one does."""
+    last = None
+    for event in events:
+        for key, piece in event.pieces.items():
+            if piece and key != last:
+                yield key
+                last = key

@@ -1,0 +1,111 @@
+"""What became of what was said, between two protocols or between a stream and one body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.chain.said import Lost, lost
+from workbench.damage._grouped import Offsets, grouped
+from workbench.damage._texts import of_texts
+from workbench.damage._values import Change
+from workbench.damage.kinds import Damage, Kind
+from workbench.decode import REQUEST, RESPONSE, Decoded
+from workbench.ir import ModelRequest, Text
+
+_LINKS = ("id", "tool_call_id")
+
+
+def of_said(side: str, before: Decoded, after: Decoded) -> list[Damage]:
+    """What is not said any more, said otherwise, or was not said before."""
+    olds, news = before.messages(side), after.messages(side)
+    losses = list(lost(side, olds, news))
+    is_mapped = _is_mapped(losses)
+    found = [_change(before, after, side, loss, is_mapped=is_mapped) for loss in losses]
+    for more in lost(side, news, olds):
+        if not more.field and more.after is None:
+            at = _pointer(after, side, more.before.message, more.before.part)
+            found.append(Change(Kind.FIELD_ADDED, "", at, None, more.old, f"a {more.what}"))
+    if side == REQUEST and before.request and after.request:
+        found += _of_requests(before.request, after.request)
+    if side == RESPONSE and before.response and after.response:
+        found += _of_ends(before, after)
+    return grouped(side, found, _Places(before, after, side))
+
+
+class _Places:
+    """Where pointers of two readings stand."""
+
+    def __init__(self, before: Decoded, after: Decoded, side: str) -> None:
+        self._sides, self._side = (before, after), side
+
+    def offsets(self, change: Change) -> Offsets:
+        """First bytes of the values concerned."""
+        found = (
+            decoded.place(self._side, pointer).span if pointer else None
+            for decoded, pointer in zip(self._sides, (change.was, change.at), strict=True)
+        )
+        was, at = (span[0] if span else None for span in found)
+        return was, at
+
+
+def _change(before: Decoded, after: Decoded, side: str, loss: Lost, *, is_mapped: bool) -> Change:
+    was = _pointer(before, side, loss.before.message, loss.before.part, loss.field)
+    what = f"the {loss.field} of a {loss.what}" if loss.field and loss.field != loss.what else f"a {loss.what}"
+    if loss.after is None:
+        return Change(Kind.FIELD_DROPPED, was, was, loss.old, None, what)
+    at = _pointer(after, side, loss.after.message, loss.after.part, loss.field)
+    if is_mapped and loss.field in _LINKS:
+        return Change(Kind.IDS_MAPPED, was, at, loss.old, loss.new, "renamed one for one", True)
+    if loss.new is None:
+        kind = Kind.VALUE_CHANGED if loss.what == "text" else Kind.FIELD_DROPPED
+        return Change(kind, was, at, loss.old, None, what)
+    if isinstance(loss.old, str) and isinstance(loss.new, str):
+        kind, words = of_texts(loss.old, loss.new)
+        return Change(kind, was, at, loss.old, loss.new, f"{what}: {words}" if words else what)
+    return Change(Kind.VALUE_CHANGED, was, at, loss.old, loss.new, what)
+
+
+def _pointer(decoded: Decoded, side: str, message: int, part: int, name: str = "") -> str:
+    found = decoded.messages(side)[message]
+    return found.absolute(found.parts[part], name or None)
+
+
+def _is_mapped(losses: list[Lost]) -> bool:
+    """Ids became others one for one."""
+    pairs = {(loss.old, loss.new) for loss in losses if loss.field in _LINKS and loss.new is not None}
+    return all(len({pair[n] for pair in pairs}) == len(pairs) for n in (0, 1))
+
+
+def _of_requests(old: ModelRequest, new: ModelRequest) -> Iterator[Change]:
+    """Tools, instructions and switches."""
+    names = {tool.name for tool in new.tools}
+    for tool in old.tools:
+        if tool.name not in names:
+            yield Change(Kind.FIELD_DROPPED, tool.pointer, tool.pointer, tool.name, None, f"the tool {tool.name}")
+    words = ["".join("".join(p.text for p in parts if isinstance(p, Text)).split()) for parts in _systems(old, new)]
+    if words[0] != words[1] and words[0] not in words[1]:
+        yield Change(Kind.FIELD_DROPPED if not words[1] else Kind.VALUE_CHANGED, "", "", words="the instructions")
+    for name in ("stream", "parallel", "thinking"):
+        a, b = getattr(old, name), getattr(new, name)
+        if a != b and a is not None:
+            yield Change(Kind.VALUE_CHANGED, "", "", a, b, f"the switch {name!r}: {a} became {b}")
+
+
+def _systems(old: ModelRequest, new: ModelRequest) -> Iterator[tuple[object, ...]]:
+    """The instructions of both, wherever they stand."""
+    for request in (old, new):
+        said = (p for m in request.messages if m.role in ("system", "developer") for p in m.parts)
+        yield (*request.system, *said)
+
+
+def _of_ends(before: Decoded, after: Decoded) -> Iterator[Change]:
+    """How the answer ended and what it cost."""
+    old, new = before.response, after.response
+    assert old and new
+    if old.is_complete and not new.is_complete:
+        yield Change(Kind.TRUNCATED, "", "", words="the answer does not end")
+    elif old.stop and old.stop != new.stop:
+        words = f"the finish reason: {old.stop} became {new.stop or 'none'}"
+        yield Change(Kind.VALUE_CHANGED if new.stop else Kind.FIELD_DROPPED, "", "", old.stop, new.stop, words)
+    if old.usage and not new.usage:
+        yield Change(Kind.FIELD_DROPPED, "", "", words="the usage")
