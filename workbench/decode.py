@@ -16,7 +16,7 @@ from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelRespons
 from workbench.known import KnownMessages
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, Kind, State
-from workbench.wire.frames import GRPC, seen_frames
+from workbench.wire.frames import GRPC, TURNS, seen_frames
 from workbench.wire.jsontext import JsonIndex, Members, loads, string_slice_span
 from workbench.wire.sse import SseEvent, meant
 from workbench.wire.stream import Framing, is_sealed, read_stream
@@ -140,6 +140,8 @@ class Decoded:
     def _detect(self, wanted: str | None, among: Collection[str]) -> tuple[str | None, str]:
         if wanted:
             return wanted, "as asked"
+        if TURNS in self.exchange.meta:
+            return None, "a WebSocket connection; what was asked and answered on it stands behind it"
         if self.exchange.kind is Kind.WEBSOCKET:
             first = islice(seen_frames(self.exchange), 8)
             return _elsewhere.name_frames(frame.value for frame in first), "a WebSocket connection"

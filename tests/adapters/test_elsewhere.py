@@ -37,6 +37,8 @@ def test_urls_name_their_protocol(url: str, name: str | None) -> None:
     ("values", "name"),
     [
         ([{"type": "session.created"}], "openai-realtime"),
+        ([{"type": "response.create", "response": {}}], "openai-realtime"),
+        ([{"type": "response.create", "model": "m", "input": []}], "openai-responses-websocket"),
         ([None, {"type": "conversation.item.create"}], "openai-realtime"),
         ([{"setup": {}}], "gemini-live"),
         ([{"type": "hello"}, [], "x"], None),

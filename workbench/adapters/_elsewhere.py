@@ -12,8 +12,9 @@ from workbench.ir import JsonValue
 
 INTERACTIONS = "gemini-interactions"
 REALTIME, LIVE = "openai-realtime", "gemini-live"
+RESPONSES = "openai-responses-websocket"
 XAI = "xai-grpc"
-NAMES = (INTERACTIONS, LIVE, REALTIME, XAI)
+NAMES = (INTERACTIONS, LIVE, REALTIME, RESPONSES, XAI)
 
 _INTERACTIONS_URL = re.compile(r"/interactions(?:/|\?|$)")
 _LIVE_KEYS = ("setup", "setupComplete", "serverContent", "clientContent", "realtimeInput", "toolResponse")
@@ -38,6 +39,8 @@ def name_frames(values: Iterable[JsonValue]) -> str | None:
     for value in values:
         if not isinstance(value, dict):
             continue
+        if value.get("type") == "response.create" and ("model" in value or "input" in value):
+            return RESPONSES  # in the Realtime API such members stand in "response"
         if str(value.get("type", "")).startswith(_REALTIME_TYPES):
             return REALTIME
         if any(key in value for key in _LIVE_KEYS):

@@ -26,6 +26,7 @@ from workbench.importers._http import (
     whole_text,
 )
 from workbench.importers._lines import Damage
+from workbench.importers._socket_turns import with_turns
 from workbench.ir import JsonValue
 from workbench.wire.exchange import Body, Chunk, Exchange, Frame, HttpRequest, HttpResponse, Kind, Origin, State
 from workbench.wire.jsontext import loads
@@ -67,7 +68,8 @@ def read(data: bytes, name: str) -> MemorySession:
             damage.add(f"/log/entries/{number}: no request")
     if not exchanges:
         raise damage.refuse("the archive holds no entry")
-    return MemorySession(name, tuple(exchanges), damage.told(), format=TITLE)
+    is_ours = any(isinstance(entry, dict) and "_workbench" in entry for entry in entries)
+    return MemorySession(name, tuple(with_turns(exchanges, have_them=is_ours)), damage.told(), format=TITLE)
 
 
 def _exchange(number: str, entry: dict[str, JsonValue], request: dict[str, JsonValue]) -> Exchange:
@@ -78,11 +80,11 @@ def _exchange(number: str, entry: dict[str, JsonValue], request: dict[str, JsonV
         number,
         request=_request(request),
         response=answer.response,
-        state=answer.state,
+        state=State.COMPLETE if frames else answer.state,
         kind=Kind.WEBSOCKET if frames else Kind.HTTP,
         started_at=started,
         duration=seconds(entry.get("time")),
-        note=answer.note,
+        note="" if frames and not answer.response else answer.note,
         frames=frames,
     )
     own = entry.get("_workbench")

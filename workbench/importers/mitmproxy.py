@@ -15,6 +15,7 @@ from workbench.errors import WireError
 from workbench.importers import _tnetstring
 from workbench.importers._http import body_of, epoch, header_text, headers_of, whole
 from workbench.importers._lines import Damage
+from workbench.importers._socket_turns import with_turns
 from workbench.importers._values import listed, mapping, rest
 from workbench.ir import JsonValue
 from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
@@ -52,7 +53,7 @@ def read(data: bytes, name: str) -> MemorySession:
             exchanges[made.id] = made
     if not exchanges:
         raise damage.refuse("no flow of HTTP in it")
-    return MemorySession(name, tuple(exchanges.values()), damage.told(), format=TITLE)
+    return MemorySession(name, tuple(with_turns(exchanges.values())), damage.told(), format=TITLE)
 
 
 def _flows(data: bytes, damage: Damage) -> Iterator[tuple[int, dict[str, JsonValue]]]:

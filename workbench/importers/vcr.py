@@ -26,6 +26,7 @@ from workbench.importers._http import (
     whole_text,
 )
 from workbench.importers._lines import Damage
+from workbench.importers._socket_turns import with_turns
 from workbench.ir import JsonValue
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.jsontext import loads
@@ -65,7 +66,7 @@ def read(data: bytes, name: str) -> MemorySession:
             damage.add(f"interaction {number}: {error.what}")
     if not exchanges:
         raise damage.refuse("the cassette holds no interaction")
-    return MemorySession(name, tuple(exchanges), damage.told(), format=TITLE)
+    return MemorySession(name, tuple(with_turns(exchanges)), damage.told(), format=TITLE)
 
 
 def _interactions(cassette: JsonValue) -> Sequence[JsonValue]:

@@ -16,6 +16,9 @@ from workbench.wire.exchange import Exchange, Frame
 GRPC: Final = "grpc"
 """Key of ``Exchange.meta`` with the trees of a call's messages, by side."""
 
+TURNS: Final = "turns"
+"""Key of ``Exchange.meta`` of a connection whose requests and answers stand behind it as exchanges: how many."""
+
 _HEX: Final = 32
 """Bytes of a binary message that are shown."""
 
