@@ -3,9 +3,3 @@
 What there is to break on, and whether an exchange hits it, is data and judgement here (``kinds``); the recorder holds
 the bytes (``workbench.recorder.held``) and asks a process of its own (``judge``). ``remote`` is for everybody else.
 """
-
-from __future__ import annotations
-
-from workbench.breakpoints.kinds import ALL, KINDS, Breakpoint, Reason, hit, parse
-
-__all__ = ["ALL", "KINDS", "Breakpoint", "Reason", "hit", "parse"]

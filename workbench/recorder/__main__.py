@@ -1,9 +1,9 @@
 """``python -m workbench.recorder``: one recording, for whoever started it (see ``workbench.recorder.process``).
 
-Its task: {"upstreams": {NAME: URL}, "out": FILE, "port": N, "hop": NAME, "client": NAME}. It answers
-{"port", "urls": {NAME: URL}, "out"} once it listens, {"trouble": TEXT} when the file cannot be written, and
-{"exchanges", "aborted", "incomplete", "lost", "is_cut"} in the end: that is the end of its standard input, SIGTERM or
-SIGINT.
+Its task: {"upstreams": {NAME: URL}, "out": FILE, "port": N, "hop": NAME, "client": NAME, "breaks": [KIND]}. It answers
+{"port", "urls": {NAME: URL}, "out"} once it listens, {"trouble": TEXT} when the file cannot be written, {"event": …}
+for what happens at its breakpoints (see ``workbench.breakpoints.remote``), and {"exchanges", "aborted", "incomplete",
+"lost", "is_cut"} in the end: that is the end of its standard input, SIGTERM or SIGINT.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import resource
 import signal
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import NamedTuple
 
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
@@ -25,6 +26,8 @@ from workbench.limits import MAX_OPEN_FILES
 from workbench.recorder.apart import KeeperApart
 from workbench.recorder.capture import Capture
 from workbench.recorder.child import say, serve
+from workbench.recorder.control import Control
+from workbench.recorder.gate import Gate
 from workbench.recorder.relay import Relay
 from workbench.recorder.routes import parse_upstream
 from workbench.wire.session.opening import is_written
@@ -44,8 +47,10 @@ def main(task: Mapping[str, JsonValue]) -> int:
     is_new = not out.exists()
     keeper = KeeperApart(out, hop=task["hop"], client=task["client"], trouble=lambda line: say({"trouble": line}))
     capture = Capture(keeper)
+    gate = Gate(keeper.run, out, client=task["client"], told=say)
     try:
-        asyncio.run(_record(Relay(upstreams, capture, port=task["port"]), capture, upstreams, out))
+        relay = Relay(upstreams, capture, port=task["port"], gate=gate)
+        asyncio.run(_record(relay, capture, upstreams, out, Breaks(gate, task["breaks"])))
     except UsageError:  # it cannot listen: nothing was recorded
         capture.close()
         if is_new and not is_written(out):  # another recorder may have come meanwhile
@@ -64,9 +69,20 @@ def _allow_connections() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-async def _record(relay: Relay, capture: Capture, upstreams: Mapping[str, str], out: Path) -> None:
+class Breaks(NamedTuple):
+    """The gate, and what is armed from the beginning."""
+
+    gate: Gate
+    armed: Sequence[str]
+
+
+async def _record(relay: Relay, capture: Capture, upstreams: Mapping[str, str], out: Path, breaks: Breaks) -> None:
+    control = Control(breaks.gate, out)
+    for kind in breaks.armed:
+        breaks.gate.arm(kind)
     await relay.start()
     try:
+        await _listen(control)
         _refuse_loops(upstreams, relay.port)
         urls = {name: relay.url(name) for name in upstreams}
         capture.listening(_shown(urls))
@@ -74,8 +90,18 @@ async def _record(relay: Relay, capture: Capture, upstreams: Mapping[str, str], 
         await _until_told()
     finally:
         await relay.close()
+        await control.close()
+        breaks.gate.close()
     if relay.tap_failure:
         say({"trouble": f"the recording stopped before its end ({relay.tap_failure!r})"})
+
+
+async def _listen(control: Control) -> None:
+    """Breakpoints are no reason not to record."""
+    try:
+        await control.start()
+    except (OSError, UsageError) as error:
+        say({"trouble": f"breakpoints cannot be controlled from other processes ({error})"})
 
 
 def _shown(urls: Mapping[str, str]) -> str:

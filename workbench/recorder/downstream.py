@@ -7,17 +7,23 @@ import socket
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from workbench.limits import HEAD_SECONDS, LINGER_SECONDS, MAX_HELD_AHEAD
 from workbench.recorder.admission import Admission
 from workbench.recorder.dial import Dialer
-from workbench.recorder.forward import Forward
-from workbench.recorder.http1.body import request_body
-from workbench.recorder.http1.head import BadMessage, HeadBuffer, read_request
+from workbench.recorder.forward import Client, Forward
+from workbench.recorder.http1.body import Body, request_body
+from workbench.recorder.http1.head import BadMessage, HeadBuffer, Request, read_request
 from workbench.recorder.replies import reply
-from workbench.recorder.routes import Routes
+from workbench.recorder.routes import Routes, Upstream
+from workbench.recorder.tap import RequestHead
 from workbench.recorder.telling import Teller
 from workbench.recorder.upstream import Pool
+
+if TYPE_CHECKING:
+    from workbench.recorder.gate import Gate
+    from workbench.recorder.held import Held
 
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
@@ -32,6 +38,7 @@ class Desk:
     pool: Pool
     teller: Teller
     hop: str = ""
+    gate: Gate | None = None
     clients: set[ClientConnection] = field(default_factory=set)
 
 
@@ -44,7 +51,7 @@ class ClientConnection(asyncio.Protocol):
         self.is_full = False
         self._desk = desk
         self._ahead = HeadBuffer()
-        self._forward: Forward | None = None
+        self._forward: Forward | Held | None = None
         self._is_over = False
         self._deadline: asyncio.TimerHandle | None = None
 
@@ -140,14 +147,32 @@ class ClientConnection(asyncio.Protocol):
             self._ahead.add(forward.start(self._ahead.take_rest()))
         self.balance()
 
-    def _next(self) -> Forward | None:
+    def _next(self) -> Forward | Held | None:
         block = self._ahead.take()
         if block is None:
             return None
         desk, request = self._desk, read_request(block)
         upstream, target = desk.routes.find(desk.admission.target(request))
         body = request_body(request)
+        gate = desk.gate
+        if gate and not body.is_done and (sides := gate.sides(request.method, upstream.url(target))):
+            return self._held(gate, sides, upstream, request, target, body)
         return Forward(self, desk.teller, desk.pool, desk.dialer, upstream, request, target, body, desk.hop)
+
+    def _held(
+        self, gate: Gate, sides: frozenset[str], upstream: Upstream, request: Request, target: bytes, body: Body
+    ) -> Held:
+        """The same where a breakpoint may hold it."""
+        from workbench.recorder.held import Held
+
+        desk = self._desk
+
+        def onward(client: Client, teller: Teller, request: Request, body: Body) -> Forward:
+            return Forward(client, teller, desk.pool, desk.dialer, upstream, request, target, body, desk.hop)
+
+        method, asked, version = (text.decode("latin-1") for text in (request.method, request.target, request.version))
+        head = RequestHead(method, asked, upstream.url(target), request.headers, version, desk.hop)
+        return Held(self, gate, sides, desk.teller, onward, upstream.name, head, request, body)
 
     def _turn_away(self, bad: BadMessage) -> None:
         """What came is no request that can be forwarded: say so, and end the connection."""

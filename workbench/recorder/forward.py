@@ -29,7 +29,10 @@ _HUNG_UP = "the upstream hung up before its answer was whole"
 class Client(Protocol):
     """What an exchange asks of the client's connection."""
 
-    is_full: bool
+    @property
+    def is_full(self) -> bool:
+        """It takes no more for now."""
+        ...
 
     def write(self, data: bytes) -> None:
         """Send it."""

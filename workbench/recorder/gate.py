@@ -7,9 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
-
-from workbench.breakpoints.kinds import Breakpoint, parse
+from typing import TYPE_CHECKING, Protocol
 
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
@@ -18,9 +16,21 @@ from workbench.recorder.judging import Judging
 from workbench.recorder.patience import patience
 from workbench.recorder.tap import RequestHead
 
+if TYPE_CHECKING:
+    from workbench.breakpoints.kinds import Breakpoint
+
 _SIMULATOR = re.compile(r"sim:(\S+)")
 
 CONTINUE, EDIT, ANSWER, DROP = "continue", "edit", "answer", "drop"
+
+
+def load() -> None:
+    """Import what armed traffic takes, and other traffic does without; in a thread, so that nothing waits."""
+    from workbench import adapters
+    from workbench.breakpoints import kinds  # noqa: F401
+    from workbench.recorder import held  # noqa: F401
+
+    adapters.every()
 
 
 class Paused(Protocol):
@@ -34,7 +44,7 @@ class Paused(Protocol):
         """The body that is held, without content coding, and how much of it has left already."""
         ...
 
-    def go_on(self, why: str) -> None:
+    def go_on(self) -> None:
         """Pass it on as it came."""
         ...
 
@@ -89,6 +99,8 @@ class Gate:
 
     def arm(self, name: str) -> None:
         """Break on this, too. Raises UsageError."""
+        from workbench.breakpoints.kinds import parse
+
         for each in parse(name):
             self._armed[each.name] = each
         self.trouble = ""
@@ -127,16 +139,13 @@ class Gate:
         """The id of an exchange in the session."""
         return f"{self._run}-{key}"
 
-    async def judge(self, key: int, side: str, **words: JsonValue) -> tuple[Mapping[str, JsonValue], ...]:
-        """Why this side of an exchange is paused; nothing where it is not, or cannot be judged (and that is said)."""
+    async def judge(self, key: int, side: str, **words: JsonValue) -> tuple[tuple[Mapping[str, JsonValue], ...], str]:
+        """Why this side of an exchange is paused, nothing where it is not; and why it could not be judged."""
         names = [name for name, each in self._armed.items() if side in each.sides]
         if not names:
-            return ()
+            return (), ""
         told = await self._judging.ask(side, exchange=self.exchange(key), kinds=names, **words)
-        if "unjudged" in told:
-            self.unjudged(key, told["unjudged"])
-            return ()
-        return tuple(told["reasons"])
+        return tuple(told.get("reasons", ())), told.get("unjudged", "")
 
     def unjudged(self, key: int, why: str) -> None:
         """Say that an exchange goes on without having been looked at."""
@@ -189,13 +198,12 @@ class Gate:
     def decide(self, number: JsonValue, deed: str, body: bytes = b"") -> None:
         """Continue, edit or drop. Raises UsageError."""
         exchange = self._able(number, deed).exchange
-        match deed:
-            case "continue":
-                exchange.go_on("continued")
-            case "edit":
-                exchange.edit(body)
-            case "drop":
-                exchange.drop()
+        if deed == CONTINUE:
+            exchange.go_on()
+        elif deed == EDIT:
+            exchange.edit(body)
+        elif deed == DROP:
+            exchange.drop()
 
     async def answer(self, number: JsonValue, target: JsonValue) -> None:
         """Have a simulator answer. Raises UsageError."""
@@ -227,5 +235,3 @@ class Gate:
         """Everything that waits ends with its connection; the judge ends."""
         self._armed.clear()
         self._judging.close()
-
-

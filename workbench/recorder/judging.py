@@ -60,7 +60,8 @@ class Judging:
     async def _answer(self, question: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
         self._asked += 1
         number = self._asked
-        future = self._waiting[number] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Mapping[str, JsonValue]] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = future
         self._to_write.put(dumps({"ask": number, **question}) + b"\n")
         try:
             return await future

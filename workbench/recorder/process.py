@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from workbench.ir import JsonValue
 from workbench.recorder.child import Child
 from workbench.wire.jsontext import loads
 
@@ -20,13 +21,15 @@ class Recording:
         summary: what became of the exchanges, see ``keeper.Tally``; once it has ended by itself, else empty.
     """
 
-    def __init__(self, child: Child, trouble: Callable[[str], None]) -> None:
+    def __init__(
+        self, child: Child, trouble: Callable[[str], None], told: Callable[[Mapping[str, JsonValue]], None]
+    ) -> None:
         self.urls: Mapping[str, str] = child.first["urls"]
         self.out = Path(child.first["out"])
         self.port: int = child.first["port"]
         self.summary: Mapping[str, int] = {}
         self._child = child
-        self._listener = threading.Thread(target=self._listen, args=(trouble,), daemon=True)
+        self._listener = threading.Thread(target=self._listen, args=(trouble, told), daemon=True)
         self._listener.start()
 
     @property
@@ -39,11 +42,13 @@ class Recording:
         """Its process id."""
         return self._child.process.pid
 
-    def _listen(self, trouble: Callable[[str], None]) -> None:
+    def _listen(self, trouble: Callable[[str], None], told_of: Callable[[Mapping[str, JsonValue]], None]) -> None:
         for line in self._child.answers:
             told = loads(line)
             if "trouble" in told:
                 trouble(told["trouble"])
+            elif "event" in told:
+                told_of(told)
             else:
                 self.summary = told
 
@@ -65,7 +70,9 @@ def start(
     port: int = 0,
     hop: str = "",
     client: str = "",
+    breaks: Sequence[str] = (),
     trouble: Callable[[str], None] = lambda line: None,
+    told: Callable[[Mapping[str, JsonValue]], None] = lambda event: None,
 ) -> Recording:
     """Start a recorder and wait until it listens. It ends with this process, whatever becomes of it.
 
@@ -75,7 +82,9 @@ def start(
         port: to listen on, 0 for any.
         hop: name of the place in a path with several recorders.
         client: name of the client that is started with it, "" where that is not known.
+        breaks: breakpoints that are armed from the beginning, see ``workbench.breakpoints.kinds``.
         trouble: is told, in a thread of its own, when the file cannot be written: one line each.
+        told: is told, in that thread, what happens at breakpoints: events of ``workbench.breakpoints.remote``.
 
     Raises:
         UsageError: an upstream, port or file that cannot be.
@@ -85,4 +94,4 @@ def start(
     out = out.absolute()
     out.parent.mkdir(parents=True, exist_ok=True)
     task = {"upstreams": dict(upstreams), "out": str(out), "port": port, "hop": hop, "client": client}
-    return Recording(Child("workbench.recorder", task), trouble)
+    return Recording(Child("workbench.recorder", {**task, "breaks": list(breaks)}), trouble, told)

@@ -12,6 +12,7 @@ import asyncio
 import os
 import ssl
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from workbench.errors import UsageError
 from workbench.recorder.admission import Admission
@@ -21,6 +22,9 @@ from workbench.recorder.routes import Routes
 from workbench.recorder.tap import Tap
 from workbench.recorder.telling import Teller
 from workbench.recorder.upstream import Pool
+
+if TYPE_CHECKING:
+    from workbench.recorder.gate import Gate
 
 _BACKLOG = 1024  # connections that may wait while the loop is busy; the default of 100 stalls a burst of clients
 
@@ -38,6 +42,7 @@ class Relay:
         port: 0 takes a free one.
         tls: used for https upstreams instead of the system's trust.
         hop: name of this place, where one recording has several.
+        gate: its breakpoints, where there may be any.
 
     Raises:
         UsageError: a base URL, name or host that cannot be.
@@ -52,12 +57,13 @@ class Relay:
         port: int = 0,
         tls: ssl.SSLContext | None = None,
         hop: str = "",
+        gate: Gate | None = None,
     ) -> None:
         if host not in ("127.0.0.1", "::1"):
             raise UsageError(f"{host!a} is not loopback", hint="listen on 127.0.0.1: what passes here holds keys")
         self._routes = Routes(upstreams)
         self._teller = tap if isinstance(tap, Teller) else Teller(tap)
-        self._hop = hop
+        self._hop, self._gate = hop, gate
         self._host, self._port, self._tls = host, port, tls
         self._server: asyncio.Server | None = None
         self._desk: Desk | None = None
@@ -89,7 +95,7 @@ class Relay:
         self._port = self._server.sockets[0].getsockname()[1]
         pool = Pool()
         dialer = Dialer(pool, (self._host, self._port), self._tls)
-        self._desk = Desk(self._routes, Admission(self._port), dialer, pool, self._teller, self._hop)
+        self._desk = Desk(self._routes, Admission(self._port), dialer, pool, self._teller, self._hop, self._gate)
 
     async def close(self) -> None:
         """Stop listening and end every connection at once; exchanges under way end as aborted."""
