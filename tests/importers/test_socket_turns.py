@@ -31,7 +31,7 @@ CALL = {
 
 def answer(name: str, *output: Mapping[str, Any], **more: str) -> list[Said]:
     """The events of a response: created, each item, completed."""
-    response: dict[str, Any] = {"id": name, "object": "response", "status": "in_progress", "model": "gpt-5.2", "output": []}
+    response: dict[str, Any] = {"id": name, "object": "response", "model": "gpt-5.2", "output": []}
     items = [
         {"type": f"response.output_item.{what}", "output_index": n, "item": item}
         for n, item in enumerate(output)
