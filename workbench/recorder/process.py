@@ -22,7 +22,10 @@ class Recording:
     """
 
     def __init__(
-        self, child: Child, trouble: Callable[[str], None], told: Callable[[Mapping[str, JsonValue]], None]
+        self,
+        child: Child,
+        trouble: Callable[[str], None],
+        told: Callable[[Mapping[str, JsonValue]], None] = lambda event: None,
     ) -> None:
         self.urls: Mapping[str, str] = child.first["urls"]
         self.out = Path(child.first["out"])
