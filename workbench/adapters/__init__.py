@@ -6,7 +6,7 @@ shape and not for a company.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, Protocol
@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from workbench import plugins
 from workbench.adapters._params import PARAMS, Param
 from workbench.errors import UsageError
-from workbench.ir import NOTHING, JsonValue, ModelRequest, ModelResponse
+from workbench.ir import NOTHING, JsonValue, ModelRequest, ModelResponse, Part
 from workbench.known import KnownMessages
 from workbench.wire.sse import SseEvent
 
@@ -22,8 +22,10 @@ __all__ = [
     "PARAMS",
     "Adapter",
     "Capabilities",
+    "Growing",
     "Param",
     "StreamDecoder",
+    "StreamWriter",
     "UrlFacts",
     "elsewhere",
     "every",
@@ -178,6 +180,78 @@ class StreamDecoder(Protocol):
         """What has arrived so far. May be called at any time."""
         ...
 
+    @property
+    def growing(self) -> Sequence[Growing]:
+        """Parts of the first choice in the order in which they began, as far as they can be told apart by then.
+
+        More are only added at its end, unless the answer begins again: then all are gone. What is in none of them is
+        in ``result``.
+        """
+        ...
+
+    def about(self) -> ModelResponse:
+        """What is known of the answer beside its content: its id, its model, token counts."""
+        ...
+
+
+class Growing(Protocol):
+    """A part while it arrives: what it is, and the pieces of its one string that grows (a text, arguments)."""
+
+    @property
+    def is_tagged(self) -> bool:
+        """The text may hold reasoning in tags."""
+        ...
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing of it is still to come."""
+        ...
+
+    def begun(self) -> Part | None:
+        """The part with its names and without its string; None while it cannot be told, or where it comes whole."""
+        ...
+
+    def since(self, count: int) -> Sequence[str]:
+        """Pieces of the string behind the first ``count``."""
+        ...
+
+    def parts(self) -> tuple[Part, ...]:
+        """What it adds up to so far."""
+        ...
+
+
+class StreamWriter(Protocol):
+    """Writes the stream of one answer as it comes: every method gives the bytes to be sent next.
+
+    Parts fit ``capabilities``, and follow one another: each is opened, grows and is closed before the next one.
+    """
+
+    content_type: str
+
+    def start(self, response: ModelResponse) -> bytes:
+        """The answer begins; what is known of it beside its content."""
+        ...
+
+    def choice(self, number: int) -> bytes:
+        """Parts of this choice follow."""
+        ...
+
+    def open(self, part: Part) -> bytes:
+        """A part begins. Its names count; where ``signature`` or ``data`` is not None, one follows in ``close``."""
+        ...
+
+    def grow(self, text: str) -> bytes:
+        """The next piece of its text, or of the text of its arguments."""
+        ...
+
+    def close(self, part: Part) -> bytes:
+        """The part is over, and this is all of it."""
+        ...
+
+    def end(self, response: ModelResponse) -> bytes:
+        """The answer is over: why, its token counts, its error; no end for one that is not complete."""
+        ...
+
 
 class Adapter(Protocol):
     """One protocol."""
@@ -272,6 +346,10 @@ class Adapter(Protocol):
 
     def write_stream(self, response: ModelResponse) -> bytes:
         """The same as this protocol's stream, terminal event included; an error after what came before it."""
+        ...
+
+    def stream_writer(self) -> StreamWriter:
+        """A fresh writer for one stream."""
         ...
 
 

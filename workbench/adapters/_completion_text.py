@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.adapters._error_body import read_error
+from workbench.adapters._growing import Run
 from workbench.adapters._pieces import Pieces
 from workbench.errors import WireError
 from workbench.ir import (
@@ -77,6 +78,7 @@ class CompletionStreamDecoder:
     def __init__(self, protocol: str) -> None:
         self._protocol = protocol
         self._pieces = Pieces()
+        self.growing = (Run(Text(""), self._pieces),)
         self._last: dict[str, JsonValue] = {}
         self._finish: tuple[int, ...] = ()
         self._error: ApiError | None = None
@@ -94,6 +96,11 @@ class CompletionStreamDecoder:
         self._last = value
         if value.get("stop_reason") is not None:
             self._finish = (event.number,)
+            self.growing[0].end()
+
+    def about(self) -> ModelResponse:
+        """The answer without its content."""
+        return ModelResponse(self._protocol, is_stream=True, **_envelope(self._last))
 
     def result(self) -> ModelResponse:
         """The answer so far."""

@@ -78,3 +78,125 @@ def _pieces(text: str) -> Iterator[Piece]:
 
 def _next(text: str, at: int) -> re.Match[str] | None:
     return _LEADING.match(text, at) or _LATER.search(text, at)
+
+
+class Splitter:
+    """Splits a text that arrives in pieces: what leaves early is what ``split`` says of the whole.
+
+    But for one thing: that all of a text was reasoning shows only in a closing tag that has no opening one. What left
+    by then left as text, and so does what follows.
+    """
+
+    def __init__(self) -> None:
+        self._state = self._leading
+        self._text = ""  # what nothing is known of yet
+        self._end = ""  # the tag that ends the reasoning
+        self._open: list[str] = []  # of a text without tags at its beginning: all of it
+        self._sent = 0
+
+    def feed(self, text: str) -> list[tuple[bool, str]]:
+        """(is it reasoning, its text) of what can be told now; neighbours of one kind are one piece."""
+        self._text += text
+        found = list[tuple[bool, str]]()
+        while self._state(found):
+            pass
+        return found
+
+    def close(self) -> list[tuple[bool, str]]:
+        """The rest, when the text is over."""
+        rest, self._text = self._text, ""
+        if self._state == self._inside:
+            return [(True, rest)]
+        if self._state == self._visible or self._state == self._between:
+            return [(False, rest)] if rest else []
+        whole = "".join((*self._open, rest))
+        pieces = split(whole)
+        if any(piece.is_reasoning and piece.start < self._sent for piece in pieces):
+            return [(False, whole[self._sent :])]
+        return [(p.is_reasoning, whole[max(p.start, self._sent) : p.end]) for p in pieces if p.end > self._sent]
+
+    def _leading(self, found: list[tuple[bool, str]]) -> bool:
+        """Nothing has come but what may be a tag at the beginning."""
+        opened = _LEADING.match(self._text)
+        if opened:
+            self._enter(opened)
+        elif _may_open(self._text.lstrip()):
+            return False
+        else:
+            self._state = self._plain
+        return True
+
+    def _plain(self, found: list[tuple[bool, str]]) -> bool:
+        """The text began without a tag: it goes on as it is until there is one that may count."""
+        tag = _ODD.search(self._text)
+        if tag:
+            self._state = self._unknown
+        cut = tag.start() if tag else _safe(self._text)
+        if cut:
+            found.append((False, self._text[:cut]))
+            self._open.append(self._text[:cut])
+            self._sent += cut
+            self._text = self._text[cut:]
+        return False
+
+    def _unknown(self, found: list[tuple[bool, str]]) -> bool:
+        """Only the whole text tells what its tags mean."""
+        self._open.append(self._text)
+        self._text = ""
+        return False
+
+    def _inside(self, found: list[tuple[bool, str]]) -> bool:
+        at = self._text.find(self._end)
+        cut = at if at >= 0 else _safe(self._text)
+        if cut:
+            found.append((True, self._text[:cut]))
+        self._text = self._text[cut + (len(self._end) if at >= 0 else 0) :]
+        if at >= 0:
+            self._state = self._between
+        return at >= 0
+
+    def _between(self, found: list[tuple[bool, str]]) -> bool:
+        """Behind reasoning: more of it, or text."""
+        opened = _LEADING.match(self._text)
+        if opened:
+            found.append((False, ""))
+            self._enter(opened)
+        elif _may_open(self._text.lstrip()):
+            return False
+        else:
+            self._state = self._visible
+        return True
+
+    def _visible(self, found: list[tuple[bool, str]]) -> bool:
+        opened = _NEXT.search(self._text)
+        cut = opened.start() + 1 if opened else _safe(self._text)
+        if cut:
+            found.append((False, self._text[:cut]))
+        self._text = self._text[cut:]
+        if opened:
+            tag = _LEADING.match(self._text)
+            assert tag is not None
+            self._enter(tag)
+        return opened is not None
+
+    def _enter(self, opened: re.Match[str]) -> None:
+        self._end = f"</{opened[1]}>"
+        self._text = self._text[opened.end() :]
+        self._state = self._inside
+
+
+_ODD = re.compile(rf"\n<{_TAG}|</{_TAG}")
+_NEXT = re.compile(rf"\n<{_TAG}")
+_OPENING = ("<think>", "<thinking>", "<mm:think>")
+_TAGS = (*(f"\n{tag}" for tag in _OPENING), *(tag.replace("<", "</") for tag in _OPENING))
+
+
+def _may_open(text: str) -> bool:
+    """The text may go on to be an opening tag."""
+    return any(tag.startswith(text) for tag in _OPENING)
+
+
+def _safe(text: str) -> int:
+    """Where the last piece of a text begins that may go on to be a tag; its end where none does."""
+    tail = range(max(len(text) - max(map(len, _TAGS)), 0), len(text))
+    return next((n for n in tail if any(tag.startswith(text[n:]) for tag in _TAGS)), len(text))

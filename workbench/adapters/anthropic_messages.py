@@ -20,6 +20,7 @@ from workbench.adapters._blocks.response import read_response
 from workbench.adapters._blocks.stream import BlockStreamDecoder
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
 from workbench.adapters._reading import decode_request
+from workbench.adapters._writing import write_stream
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 
@@ -174,7 +175,11 @@ class AnthropicMessages:
 
     def write_stream(self, response: ModelResponse) -> bytes:
         """The same as events."""
-        return _blocks_write_answer.write_stream(response)
+        return write_stream(self.stream_writer(), response)
+
+    def stream_writer(self) -> _blocks_write_answer.BlockWriter:
+        """A fresh writer for one stream."""
+        return _blocks_write_answer.BlockWriter()
 
 
 def _blocks(messages: list[JsonValue]) -> Iterator[dict[str, JsonValue]]:

@@ -20,6 +20,7 @@ from workbench.adapters._keyed.stream import KeyedStreamDecoder
 from workbench.adapters._reading import decode_request
 from workbench.adapters._stream_exception import EXCEPTIONS, as_in_body
 from workbench.adapters._url import segment
+from workbench.adapters._writing import write_stream
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 
@@ -153,7 +154,11 @@ class BedrockConverse:
 
     def write_stream(self, response: ModelResponse) -> bytes:
         """The same as AWS event stream messages."""
-        return _keyed_answer.write_stream(response)
+        return write_stream(self.stream_writer(), response)
+
+    def stream_writer(self) -> _keyed_answer.KeyedWriter:
+        """A fresh writer for one stream."""
+        return _keyed_answer.KeyedWriter()
 
 
 def _list(value: JsonValue) -> list[JsonValue]:

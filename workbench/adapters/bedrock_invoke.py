@@ -9,23 +9,25 @@ payload wraps each event in base64. Facts: AWS Bedrock API Reference, "InvokeMod
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from urllib.parse import unquote
 
-from workbench.adapters import Capabilities, Param, UrlFacts, _completion_text
+from workbench.adapters import Capabilities, Growing, Param, UrlFacts, _completion_text
 from workbench.adapters._blocks import params as _blocks_params
 from workbench.adapters._blocks.nodes import request_nodes, response_nodes
 from workbench.adapters._blocks.request import read_request
 from workbench.adapters._blocks.response import read_response
 from workbench.adapters._blocks.stream import BlockStreamDecoder
 from workbench.adapters._blocks.write import write_request
-from workbench.adapters._blocks.write_answer import events_of, write_response
+from workbench.adapters._blocks.write_answer import BlockWriter, write_response
 from workbench.adapters._completion_text import CompletionStreamDecoder
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
 from workbench.adapters._reading import decode_request
 from workbench.adapters._stream_exception import EXCEPTIONS, as_in_body, read_exception, write_exception
 from workbench.adapters._url import segment
+from workbench.adapters._writing import write_stream
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 from workbench.wire.jsontext import dumps, loads
@@ -151,14 +153,23 @@ class BedrockInvoke:
 
     def write_stream(self, response: ModelResponse) -> bytes:
         """The same as AWS event stream messages."""
-        pieces = []
-        for event in events_of(replace(response, error=None)) if response.messages or not response.error else ():
-            if response.error and event["type"] in ("message_delta", "message_stop"):
-                break
-            pieces.append(aws_message("chunk", sealed_payload(dumps(event))))
-        if response.error:
-            pieces.append(write_exception(response.error))
-        return b"".join(pieces)
+        return write_stream(self.stream_writer(), response)
+
+    def stream_writer(self) -> ChunkWriter:
+        """A fresh writer for one stream."""
+        return ChunkWriter()
+
+
+class ChunkWriter(BlockWriter):
+    """The same events, each in a message named ``chunk``; an error is a message of its own."""
+
+    content_type = "application/vnd.amazon.eventstream"
+
+    def end(self, response: ModelResponse) -> bytes:
+        return write_exception(response.error) if response.error else super().end(response)
+
+    def _event(self, event: dict[str, JsonValue]) -> bytes:
+        return aws_message("chunk", sealed_payload(dumps(event)))
 
 
 class ChunkDecoder:
@@ -177,6 +188,15 @@ class ChunkDecoder:
     def result(self) -> ModelResponse:
         """The answer so far."""
         return self._text.result() if self._text else replace(self._blocks.result(), protocol=PROTOCOL)
+
+    @property
+    def growing(self) -> Sequence[Growing]:
+        """Parts as they arrive."""
+        return (self._text or self._blocks).growing
+
+    def about(self) -> ModelResponse:
+        """The answer without its content."""
+        return (self._text or self._blocks).about()
 
 
 class _UnnamedBlocks(BlockStreamDecoder):

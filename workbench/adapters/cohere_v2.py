@@ -18,6 +18,7 @@ from workbench.adapters._events.request import CHOICES, PLACES, PROTOCOL, find_p
 from workbench.adapters._events.response import STOPS, read_response
 from workbench.adapters._events.stream import EventStreamDecoder
 from workbench.adapters._reading import decode_request
+from workbench.adapters._writing import write_stream
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolChoice, ToolDef
 from workbench.known import KnownMessages
 
@@ -144,7 +145,11 @@ class CohereV2:
 
     def write_stream(self, response: ModelResponse) -> bytes:
         """The same as events."""
-        return _events_write.write_stream(response)
+        return write_stream(self.stream_writer(), response)
+
+    def stream_writer(self) -> _events_write.EventWriter:
+        """A fresh writer for one stream."""
+        return _events_write.EventWriter()
 
 
 def _request_nodes(request: ModelRequest) -> tuple[Message, ...]:

@@ -27,10 +27,11 @@ from workbench.adapters._contents.request import (
 from workbench.adapters._contents.response import ENVELOPE as ANSWER_ENVELOPE
 from workbench.adapters._contents.response import KEYS, read_response, reason_of
 from workbench.adapters._contents.stream import ContentsStreamDecoder
-from workbench.adapters._contents.write import request_body, response_body, stream_body
+from workbench.adapters._contents.write import ContentsWriter, request_body, response_body
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
 from workbench.adapters._reading import decode_request
 from workbench.adapters._url import segment
+from workbench.adapters._writing import write_stream
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse, ToolDef
 from workbench.known import KnownMessages
 from workbench.wire.jsontext import loads
@@ -162,7 +163,11 @@ class Gemini:
 
     def write_stream(self, response: ModelResponse) -> bytes:
         """The same as server-sent events."""
-        return stream_body(response)
+        return write_stream(self.stream_writer(), response)
+
+    def stream_writer(self) -> ContentsWriter:
+        """A fresh writer for one stream."""
+        return ContentsWriter()
 
 
 def _request_nodes(request: ModelRequest, before: ModelRequest, body: JsonValue) -> tuple[Message, ...]:

@@ -17,6 +17,7 @@ from workbench.adapters._native.request import PLACES, PROTOCOL, find_params, re
 from workbench.adapters._native.response import read_response
 from workbench.adapters._native.stream import NativeStreamDecoder
 from workbench.adapters._reading import decode_request
+from workbench.adapters._writing import write_stream
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 from workbench.wire.stream import Framing
@@ -139,7 +140,11 @@ class Ollama:
 
     def write_stream(self, response: ModelResponse) -> bytes:
         """The same as lines of JSON."""
-        return _native_write.write_stream(response)
+        return write_stream(self.stream_writer(), response)
+
+    def stream_writer(self) -> _native_write.LineWriter:
+        """A fresh writer for one stream."""
+        return _native_write.LineWriter()
 
 
 def _is_ours(message: JsonValue) -> bool:

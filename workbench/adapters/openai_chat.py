@@ -21,6 +21,7 @@ from workbench.adapters._chat.response import read_response
 from workbench.adapters._chat.stream import ChatStreamDecoder
 from workbench.adapters._edits import answer_in, edit_answer, edit_request
 from workbench.adapters._reading import decode_request
+from workbench.adapters._writing import write_stream
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 
@@ -179,7 +180,11 @@ class OpenAIChat:
 
     def write_stream(self, response: ModelResponse) -> bytes:
         """The same as chunks."""
-        return _chat_write_answer.write_stream(response)
+        return write_stream(self.stream_writer(), response)
+
+    def stream_writer(self) -> _chat_write_answer.ChatWriter:
+        """A fresh writer for one stream."""
+        return _chat_write_answer.ChatWriter()
 
 
 def _is_ours(message: JsonValue) -> bool:

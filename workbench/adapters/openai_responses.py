@@ -16,8 +16,9 @@ from workbench.adapters._items.request import PROTOCOL, read_request
 from workbench.adapters._items.response import read_response
 from workbench.adapters._items.stream import ItemStreamDecoder
 from workbench.adapters._items.write import UNKNOWN, write_request, write_response
-from workbench.adapters._items.write_stream import write_stream
+from workbench.adapters._items.write_stream import ItemWriter
 from workbench.adapters._reading import decode_request
+from workbench.adapters._writing import write_stream
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 from workbench.wire.stream import read_stream
@@ -87,7 +88,7 @@ class OpenAIResponses:
         effort_is_thinking=True,
         schema_required={"name": "answer"},
         usage_needed=frozenset(("input", "output", "cache_read", "cache_write", "reasoning")),
-        answer_needs={**UNKNOWN, "id of each message": ""},
+        answer_needs={**UNKNOWN, "id of each message": "msg_0"},
         error_fields=frozenset(("type", "param", "code")),
         stop_required=True,
         stop_is_end=True,
@@ -180,7 +181,11 @@ class OpenAIResponses:
 
     def write_stream(self, response: ModelResponse) -> bytes:
         """The same as a stream."""
-        return write_stream(response)
+        return write_stream(self.stream_writer(), response)
+
+    def stream_writer(self) -> ItemWriter:
+        """A fresh writer for one stream."""
+        return ItemWriter()
 
 
 def _is_item(value: JsonValue) -> bool:

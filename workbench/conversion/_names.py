@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -64,10 +65,10 @@ class Ids:
         given = [old for _, part in places if (old := _id(part))]
         self.names = {p.id: p.name for _, p in places if isinstance(p, ToolCallIR) and p.id and p.name}
         missing = _pairs(places)
-        count = len(dict.fromkeys(missing.values()))
-        made = rewritten([*dict.fromkeys(given), *(f"\0{n}" for n in range(count))], fits, capabilities.id_max_length)
+        total = len(dict.fromkeys(missing.values()))
+        made = rewritten([*dict.fromkeys(given), *(f"\0{n}" for n in range(total))], fits, capabilities.id_max_length)
         self.new = {old: made[old] for old in given}
-        named = _positional(count, set(self.new.values()), fits) or [made[f"\0{n}"] for n in range(count)]
+        named = _positional(total, set(self.new.values()), fits) or [made[f"\0{n}"] for n in range(total)]
         self.made: dict[Place, str] = {place: named[n] for place, n in missing.items()}
         self.called = {n: p.name for place, p in places if (n := missing.get(place)) is not None and _is_call(p)}
         self.numbers = missing
@@ -81,6 +82,64 @@ class Ids:
         if place in self.numbers:
             return self.called.get(self.numbers[place])
         return self.names.get(result.tool_call_id or "")
+
+
+class AnswerIds:
+    """The same for an answer whose calls come one after the other.
+
+    Args:
+        capabilities: of the target.
+        choose: old id (None where there is none) → the one to write, None for the one that is made here.
+    """
+
+    called: Mapping[int, str | None] = {}
+    numbers: Mapping[Place, int] = {}
+
+    def __init__(self, capabilities: Capabilities, choose: Callable[[str | None], str | None] | None = None) -> None:
+        self._fits = fitting(capabilities.id_pattern, capabilities.id_max_length)
+        self._longest = capabilities.id_max_length
+        self._choose = choose or (lambda old: None)
+        self._taken: set[str] = set()
+        self._unnamed: list[str] = []
+        self.new: dict[str, str] = {}
+        self.made: dict[Place, str] = {}
+        self.origin: dict[str, str | None] = {}
+
+    def take(self, old: str | None) -> str:
+        """The id of the next call."""
+        if old and old in self.new:
+            return self.new[old]
+        new = self._choose(old) or self._free(old)
+        self._taken.add(new)
+        if old:
+            self.new[old] = new
+        else:
+            self._unnamed.append(new)
+        if new != old:
+            self.origin[new] = old
+        return new
+
+    def settle(self, messages: Sequence[Message]) -> None:
+        """Give ids to the calls of the whole answer, those that have theirs the same."""
+        self.made.clear()
+        unnamed = iter(tuple(self._unnamed))
+        for place, part in _places(messages):
+            if not _id(part):
+                self.made[place] = next(unnamed, None) or self.take(None)
+            else:
+                self.take(_id(part))
+
+    def name_of(self, place: Place, result: ToolResultIR) -> str | None:
+        """An answer holds no results that a client gave."""
+        return None
+
+    def _free(self, old: str | None) -> str:
+        words = (
+            _candidates(old, self._longest) if old else (f"call_{n + 1}" for n in itertools.count(len(self._unnamed)))
+        )
+        if old and self._fits(old) and old not in self._taken:
+            return old
+        return next(word for word in words if word not in self._taken and (not old or self._fits(word)))
 
 
 def _id(part: ToolCallIR | ToolResultIR) -> str | None:

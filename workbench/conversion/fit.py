@@ -14,7 +14,7 @@ Decisions of this module, each told in the loss it leaves:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from workbench.adapters import Capabilities
 from workbench.conversion import _parts, _request, _response
 from workbench.conversion._caching import is_mark, marked
 from workbench.conversion._ledger import Ledger, Loss
-from workbench.conversion._names import Ids
+from workbench.conversion._names import AnswerIds, Ids
 from workbench.conversion._places import Places
 from workbench.conversion._reasoning import fit_reasoning, joined
 from workbench.conversion.normal import NormalRequest, NormalResponse, append, rebased
@@ -65,7 +65,7 @@ def fit_request(normal: NormalRequest, capabilities: Capabilities, body: bytes =
         ledger.lose(*loss)
     names = _request.tool_names(request, capabilities)
     ids = Ids(request.messages, capabilities)
-    cut = _Cut(capabilities, ledger, ids, names)
+    cut = Cut(capabilities, ledger, ids, names)
     system, messages = cut.conversation(request)
     tools = _request.fit_tools(request, capabilities, ledger, places)
     params = _request.fit_params(normal.params, capabilities, ledger)
@@ -92,14 +92,17 @@ def fit_request(normal: NormalRequest, capabilities: Capabilities, body: bytes =
     return Fitted(meant, ledger.losses(), cut.changed())
 
 
-def fit_response(normal: NormalResponse, capabilities: Capabilities, body: bytes = b"") -> Fitted:
-    """Cut an answer. ``body`` as above."""
+def fit_response(
+    normal: NormalResponse, capabilities: Capabilities, body: bytes = b"", given: AnswerIds | None = None
+) -> Fitted:
+    """Cut an answer. ``body`` as above; ``given``: ids that its calls have already."""
     response, ledger, places = normal.response, Ledger(), Places(body)
     for loss in normal.losses:
         ledger.lose(*loss)
     messages = _choices(response, capabilities, ledger)
-    ids = Ids(messages, capabilities)
-    cut = _Cut(capabilities, ledger, ids, NOTHING, is_answer=True)
+    if given:
+        given.settle(messages)
+    cut = Cut(capabilities, ledger, given or Ids(messages, capabilities), NOTHING, is_answer=True)
     fitted = tuple(Message("assistant", cut.answer(n, message)) for n, message in enumerate(messages))
     is_complete = response.is_complete and not (response.error and response.is_stream)
     if not is_complete and not response.is_stream and not response.error:
@@ -141,14 +144,14 @@ def _choices(response: ModelResponse, capabilities: Capabilities, ledger: Ledger
     return messages
 
 
-class _Cut:
+class Cut:
     """Cuts the messages of one conversation."""
 
     def __init__(
         self,
         capabilities: Capabilities,
         ledger: Ledger,
-        ids: Ids,
+        ids: Ids | AnswerIds,
         names: Mapping[str, str],
         *,
         is_answer: bool = False,
@@ -233,23 +236,13 @@ class _Cut:
 
     def answer(self, number: int, message: Message) -> tuple[Part, ...]:
         """The parts of an answer, in an order the target can say."""
-        capabilities, kept, pointers = self._capabilities, list[Part](), list[str]()
+        kept, pointers = list[Part](), list[str]()
         for n, part in enumerate(message.parts):
             pointer = message.absolute(part)
-            made: Part | None = None
-            if isinstance(part, Text):
-                made = _parts.fit_text(part, pointer, capabilities, self._ledger)
-                if "think>" in part.text and Carrier.THINK_TEXT in capabilities.reasoning:
-                    self._ledger.lose(pointer, "a text with tags that readers take for reasoning", "written as it is")
-            elif isinstance(part, Reasoning):
-                made = fit_reasoning(part, pointer, capabilities, self._ledger)
-            elif isinstance(part, ToolCallIR) and not part.is_server:
-                made = self._call((number, n), part, pointer)
-            elif isinstance(part, Opaque) and (refusal := _refusal(part)):
-                self._ledger.lose(pointer, "a refusal, apart from other text", "written as text")
-                made = _parts.fit_text(Text(refusal, source=part.source), pointer, capabilities, self._ledger)
-            else:
-                self._drop(part, pointer)
+            if self._is_repeated(part, message.parts[:n]):
+                self._ledger.lose(pointer, "reasoning that is said a second time")
+                continue
+            made = self.part((number, n), part, pointer)
             if made:
                 kept.append(made)
                 pointers.append(pointer)
@@ -257,6 +250,29 @@ class _Cut:
                 kept.pop()
                 self._ledger.lose(pointers.pop(), "a signature of what is left out")
         return self._shaped(message, kept, pointers)
+
+    def _is_repeated(self, part: Part, before: Sequence[Part]) -> bool:
+        """Some servers say what they think in one string, and once more with its kind: only one of the two is left."""
+        if not isinstance(part, Reasoning) or part.carrier is not Carrier.REASONING_DETAILS:
+            return False
+        said = [p.text for p in before if isinstance(p, Reasoning) and p.carrier is not part.carrier]
+        return part.carrier not in self._capabilities.reasoning and part.text in said
+
+    def part(self, place: tuple[int, int], part: Part, pointer: str) -> Part | None:
+        """One part of an answer; None where the target cannot hold it."""
+        if isinstance(part, Text):
+            if "think>" in part.text and Carrier.THINK_TEXT in self._capabilities.reasoning:
+                self._ledger.lose(pointer, "a text with tags that readers take for reasoning", "written as it is")
+            return _parts.fit_text(part, pointer, self._capabilities, self._ledger)
+        if isinstance(part, Reasoning):
+            return fit_reasoning(part, pointer, self._capabilities, self._ledger)
+        if isinstance(part, ToolCallIR) and not part.is_server:
+            return self._call(place, part, pointer)
+        if isinstance(part, Opaque) and (refusal := _refusal(part)):
+            self._ledger.lose(pointer, "a refusal, apart from other text", "written as text")
+            return _parts.fit_text(Text(refusal, source=part.source), pointer, self._capabilities, self._ledger)
+        self._drop(part, pointer)
+        return None
 
     def _append(self, messages: list[Message], made: Message) -> None:
         """Add a message; an answer that now follows another, since what stood between is gone, is one with it."""

@@ -69,7 +69,7 @@ def normal_request(request: ModelRequest, adapter: Adapter) -> NormalRequest:
     """A request of the adapter's protocol in normal form."""
     ledger = Ledger()
     messages = list[Message]()
-    system = [*_normal_parts(request.system)]
+    system = [*normal_parts(request.system)]
     for message in request.messages:
         ledger.lose_keys(message.pointer, message.extra)
         if message.role in INSTRUCTING:
@@ -165,10 +165,11 @@ def _lose_role(message: Message, ledger: Ledger) -> None:
 
 
 def _plain(message: Message, role: str) -> Message:
-    return Message(role, _normal_parts(message.parts), pointer=message.pointer)
+    return Message(role, normal_parts(message.parts), pointer=message.pointer)
 
 
-def _normal_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
+def normal_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Parts in normal form."""
     return tuple(_normal_part(part) for part in parts if not _is_empty(part))
 
 
@@ -186,7 +187,7 @@ def _normal_part(part: Part) -> Part:
         own = (part.raw, part.is_server, part.error, part.extra, part.source)
         return ToolCallIR(part.id, part.name, part.input, kind, *own)
     if isinstance(part, ToolResultIR):
-        inner = _normal_parts(part.content)
+        inner = normal_parts(part.content)
         return part if inner == part.content else replace(part, content=inner)
     if isinstance(part, Media):
         return _normal_media(part)

@@ -43,6 +43,7 @@ class BlockStreamDecoder:
         }
         self._body: dict[str, JsonValue] = {}
         self._blocks: list[StreamedBlock] = []
+        self.growing: list[StreamedBlock] = []
         self._open: dict[JsonValue, StreamedBlock] = {}
         self._latest: dict[JsonValue, StreamedBlock] = {}  # by index, stopped or not
         self._strays: dict[tuple[JsonValue, str], StreamedBlock] = {}  # deltas without a block of their own
@@ -95,6 +96,10 @@ class BlockStreamDecoder:
             finish_events=self._finish,
         )
 
+    def about(self) -> ModelResponse:
+        """The answer without its content."""
+        return ModelResponse(**envelope(self._body), is_stream=True)
+
     def _message_start(self, number: int, value: dict[str, JsonValue]) -> None:
         message = self._object(number, value, "message")
         if self._is_started:
@@ -107,13 +112,14 @@ class BlockStreamDecoder:
         for n, block in enumerate(content if isinstance(content, list) else ()):
             self._latest[n] = opened = StreamedBlock(block, number, f"/message/content/{n}")
             self._blocks.append(opened)
+            self.growing.append(opened)
 
     def _abandon(self, number: int) -> None:
         """A stream that begins again: what came before belongs to an attempt that was given up."""
         left = [block.value() for block in self._blocks]
         self._fault("stream.block-order", f"a second message_start: the message begins again{_lost(left)}", number)
         self._abandoned.append({**self._body, "content": left})
-        for held in (self._blocks, self._reused):
+        for held in (self._blocks, self._reused, self.growing):
             held.clear()
         for by_index in (self._open, self._latest, self._strays):
             by_index.clear()
@@ -130,6 +136,7 @@ class BlockStreamDecoder:
             before = next(iter(self._open))
             self._fault("stream.block-order", f"block {index} starts before block {before} has stopped", number)
         self._blocks.append(block)
+        self.growing.append(block)
         self._open[index] = self._latest[index] = block
 
     def _block_delta(self, number: int, value: dict[str, JsonValue]) -> None:
@@ -203,6 +210,7 @@ class BlockStreamDecoder:
             self._fault("stream.block-order", f"the stop of block {index}, which is not open", number)
         else:
             block.events.append(number)
+            block.is_over = True
 
     def _message_delta(self, number: int, value: dict[str, JsonValue]) -> None:
         delta = self._object(number, value, "delta")

@@ -10,7 +10,7 @@ from workbench.adapters._blocks.content import read_block
 from workbench.adapters._pieces import Pieces
 from workbench.adapters._reading import Notes
 from workbench.errors import WireError
-from workbench.ir import JsonValue, Part, Segment, Source, ToolCallIR, ToolResultIR
+from workbench.ir import Carrier, JsonValue, Part, Reasoning, Segment, Source, Text, ToolCallIR, ToolResultIR
 from workbench.wire.jsontext import loads
 
 DELTAS: Mapping[str, tuple[str, str, str]] = {
@@ -20,6 +20,9 @@ DELTAS: Mapping[str, tuple[str, str, str]] = {
     "input_json_delta": ("partial_json", "tool_use", "input"),
 }
 """Type of a delta → its key, the type of block it belongs to, and the key of the block that it makes grow."""
+
+_MAIN: Mapping[JsonValue, str] = {kind: delta for delta, (_, kind, name) in DELTAS.items() if name != "signature"}
+"""Type of a block → the deltas of its string."""
 
 CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _KNOWN = ("text", "thinking", "redacted_thinking", "tool_use")
@@ -56,13 +59,15 @@ class StreamedBlock:
         origin: pointer of the block in that event.
     """
 
-    __slots__ = ("_start", "_value", "_wrong", "events", "is_whole", "kind", "origin", "tracks")
+    __slots__ = ("_start", "_value", "_wrong", "events", "is_over", "is_whole", "kind", "origin", "tracks")
+    is_tagged = False
 
     def __init__(self, start: JsonValue, event: int, origin: str = "/content_block") -> None:
         self.kind = start.get("type") if isinstance(start, dict) else None
         self.origin = origin
         self.tracks: dict[str, Track] = {}  # by type of delta
         self.events = [event]  # all but those in the tracks
+        self.is_over = False  # it has stopped
         self.is_whole = True  # nothing was added but strings that grew
         self._start = event
         self._wrong = None if isinstance(start, dict) else (start,)
@@ -109,6 +114,26 @@ class StreamedBlock:
     def all_events(self) -> tuple[int, ...]:
         """Every event that took part, in order."""
         return tuple(sorted(set(self.events).union(*(t.pieces.events for t in self.tracks.values()))))
+
+    def begun(self) -> Part | None:
+        """The part without its string; None for one whose start does not tell, and for all that comes whole."""
+        if self.kind == "text":
+            return Text("")
+        if self.kind == "thinking":
+            return Reasoning(Carrier.THINKING, "")
+        call_id, name = self._value.get("id"), self._value.get("name")
+        if self.kind == "tool_use" and isinstance(call_id, str) and isinstance(name, str):
+            return ToolCallIR(call_id, name, None, "anthropic")
+        return None
+
+    def since(self, count: int) -> list[str]:
+        """Pieces of its string."""
+        track = self.tracks.get(_MAIN.get(self.kind, ""))
+        return track.pieces.texts[count:] if track else []
+
+    def parts(self) -> tuple[Part, ...]:
+        """The part so far."""
+        return (self.part("", Notes()),)
 
     def value(self) -> JsonValue:
         """The block as it would stand in a body, strings joined; arguments as the text they are."""

@@ -5,10 +5,10 @@ Facts: ``types/message.py``, ``types/raw_*_event.py`` and ``types/usage.py`` of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 
 from workbench.adapters._blocks.write import write_block
-from workbench.ir import ApiError, JsonValue, ModelResponse, Usage
+from workbench.ir import ApiError, JsonValue, ModelResponse, Part, Reasoning, Usage
 from workbench.wire.jsontext import dumps
 
 _REASONS = {
@@ -18,6 +18,19 @@ _REASONS = {
     "filter": "refusal",
     "pause": "pause_turn",
 }
+_EMPTY: Mapping[JsonValue, tuple[tuple[str, JsonValue], ...]] = {
+    "text": (("text", ""),),
+    "thinking": (("thinking", ""), ("signature", "")),
+    "tool_use": (("input", {}),),
+}
+"""Type of a block → what it holds when it opens, where more of it follows."""
+
+_DELTAS: Mapping[JsonValue, tuple[str, str]] = {
+    "text": ("text_delta", "text"),
+    "thinking": ("thinking_delta", "thinking"),
+    "tool_use": ("input_json_delta", "partial_json"),
+}
+"""Type of a block → the type of the deltas of its string, and their key."""
 
 
 def write_response(response: ModelResponse) -> dict[str, JsonValue]:
@@ -32,53 +45,56 @@ def write_response(response: ModelResponse) -> dict[str, JsonValue]:
     return body
 
 
-def write_stream(response: ModelResponse) -> bytes:
-    """The same as events, ended by ``message_stop`` where the answer is complete."""
-    return b"".join(
-        b"event: %s\ndata: %s\n\n" % (str(event["type"]).encode(), dumps(event)) for event in events_of(response)
-    )
+class BlockWriter:
+    """Writes the events of one stream: a block opens empty, its strings come, then it stops."""
 
+    content_type = "text/event-stream"
 
-def events_of(response: ModelResponse) -> Iterator[dict[str, JsonValue]]:
-    """The parsed events of an answer in normal form."""
-    if response.messages or not response.error:
+    def __init__(self) -> None:
+        self._index = -1
+        self._kind: JsonValue = ""
+
+    def start(self, response: ModelResponse) -> bytes:
         start = _envelope(response) | {"content": [], "stop_reason": None}
         if response.usage:
             start["usage"] = {"input_tokens": response.usage.input or 0, "output_tokens": 0}
-        yield {"type": "message_start", "message": start}
-        blocks = [write_block(part) for message in response.messages for part in message.parts]
-        for n, block in enumerate(blocks):
-            yield from ({"index": n} | event for event in _block_events(block))
-    if response.error:
-        yield _error(response.error)
-        return
-    if response.stop is not None or response.usage:
-        ended: dict[str, JsonValue] = {"stop_reason": _REASONS.get(response.stop or ""), "stop_sequence": None}
-        counts = {"usage": _usage(response.usage)} if response.usage else {}
-        yield {"type": "message_delta", "delta": ended, **counts}
-    if response.is_complete:
-        yield {"type": "message_stop"}
+        return self._event({"type": "message_start", "message": start})
 
+    def choice(self, number: int) -> bytes:
+        return b""
 
-def _block_events(block: dict[str, JsonValue]) -> Iterator[dict[str, JsonValue]]:
-    """A block opens empty, then its texts come, then it stops; what is no text comes whole."""
-    opened, deltas = dict(block), list[JsonValue]()
-    match block["type"]:
-        case "text":
-            opened["text"] = ""
-            deltas.append({"type": "text_delta", "text": block["text"]})
-        case "thinking":
-            opened["thinking"] = ""
-            deltas.append({"type": "thinking_delta", "thinking": block["thinking"]})
-            if "signature" in block:
-                opened["signature"] = ""
-                deltas.append({"type": "signature_delta", "signature": block["signature"]})
-        case "tool_use":
-            opened["input"] = {}
-            deltas.append({"type": "input_json_delta", "partial_json": dumps(block["input"]).decode()})
-    yield {"type": "content_block_start", "content_block": opened}
-    yield from ({"type": "content_block_delta", "delta": delta} for delta in deltas)
-    yield {"type": "content_block_stop"}
+    def open(self, part: Part) -> bytes:
+        self._index += 1
+        block = write_block(part)
+        self._kind = block["type"]
+        block.update((key, empty) for key, empty in _EMPTY.get(self._kind, ()) if key in block)
+        return self._event({"type": "content_block_start", "index": self._index, "content_block": block})
+
+    def grow(self, text: str) -> bytes:
+        kind, key = _DELTAS[self._kind]
+        return self._delta({"type": kind, key: text})
+
+    def close(self, part: Part) -> bytes:
+        signature = part.signature if isinstance(part, Reasoning) and part.text is not None else None
+        proof = self._delta({"type": "signature_delta", "signature": signature}) if signature is not None else b""
+        return proof + self._event({"type": "content_block_stop", "index": self._index})
+
+    def end(self, response: ModelResponse) -> bytes:
+        """Ended by ``message_stop`` where the answer is complete."""
+        if response.error:
+            return self._event(_error(response.error))
+        written = b""
+        if response.stop is not None or response.usage:
+            ended: dict[str, JsonValue] = {"stop_reason": _REASONS.get(response.stop or ""), "stop_sequence": None}
+            counts = {"usage": _usage(response.usage)} if response.usage else {}
+            written = self._event({"type": "message_delta", "delta": ended, **counts})
+        return written + (self._event({"type": "message_stop"}) if response.is_complete else b"")
+
+    def _delta(self, delta: dict[str, JsonValue]) -> bytes:
+        return self._event({"type": "content_block_delta", "index": self._index, "delta": delta})
+
+    def _event(self, event: dict[str, JsonValue]) -> bytes:
+        return b"event: %s\ndata: %s\n\n" % (str(event["type"]).encode(), dumps(event))
 
 
 def _envelope(response: ModelResponse) -> dict[str, JsonValue]:

@@ -7,9 +7,10 @@ an anomaly, written down once for all the blocks that do it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from workbench.adapters import Growing
 from workbench.adapters._chat.response import contradiction, describe, error_of, read_usage, text_of
 from workbench.adapters._chat.streamed import Choice
 from workbench.adapters._error_body import read_error
@@ -88,6 +89,16 @@ class ChatStreamDecoder:
             finish_events=tuple(choices[0].finish_events) if choices else (),
         )
 
+    @property
+    def growing(self) -> Sequence[Growing]:
+        """Parts as they arrive."""
+        return next((choice.growing for choice in self._choices.values()), ())
+
+    def about(self) -> ModelResponse:
+        """The answer without its content."""
+        top = {**self._top, "id": self._id, "model": self._model}
+        return describe(top, None, messages=(), usage=read_usage(self._usage), is_stream=True)
+
     def _note(self, slug: str, message: str, pointer: str, event: int) -> None:
         self._noted.setdefault((slug, message, pointer), []).append(event)
 
@@ -161,6 +172,8 @@ class ChatStreamDecoder:
             choice.feed(value["message"], number, f"/choices/{position}/message")
         elif delta is not None:
             self._note("content.shape", f"a delta that is {kind_of(delta)}, not an object", choice.pointer, number)
+        if reason is not None:
+            choice.calls.leave()
         if not value.keys() <= _CHOICE_KEYS:
             choice.beside.update((k, v) for k, v in value.items() if k not in _CHOICE_KEYS and v is not None)
 

@@ -11,11 +11,18 @@ from dataclasses import replace
 from workbench.adapters._chat.message import read_message
 from workbench.adapters._chat.streamed_calls import Call, Calls, Note
 from workbench.adapters._chat.streamed_lists import Contents, Details, Item
+from workbench.adapters._growing import Run
 from workbench.adapters._pieces import Node, Pieces, locate
 from workbench.adapters._reading import Notes, kind_of
-from workbench.ir import Anomaly, JsonValue, Message
+from workbench.ir import Anomaly, Carrier, JsonValue, Message, Reasoning, Text
 
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
+_THOUGHTS = ("reasoning_content", "reasoning")
+_BEGUN: Mapping[str, Text | Reasoning] = {
+    "content": Text(""),
+    "reasoning_content": Reasoning(Carrier.REASONING_CONTENT, ""),
+    "reasoning": Reasoning(Carrier.REASONING, ""),
+}
 
 
 class Choice:
@@ -33,6 +40,8 @@ class Choice:
         self.finish_reason: str | None = None
         self.finish_events: list[int] = []
         self.calls = Calls(note)
+        self.growing: list[Run | Item | Call] = []
+        self._at = ""  # the key of the string or list that grows
         self._role: str | None = None
         self._extra: dict[str, JsonValue] = {}
         self._legacy = Call("/function_call", "function_call")
@@ -52,30 +61,61 @@ class Choice:
                 continue
             pieces = self._texts.get(name)
             if pieces is not None and type(value) is str:
+                if name != self._at:
+                    self._turn(name)
                 pieces.texts.append(value)
                 pieces.events.append(event)
                 pieces.pointers.append(self._pointers[name])
             elif name == "tool_calls" and type(value) is list:
+                if name != self._at:
+                    self._turn(name)
+                begun = len(self.calls.calls)
                 self.calls.feed(value, event, self._pointers[name])
+                self.growing += self.calls.calls[begun:]
             else:
                 self._feed_other(name, value, event)
         if self._role is None and isinstance(delta.get("role"), str):
             self._role = delta["role"]
 
     def _feed_other(self, name: str, value: JsonValue, event: int) -> None:
-        pointer = f"{self._base}/{name}"
         if name == "content" and isinstance(value, list | str):
             if self._contents is None:  # from now on, text is one part of several
                 self._contents = Contents(self._texts.pop("content"))
-            self._contents.feed(value, event, pointer)
+            self._feed_list(self._contents, name, value, event)
         elif name == "reasoning_details":
-            self._details.feed(value, event, pointer)
+            self._feed_list(self._details, name, value, event)
         elif name == "function_call" and isinstance(value, dict):
             self.calls.grow(self._legacy, {}, value, event, self._base)
         elif name in _TEXTS or name == "tool_calls":
             self._note("content.shape", f"{name!r} in a delta is {kind_of(value)}", f"/{name}", event)
         else:
             self._extra[name] = value
+
+    def _feed_list(self, held: Contents | Details, name: str, value: JsonValue, event: int) -> None:
+        """Take what a list gets. Entries that repeat reasoning which came as a string are no parts that arrive."""
+        begun = len(held.items)
+        held.feed(value, event, f"{self._base}/{name}")
+        if name == "content" or not any(self._texts.get(key) for key in _THOUGHTS):
+            if name != self._at:
+                self._turn(name)
+            for item in held.items[begun:]:
+                self._end()
+                self.growing.append(item)
+
+    def _turn(self, name: str) -> None:
+        """From now on another string or list grows."""
+        self._end()
+        self.calls.leave()
+        self._at = name
+        if name in _BEGUN and name in self._texts:
+            self.growing.append(Run(_BEGUN[name], self._texts[name], is_tagged=name == "content"))
+
+    def _end(self) -> None:
+        last = self.growing[-1] if self.growing else None
+        if isinstance(last, Run):
+            last.end()
+        elif isinstance(last, Item):
+            last.is_over = True
 
     def result(self) -> tuple[Message, list[Anomaly]]:
         """The message so far, and what is wrong with it."""

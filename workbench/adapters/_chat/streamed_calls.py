@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from workbench.adapters._chat.calls import read_call
 from workbench.adapters._pieces import Node, Pieces
-from workbench.adapters._reading import kind_of
-from workbench.ir import JsonValue
+from workbench.adapters._reading import Notes, kind_of
+from workbench.errors import WireError
+from workbench.ir import JsonValue, Part, ToolCallIR
+from workbench.wire.jsontext import loads
 
 Delta: TypeAlias = Mapping[str, JsonValue]
 Note: TypeAlias = Callable[[str, str, str, int], None]
@@ -34,14 +37,17 @@ class Call:
         "has_empty_id",
         "id",
         "inner",
+        "is_over",
         "key",
         "kind",
         "name",
         "name_length",
         "object",
         "text",
+        "tried",
         "whole",
     )
+    is_tagged = False
 
     def __init__(self, at: str, key: str) -> None:
         self.at = at
@@ -55,6 +61,33 @@ class Call:
         self.extra: dict[str, JsonValue] = {}
         self.inner: dict[str, JsonValue] = {}
         self.events: list[int] = []
+        self.is_over = False
+        self.tried = 0  # how many pieces there were when it was last looked whether they are all
+
+    def leave(self) -> None:
+        """Something else goes on: the call is over if its arguments are whole.
+
+        Where they are not it is not asked again until there are twice as many, so that asking stays linear.
+        """
+        count = len(self.text.texts)
+        if not self.is_over and count >= 2 * self.tried:
+            self.tried = count
+            self.is_over = self.object is not None or _is_json(self.text.text)
+
+    def begun(self) -> Part | None:
+        """The call without its arguments, once they come: some servers send the name in pieces."""
+        texts = self.text.texts
+        if self.key != "function" or not self.name or not texts or not texts[-1]:
+            return None
+        return ToolCallIR(self.id.text or None, self.name.text, None, "openai")
+
+    def since(self, count: int) -> list[str]:
+        """Pieces of its arguments."""
+        return self.text.texts[count:] if self.arguments is self.text else []
+
+    def parts(self) -> tuple[Part, ...]:
+        """The call so far."""
+        return (read_call(self.value(), "", Notes()),)
 
     @property
     def argument_key(self) -> str:
@@ -102,7 +135,14 @@ class Calls:
         self._by_index: dict[int, Call] = {}
         self._by_id: dict[str, Call] = {}
         self._unnumbered: tuple[Call, int] | None = None  # the first call without an index, and where it began
+        self._current: Call | None = None
         self._note = note
+
+    def leave(self) -> None:
+        """Something else than calls goes on."""
+        if self._current:
+            self._current.leave()
+            self._current = None
 
     def feed(self, deltas: list[JsonValue], event: int, base: str) -> None:
         """Take one list of deltas that stands at pointer ``base`` in the data of a block."""
@@ -118,6 +158,9 @@ class Calls:
             call = self._by_index.get(index) if type(index) is int else None
             if call is None or delta.get("id") or function.get("name"):
                 call = self._find(delta, function, event)
+            if call is not self._current:
+                self.leave()
+                self._current = call
             self.grow(call, delta, function, event, f"{base}/{n}")
 
     def _find(self, delta: Delta, function: Delta, event: int) -> Call:
@@ -204,6 +247,14 @@ class Calls:
             call.extra.update((k, v) for k, v in delta.items() if k not in _KNOWN and v is not None)
         if len(function) > 1:
             call.inner.update((k, v) for k, v in function.items() if k not in _KNOWN_INSIDE and v is not None)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        loads(text)
+    except WireError:
+        return False
+    return True
 
 
 def _is_another(call: Call, call_id: JsonValue, name: JsonValue) -> bool:

@@ -2,25 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from workbench.adapters._chat.message import read_message
 from workbench.adapters._chat.streamed_calls import Note
 from workbench.adapters._pieces import Node, Pieces
-from workbench.adapters._reading import kind_of
-from workbench.ir import JsonValue
+from workbench.adapters._reading import Notes, kind_of
+from workbench.ir import Carrier, JsonValue, Part, Reasoning, Text
 
+_DETAILS = "reasoning_details"
 _JOINED = ("text", "summary")
 _WHOLE = ("signature", "data")
+_READABLE = ("/text", "/thinking/0/text", "/thinking", "/summary")
 
 
 class Item:
     """One entry of such a list: its strings by pointer suffix, and what else it holds."""
 
-    __slots__ = ("rest", "strings")
+    __slots__ = ("is_over", "key", "rest", "strings")
 
-    def __init__(self, rest: JsonValue) -> None:
+    def __init__(self, rest: JsonValue, key: str = "content") -> None:
         self.rest = rest
+        self.key = key  # of the list in the message
         self.strings: dict[str, Pieces] = {}
+        self.is_over = False
+
+    @property
+    def is_tagged(self) -> bool:
+        """Text of the model may hold reasoning in tags."""
+        return self.key == "content"
+
+    def begun(self) -> Part | None:
+        """The part without its string."""
+        kind = self.rest.get("type") if isinstance(self.rest, dict) else None
+        if kind is None or not _main(self.strings):
+            return None
+        if self.key != "content":
+            return Reasoning(Carrier.REASONING_DETAILS, "")
+        return Text("") if kind == "text" else Reasoning(Carrier.THINKING_CHUNK, "") if kind == "thinking" else None
+
+    def since(self, count: int) -> list[str]:
+        """Pieces of its string."""
+        pieces = _main(self.strings)
+        return pieces.texts[count:] if pieces else []
+
+    def parts(self) -> tuple[Part, ...]:
+        """What it adds up to so far."""
+        return read_message({self.key: [self.value()]}, "", Notes(), is_answer=True).parts
 
     def add(self, suffix: str, text: str, event: int, pointer: str) -> None:
         """Take a piece of one of its strings."""
@@ -41,6 +69,11 @@ class Item:
     def node(self) -> Node:
         """Where its strings came from."""
         return self.strings
+
+
+def _main(strings: Mapping[str, Pieces]) -> Pieces | None:
+    """The string that can be read."""
+    return next((strings[suffix] for suffix in _READABLE if suffix in strings), None)
 
 
 class Contents:
@@ -102,7 +135,7 @@ class Details:
             return
         for n, entry in enumerate(value):
             if not isinstance(entry, dict):
-                self.items.append(Item(entry))
+                self.items.append(Item(entry, _DETAILS))
                 continue
             item = self._item(entry)
             strings = dict(self._strings(entry))
@@ -116,7 +149,7 @@ class Details:
         key = (index if type(index) is int else None, str(entry.get("type")))
         item = self._open.get(key)
         if item is None or any(entry.get(name) and f"/{name}" in item.strings for name in _WHOLE):
-            item = self._open[key] = Item({})
+            item = self._open[key] = Item({}, _DETAILS)
             self.items.append(item)
         return item
 

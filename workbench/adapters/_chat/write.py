@@ -12,7 +12,7 @@ from workbench.adapters._chat import params as _chat_params
 from workbench.adapters._params import write_params
 from workbench.ir import Carrier, JsonValue, Media, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolDef
 
-_FIELDS = {Carrier.REASONING_CONTENT: "reasoning_content", Carrier.REASONING: "reasoning"}
+FIELDS = {Carrier.REASONING_CONTENT: "reasoning_content", Carrier.REASONING: "reasoning"}
 _CHOICES = {"auto": "auto", "none": "none", "any": "required"}
 
 
@@ -41,16 +41,16 @@ def write_answer(message: Message) -> dict[str, JsonValue]:
     said: dict[str, JsonValue] = {"role": "assistant"}
     details, thought = list[JsonValue](), ""
     for _, reasoning in message.reasoning():
-        if reasoning.carrier in _FIELDS:
-            said[_FIELDS[reasoning.carrier]] = reasoning.text
+        if reasoning.carrier in FIELDS:
+            said[FIELDS[reasoning.carrier]] = reasoning.text
         elif reasoning.carrier is Carrier.THINK_TEXT:
             thought += f"<think>{reasoning.text}</think>"
         else:
-            details.append(_detail(reasoning))
+            details.append(write_detail(reasoning))
     if details:
         said["reasoning_details"] = details
     said["content"] = _content([p for p in message.parts if isinstance(p, Text)], thought)
-    calls = [_call(part) for part in message.parts if isinstance(part, ToolCallIR)]
+    calls = [write_call(part) for part in message.parts if isinstance(part, ToolCallIR)]
     if calls:
         said["tool_calls"] = calls
     return said
@@ -106,13 +106,15 @@ def _content(texts: Sequence[Text], thought: str) -> JsonValue:
     return said[0] if len(said) == 1 else [{"type": "text", "text": text} for text in said]
 
 
-def _detail(reasoning: Reasoning) -> JsonValue:
+def write_detail(reasoning: Reasoning) -> JsonValue:
+    """An entry of ``reasoning_details``."""
     kind = "text" if reasoning.text is not None else "encrypted"
     held = {"text": reasoning.text, "signature": reasoning.signature, "data": reasoning.data}
     return {"type": f"reasoning.{kind}"} | {k: v for k, v in held.items() if v is not None}
 
 
-def _call(call: ToolCallIR) -> JsonValue:
+def write_call(call: ToolCallIR) -> dict[str, JsonValue]:
+    """A call."""
     key, text = ("custom", "input") if call.format == "custom" else ("function", "arguments")
     own = {} if call.id is None else {"id": call.id}
     named = {} if call.name is None else {"name": call.name}

@@ -6,10 +6,8 @@ Facts: ``types/chat/chat_completion.py``, ``chat_completion_chunk.py`` and ``typ
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from workbench.adapters._chat.write import write_answer
-from workbench.ir import ApiError, JsonValue, Message, ModelResponse, Usage
+from workbench.adapters._chat.write import FIELDS, write_answer, write_call, write_detail
+from workbench.ir import ApiError, Carrier, JsonValue, ModelResponse, Part, Reasoning, ToolCallIR, Usage
 from workbench.wire.jsontext import dumps
 
 _FINISH = {"stop": "stop", "tool_calls": "tool_calls", "length": "length", "filter": "content_filter"}
@@ -32,43 +30,77 @@ def write_response(response: ModelResponse) -> dict[str, JsonValue]:
     return body
 
 
-def write_stream(response: ModelResponse) -> bytes:
-    """The same as chunks, ended by ``[DONE]`` where the answer is complete."""
-    chunks = [b"data: " + dumps(chunk) + b"\n\n" for chunk in _chunks(response)]
-    is_whole = response.is_complete and not response.error
-    return b"".join(chunks) + (b"data: [DONE]\n\n" if is_whole else b"")
+class ChatWriter:
+    """Writes the chunks of one stream."""
+
+    content_type = "text/event-stream"
+
+    def __init__(self) -> None:
+        self._about: dict[str, JsonValue] = {}
+        self._choice = 0
+        self._calls = -1
+        self._key = ""
+        self._inside = ("", "")
+
+    def start(self, response: ModelResponse) -> bytes:
+        self._about = _envelope(response, "chat.completion.chunk")
+        return b""
+
+    def choice(self, number: int) -> bytes:
+        self._choice, self._calls = number, -1
+        return self._delta({"role": "assistant"})
+
+    def open(self, part: Part) -> bytes:
+        if isinstance(part, ToolCallIR):
+            self._calls += 1
+            self._key = "tool_calls"
+            self._inside = ("custom", "input") if part.format == "custom" else ("function", "arguments")
+            kind, text = self._inside
+            call = write_call(part)
+            return self._call({**call, kind: call[kind] | {text: ""}})
+        carrier = part.carrier if isinstance(part, Reasoning) else None
+        self._key = "content" if carrier in (None, Carrier.THINK_TEXT) else FIELDS.get(carrier, "")
+        return self._delta({"content": "<think>"}) if carrier is Carrier.THINK_TEXT else b""
+
+    def grow(self, text: str) -> bytes:
+        if self._key == "tool_calls":
+            kind, key = self._inside
+            return self._call({kind: {key: text}})
+        return self._delta({self._key: text}) if self._key else b""
+
+    def close(self, part: Part) -> bytes:
+        """An entry of ``reasoning_details`` comes whole."""
+        if isinstance(part, Reasoning) and part.carrier is Carrier.THINK_TEXT:
+            return self._delta({"content": "</think>"})
+        if self._key or not isinstance(part, Reasoning):
+            return b""
+        return self._delta({"reasoning_details": [write_detail(part)]})
+
+    def end(self, response: ModelResponse) -> bytes:
+        """Ended by ``[DONE]`` where the answer is complete."""
+        if response.error:
+            return _chunk({"error": _error(response.error)})
+        self._about = _envelope(response, "chat.completion.chunk")
+        chunks = list[bytes]()
+        if response.stop is not None:
+            ended: dict[str, JsonValue] = {"delta": {}, "finish_reason": _FINISH.get(response.stop)}
+            chunks += (self._chunk([{"index": n, **ended}]) for n in range(len(response.messages)))
+        if response.usage:
+            chunks.append(_chunk({**self._about, "choices": [], "usage": _usage(response.usage)}))
+        return b"".join(chunks) + (b"data: [DONE]\n\n" if response.is_complete else b"")
+
+    def _call(self, call: dict[str, JsonValue]) -> bytes:
+        return self._delta({"tool_calls": [{"index": self._calls, **call}]})
+
+    def _delta(self, delta: dict[str, JsonValue]) -> bytes:
+        return self._chunk([{"index": self._choice, "delta": delta, "finish_reason": None}])
+
+    def _chunk(self, choices: list[JsonValue]) -> bytes:
+        return _chunk({**self._about, "choices": choices})
 
 
-def _chunks(response: ModelResponse) -> Iterator[JsonValue]:
-    envelope = _envelope(response, "chat.completion.chunk")
-    for n, message in enumerate(response.messages):
-        for delta in _deltas(message):
-            yield envelope | {"choices": [{"index": n, "delta": delta, "finish_reason": None}]}
-    if response.error:
-        yield {"error": _error(response.error)}
-        return
-    if response.stop is not None:
-        finish = _FINISH.get(response.stop)
-        for n in range(len(response.messages)):
-            yield envelope | {"choices": [{"index": n, "delta": {}, "finish_reason": finish}]}
-    if response.usage:
-        yield envelope | {"choices": [], "usage": _usage(response.usage)}
-
-
-def _deltas(message: Message) -> Iterator[JsonValue]:
-    whole = write_answer(message)
-    calls = whole.pop("tool_calls", [])
-    yield {"role": whole.pop("role")}
-    for key, value in whole.items():
-        if value is not None:
-            yield {key: value}
-    for n, call in enumerate(calls):
-        kind = call["type"]
-        text = "input" if kind == "custom" else "arguments"
-        inside = call[kind]
-        yield {"tool_calls": [{"index": n, **call, kind: inside | {text: ""}}]}
-        if inside[text]:
-            yield {"tool_calls": [{"index": n, kind: {text: inside[text]}}]}
+def _chunk(value: JsonValue) -> bytes:
+    return b"data: " + dumps(value) + b"\n\n"
 
 
 def _envelope(response: ModelResponse, kind: str) -> dict[str, JsonValue]:

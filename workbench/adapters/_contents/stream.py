@@ -7,13 +7,13 @@ event: a chunk with a ``finishReason`` (or a ``blockReason``) ends the answer. C
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from workbench.adapters._contents.nodes import get, key_of, text_of
 from workbench.adapters._contents.request import unwrap
 from workbench.adapters._contents.response import ENVELOPE, KEYS, describe, error_in
-from workbench.adapters._contents.streamed import Candidate
+from workbench.adapters._contents.streamed import Candidate, Item
 from workbench.adapters._error_body import read_error
 from workbench.adapters._reading import kind_of
 from workbench.errors import WireError
@@ -101,6 +101,18 @@ class ContentsStreamDecoder:
             anomalies=tuple(found),
             finish_events=tuple(first.finish_events if first and first.finish_events else self._blocked),
         )
+
+    @property
+    def growing(self) -> Sequence[Item]:
+        """Parts as they arrive."""
+        first = self._candidates.get(0)
+        return first.items if first else ()
+
+    def about(self) -> ModelResponse:
+        """The answer without its content."""
+        inner = {**self._top, "usageMetadata": self._usage.copy()} if self._usage else self._top
+        body = {**self._outer, ENVELOPE: inner} if self._at else inner
+        return ModelResponse(**describe(body, ()), is_stream=True)
 
     def _feed_top(self, inner: dict[str, JsonValue], number: int) -> None:
         """Take what stands beside the candidates. Of most keys, the last value counts."""

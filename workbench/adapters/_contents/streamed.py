@@ -15,7 +15,18 @@ from workbench.adapters._contents.nodes import get, key_of
 from workbench.adapters._contents.parts import read_part
 from workbench.adapters._pieces import Pieces
 from workbench.adapters._reading import Notes
-from workbench.ir import Anomaly, JsonValue, Message, Part, Segment, Source, ToolResultIR
+from workbench.ir import (
+    Anomaly,
+    Carrier,
+    JsonValue,
+    Message,
+    Part,
+    Reasoning,
+    Segment,
+    Source,
+    Text,
+    ToolResultIR,
+)
 
 Note = Callable[[str, str, str, int], None]
 """Takes slug, message, pointer below the content, and event of what is wrong."""
@@ -23,7 +34,27 @@ Note = Callable[[str, str, str, int], None]
 _STREAMED = ("partialArgs", "willContinue")
 
 
-class Whole:
+class Item:
+    """A part of the content as it arrives (``adapters.Growing``); but for text it comes whole."""
+
+    is_tagged = False
+    is_over = True
+
+    def value(self) -> JsonValue:
+        """The part as it would stand in a whole answer."""
+        raise NotImplementedError
+
+    def begun(self) -> Part | None:
+        return None
+
+    def since(self, count: int) -> list[str]:
+        return []
+
+    def parts(self) -> tuple[Part, ...]:
+        return tuple(read_part(self.value(), "", Notes()))
+
+
+class Whole(Item):
     """A part that came in one chunk."""
 
     def __init__(self, value: JsonValue, event: int, origin: str) -> None:
@@ -42,12 +73,19 @@ class Whole:
         return self  # nothing in it changes
 
 
-class Growing:
+class Growing(Item):
     """Text, or a thought, that came in pieces."""
 
     def __init__(self, *, is_thought: bool) -> None:
         self.is_thought = is_thought
+        self.is_over = False
         self.pieces = Pieces()
+
+    def begun(self) -> Part | None:
+        return Reasoning(Carrier.THOUGHT_SIGNATURE, "") if self.is_thought else Text("")
+
+    def since(self, count: int) -> list[str]:
+        return self.pieces.texts[count:]
 
     @property
     def events(self) -> list[int]:
@@ -61,11 +99,12 @@ class Growing:
 
     def copy(self) -> Growing:
         made = Growing(is_thought=self.is_thought)
+        made.is_over = self.is_over
         made.pieces = self.pieces.__deepcopy__(None)
         return made
 
 
-class Call:
+class Call(Item):
     """A call whose arguments came in pieces. Its name stands in the first chunk."""
 
     def __init__(self) -> None:
@@ -78,11 +117,14 @@ class Call:
         self.is_open = get(get(part, "functionCall"), "willContinue") is True
 
     @property
+    def is_over(self) -> bool:  # type: ignore[override]
+        return not self.is_open
+
+    @property
     def events(self) -> list[int]:
         return [event for _, event, _ in self.chunks]
 
     def value(self) -> JsonValue:
-        """The part as it would stand in a whole answer."""
         made: dict[str, JsonValue] = {}
         call: dict[str, JsonValue] = {}
         entries: list[JsonValue] = []
@@ -145,13 +187,13 @@ class Candidate:
 
     def _feed(self, part: JsonValue, event: int, origin: str, *, is_first: bool) -> None:
         if type(part) is not dict:
-            self.items.append(Whole(part, event, origin))
+            self._add(Whole(part, event, origin))
             return
         text = part.get("text")
         if type(text) is str and part.keys() <= _TEXT_KEYS:
             self._feed_text(text, part.get("thought"), event, origin, is_first=is_first)
         elif not self._feed_call(part, event, origin):
-            self.items.append(Whole(part, event, origin))
+            self._add(Whole(part, event, origin))
 
     def _feed_text(self, text: str, thought: JsonValue, event: int, origin: str, *, is_first: bool) -> None:
         if not text:  # the last chunk brings an empty text, so that it has one
@@ -160,7 +202,7 @@ class Candidate:
         is_thought = thought is True
         if not is_first or not isinstance(last, Growing) or last.is_thought is not is_thought:
             last = Growing(is_thought=is_thought)
-            self.items.append(last)
+            self._add(last)
         pieces = last.pieces
         pieces.texts.append(text)
         pieces.events.append(event)
@@ -185,9 +227,16 @@ class Candidate:
             what = "arguments arrive for a call that never began"
             self._note("stream.block-order", what, f"/parts/{len(self.items)}", event)
         if streams:
-            self.items.append(Call())
-            self.items[-1].add(part, event, origin)  # type: ignore[union-attr]
+            call = Call()
+            call.add(part, event, origin)
+            self._add(call)
         return streams
+
+    def _add(self, item: Whole | Growing | Call) -> None:
+        last = self.items[-1] if self.items else None
+        if isinstance(last, Growing):
+            last.is_over = True
+        self.items.append(item)
 
     def open_call(self) -> int | None:
         """Position of the call whose arguments have not ended."""

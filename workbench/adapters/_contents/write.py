@@ -5,7 +5,7 @@ Nothing is added: no ids where there were none, and no signature but the one tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 
 from workbench.adapters._contents.params import write_config
 from workbench.adapters._contents.parts import ANY_TYPE, FAMILIES
@@ -13,6 +13,7 @@ from workbench.adapters._contents.request import choice_json
 from workbench.adapters._contents.results import response_of
 from workbench.ir import (
     ApiError,
+    Carrier,
     JsonValue,
     Media,
     Message,
@@ -176,38 +177,79 @@ def error_body(error: ApiError) -> Json:
     return {"error": {key: value for key, value in own.items() if value is not None}}
 
 
-def stream_body(response: ModelResponse) -> bytes:
-    """The answer as events, a part in each; the last one has the reason and the counts, or is the error."""
-    return b"".join(b"data: %s\r\n\r\n" % dumps(chunk) for chunk in _chunks(response))
+class ContentsWriter:
+    """Writes the events of one stream, a piece in each; the last one has the reason and the counts, or is the error.
+
+    Pieces of neighbouring texts would run together: readers keep them apart where both stand in one event.
+    """
+
+    content_type = "text/event-stream"
+
+    def __init__(self) -> None:
+        self._about: Json = {}
+        self._choice = 0
+        self._is_bare = False  # the choice has begun, and nothing of it is written
+        self._signature: str | None = None
+        self._thought: Json | None = None  # what the pieces of the open part have beside their text
+        self._last: Json | None = None  # the same of the part before, if it grew
+
+    def start(self, response: ModelResponse) -> bytes:
+        self._about = _about(response, is_last=False)
+        return b""
+
+    def choice(self, number: int) -> bytes:
+        left = self._left()
+        self._choice, self._is_bare, self._last = number, True, None
+        return left
+
+    def open(self, part: Part) -> bytes:
+        grows = isinstance(part, Text) or (isinstance(part, Reasoning) and part.text is not None)
+        signed = self._signature is not None or (isinstance(part, Reasoning) and part.signature is not None)
+        self._thought = ({"thought": True} if isinstance(part, Reasoning) else {}) if grows and not signed else None
+        return b""
+
+    def grow(self, text: str) -> bytes:
+        if self._thought is None:
+            return b""
+        border = [{"text": "", **self._thought}] if self._last == self._thought else []
+        self._last = None
+        return self._parts([*border, {"text": text, **self._thought}])
+
+    def close(self, part: Part) -> bytes:
+        if self._thought is not None:
+            self._last = self._thought
+            return b""
+        self._last, signature = None, self._signature
+        if isinstance(part, Reasoning) and part.text is None and part.signature is not None:
+            self._signature = part.signature
+            return self._parts(_alone(signature)) if signature is not None else b""
+        self._signature = None
+        held = [] if signature is None else [Reasoning(Carrier.THOUGHT_SIGNATURE, None, signature)]
+        return self._parts(write_parts([*held, part]))
+
+    def end(self, response: ModelResponse) -> bytes:
+        left = self._left()
+        if response.error:
+            return left + _event(error_body(response.error))
+        reason = _reason(response)
+        empty = {"content": {"parts": [{"text": ""}], "role": "model"}, **reason}
+        last = [{**empty, "index": n} for n in range(len(response.messages))] if reason else []
+        body: Json = {"candidates": last} if response.messages else _without_candidates(response)
+        if last or not response.messages or response.usage:
+            return left + _event(body | _about(response, is_last=True))
+        return left
+
+    def _left(self) -> bytes:
+        """A signature that nothing followed; of a choice that says nothing, that it is there."""
+        signature, self._signature = self._signature, None
+        return self._parts(_alone(signature)) if signature is not None or self._is_bare else b""
+
+    def _parts(self, parts: list[Json]) -> bytes:
+        self._is_bare = False
+        return _event(
+            {"candidates": [{"content": {"parts": parts, "role": "model"}, "index": self._choice}], **self._about}
+        )
 
 
-def _chunks(response: ModelResponse) -> Iterator[Json]:
-    about = _about(response, is_last=False)
-    for n, message in enumerate(response.messages):
-        for parts in _split(write_parts(message.parts)) if message.parts else ([],):
-            yield {"candidates": [{"content": {"parts": parts, "role": "model"}, "index": n}], **about}
-    if response.error:
-        yield error_body(response.error)
-        return
-    reason = _reason(response)
-    empty = {"content": {"parts": [{"text": ""}], "role": "model"}, **reason}
-    last = [{**empty, "index": n} for n in range(len(response.messages))] if reason else []
-    body: Json = {"candidates": last} if response.messages else _without_candidates(response)
-    if last or not response.messages or response.usage:
-        yield body | _about(response, is_last=True)
-
-
-def _split(parts: Sequence[Json]) -> Iterator[list[Json]]:
-    """Parts, each for a chunk of its own; texts that would run together share one."""
-    held: list[Json] = []
-    for part in parts:
-        if held and not (_is_text(part) and _is_text(held[-1]) and part.keys() == held[-1].keys()):
-            yield held
-            held = []
-        held.append(part)
-    if held:
-        yield held
-
-
-def _is_text(part: Json) -> bool:
-    return "text" in part and "thoughtSignature" not in part
+def _event(chunk: Json) -> bytes:
+    return b"data: %s\r\n\r\n" % dumps(chunk)

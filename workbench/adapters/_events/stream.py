@@ -19,10 +19,11 @@ from workbench.adapters._chat.streamed_calls import Call, Calls
 from workbench.adapters._chat.streamed_lists import Item
 from workbench.adapters._error_body import read_error
 from workbench.adapters._events.response import contradiction, describe
+from workbench.adapters._growing import Run
 from workbench.adapters._pieces import Node, Nodes, Pieces, node_at, place
 from workbench.adapters._reading import Notes, kind_of
 from workbench.errors import WireError
-from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse, ToolCallIR
+from workbench.ir import Anomaly, ApiError, Carrier, JsonValue, Message, ModelResponse, Reasoning, ToolCallIR
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
 
@@ -51,6 +52,7 @@ class EventStreamDecoder:
             "citation-end": lambda number, value: None,
             "message-end": self._message_end,
         }
+        self.growing: list[Run | Item | Call] = []
         self._top: dict[str, JsonValue] = {}
         self._beside: dict[str, JsonValue] = {}  # further keys of the message
         self._plan = Pieces()
@@ -113,6 +115,10 @@ class EventStreamDecoder:
             finish_events=self._finish,
         )
 
+    def about(self) -> ModelResponse:
+        """The answer without its content."""
+        return describe(self._top, is_stream=True)
+
     # -- events
 
     def _message_start(self, number: int, value: Json) -> None:
@@ -123,6 +129,7 @@ class EventStreamDecoder:
         said = self._said(number, value)
         held = (*_LISTS, "tool_plan")
         if said.get("tool_plan") and isinstance(said["tool_plan"], str):
+            self._begin_plan()
             self._plan.add(said["tool_plan"], number, f"{_SAID}/tool_plan")
             said = {k: v for k, v in said.items() if k != "tool_plan"}
         self._beside.update((k, v) for k, v in said.items() if v or k not in held)
@@ -149,15 +156,31 @@ class EventStreamDecoder:
             self._note("stream.block-order", "content starts at an index that is open", place, number)
         item = self._open_contents[_key(index)] = Item({"type": kind})
         self._contents.append(item)
+        self._begin(item)
         return item
 
+    def _begin(self, part: Run | Item | Call) -> None:
+        """A part begins, and the plan is over, if it was that."""
+        last = self.growing[-1] if self.growing else None
+        if isinstance(last, Run):
+            last.end()
+        self.growing.append(part)
+
+    def _begin_plan(self) -> None:
+        if not self.growing or not isinstance(self.growing[-1], Run):
+            self._begin(Run(Reasoning(Carrier.TOOL_PLAN, ""), self._plan))
+
     def _end_of_content(self, number: int, value: Json) -> None:
-        if self._open_contents.pop(_key(value.get("index")), None) is None:
+        item = self._open_contents.pop(_key(value.get("index")), None)
+        if item is None:
             self._note("stream.block-order", "the end of content that is not open", f"{_BASE}/content", number)
+        else:
+            item.is_over = True
 
     def _plan_delta(self, number: int, value: Json) -> None:
         text = self._said(number, value).get("tool_plan")
         if isinstance(text, str):
+            self._begin_plan()
             self._plan.add(text, number, f"{_SAID}/tool_plan")
         else:
             self._note("content.shape", f"a plan that is {kind_of(text)}, not a string", f"{_BASE}/tool_plan", number)
@@ -185,6 +208,7 @@ class EventStreamDecoder:
         if value["type"] == "tool-call-delta":
             self._strays.add(call)
         self._calls.calls.append(call)
+        self._begin(call)
         return call
 
     def _end_of_call(self, number: int, value: Json) -> None:
@@ -195,6 +219,7 @@ class EventStreamDecoder:
             self._note("stream.block-order", "the end of a call that is not open", f"{_BASE}/tool_calls", number)
         else:
             call.events.append(number)
+            call.is_over = True
 
     def _citation(self, number: int, value: Json) -> None:
         found = self._said(number, value).get("citations")

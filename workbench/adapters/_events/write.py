@@ -59,35 +59,63 @@ def write_response(response: ModelResponse) -> JsonValue:
     return {**own, **_end(response), "message": said}
 
 
-def write_stream(response: ModelResponse) -> bytes:
-    """The same as events, ended by ``message-end`` where the answer is complete or has failed."""
-    events = (b"event: %s\ndata: %s\n\n" % (str(e["type"]).encode(), dumps(e)) for e in _events(response))
-    return b"".join(events)
+class EventWriter:
+    """Writes the events of one stream, ended by ``message-end`` where the answer is complete or has failed."""
+
+    content_type = "text/event-stream"
+
+    def __init__(self) -> None:
+        self._is_started = False
+        self._contents = self._calls = -1
+        self._kind = ""
+
+    def start(self, response: ModelResponse) -> bytes:
+        self._is_started = True
+        own = {} if response.id is None else {"id": response.id}
+        start = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
+        return _framed({**own, **_event("message-start", start)})
+
+    def choice(self, number: int) -> bytes:
+        return b""
+
+    def open(self, part: Part) -> bytes:
+        if isinstance(part, ToolCallIR):
+            self._kind = "call"
+            self._calls += 1
+            call = _call(part)
+            said = {**call, "function": {**call["function"], "arguments": ""}}
+            return _framed(_event("tool-call-start", {"tool_calls": said}, self._calls))
+        if isinstance(part, Reasoning) and part.carrier is Carrier.TOOL_PLAN:
+            self._kind = "plan"
+            return b""
+        self._kind = kind = "thinking" if isinstance(part, Reasoning) else "text"
+        self._contents += 1
+        return _framed(_event("content-start", {"content": {"type": kind, kind: ""}}, self._contents))
+
+    def grow(self, text: str) -> bytes:
+        if self._kind == "plan":
+            return _framed(_event("tool-plan-delta", {"tool_plan": text}))
+        if self._kind == "call":
+            return _framed(_event("tool-call-delta", {"tool_calls": {"function": {"arguments": text}}}, self._calls))
+        return _framed(_event("content-delta", {"content": {self._kind: text}}, self._contents))
+
+    def close(self, part: Part) -> bytes:
+        if self._kind == "plan":
+            return b""
+        is_call = self._kind == "call"
+        index = self._calls if is_call else self._contents
+        return _framed({"type": "tool-call-end" if is_call else "content-end", "index": index})
+
+    def end(self, response: ModelResponse) -> bytes:
+        started = b"" if self._is_started else self.start(response)
+        if response.error is not None:
+            failed = {"error": response.error.message, "finish_reason": "ERROR"}
+            return started + _framed({"type": "message-end", "delta": failed})
+        return started + (_framed({"type": "message-end", "delta": _end(response)}) if response.is_complete else b"")
 
 
-def _events(response: ModelResponse) -> Iterator[dict[str, JsonValue]]:
-    own = {} if response.id is None else {"id": response.id}
-    said = _answer(response.messages[0].parts if response.messages else (), is_answer=True)
-    start = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
-    yield {**own, **_event("message-start", start)}
-    if "tool_plan" in said:
-        yield _event("tool-plan-delta", {"tool_plan": said["tool_plan"]})
-    for n, block in enumerate(said.get("content", ())):
-        kind = block["type"]
-        yield _event("content-start", {"content": {"type": kind, kind: ""}}, n)
-        yield _event("content-delta", {"content": {kind: block[kind]}}, n)
-        yield {"type": "content-end", "index": n}
-    for n, call in enumerate(said.get("tool_calls", ())):
-        function = call["function"]
-        yield _event("tool-call-start", {"tool_calls": {**call, "function": {**function, "arguments": ""}}}, n)
-        if function["arguments"]:
-            grown = {"function": {"arguments": function["arguments"]}}
-            yield _event("tool-call-delta", {"tool_calls": grown}, n)
-        yield {"type": "tool-call-end", "index": n}
-    if response.error is not None:
-        yield {"type": "message-end", "delta": {"error": response.error.message, "finish_reason": "ERROR"}}
-    elif response.is_complete:
-        yield {"type": "message-end", "delta": _end(response)}
+def _framed(event: dict[str, JsonValue]) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (str(event["type"]).encode(), dumps(event))
 
 
 def _event(kind: str, message: JsonValue, index: int | None = None) -> dict[str, JsonValue]:

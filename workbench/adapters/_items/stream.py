@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from workbench.adapters import Growing
 from workbench.adapters._error_body import read_error, read_error_text, verbatim
+from workbench.adapters._growing import Came
 from workbench.adapters._items.response import describe, error_of, text_of
-from workbench.adapters._items.streamed import Said, StreamedItem, order
+from workbench.adapters._items.streamed import Entry, Said, StreamedItem, order
 from workbench.adapters._pieces import Pieces
 from workbench.adapters._reading import kind_of
 from workbench.errors import WireError
@@ -74,6 +76,7 @@ class ItemStreamDecoder:
 
     def __init__(self) -> None:
         self.items: list[StreamedItem] = []
+        self.growing: list[Growing] = []
         self.responses: list[tuple[Value, int]] = []  # every object of the whole answer, and its event
         self._by_index: dict[int, StreamedItem] = {}
         self._by_id: dict[str, StreamedItem] = {}
@@ -126,6 +129,11 @@ class ItemStreamDecoder:
             anomalies=(*found, *self._ending(messages)),
             finish_events=() if self._ended is None else (self._ended,),
         )
+
+    def about(self) -> ModelResponse:
+        """The answer without its content."""
+        top = {k: v for k, v in self.responses[-1][0].items() if k != "status"} if self.responses else {}
+        return describe(top, (), is_stream=True)
 
     def _grow(self, value: Value, number: int) -> bool:
         """Take the next piece of a string that has begun: nearly every event."""
@@ -200,7 +208,7 @@ class ItemStreamDecoder:
         self._note("stream.block-order", "a second response.created: the answer begins again", number)
         first = self.responses[-1][0] if self.responses else {}
         self._abandoned.append({**first, "output": [item.value() for item in order(self.items)]})
-        for held in (self.items, self.responses, self._by_index, self._by_id, self._growing):
+        for held in (self.items, self.growing, self.responses, self._by_index, self._by_id, self._growing):
             held.clear()
         self._ended = self._error = self._sequence = None
 
@@ -269,7 +277,12 @@ class ItemStreamDecoder:
         item.mark("", number)
         if found:
             item.say(Said("", found, number, "/item", is_last=is_done))
+        if item.kind == "function_call":
+            self._show(item, "/arguments")
         if is_done:
+            if not item.is_shown:
+                item.is_shown = True
+                self.growing.append(Came(*item.message("")[0].parts))
             item.is_done = True
             self._growing.pop(index, None)
 
@@ -300,12 +313,21 @@ class ItemStreamDecoder:
             item.say(Said(at, piece, number, f"/{key}", is_last=suffix == "done"))
             item.mark(at, number)
             return
+        if at not in item.tracks:
+            self._show(item, at)
         pieces = item.grow(at)
         pieces.add(piece, number, self._pointer)
         index, entry = value.get("output_index"), value.get(text.position)
         is_placed = type(index) is int and self._by_index.get(index) is item and type(entry) in (int, type(None))
         if is_placed and not item.is_done and isinstance(index, int):
             self._growing.setdefault(index, {})[value["type"], entry] = pieces
+
+    def _show(self, item: StreamedItem, at: str) -> None:
+        """A string of an item begins; of those that nobody waits for the item comes whole."""
+        is_text = item.kind in ("message", "reasoning") and at.endswith("/text")
+        if is_text or (item.kind == "function_call" and not item.is_shown):
+            item.is_shown = True
+            self.growing.append(Entry(item, at))
 
     def _place(self, item: StreamedItem, text: _Text, value: Value, number: int) -> str:
         before, star, after = text.at.partition("/*")

@@ -14,7 +14,19 @@ from typing import NamedTuple
 from workbench.adapters._items.item import read_output
 from workbench.adapters._pieces import Pieces
 from workbench.adapters._reading import Notes
-from workbench.ir import Anomaly, JsonValue, Message, Part, Segment, Source, ToolResultIR
+from workbench.ir import (
+    Anomaly,
+    Carrier,
+    JsonValue,
+    Message,
+    Part,
+    Reasoning,
+    Segment,
+    Source,
+    Text,
+    ToolCallIR,
+    ToolResultIR,
+)
 
 MISSING = object()
 """What stands where nothing stands."""
@@ -54,6 +66,7 @@ class StreamedItem:
         self.tracks: dict[str, Pieces] = {}
         self.whole: Said | None = None  # the latest word on all of it
         self.is_done = False
+        self.is_shown = False  # some of it is a part that arrives
         self.final: int | None = None  # its place in the last event
         self.kinds: dict[str, str] = {}  # types of entries that began without saying theirs
         self._said: dict[str, list[Said]] = {}  # by pointer
@@ -89,6 +102,12 @@ class StreamedItem:
     def is_told(self, at: str) -> bool:
         """Of a string that arrives in pieces an event has said the whole; True for one that does not."""
         return at not in self.tracks or any(said.is_last for said in self._said.get(at, ()))
+
+    def told(self, at: str) -> str:
+        """The string at a pointer, as the latest word on it alone has it."""
+        said = self._said.get(at)
+        word = said[-1].value if said else None
+        return word if isinstance(word, str) else self.tracks[at].text if at in self.tracks else ""
 
     def mark(self, at: str, event: int) -> None:
         """Note that an event says something of a node, if it is not a delta."""
@@ -180,6 +199,39 @@ class StreamedItem:
             if events:
                 message = "characters did not survive the way: U+FFFD or half of a surrogate pair"
                 yield Anomaly("stream.encoding", message, pointer + at, events)
+
+
+class Entry:
+    """A text of an item, or the arguments of a call, as it arrives (``adapters.Growing``)."""
+
+    is_tagged = False
+
+    def __init__(self, item: StreamedItem, at: str) -> None:
+        self._item = item
+        self._at = at
+
+    @property
+    def is_over(self) -> bool:
+        return self._item.is_done or (self._at in self._item.tracks and self._item.is_told(self._at))
+
+    def begun(self) -> Part | None:
+        if self._item.kind != "function_call":
+            return self._text("")
+        call_id, name = self._item.name("call_id"), self._item.name("name")
+        is_named = isinstance(call_id, str) and isinstance(name, str)
+        return ToolCallIR(call_id, name, None, "openai") if is_named else None
+
+    def since(self, count: int) -> list[str]:
+        track = self._item.tracks.get(self._at)
+        return track.texts[count:] if track else []
+
+    def parts(self) -> tuple[Part, ...]:
+        if self._item.kind == "function_call":
+            return self._item.message("")[0].parts
+        return (self._text(self._item.told(self._at)),)
+
+    def _text(self, text: str) -> Part:
+        return Text(text) if self._item.kind == "message" else Reasoning(Carrier.ENCRYPTED_ITEM, text)
 
 
 def look(value: JsonValue, pointer: str) -> JsonValue:

@@ -199,7 +199,7 @@ def write_response(response: ModelResponse) -> Item:
     """A new body for an answer in normal form; for an error without an answer, an error body."""
     if response.error and not response.messages:
         return {"error": _error(response.error)}
-    return envelope(response, named([*output(response)]))
+    return envelope(response, [*_output(response)])
 
 
 def envelope(response: ModelResponse, items: Sequence[Item]) -> Item:
@@ -222,34 +222,38 @@ def envelope(response: ModelResponse, items: Sequence[Item]) -> Item:
     }
 
 
-def output(response: ModelResponse) -> Iterator[Item]:
+def _output(response: ModelResponse) -> Iterator[Item]:
     """The items of an answer in normal form; whoever makes one up may give calls and texts an id in ``extra``."""
     texts: list[Text] = []
-    for part in _grouped([part for message in response.messages[:1] for part in message.parts]):
+    messages = 0
+    for part in (*_grouped([part for message in response.messages[:1] for part in message.parts]), None):
         if isinstance(part, Text):
             texts.append(part)
             continue
-        yield from _message(texts)
-        texts = []
+        if texts:
+            yield message_item(texts, messages)
+            messages, texts = messages + 1, []
         if isinstance(part, list):
             yield reasoning_item(part)
         elif isinstance(part, ToolCallIR):
-            yield {**part.extra, **_call(part, set()), "status": "completed"}
-    yield from _message(texts)
+            yield said_call(part)
 
 
-def named(items: Sequence[Item]) -> list[Item]:
-    """The items of an answer; several messages are numbered: the SDK refuses two of one id, or of none."""
-    messages = [item for item in items if item["type"] == "message"]
-    numbers = {id(item): f"msg_{n}" for n, item in enumerate(messages)} if len(messages) > 1 else {}
-    return [item | {"id": numbers[id(item)]} if id(item) in numbers else item for item in items]
+def said_call(call: ToolCallIR) -> Item:
+    """The item of a call in an answer."""
+    return {**call.extra, **_call(call, set()), "status": "completed"}
 
 
-def _message(texts: Sequence[Text]) -> Iterator[Item]:
-    if texts:
-        content = [{"type": SAID, "text": text.text, "annotations": []} for text in texts]
-        own = {"id": texts[0].extra.get("id", "")}
-        yield {**own, "type": "message", "role": "assistant", "status": "completed", "content": content}
+def said_text(text: Text) -> Item:
+    """A text in a message of an answer."""
+    return {"type": SAID, "text": text.text, "annotations": []}
+
+
+def message_item(texts: Sequence[Text], number: int) -> Item:
+    """A message of an answer; where it has no id it is given its number: the SDK refuses two of one id, or of none."""
+    own = {"id": texts[0].extra.get("id", f"msg_{number}")}
+    content = [said_text(text) for text in texts]
+    return {**own, "type": "message", "role": "assistant", "status": "completed", "content": content}
 
 
 def _error(error: ApiError) -> Item:

@@ -7,7 +7,7 @@ and ``outputTokens`` add up to ``totalTokens``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbench.adapters._error_body import read_answer_body
@@ -15,7 +15,7 @@ from workbench.adapters._keyed.request import PROTOCOL, message_nodes, read_mess
 from workbench.adapters._reading import Notes
 from workbench.adapters._stream_exception import write_exception
 from workbench.adapters._usage import count
-from workbench.ir import NOTHING, JsonValue, Message, ModelResponse, Part, ToolCallIR, Usage
+from workbench.ir import NOTHING, JsonValue, Message, ModelResponse, Part, Reasoning, Text, ToolCallIR, Usage
 from workbench.wire.jsontext import dumps
 from workbench.wire.stream import aws_message
 
@@ -122,39 +122,62 @@ def _written_usage(response: ModelResponse) -> dict[str, JsonValue]:
     return {"usage": counts | {"totalTokens": sum(counts.values())}}
 
 
-def write_stream(response: ModelResponse) -> bytes:
-    """The same as AWS event stream messages; an error after what came before it."""
-    pieces = [aws_message(name, dumps(value)) for name, value in _events(response)]
-    return b"".join((*pieces, *((write_exception(response.error),) if response.error else ())))
+class KeyedWriter:
+    """Writes the AWS event stream messages of one answer. Only calls have a start; the input of one comes as text."""
 
+    content_type = "application/vnd.amazon.eventstream"
 
-def _events(response: ModelResponse) -> Iterator[tuple[str, JsonValue]]:
-    if response.messages or not response.error:
-        yield "messageStart", {"role": "assistant"}
-    blocks = [write_block(part) for message in response.messages for part in message.parts]
-    for n, block in enumerate(blocks):
-        index = {"contentBlockIndex": n}
-        for name, value in _block_events(block):
-            yield name, index | value
-        yield "contentBlockStop", index
-    if response.error:
-        return
-    reason = _REASONS.get(response.stop or "")
-    if response.is_complete:
-        yield "messageStop", {"stopReason": reason} if reason else {}
-    if response.usage:
-        yield "metadata", _written_usage(response)
+    def __init__(self) -> None:
+        self._index = -1
+        self._kind = ""
+        self._is_said = False
 
+    def start(self, response: ModelResponse) -> bytes:
+        return self._event("messageStart", {"role": "assistant"})
 
-def _block_events(block: dict[str, JsonValue]) -> Iterator[tuple[str, dict[str, JsonValue]]]:
-    """Only calls have a start; the input of one comes as text."""
-    delta = "contentBlockDelta"
-    match block:
-        case {"toolUse": call}:
-            yield "contentBlockStart", {"start": {"toolUse": {k: v for k, v in call.items() if k != "input"}}}
-            yield delta, {"delta": {"toolUse": {"input": dumps(call["input"]).decode()}}}
-        case {"reasoningContent": {"reasoningText": said}}:
-            for key, text in said.items():
-                yield delta, {"delta": {"reasoningContent": {key: text}}}
-        case _:
-            yield delta, {"delta": block}
+    def choice(self, number: int) -> bytes:
+        return b""
+
+    def open(self, part: Part) -> bytes:
+        self._index += 1
+        self._is_said = False
+        self._kind = "text" if isinstance(part, Text) else "reasoning" if isinstance(part, Reasoning) else "call"
+        if not isinstance(part, ToolCallIR):
+            return b""
+        call = {k: v for k, v in write_block(part)["toolUse"].items() if k != "input"}
+        return self._event("contentBlockStart", {"start": {"toolUse": call}, **self._place()})
+
+    def grow(self, text: str) -> bytes:
+        self._is_said = True
+        if self._kind == "call":
+            return self._delta({"toolUse": {"input": text}})
+        return self._delta({"text": text} if self._kind == "text" else {"reasoningContent": {"text": text}})
+
+    def close(self, part: Part) -> bytes:
+        """What does not grow comes last: a signature, what cannot be read, and a block of another kind."""
+        written = b""
+        if isinstance(part, Reasoning):
+            said = write_block(part)["reasoningContent"]
+            last = {k: v for k, v in said.get("reasoningText", said).items() if k != "text" or not self._is_said}
+            written = b"".join(self._delta({"reasoningContent": {key: value}}) for key, value in last.items())
+        elif not isinstance(part, Text | ToolCallIR):
+            written = self._delta(write_block(part))
+        return written + self._event("contentBlockStop", self._place())
+
+    def end(self, response: ModelResponse) -> bytes:
+        if response.error:
+            return write_exception(response.error)
+        reason = _REASONS.get(response.stop or "")
+        written = b""
+        if response.is_complete:
+            written = self._event("messageStop", {"stopReason": reason} if reason else {})
+        return written + (self._event("metadata", _written_usage(response)) if response.usage else b"")
+
+    def _delta(self, delta: dict[str, JsonValue]) -> bytes:
+        return self._event("contentBlockDelta", {"delta": delta, **self._place()})
+
+    def _place(self) -> dict[str, JsonValue]:
+        return {"contentBlockIndex": self._index}
+
+    def _event(self, name: str, value: JsonValue) -> bytes:
+        return aws_message(name, dumps(value))

@@ -8,7 +8,7 @@ An event is named by its frame; one that has lost its frame is an object whose o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,7 +19,20 @@ from workbench.adapters._pieces import Pieces
 from workbench.adapters._reading import Notes, kind_of
 from workbench.adapters._stream_exception import read_exception
 from workbench.errors import WireError
-from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse, Part, Segment, Source, ToolCallIR
+from workbench.ir import (
+    Anomaly,
+    ApiError,
+    Carrier,
+    JsonValue,
+    Message,
+    ModelResponse,
+    Part,
+    Reasoning,
+    Segment,
+    Source,
+    Text,
+    ToolCallIR,
+)
 from workbench.ir import ToolResultIR as Result
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
@@ -39,6 +52,8 @@ DELTAS: Mapping[Path, Path] = {
 _STARTED = "toolUse"
 """The kind of block that always begins with an event of its own, which names the tool."""
 _INPUT: Path = ("toolUse", "input")
+_SAID: Path = ("text",)
+_THOUGHT: Path = ("reasoningContent", "reasoningText", "text")
 _NONE = Pieces()
 
 
@@ -52,6 +67,8 @@ class _At(NamedTuple):
 class _Grown:
     """A block and what has come of it."""
 
+    is_tagged = False
+
     def __init__(self, kind: str, start: Mapping[str, JsonValue], at: _At) -> None:
         self.kind = kind
         self.start = start
@@ -60,6 +77,29 @@ class _Grown:
         self.strings: dict[Path, Pieces] = {}
         self.items: list[tuple[JsonValue, Segment]] = []  # content of a result
         self.others: list[JsonValue] = []
+        self.is_over = False
+
+    def begun(self) -> Part | None:
+        """The part without its string."""
+        if _SAID in self.strings:
+            return Text("")
+        if _THOUGHT in self.strings:
+            return Reasoning(Carrier.REASONING_BLOCK, "")
+        call = self.start.get("toolUse")
+        if not isinstance(call, dict) or "type" in call:  # a server tool says so
+            return None
+        call_id, name = call.get("toolUseId"), call.get("name")
+        is_named = isinstance(call_id, str) and isinstance(name, str)
+        return ToolCallIR(call_id, name, None, "bedrock") if is_named else None
+
+    def since(self, count: int) -> list[str]:
+        """Pieces of its string."""
+        pieces = next((self.strings[path] for path in (_SAID, _THOUGHT, _INPUT) if path in self.strings), _NONE)
+        return pieces.texts[count:]
+
+    def parts(self) -> tuple[Part, ...]:
+        """The part so far."""
+        return (self.part("", Notes()),)
 
     def part(self, at: str, notes: Notes) -> Part:
         """The part it adds up to so far."""
@@ -119,6 +159,7 @@ class KeyedStreamDecoder:
         self._body: dict[str, JsonValue] = {}
         self._role = "assistant"
         self._blocks: list[_Grown] = []
+        self.growing: Sequence[_Grown] = self._blocks
         self._open: dict[JsonValue, _Grown] = {}
         self._closed: set[JsonValue] = set()
         self._faults: dict[tuple[str, str], list[int]] = {}
@@ -179,6 +220,10 @@ class KeyedStreamDecoder:
             finish_events=self._finish,
         )
 
+    def about(self) -> ModelResponse:
+        """The answer without its content."""
+        return ModelResponse(**envelope(self._body), is_stream=True)
+
     def _message_start(self, at: _At, value: dict[str, JsonValue]) -> None:
         if self._is_started:
             self._fault("stream.block-order", "a second messageStart: the message begins again", at.number)
@@ -233,6 +278,8 @@ class KeyedStreamDecoder:
         return self._grow(index, kind, {}, at)
 
     def _grow(self, index: JsonValue, kind: str, start: Mapping[str, JsonValue], at: _At) -> _Grown:
+        if index in self._open:
+            self._open[index].is_over = True
         block = self._open[index] = _Grown(kind, start, at)
         self._blocks.append(block)
         return block
@@ -242,6 +289,7 @@ class KeyedStreamDecoder:
         block = self._open.pop(index, None)
         if block is not None:
             self._closed.add(index)
+            block.is_over = True
             block.events.append(at.number)
 
     def _message_stop(self, at: _At, value: dict[str, JsonValue]) -> None:

@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from workbench.adapters._growing import Came, Run
+from workbench.adapters._native.message import read_message
 from workbench.adapters._native.response import describe, is_answer, read_failure, read_said
 from workbench.adapters._pieces import Node, Pieces, node_at, place
 from workbench.adapters._reading import Notes, kind_of
 from workbench.errors import WireError
-from workbench.ir import Anomaly, ApiError, JsonValue, ModelResponse
+from workbench.ir import Anomaly, ApiError, Carrier, JsonValue, ModelResponse, Reasoning, Text
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
 
@@ -32,6 +34,7 @@ class NativeStreamDecoder:
     """Builds the answer of one stream. Never raises; linear in the stream."""
 
     def __init__(self) -> None:
+        self.growing: list[Run | Came] = []
         self._texts: dict[str, Pieces] = {}
         self._lists: dict[str, list[tuple[JsonValue, int, str]]] = {}  # value, event, pointer
         self._beside: dict[str, JsonValue] = {}  # further keys of the message
@@ -40,6 +43,7 @@ class NativeStreamDecoder:
         self._noted: dict[tuple[str, str, str], list[int]] = {}
         self._finish: tuple[int, ...] = ()
         self._last = -1
+        self._key = ""  # of the string that grows
         self._is_prompt: bool | None = None  # told by the first line
         self._is_done = self._is_cut = False
 
@@ -72,6 +76,7 @@ class NativeStreamDecoder:
         self._top.update((k, v) for k, v in value.items() if k not in held)
         if value.get("done") is True:
             self._is_done = True
+            self._turn("")
             self._finish = (number,)
 
     def result(self) -> ModelResponse:
@@ -102,15 +107,36 @@ class NativeStreamDecoder:
             elif not value:
                 continue
             elif key in _TEXTS and type(value) is str:
-                pieces = self._texts.get(key)
-                if pieces is None:
-                    pieces = self._texts[key] = Pieces()
-                pieces.add(value, number, f"{base}/{key}")
+                if key != self._key:
+                    self._turn(key)
+                self._texts[key].add(value, number, f"{base}/{key}")
             elif key in _LISTS and type(value) is list:
+                if key == "tool_calls":
+                    self._turn("")
+                    self.growing += (_whole(call) for call in value)
                 held = self._lists.setdefault(key, [])
                 held += ((item, number, f"{base}/{key}/{n}") for n, item in enumerate(value))
             else:
                 self._note("content.shape", f"{key!r} is {kind_of(value)}", f"{base}/{key}", number)
+
+    def _turn(self, key: str) -> None:
+        """From now on another string grows, or none."""
+        self._end()
+        self._key = key
+        if key:
+            pieces = self._texts.setdefault(key, Pieces())
+            is_thought = key == "thinking"
+            begins = Reasoning(Carrier.MESSAGE_THINKING, "") if is_thought else Text("")
+            self.growing.append(Run(begins, pieces, is_tagged=not is_thought))
+
+    def _end(self) -> None:
+        last = self.growing[-1] if self.growing else None
+        if isinstance(last, Run):
+            last.end()
+
+    def about(self) -> ModelResponse:
+        """The answer without its content."""
+        return describe({**self._top, "message": {}}, (), is_stream=True)
 
     def _feed_other(self, value: JsonValue, number: int) -> None:
         """A line that is no piece of an answer."""
@@ -159,6 +185,11 @@ class NativeStreamDecoder:
             yield Anomaly(
                 "stream.no-terminator", "the stream ends without a line that is done", "", (max(self._last, 0),)
             )
+
+
+def _whole(call: JsonValue) -> Came:
+    """A call, as it stands in an answer."""
+    return Came(*read_message({"tool_calls": [call]}, "", Notes(), is_answer=True).parts)
 
 
 def _node(item: JsonValue, event: int, pointer: str) -> Node:

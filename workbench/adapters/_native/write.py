@@ -64,24 +64,50 @@ def write_response(response: ModelResponse) -> JsonValue:
     return {**_envelope(response), "message": _piece(parts), **_end(response)}
 
 
-def write_stream(response: ModelResponse) -> bytes:
-    """The lines of a stream: thinking, text and calls in lines of their own, then the one that is done."""
-    return b"".join(dumps(line) + b"\n" for line in _lines(response))
+class LineWriter:
+    """Writes the lines of a stream: pieces of thinking and text, whole calls, then the line that is done."""
+
+    content_type = "application/x-ndjson"
+
+    def __init__(self) -> None:
+        self._about: dict[str, JsonValue] = {}
+        self._key = ""
+        self._has_said = False
+
+    def start(self, response: ModelResponse) -> bytes:
+        self._about = _envelope(response)
+        return b""
+
+    def choice(self, number: int) -> bytes:
+        return b""
+
+    def open(self, part: Part) -> bytes:
+        is_thought = isinstance(part, Reasoning) and not _is_inside(part)
+        self._key = "thinking" if is_thought else "content" if isinstance(part, Text | Reasoning) else ""
+        return self._line({"content": "<think>"}) if _is_inside(part) else b""
+
+    def grow(self, text: str) -> bytes:
+        return self._line({self._key: text}) if self._key else b""
+
+    def close(self, part: Part) -> bytes:
+        if _is_inside(part):
+            return self._line({"content": "</think>"})
+        return b"" if self._key else self._line(_said((part,)))
+
+    def end(self, response: ModelResponse) -> bytes:
+        if response.error is not None:
+            return dumps({"error": response.error.message}) + b"\n"
+        self._about = _envelope(response)
+        if response.is_complete:
+            return dumps({**self._about, "message": _piece(()), **_end(response)}) + b"\n"
+        return b"" if self._has_said else self._line({})
+
+    def _line(self, said: Mapping[str, JsonValue]) -> bytes:
+        self._has_said = True
+        return dumps({**self._about, "message": {**_piece(()), **said}, "done": False}) + b"\n"
 
 
-def _lines(response: ModelResponse) -> Iterator[JsonValue]:
-    start = _envelope(response)
-    for part in response.messages[0].parts if response.messages else ():
-        yield {**start, "message": _piece((part,)), "done": False}
-    if response.error is not None:
-        yield {"error": response.error.message}
-    elif response.is_complete:
-        yield {**start, "message": _piece(()), **_end(response)}
-    elif not any(message.parts for message in response.messages):
-        yield {**start, "message": _piece(()), "done": False}
-
-
-def _piece(parts: Iterable[Part]) -> JsonValue:
+def _piece(parts: Iterable[Part]) -> dict[str, JsonValue]:
     """An answer, or what one line of it brings; servers never leave out the content."""
     return {"role": CALLER, "content": "", **_said(parts)}
 
