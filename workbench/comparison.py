@@ -1,4 +1,4 @@
-"""Two exchanges side by side: their requests in bytes and in meaning, their answers item by item, what happened between.
+"""Two exchanges side by side: requests in bytes and in meaning, answers item by item, and what happened between.
 
 Made for an answer beside the one that was recorded, for the same turn in two sessions, and for the same turn at two
 places: before and behind a gateway.
@@ -13,17 +13,19 @@ behind it), and ``request``, ``answers``, ``headers`` and ``line`` for what stan
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import zip_longest
 from typing import NamedTuple
 
+from workbench.chain.turns import Sight, Turn, encloses, is_outside, likeness, places, turns
+from workbench.damage import Damage, across, between
 from workbench.decode import Decoded
 from workbench.differences import Difference, compare
 from workbench.differences.meaning import canonical
 from workbench.differences.wire import align, first_difference
 from workbench.ir import JsonValue, Media, Message, ModelResponse, Opaque, Part, Reasoning, Text, ToolCallIR
-from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
+from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Summary
 from workbench.wire.session import Session, exchanges_of
 
 Ask = Callable[[int, Exchange], Decoded]
@@ -104,6 +106,9 @@ class Comparison:
         headers: of the requests.
         answers: None where no side has one.
         line: method and URL of either request where they differ, () where not.
+        damages: what happened between the two, the first divergence first.
+        tries: where a gateway asked several times for one turn, the indexes of all of them; ``after`` is the last.
+        outer: of two places, the one nearer to the client: "before" or "after"; "" for two versions of one exchange.
     """
 
     before: int | None
@@ -112,11 +117,16 @@ class Comparison:
     headers: tuple[Header, ...] = ()
     answers: Answers | None = None
     line: tuple[str, ...] = ()
+    damages: tuple[Damage, ...] = ()
+    tries: tuple[int, ...] = ()
+    outer: str = ""
 
     @property
     def is_same_bytes(self) -> bool:
-        """Both bodies are the same, byte for byte, and what stands around the request is."""
+        """Both bodies are the same, byte for byte, and what stands around the request is; of two places: unharmed."""
         both = self.before is not None and self.after is not None
+        if self.outer:
+            return both and not self.damages
         request = self.request is None or self.request.first is None
         answers = self.answers is None or self.answers.first is None
         return both and request and answers and not self.headers and not self.line
@@ -125,6 +135,8 @@ class Comparison:
     def is_same(self) -> bool:
         """They mean the same, however they are spelled."""
         both = self.before is not None and self.after is not None
+        if self.outer:
+            return both and all(damage.is_same_meaning for damage in self.damages)
         said = self.request is None or self.request.first is None or (self.request.is_read and not self._changed)
         return both and said and (self.answers is None or self.answers.is_same)
 
@@ -133,25 +145,113 @@ class Comparison:
         return any(not change.spelling for change in self.request.changes) if self.request else False
 
 
-def compare_sessions(before: Session, after: Session, ask: Ask = Decoded) -> Iterator[Comparison]:
-    """Every exchange of two sessions: requests of the same bytes side by side, between them one after the other.
+def compare_sessions(
+    before: Session,
+    after: Session,
+    ask: Ask = Decoded,
+    ask_after: Ask | None = None,
+    hops: tuple[str, str] | None = None,
+) -> Iterator[Comparison]:
+    """Every exchange of two sessions.
+
+    Two places of one traffic, told by their names or by times that enclose one another, stand side by side turn by
+    turn, however their requests were altered. Of other sessions requests of the same bytes stand side by side, between
+    them those that follow one another.
 
     Args:
         ask: decodes an exchange, given its index in its session.
+        ask_after: the same for the second session.
+        hops: places to compare, of the first and of the second session.
 
     Raises SessionFormatError where an exchange cannot be read.
     """
+    ask_after = ask_after or ask
+    one, other = _Place.of(before, ask, hops and hops[0]), _Place.of(after, ask_after, hops and hops[1])
+    if one and other and (hops or _are_places(one, other)):
+        yield from _turns(one, other)
+        return
     olds, news = ([_digest(exchange) for exchange in exchanges_of(session)] for session in (before, after))
     for _, i, j, k, m in align(olds, news):
         for old, new in zip_longest(range(i, j), range(k, m)):
             if old is None or new is None:
                 yield Comparison(old, new)
             else:
-                yield compare_exchanges(ask(old, before.exchange(old)), ask(new, after.exchange(new)))
+                yield compare_exchanges(ask(old, before.exchange(old)), ask_after(new, after.exchange(new)))
+
+
+def hops_of(session: Session) -> list[str]:
+    """Names of the places where a session was recorded, the client's first; "" is the one without a name."""
+    return places(session.summaries())
+
+
+def compare_hops(session: Session, outer: str, inner: str, ask: Ask = Decoded) -> Iterator[Comparison]:
+    """Every turn of two places of one session, ``outer`` nearer to the client. Raises SessionFormatError."""
+    one, other = (_Place(session, ask, _rows(session, name)) for name in (outer, inner))
+    yield from _turns(one, other, is_ordered=True)
+
+
+class _Place(NamedTuple):
+    """What was recorded at one place."""
+
+    session: Session
+    ask: Ask
+    rows: Sequence[Summary]
+
+    @classmethod
+    def of(cls, session: Session, ask: Ask, name: str | None) -> _Place | None:
+        """The only place of a session, or the one of that name."""
+        names = hops_of(session)
+        if name is None and len(names) != 1:
+            return None
+        return cls(session, ask, _rows(session, names[0] if name is None else name))
+
+    def decoded(self, position: int) -> Decoded:
+        """One of its exchanges."""
+        index = self.rows[position].index
+        return self.ask(index, self.session.exchange(index))
+
+
+def _rows(session: Session, name: str) -> Sequence[Summary]:
+    return [row for row in session.summaries() if row.hop == name]
+
+
+def _are_places(one: _Place, other: _Place) -> bool:
+    """Two places of one traffic, and not two recordings, or two versions of one recording."""
+    names = {place.rows[0].hop for place in (one, other) if place.rows}
+    if len(names) > 1:
+        return True
+    seen = [{(row.id, row.started_at) for row in place.rows} for place in (one, other)]
+    return not seen[0] & seen[1] and encloses(one.rows, other.rows)
+
+
+def _turns(one: _Place, other: _Place, *, is_ordered: bool = False) -> Iterator[Comparison]:
+    """Turn by turn, in the order of the place nearer to the client."""
+    is_swapped = not is_ordered and is_outside(one.rows, other.rows) is False
+    outer, inner = (other, one) if is_swapped else (one, other)
+    sights = ([Sight(row, likeness(place.decoded(n))) for n, row in enumerate(place.rows)] for place in (outer, inner))
+    for turn in turns(*sights):
+        yield _compared(outer, inner, turn, is_swapped=is_swapped)
+
+
+def _compared(outer: _Place, inner: _Place, turn: Turn, *, is_swapped: bool) -> Comparison:
+    came = None if turn.outer is None else outer.decoded(turn.outer)
+    went = [inner.decoded(n) for n in turn.inner]
+    sides = (went[-1] if went else None, came) if is_swapped else (came, went[-1] if went else None)
+    tries = tuple(decoded.index for decoded in went) if len(went) > 1 else ()
+    if sides[0] and sides[1]:
+        made = _side_by_side(sides[0], sides[1])
+    else:
+        before, after = (decoded.index if decoded else None for decoded in sides)
+        made = Comparison(before, after)
+    return replace(made, damages=across(came, went), tries=tries, outer="after" if is_swapped else "before")
 
 
 def compare_exchanges(before: Decoded, after: Decoded) -> Comparison:
-    """Two exchanges against one another."""
+    """Two versions of an exchange against one another."""
+    return replace(_side_by_side(before, after), damages=between(before, after, is_passed_on=False))
+
+
+def _side_by_side(before: Decoded, after: Decoded) -> Comparison:
     asked, asks = before.exchange.request, after.exchange.request
     request = compare(before.request_text, after.request_text) if asked or asks else None
     is_answered = before.exchange.response or after.exchange.response

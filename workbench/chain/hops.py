@@ -7,15 +7,12 @@ times tell, the place that comes first in the session.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from workbench.chain._fingerprint import ANSWERING, SYSTEM, items
-from workbench.decode import REQUEST, Decoded
-from workbench.ir import Message
-from workbench.known import fact
+from workbench.chain._likeness import alike, ends_alike, likeness
+from workbench.decode import Decoded
 from workbench.wire.exchange import Summary
 
 NEAREST = 4
@@ -96,9 +93,12 @@ class Hops:
         beside = [row for row in rows if _overlap(mine, row)]
         for row in beside or sorted(rows, key=lambda row: abs(row.index - mine.index))[:NEAREST]:
             other = self._peek(row.index)
-            alike = _alike(self._decoded, other) if other else 0.0
-            if other and alike >= ALIKE and (beside or _ends_alike(self._decoded, other)):
-                yield _Seen(other, bool(beside), alike, abs(row.index - mine.index))
+            if other is None:
+                continue
+            one, two = likeness(self._decoded), likeness(other)
+            share = alike(one, two)
+            if share >= ALIKE and (beside or ends_alike(one, two)):
+                yield _Seen(other, bool(beside), share, abs(row.index - mine.index))
 
 
 def _overlap(a: Summary, b: Summary) -> bool:
@@ -107,30 +107,3 @@ def _overlap(a: Summary, b: Summary) -> bool:
         return False
     first, second = sorted(((a.started_at, a.duration), (b.started_at, b.duration)))
     return first[1] is not None and second[0] <= first[0] + first[1]
-
-
-def _said(decoded: Decoded) -> list[int]:
-    """Fingerprints of everything a request says but for its instructions, without call ids."""
-    spoken = (m for m in decoded.messages(REQUEST) if m.role not in SYSTEM)
-    return [said for message in spoken for said in fact(message, _plain)]
-
-
-def _plain(message: Message) -> tuple[int, ...]:
-    return tuple(item.plain for item in items(message, is_answer=message.role in ANSWERING))
-
-
-def _alike(a: Decoded, b: Decoded) -> float:
-    """Share of what the longer of two requests says that both say, 0 to 1."""
-    mine, others = _said(a), _said(b)
-    longest = max(len(mine), len(others))
-    return _common(mine, others) / longest if longest else 0.0
-
-
-def _common(a: Iterable[int], b: Iterable[int]) -> int:
-    return (Counter(a) & Counter(b)).total()
-
-
-def _ends_alike(a: Decoded, b: Decoded) -> bool:
-    """Both end with the same words, or are as long: turns before and after have other lengths."""
-    mine, others = _said(a), _said(b)
-    return mine[-1:] == others[-1:] or len(mine) == len(others)

@@ -195,7 +195,7 @@ class _Streams:
         moved = next((n for n in range(1, len(numbers)) if numbers[n] < numbers[n - 1]), None)
         if moved is not None:
             was, at = rows[moved - 1]
-            self._add(Kind.EVENTS_REORDERED, f"/events/{was}", f"/events/{at}", bytes=self._first(was, was))
+            self._add(Kind.EVENTS_REORDERED, f"/events/{was}", f"/events/{at}")
             return
         mine, theirs = list(runs(self.old.events)), list(runs(self.new.events))
         if mine != theirs and set(mine) == set(theirs):

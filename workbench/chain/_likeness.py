@@ -1,0 +1,88 @@
+"""How much two requests are one: by what they say, whatever a gateway made of their bytes and their protocol."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter
+from hashlib import sha256
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from workbench.chain._fingerprint import ANSWERING, SYSTEM, items, visible_text
+from workbench.decode import REQUEST, Decoded
+from workbench.ir import Message, ToolResultIR
+from workbench.known import fact
+
+_LAST = 4_000
+"""Characters at the end of a request by whose words it is known again when every text was altered."""
+
+_WORD = re.compile(r"\w+")
+
+
+class Likeness(NamedTuple):
+    """What a request is known by.
+
+    Attributes:
+        digest: of its body's bytes.
+        said: fingerprints of everything it says but for its instructions, without call ids.
+        words: the last words of it.
+        what: method and end of the path, of what is no model exchange.
+    """
+
+    digest: bytes
+    said: array[int]
+    words: frozenset[str]
+    what: tuple[str, str]
+
+
+def likeness(decoded: Decoded) -> Likeness:
+    """What one exchange is known by; kept with it."""
+    found: Likeness | None = decoded.facts.get(likeness)
+    if found is None:
+        found = decoded.facts[likeness] = _likeness(decoded)
+    return found
+
+
+def alike(a: Likeness, b: Likeness) -> float:
+    """How much two requests are one, 0 to 1: what both say of what the longer one says; else the words they share."""
+    if a.digest == b.digest:
+        return 1.0
+    if a.what == b.what != ("", ""):
+        return 0.9
+    longest = max(len(a.said), len(b.said))
+    common = (Counter(a.said) & Counter(b.said)).total() if longest else 0
+    words = len(a.words & b.words) / len(a.words | b.words) if a.words and b.words else 0.0
+    return max(common / longest if longest else 0.0, 0.95 * words)
+
+
+def ends_alike(a: Likeness, b: Likeness) -> bool:
+    """Both end with the same words, or are as long: turns before and after have other lengths."""
+    return a.said[-1:] == b.said[-1:] or len(a.said) == len(b.said)
+
+
+def _likeness(decoded: Decoded) -> Likeness:
+    http = decoded.exchange.request
+    spoken = [m for m in decoded.messages(REQUEST) if m.role not in SYSTEM]
+    said = array("q", (number for message in spoken for number in fact(message, _plain)))
+    is_model = decoded.request is not None
+    path = urlsplit(http.url).path.rstrip("/").rpartition("/")[2] if http else ""
+    what = ("", "") if is_model or http is None else (http.method.upper(), path or "/")
+    text = "" if is_model else decoded.request_text[-_LAST:].decode("utf-8", "replace")
+    return Likeness(sha256(repr(what).encode() + decoded.request_text).digest(), said, _last_words(spoken, text), what)
+
+
+def _plain(message: Message) -> tuple[int, ...]:
+    return tuple(item.plain for item in items(message, is_answer=message.role in ANSWERING))
+
+
+def _last_words(messages: list[Message], text: str) -> frozenset[str]:
+    room, pieces = _LAST - len(text), [text]
+    for message in reversed(messages):
+        if room <= 0:
+            break
+        results = (visible_text(Message("", p.content)) for p in message.parts if isinstance(p, ToolResultIR))
+        said = " ".join((visible_text(message), *results))[-room:]
+        pieces.append(said)
+        room -= len(said)
+    return frozenset(_WORD.findall(" ".join(pieces).casefold()))
