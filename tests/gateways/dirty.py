@@ -152,7 +152,9 @@ def without(pattern: bytes) -> Callable[..., AsyncIterator[bytes]]:
 async def rewritten_events(gateway: Gateway, message: Message, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Every event is read and written again."""
     async for chunk in chunks:
-        yield re.sub(rb"(?m)^data: (\{.*\})$", lambda found: b"data: " + json.dumps(json.loads(found[1])).encode(), chunk)
+        yield re.sub(
+            rb"(?m)^data: (\{.*\})$", lambda found: b"data: " + json.dumps(json.loads(found[1])).encode(), chunk
+        )
 
 
 async def decoded(gateway: Gateway, message: Message, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -210,7 +212,18 @@ def cut_long(text: str) -> str:
 
 CHAT, CLAUDE = "openai-chat", "anthropic-messages"
 
-KNOWN = ("model", "messages", "stream", "tools", "tool_choice", "max_tokens", "stream_options", "system", "metadata", "thinking")
+KNOWN = (
+    "model",
+    "messages",
+    "stream",
+    "tools",
+    "tool_choice",
+    "max_tokens",
+    "stream_options",
+    "system",
+    "metadata",
+    "thinking",
+)
 
 
 class Dirty(NamedTuple):
@@ -267,7 +280,8 @@ GATEWAYS: dict[str, Dirty] = {
     "ends-broken-streams": Dirty("broken answer ended as whole", {"ends_cleanly": True}),
     "keeps-upstream-running": Dirty("hang-up not passed on", {"lets_go": False}),
     "asks-again": Dirty(
-        "repeated by the gateway", {"tries": 2, "is_refused": lambda gateway, answer: answer.start[1] in ("429", "529", "503")}
+        "repeated by the gateway",
+        {"tries": 2, "is_refused": lambda gateway, answer: answer.start[1] in ("429", "529", "503")},
     ),
     "decodes-gzip": Dirty("content coding changed", {"answer": unpacked}),
 }

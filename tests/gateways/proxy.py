@@ -126,7 +126,9 @@ class Gateway:
         writer.write(b"0\r\n\r\n")
         await writer.drain()
 
-    async def _pump(self, chunks: AsyncIterator[bytes], writer: asyncio.StreamWriter, gone: asyncio.Future[bytes]) -> None:
+    async def _pump(
+        self, chunks: AsyncIterator[bytes], writer: asyncio.StreamWriter, gone: asyncio.Future[bytes]
+    ) -> None:
         while True:
             step = asyncio.ensure_future(anext(chunks, None))
             await asyncio.wait({step, gone} if self.lets_go else {step}, return_when=asyncio.FIRST_COMPLETED)

@@ -94,7 +94,9 @@ def _entries(verdicts: Iterable[Verdict]) -> list[Entry]:
     return sorted(entries, key=lambda entry: (entry.first.severity.rank, -len(entry.verdicts)))
 
 
-_EVERYWHERE = frozenset({"key order", "number spelling", "escapes", "whitespace", "spelled anew", "buffered", "events re-cut"})
+_EVERYWHERE = frozenset(
+    {"key order", "number spelling", "escapes", "whitespace", "spelled anew", "buffered", "events re-cut"}
+)
 """Kinds that say the same wherever they are."""
 
 

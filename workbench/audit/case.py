@@ -61,6 +61,7 @@ class Answer:
     Attributes:
         pieces: of the body. Of a chunked answer each is a chunk of its own, which follows when the client has something
             of the one before.
+        in_events: each piece holds whole events: it may be waited for.
     """
 
     pieces: tuple[bytes, ...] = ()
@@ -68,6 +69,7 @@ class Answer:
     headers: Pairs = (("Content-Type", "application/json"),)
     framing: Framing = Framing.LENGTH
     end: End = End.WHOLE
+    in_events: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,20 +76,25 @@ class Client:
         self._base, self._headers, self.deadline = base, headers, deadline
         self._tls = ssl.create_default_context() if base.tls else None
 
-    async def send(self, asked: Asked, stage: Stage, *, hangs_up: bool = False) -> Sighting:
+    async def send(self, asked: Asked, stage: Stage, *, leaves: float | None = None) -> Sighting:
         """Send one request and hear its answer out; what went wrong stands in the sighting's ``note``.
+
+        Args:
+            leaves: hang up at the first piece of the answer, or after so many seconds without one.
 
         Raises OSError where nothing takes the connection.
         """
+        hangs_up = leaves is not None
         reader, writer = await asyncio.open_connection(self._base.host, self._base.port, ssl=self._tls, limit=2**20)
         try:
             seen = await self._ask(asked, writer)
             try:
-                async with asyncio.timeout(self.deadline):
+                async with asyncio.timeout(self.deadline if leaves is None else leaves):
                     await self._hear(seen, reader, stage, asked.method.encode(), hangs_up)
             except TimeoutError:
-                seen.note = f"no whole answer within {self.deadline:g} seconds"
-                seen.is_cut = True
+                seen.is_left = hangs_up
+                seen.note = "" if hangs_up else f"no whole answer within {self.deadline:g} seconds"
+                seen.is_cut = not hangs_up
             except (ConnectionError, ssl.SSLError):
                 seen.note, seen.is_cut = "the connection was broken off", True
             except BadMessage as bad:
@@ -135,7 +140,7 @@ class Client:
             for piece in body.feed(data).pieces:
                 if piece:
                     seen.answered.add(piece, loop.time())
-                    stage.client_got(piece)
+                    stage.client_got(piece, loop.time())
             if body.is_done or (hangs_up and seen.answered.pieces):
                 seen.is_left = not body.is_done
                 return

@@ -54,7 +54,9 @@ async def _listens(
             writer.close()
             return
         if loop.time() > until:
-            raise Unreached(f"{name} does not listen at {gateway.url} after {seconds:g} seconds", hint="give --wait more")
+            raise Unreached(
+                f"{name} does not listen at {gateway.url} after {seconds:g} seconds", hint="give --wait more"
+            )
         await asyncio.sleep(_LOOKS)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -50,12 +50,12 @@ class Seen:
     Attributes:
         here: the client's.
         there: our upstream's, in order; () where nothing arrived.
-        held: numbers of the pieces of the answer that did not come through in time.
+        held: how many pieces of the answer did not come through in time.
     """
 
     here: Sighting
     there: tuple[Sighting, ...]
-    held: tuple[int, ...]
+    held: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,13 @@ def judged(protocol: str, case: Case, seen: Seen, place: Place, decoded: Sequenc
 
 def _found(case: Case, seen: Seen, place: Place, decoded: Sequence[Decoded], *, is_converted: bool) -> Iterator[Found]:
     if not seen.there:
-        yield _fault(Kind.ANSWERED, REQUEST, _answered_by(seen.here), ERROR, case.theme if case.theme.side == REQUEST else Theme.FIELDS)
+        yield _fault(
+            Kind.ANSWERED,
+            REQUEST,
+            _answered_by(seen.here),
+            ERROR,
+            case.theme if case.theme.side == REQUEST else Theme.FIELDS,
+        )
         return
     if len(seen.there) > 1:
         often = f"it reached the upstream {len(seen.there)} times"
@@ -124,10 +130,12 @@ def _found(case: Case, seen: Seen, place: Place, decoded: Sequence[Decoded], *, 
 
 def _between(case: Case, seen: Seen, decoded: Sequence[Decoded], *, is_converted: bool) -> Iterator[Damage]:
     """The damage between the client and the last attempt upstream."""
-    is_heard = not case.hangs_up and not (case.answer.end is End.CUT and _knows(seen.here))
-    for damage in between(decoded[0], decoded[-1]):
-        if damage.side == RESPONSE and not is_heard:
-            continue  # nobody heard it out, and the client knows
+    before, after = decoded[0], decoded[-1]
+    if case.hangs_up or (case.answer.end is End.CUT and _knows(seen.here)):
+        before = Decoded(
+            before.index, replace(before.exchange, response=None)
+        )  # it was not heard out, and that is known
+    for damage in between(before, after):
         if damage.kind in _JUDGED_HERE or damage.at.lower().removeprefix("/headers/") in _CREDENTIALS:
             continue
         if is_converted and (damage.kind in _OF_THE_SAME_PROTOCOL or damage.is_same_meaning):
@@ -142,7 +150,14 @@ _CREDENTIALS = frozenset({"authorization", "x-api-key", "api-key", "x-goog-api-k
 """A gateway has keys of its own."""
 
 _OF_THE_SAME_PROTOCOL = frozenset(
-    {Kind.PROTOCOL_CHANGED, Kind.HEADER_DROPPED, Kind.HEADER_ADDED, Kind.HEADER_CHANGED, Kind.ERROR_REWRITTEN, Kind.FIELD_ADDED}
+    {
+        Kind.PROTOCOL_CHANGED,
+        Kind.HEADER_DROPPED,
+        Kind.HEADER_ADDED,
+        Kind.HEADER_CHANGED,
+        Kind.ERROR_REWRITTEN,
+        Kind.FIELD_ADDED,
+    }
 )
 
 
@@ -161,7 +176,9 @@ def _line(case: Case, seen: Seen, place: Place) -> Iterator[Found]:
     """Method, path and query, against where a plain request arrives."""
     there, theme = seen.there[-1], Theme.PATH
     if there.method != case.asked.method:
-        yield _fault(Kind.METHOD_CHANGED, REQUEST, f"{case.asked.method} became {there.method}", ERROR, theme, "/method")
+        yield _fault(
+            Kind.METHOD_CHANGED, REQUEST, f"{case.asked.method} became {there.method}", ERROR, theme, "/method"
+        )
     came, wanted = urlsplit(there.url), urlsplit(_expected(case.asked.path, place))
     target = came.path
     if target != wanted.path:
@@ -187,14 +204,20 @@ def _ends(case: Case, seen: Seen) -> Iterator[Found]:
     theme = case.theme if case.theme.side == RESPONSE else Theme.BREAKS
     if case.hangs_up:
         if not there.is_left:
-            yield _fault(Fault.HANG_UP_LOST, RESPONSE, "the client went away, and the upstream was left to go on", ERROR, theme)
+            yield _fault(
+                Fault.HANG_UP_LOST, RESPONSE, "the client went away, and the upstream was left to go on", ERROR, theme
+            )
         return
     if case.answer.end is End.WHOLE and here.response is None:
         yield _fault(Fault.NO_ANSWER, RESPONSE, here.note or "the connection ended", ERROR, theme)
     elif case.answer.end is End.CUT and not _knows(here):
-        yield _fault(Fault.ENDED_AS_WHOLE, RESPONSE, "the upstream broke off, and the client got a proper end", ERROR, theme)
+        yield _fault(
+            Fault.ENDED_AS_WHOLE, RESPONSE, "the upstream broke off, and the client got a proper end", ERROR, theme
+        )
     elif case.answer.end is End.WHOLE and here.is_cut:
-        yield _fault(Fault.BROKEN_OFF, RESPONSE, here.note or "the connection ended before the answer did", ERROR, theme)
+        yield _fault(
+            Fault.BROKEN_OFF, RESPONSE, here.note or "the connection ended before the answer did", ERROR, theme
+        )
 
 
 def _knows(here: Sighting) -> bool:
@@ -205,13 +228,23 @@ def _knows(here: Sighting) -> bool:
 
 
 def _held(case: Case, seen: Seen, damages: Sequence[Damage]) -> Iterator[Found]:
-    """Buffering: pieces that were waited for in vain, and came in the end."""
-    if not seen.held or case.hangs_up or any(d.kind in (Kind.BUFFERED, Kind.STREAM_TO_BODY) for d in damages):
+    """Buffering: the first byte came behind the last that was sent, or pieces that were waited for came in the end."""
+    here, there = seen.here.answered, seen.there[-1].answered
+    if not case.streams or case.hangs_up or not here.times or len(there.times) < _FEWEST:
         return
-    here, there = (b"".join(s.answered.pieces) for s in (seen.here, seen.there[-1]))
-    if here == there or len(seen.held) * 2 > len(case.answer.pieces):
-        words = f"{len(seen.held)} of {len(case.answer.pieces)} pieces were held back"
+    if any(d.kind in (Kind.BUFFERED, Kind.STREAM_TO_BODY) for d in damages) or not case.answer.in_events:
+        return
+    words = ""
+    if here.times[0] > there.times[-1]:
+        words = f"{len(there.times)} pieces were sent one after the other before the first one came"
+    elif seen.held and b"".join(here.pieces) == b"".join(there.pieces):
+        words = f"{seen.held} of {len(there.times)} pieces were held back until others followed"
+    if words:
         yield _fault(Kind.BUFFERED, RESPONSE, words, ERROR, Theme.BUFFERING)
+
+
+_FEWEST = 3
+"""Pieces of a stream that tell whether it is held back."""
 
 
 def _unnamed(case: Case, seen: Seen, decoded: Sequence[Decoded], damages: Sequence[Damage]) -> Iterator[Found]:
@@ -228,7 +261,7 @@ def _unnamed(case: Case, seen: Seen, decoded: Sequence[Decoded], damages: Sequen
 def _weighed(damage: Damage, case: Case) -> Found:
     theme = _theme(damage, case)
     severity = _SEVERITIES.get(damage.kind, WARNING)
-    if damage.is_same_meaning and severity is ERROR:
+    if damage.is_same_meaning and severity is ERROR and damage.kind is not Kind.BUFFERED:
         severity = WARNING
     if damage.kind is Kind.HEADER_DROPPED and damage.was.lower() in _VITAL:
         severity = ERROR

@@ -116,7 +116,9 @@ class _Run:
         if not seen.there:
             self._audit.skipped[protocol] = _why(seen)
             return None
-        return Place(plain.asked.path, seen.there[-1].url.removeprefix(self._upstream.url), self._spoken(protocol, seen))
+        return Place(
+            plain.asked.path, seen.there[-1].url.removeprefix(self._upstream.url), self._spoken(protocol, seen)
+        )
 
     def _spoken(self, protocol: str, seen: Seen) -> str:
         """The protocol that the gateway speaks upstream."""
@@ -149,7 +151,7 @@ class _Run:
         loop, stage = asyncio.get_running_loop(), Stage(case, self._patience)
         self._upstream.stage = stage
         try:
-            here = await self._client.send(case.asked, stage, hangs_up=case.hangs_up)
+            here = await self._client.send(case.asked, stage, leaves=self._plan.patience if case.hangs_up else None)
         except OSError as error:
             raise Unreached(
                 f"nothing takes a connection at {self._plan.gateway.url} ({error.strerror or error})",
@@ -160,7 +162,7 @@ class _Run:
         self._upstream.stage = None
         for there in stage.seen:
             there.ended = there.ended or loop.time()
-        return Seen(here, tuple(stage.seen), tuple(stage.held))
+        return Seen(here, tuple(stage.seen), stage.held)
 
     def _keep(self, protocol: str, case: Case, seen: Seen, place: Place) -> None:
         audit, first = self._audit, len(self._audit.exchanges)

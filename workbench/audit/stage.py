@@ -12,23 +12,39 @@ from workbench.audit.case import Case, mark
 from workbench.audit.sighting import Sighting
 from workbench.wire.encoding import decode_partial
 
-_SHORT = 20
-"""Once a gateway has held something back, later pieces are waited for so much shorter."""
+_LEAST = 0.05
+"""Seconds that a piece is waited for at least, once a gateway has held something back."""
 
-_ENOUGH = 3
+_SLOWER = 4
+"""Once it has, pieces are waited for so many times as long as the slowest that came through took."""
+
+_ENOUGH = 2
 """Pieces of one answer that are waited for in vain."""
+
+_HALF = 0.02
+"""Seconds that a piece which is no whole event is waited for: who passes on whole events only may hold it back."""
 
 
 class Patience:
     """How long a piece may take through the gateway before it counts as held back."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
         self._whole = seconds
+        self._slowest = 0.0
+        self.is_whole = True
+
+    @property
+    def seconds(self) -> float:
+        """The time to wait for the next piece."""
+        return self._whole if self.is_whole else min(self._whole, max(_LEAST, _SLOWER * self._slowest))
+
+    def took(self, seconds: float) -> None:
+        """A piece came through."""
+        self._slowest = max(self._slowest, seconds)
 
     def is_spent(self) -> None:
         """Something did not come in time."""
-        self.seconds = self._whole / _SHORT
+        self.is_whole = False
 
 
 class Stage:
@@ -36,7 +52,7 @@ class Stage:
 
     Attributes:
         seen: what reached our upstream of it, in order.
-        held: numbers of the pieces of the answer of which the client had nothing in time.
+        held: how many pieces of the answer were not through when all patience had ended.
         is_over: the client has all it will get.
         is_settled: it is known whether the client's hang-up reached our upstream.
     """
@@ -44,11 +60,13 @@ class Stage:
     def __init__(self, case: Case, patience: Patience) -> None:
         self.case = case
         self.seen: list[Sighting] = []
-        self.held: list[int] = []
+        self.held = 0
         self.is_over = asyncio.Event()
         self.is_settled = asyncio.Event()
         self._patience = patience
         self._came = 0
+        self._in_vain = 0
+        self._sent_at: float | None = None
         self._news = asyncio.Event()
 
     @property
@@ -56,9 +74,16 @@ class Stage:
         """Bytes of the answer's body that the client has."""
         return self._came
 
-    def client_got(self, data: bytes) -> None:
+    def sent(self, at: float) -> None:
+        """A piece of the answer left our upstream."""
+        self._sent_at = at
+
+    def client_got(self, data: bytes, at: float) -> None:
         """A piece of the answer's body reached the client."""
         self._came += len(data)
+        if self._sent_at is not None:
+            self._patience.took(at - self._sent_at)
+            self._sent_at = None
         self._news.set()
 
     def client_over(self) -> None:
@@ -66,20 +91,22 @@ class Stage:
         self.is_over.set()
         self._news.set()
 
-    async def client_has_more(self, than: int, piece: int) -> None:
+    async def client_has_more(self, than: int) -> None:
         """Wait until the client has more than so many bytes, has given up, or patience ends: then the piece is held."""
-        if len(self.held) >= _ENOUGH:
-            if self._came <= than:
-                self.held.append(piece)
+        is_event = self.case.answer.in_events
+        if self._in_vain >= _ENOUGH:
             return
         try:
-            async with asyncio.timeout(self._patience.seconds):
+            async with asyncio.timeout(self._patience.seconds if is_event else _HALF):
                 while self._came <= than and not self.is_over.is_set():
                     self._news.clear()
                     await self._news.wait()
         except TimeoutError:
-            self.held.append(piece)
-            self._patience.is_spent()
+            self._sent_at = None
+            if is_event:
+                self._in_vain += 1
+                self.held += self._patience.is_whole
+                self._patience.is_spent()
 
     async def settled(self, seconds: float) -> None:
         """Wait until it is known whether the hang-up arrived, at most so long."""

@@ -152,7 +152,9 @@ class _Connection:
             self._writer.write(b"0\r\n\r\n")
         await self._writer.drain()
         seen.ended = self._loop.time()
-        return framing is not Framing.CLOSE and head.version == b"HTTP/1.1" and b"close" not in head.tokens(b"connection")
+        return (
+            framing is not Framing.CLOSE and head.version == b"HTTP/1.1" and b"close" not in head.tokens(b"connection")
+        )
 
     def _framing_lines(self, answer: Answer, framing: Framing) -> list[bytes]:
         if framing is Framing.CHUNKED:
@@ -169,9 +171,11 @@ class _Connection:
                 return
             before = stage.came if stage else 0
             self._send(piece, framing, seen)
+            if stage:
+                stage.sent(self._loop.time())
             await self._writer.drain()
             if stage and answer.framing is Framing.CHUNKED:
-                await stage.client_has_more(before, number)
+                await stage.client_has_more(before)
 
     def _send(self, piece: bytes, framing: Framing, seen: Sighting) -> None:
         seen.answered.add(piece, self._loop.time())

@@ -167,7 +167,9 @@ def _junit(report: Report) -> None:
 
 
 def _junit_case(suite: ET.Element, verdict: Verdict) -> None:
-    case = ET.SubElement(suite, "testcase", name=verdict.case.name, classname=f"{verdict.protocol}.{verdict.case.theme}")
+    case = ET.SubElement(
+        suite, "testcase", name=verdict.case.name, classname=f"{verdict.protocol}.{verdict.case.theme}"
+    )
     broken = [found for found in verdict.found if _is_error(found)]
     if broken:
         failure = ET.SubElement(case, "failure", message=visible(_said(broken[0])), type=str(broken[0].kind))

@@ -63,9 +63,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (parser.description or "").format(port=PORT)
     parser.add_argument("--gateway", required=True, metavar="URL", help="its base URL, as a client is given it")
-    parser.add_argument("--port", type=_port, metavar="N", help=f"our upstream listens there (default: {PORT}; with CMD any)")
     parser.add_argument(
-        "--protocol", action="extend", nargs="+", default=[], metavar="NAME", help="only these (default: all it has a way for)"
+        "--port", type=_port, metavar="N", help=f"our upstream listens there (default: {PORT}; with CMD any)"
+    )
+    parser.add_argument(
+        "--protocol",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="only these (default: all it has a way for)",
     )
     parser.add_argument("--to", default="", metavar="PROTOCOL", help="what it speaks upstream (default: what is seen)")
     parser.add_argument("--model", default="", metavar="NAME", help="ask for this one (default: one of each provider)")
@@ -75,7 +82,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--wait", type=float, default=60.0, metavar="SECONDS", help="for CMD to listen (default: 60)")
     parser.add_argument("--out", metavar="FILE", help="keep both sightings of every case in a session")
     _files.add_force(parser)
-    parser.add_argument("--fail-on", choices=("any", "warning", "error"), default="any", help="damage that exits with 1")
+    parser.add_argument(
+        "--fail-on", choices=("any", "warning", "error"), default="any", help="damage that exits with 1"
+    )
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("words", nargs="*", metavar="-- CMD", help="starts the gateway")
 
@@ -134,7 +143,9 @@ def _credentials(args: argparse.Namespace, base: Base) -> tuple[tuple[str, str],
     if args.key_variable:
         key = os.environ.get(args.key_variable, "")
         if not key:
-            raise UsageError(f"the environment variable {args.key_variable} is not set", hint="it holds the gateway's key")
+            raise UsageError(
+                f"the environment variable {args.key_variable} is not set", hint="it holds the gateway's key"
+            )
     given = [_header(text) for text in args.header]
     names = {name.lower() for name, _ in given}
     own = (("Authorization", f"Bearer {key}"), ("x-api-key", key), ("x-goog-api-key", key))

@@ -29,7 +29,15 @@ def cases(speech: Speech) -> Iterator[Case]:
 
 
 def _case(
-    speech: Speech, name: str, theme: Theme, shows: str, answer: Answer, why: str = "", rule: str = "", *, means: bool = False
+    speech: Speech,
+    name: str,
+    theme: Theme,
+    shows: str,
+    answer: Answer,
+    why: str = "",
+    rule: str = "",
+    *,
+    means: bool = False,
 ) -> Case:
     """A case of an answer; the request asks for a stream where one comes."""
     asked = speech.asked(name, streams=answer.framing is Framing.CHUNKED)
@@ -115,29 +123,52 @@ def _writing(speech: Speech) -> Iterator[Case]:
     yield _stream(speech, "no-space", "fields without a space behind the colon come through", bare, why, rule)
     ids = [f"id: {n}\nretry: 1500\n{e}" for n, e in enumerate(events)]
     yield _stream(speech, "event-ids", "ids and retry times of events come through", ids, why, rule)
-    split = [re.sub(r'(?m)^data: (\{.+?[,:])', r"data: \1\ndata: ", e, count=1) for e in events]
+    split = [re.sub(r"(?m)^data: (\{.+?[,:])", r"data: \1\ndata: ", e, count=1) for e in events]
     yield _stream(speech, "two-data-lines", "an event of two data lines stays one event", split, why, rule)
     raw = "".join(events).encode()
     at = [0, *(n + 1 for n, byte in enumerate(raw) if byte >= 0xC0), len(raw)]
     cut = [raw[a:b] for a, b in zip(at, at[1:], strict=False)]
-    yield _stream(
-        speech, "cut-characters", "characters that two chunks share come through", cut,
+    yield _case(
+        speech, "cut-characters", Theme.EVENTS, "characters that two chunks share come through", _cut(speech, cut),
         "the characters at the cut are damaged", "stream.encoding",
     )  # fmt: skip
     lumps = ["".join(events[:3]), "".join(events[3:])]
     yield _stream(speech, "events-in-one-chunk", "several events in one chunk come through", lumps, why, rule)
     halves = [half for e in events for half in (e[: len(e) // 2], e[len(e) // 2 :])]
-    yield _stream(speech, "events-in-two-chunks", "events in two chunks come through", halves, why, rule)
+    two = _cut(speech, halves)
+    yield _case(speech, "events-in-two-chunks", Theme.EVENTS, "events in two chunks come through", two, why, rule)
+
+
+def _cut(speech: Speech, pieces: Sequence[str | bytes]) -> Answer:
+    """A stream in chunks that are no whole events."""
+    return replace(speech.streamed(tuple(pieces)), in_events=False)
 
 
 def _buffering(speech: Speech) -> Iterator[Case]:
     theme, rule = Theme.BUFFERING, "gateway.buffered"
     why = "nothing is shown until the end, and a client that waits for the first words gives up"
-    yield _stream(speech, "first-event", "the first event comes before the last one is sent", speech.events(), why, rule, theme=theme, means=True)
+    yield _stream(
+        speech,
+        "first-event",
+        "the first event comes before the last one is sent",
+        speech.events(),
+        why,
+        rule,
+        theme=theme,
+        means=True,
+    )
     sparse = (*speech.events(ending=False), ": keep-alive\n\n", *speech.closing)
     yield _stream(speech, "sign-of-life", "a comment in a pause comes at once", sparse, _GIVES_UP, rule, theme=theme)
     call = (*speech.opening[:1], *speech.arguments, *speech.closing)
-    yield _stream(speech, "call-by-pieces", "a call comes piece by piece", call, "a long file is written in silence", rule, theme=theme)
+    yield _stream(
+        speech,
+        "call-by-pieces",
+        "a call comes piece by piece",
+        call,
+        "a long file is written in silence",
+        rule,
+        theme=theme,
+    )
 
 
 def _errors(speech: Speech) -> Iterator[Case]:
@@ -148,10 +179,26 @@ def _errors(speech: Speech) -> Iterator[Case]:
     why = "the words say what is wrong, and clients find it by them"
     words = r'"messages.1.content.0: Invalid `signature` in `thinking` block \u2026 \"x\""'
     yield case("refusal", "a refusal comes with its status and words", 400, "invalid_request_error", words)
-    waits: Pairs = (("Retry-After", "1"), ("retry-after-ms", "700"), ("x-should-retry", "false"), ("x-ratelimit-reset-requests", "1s"))
-    yield case("rate-limit", "a limit comes with the time to wait", 429, "rate_limit_error", '"Too many requests"', waits)
-    yield case("overloaded", "an overload comes as such", 529, "overloaded_error", '"Overloaded"', (("x-should-retry", "true"),))
-    yield case("too-large", "what is too large is said to be", 413, "request_too_large", '"Request exceeds the maximum size"')
+    waits: Pairs = (
+        ("Retry-After", "1"),
+        ("retry-after-ms", "700"),
+        ("x-should-retry", "false"),
+        ("x-ratelimit-reset-requests", "1s"),
+    )
+    yield case(
+        "rate-limit", "a limit comes with the time to wait", 429, "rate_limit_error", '"Too many requests"', waits
+    )
+    yield case(
+        "overloaded",
+        "an overload comes as such",
+        529,
+        "overloaded_error",
+        '"Overloaded"',
+        (("x-should-retry", "true"),),
+    )
+    yield case(
+        "too-large", "what is too large is said to be", 413, "request_too_large", '"Request exceeds the maximum size"'
+    )
     html = b"<html>\r\n<head><title>503 Service Temporarily Unavailable</title></head>\r\n</html>\r\n"
     page = Answer((html,), 503, (("Content-Type", "text/html"), ("Retry-After", "1")))
     yield _case(speech, "error-page", Theme.ERRORS, "an error that is no JSON comes as it is", page, _RETRY)
@@ -167,15 +214,32 @@ def _errors(speech: Speech) -> Iterator[Case]:
 def _breaks(speech: Speech) -> Iterator[Case]:
     why, rule = "the client takes half an answer for all of it", "stream.truncated"
     half = speech.streamed(speech.events(ending=False), end=End.CUT)
-    yield _case(speech, "broken-stream", Theme.BREAKS, "a stream that breaks off breaks off for the client", half, why, rule, means=True)
+    yield _case(
+        speech,
+        "broken-stream",
+        Theme.BREAKS,
+        "a stream that breaks off breaks off for the client",
+        half,
+        why,
+        rule,
+        means=True,
+    )
     text = speech.streamed((*speech.opening[:1], *speech.arguments[:2]), end=End.CUT)
     yield _case(speech, "broken-call", Theme.BREAKS, "so does one inside a call", text, why, "args.truncated")
     whole = speech.answer(TEXT='"Half of it."')
     broken = replace(whole, end=End.CUT)
-    yield _case(speech, "broken-body", Theme.BREAKS, "an answer that is not whole is not passed on as whole", broken, why, rule)
+    yield _case(
+        speech, "broken-body", Theme.BREAKS, "an answer that is not whole is not passed on as whole", broken, why, rule
+    )
     no_end = speech.streamed(speech.events(ending=False))
     yield _case(
-        speech, "no-terminator", Theme.BREAKS, "a stream that ends without its last event gets none", no_end, why, "stream.no-terminator"
+        speech,
+        "no-terminator",
+        Theme.BREAKS,
+        "a stream that ends without its last event gets none",
+        no_end,
+        why,
+        "stream.no-terminator",
     )
     left = speech.streamed((*speech.events(ending=False)[:1], ": keep-alive\n\n"), end=End.LEFT)
     asked = speech.asked("hang-up", streams=True)
@@ -194,7 +258,11 @@ def _codings(speech: Speech) -> Iterator[Case]:
         return Case(name, theme, shows, speech.asked(name, headers=accepts, streams=streams), answer, why)
 
     plain = speech.answer(headers=packed)
-    yield case("gzip-body", "a compressed answer comes as it is", replace(plain, pieces=(gzip.compress(plain.pieces[0], mtime=0),)))
+    yield case(
+        "gzip-body",
+        "a compressed answer comes as it is",
+        replace(plain, pieces=(gzip.compress(plain.pieces[0], mtime=0),)),
+    )
     squeeze = zlib.compressobj(wbits=31)
     chunks = [squeeze.compress(e.encode()) + squeeze.flush(zlib.Z_SYNC_FLUSH) for e in speech.events()]
     stream = speech.streamed((*chunks, squeeze.flush()), headers=packed)

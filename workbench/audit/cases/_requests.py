@@ -12,7 +12,9 @@ from workbench.audit.cases._speech import Speech
 BIG = 1_500_000
 """Bytes of the large body: more than usual limits of 1 MB, less than what providers take."""
 
-_PREFIX = "the prompt differs from the one before byte by byte: nothing is read from the cache, and signatures may not fit"
+_PREFIX = (
+    "the prompt differs from the one before byte by byte: nothing is read from the cache, and signatures may not fit"
+)
 _OWN = "what this program does not know cannot be told from what the provider wants"
 
 
@@ -90,7 +92,14 @@ def _spelling(speech: Speech) -> Iterator[Case]:
     )  # fmt: skip
     name = "repeated-keys"
     asked = speech.asked(name, MORE=',"metadata":{"a":"1","a":"2"}')
-    yield Case(name, theme, "of a key that stands twice both stay", asked, speech.answer(), "readers differ in which one counts")
+    yield Case(
+        name,
+        theme,
+        "of a key that stands twice both stay",
+        asked,
+        speech.answer(),
+        "readers differ in which one counts",
+    )
 
 
 def _numbers(speech: Speech) -> Iterator[Case]:
@@ -128,7 +137,9 @@ def _texts(speech: Speech) -> Iterator[Case]:
         "@MARK@ e\u0301 é ﬁ Å \u212b ｆｕｌｌ ① 가 \u1100\u1161", "names of files are not found",
     )  # fmt: skip
     yield case(
-        "invisible", "invisible characters stay", "@MARK@ a\u200bb\u200d\u2060\ufeff \u00a0 \u202e\u00ad 👩\u200d💻 🏴\u200d☠\ufe0f"
+        "invisible",
+        "invisible characters stay",
+        "@MARK@ a\u200bb\u200d\u2060\ufeff \u00a0 \u202e\u00ad 👩\u200d💻 🏴\u200d☠\ufe0f",
     )
     yield case(
         "control-characters", "escaped control characters arrive", r"@MARK@ a\u0000b \u0007 \u001b[31m red \b\f",
@@ -139,15 +150,23 @@ def _texts(speech: Speech) -> Iterator[Case]:
         "a client that cuts texts at a length sends them", "stream.encoding",
     )  # fmt: skip
     yield case(
-        "markup", "what looks like markup stays text",
+        "markup",
+        "what looks like markup stays text",
         r"@MARK@ <tool_call>{\"name\": \"x\"}</tool_call> &amp; &lt; <|im_end|> {{x}} ${x} %s <script>1</script> \\n \\u0041",
     )
     yield case(
-        "private-looking", "what looks private is not masked",
+        "private-looking",
+        "what looks private is not masked",
         "@MARK@ ann@example.com 4111 1111 1111 1111 +44 20 7946 0958 192.0.2.7 2026-01-02",
     )
     long = " ".join(f"line {n:04d}: the quick brown fox" for n in range(1200))
-    yield case("long-text", "a text of 40 kB is not cut", f"@MARK@ {long} end", "the model does not read the end", "args.truncated")
+    yield case(
+        "long-text",
+        "a text of 40 kB is not cut",
+        f"@MARK@ {long} end",
+        "the model does not read the end",
+        "args.truncated",
+    )
     name = "empty-values"
     asked = speech.asked(name, speech.called, RESULT='""', ARGS="{}", MORE=',"metadata":{},"audit_null":null')
     yield Case(
@@ -186,15 +205,26 @@ def _headers(speech: Speech) -> Iterator[Case]:
     def case(name: str, shows: str, headers: Pairs, why: str) -> Case:
         return Case(name, Theme.HEADERS, shows, speech.asked(name, headers=headers), speech.answer(), why)
 
-    own: Pairs = (("X-Audit-Session", "3f-audit"), ("x-stainless-retry-count", "0"), ("User-Agent", "audit-cli/1.0 (x; y)"))
-    yield case("own-headers", "headers of clients and SDKs stay", own, "who asked, and how often, is not known any more")
+    own: Pairs = (
+        ("X-Audit-Session", "3f-audit"),
+        ("x-stainless-retry-count", "0"),
+        ("User-Agent", "audit-cli/1.0 (x; y)"),
+    )
+    yield case(
+        "own-headers", "headers of clients and SDKs stay", own, "who asked, and how often, is not known any more"
+    )
     traced: Pairs = (
         ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
         ("tracestate", "audit=1"),
         ("Idempotency-Key", "audit-4f1c"),
     )
     yield case("trace-headers", "traces and idempotency keys stay", traced, "a repeated request is carried out twice")
-    odd: Pairs = (("X-Audit-Empty", ""), ("X-Audit-List", "a"), ("X-Audit-List", "b, c"), ("X-Audit-Case", "MiXeD=\"q\"; v"))
+    odd: Pairs = (
+        ("X-Audit-Empty", ""),
+        ("X-Audit-List", "a"),
+        ("X-Audit-List", "b, c"),
+        ("X-Audit-Case", 'MiXeD="q"; v'),
+    )
     yield case("odd-headers", "empty and repeated headers stay", odd, "lists of betas and features come that way")
     yield case(
         "long-header", "a header of 6 kB stays", (("X-Audit-Long", "0123456789abcdef" * 384),), "tokens are that long"

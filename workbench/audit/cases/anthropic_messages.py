@@ -107,7 +107,9 @@ def _ask(
 def _reasoning() -> Iterator[Case]:
     ids, altered = Theme.IDS, "reasoning.altered"
     on = ',"thinking":{"type":"enabled","budget_tokens":1024}'
-    yield _turn("signature", ids, "a signed thinking block stays", f"{_THINKING},{_CALL}", why=_RETHINK, rule=altered, MORE=on)
+    yield _turn(
+        "signature", ids, "a signed thinking block stays", f"{_THINKING},{_CALL}", why=_RETHINK, rule=altered, MORE=on
+    )
     yield _turn(
         "empty-thinking", ids, "a block without text keeps its signature", f"{_EMPTY},{_CALL}", why=_RETHINK, rule=altered, MORE=on
     )  # fmt: skip
@@ -148,9 +150,7 @@ def _results() -> Iterator[Case]:
         '"content":@TEXT@}', '"content":@TEXT@},{"role":"assistant","content":"Yes."},{"role":"system","content":"Be '
         'brief."},{"role":"user","content":"Go on."}',
     )  # fmt: skip
-    yield _ask(
-        "system-amid", texts, "an instruction in the middle stays there", "Claude Code sends them", template=mid
-    )
+    yield _ask("system-amid", texts, "an instruction in the middle stays there", "Claude Code sends them", template=mid)
 
 
 def _fields() -> Iterator[Case]:
@@ -197,7 +197,9 @@ def _headers() -> Iterator[Case]:
     asked = SPEECH.asked(name, headers=(("anthropic-beta", betas),))
     yield Case(name, Theme.HEADERS, "the list of betas stays", asked, SPEECH.answer(), why, rule)
     name = "beta-headers"
-    twice = SPEECH.asked(name, headers=(("anthropic-beta", "context-1m-2025-08-07"), ("anthropic-beta", "files-api-2025-04-14")))
+    twice = SPEECH.asked(
+        name, headers=(("anthropic-beta", "context-1m-2025-08-07"), ("anthropic-beta", "files-api-2025-04-14"))
+    )
     yield Case(name, Theme.HEADERS, "betas in two headers both stay", twice, SPEECH.answer(), why, rule)
     name = "count-tokens"
     body = '{"model":"@MODEL@","messages":[{"role":"user","content":"@MARK@ hello"}]}'

@@ -89,9 +89,7 @@ def cases() -> Iterator[Case]:
     yield from _answers()
 
 
-def _turn(
-    name: str, theme: Theme, shows: str, said: str, back: str = _RESULT, why: str = "", rule: str = ""
-) -> Case:
+def _turn(name: str, theme: Theme, shows: str, said: str, back: str = _RESULT, why: str = "", rule: str = "") -> Case:
     template = _TURN.replace("@SAID@", said).replace("@BACK@", back)
     return Case(name, theme, shows, SPEECH.asked(name, template), SPEECH.answer(), why, rule)
 
@@ -125,7 +123,12 @@ def _fields() -> Iterator[Case]:
 def _texts() -> Iterator[Case]:
     three = _ASK.replace('{"text":@TEXT@}', '{"text":@TEXT@},{"text":" two "},{"text":"\\nthree"}')
     yield _ask(
-        "adjacent-texts", Theme.TEXTS, "texts side by side are not merged", "signatures move", three, "gateway.altered-shape"
+        "adjacent-texts",
+        Theme.TEXTS,
+        "texts side by side are not merged",
+        "signatures move",
+        three,
+        "gateway.altered-shape",
     )
     two = _ASK.replace("}]}]", '}]},{"role":"user","parts":[{"text":"and this"}]}]')
     yield _ask("same-role", Theme.TEXTS, "two user turns in a row stay two", "the history is another one", two)

@@ -96,7 +96,11 @@ def _said(name: str, shows: str, said: str, why: str, rule: str, template: str =
 def _reasoning() -> Iterator[Case]:
     missing = "reasoning.missing"
     yield _said(
-        "reasoning-content", "reasoning_content comes back as it was", r',"reasoning_content":" I look.\n\n"', _ECHO, missing
+        "reasoning-content",
+        "reasoning_content comes back as it was",
+        r',"reasoning_content":" I look.\n\n"',
+        _ECHO,
+        missing,
     )
     yield _said(
         "empty-reasoning", "an empty reasoning_content stays", ',"reasoning_content":""', _ECHO, "reasoning.empty"

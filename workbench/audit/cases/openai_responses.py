@@ -37,7 +37,9 @@ _DELTA = (
     '"delta":@TEXT@}\n\n' % _AT
 )
 _FINE = _MESSAGE.replace("@TEXT@", '"Fine."')
-_PENDING = '{"id":"fc_1audit","type":"function_call","status":"in_progress","call_id":"call_0-audit_Z","name":"look",%s}'
+_PENDING = (
+    '{"id":"fc_1audit","type":"function_call","status":"in_progress","call_id":"call_0-audit_Z","name":"look",%s}'
+)
 
 
 def _completed(*items: str) -> str:
@@ -73,7 +75,9 @@ SPEECH = Speech(
             '{"type":"response.created","sequence_number":0,"response":{%s,"status":"in_progress","output":[],"usage":null}}'
             % _HEAD
         ),
-        _item("added", 0, '{"id":"msg_0audit","type":"message","status":"in_progress","role":"assistant","content":[]}'),
+        _item(
+            "added", 0, '{"id":"msg_0audit","type":"message","status":"in_progress","role":"assistant","content":[]}'
+        ),
         typed(
             '{"type":"response.content_part.added","sequence_number":3,%s,"part":{"type":"output_text","annotations":[],'
             '"logprobs":[],"text":""}}' % _AT
@@ -96,13 +100,19 @@ SPEECH = Speech(
             '{"type":"response.function_call_arguments.done","sequence_number":8,"item_id":"fc_1audit","output_index":1,'
             r'"arguments":"{\"q\" : \"caf\\u00e9\", \"n\":1.0 }"}'
         ),
-        _item("done", 1, (_PENDING % r'"arguments":"{\"q\" : \"caf\\u00e9\", \"n\":1.0 }"').replace("in_progress", "completed")),
+        _item(
+            "done",
+            1,
+            (_PENDING % r'"arguments":"{\"q\" : \"caf\\u00e9\", \"n\":1.0 }"').replace("in_progress", "completed"),
+        ),
     ),
     error='{"error":{"message":@TEXT@,"type":"@TYPE@","param":null,"code":null}}',
     broken=typed(
         '{"type":"error","sequence_number":5,"code":"server_error","message":"The server had an error","param":null}'
     ),
-    unknown=typed('{"type":"response.audit_event","sequence_number":5,"note":"a client passes over what it does not know"}'),
+    unknown=typed(
+        '{"type":"response.audit_event","sequence_number":5,"note":"a client passes over what it does not know"}'
+    ),
     odd_ids=("call_0-audit_Z", "call_" + "aZ0-_" * 11),
     query="/v1/responses?api-version=preview",
     listing="/v1/responses/resp_0%2Faudit?include=reasoning.encrypted_content&stream=false",
@@ -127,7 +137,9 @@ def cases() -> Iterator[Case]:
 
 def _requests() -> Iterator[Case]:
     def case(name: str, theme: Theme, shows: str, said: str, why: str, rule: str = "") -> Case:
-        asked = SPEECH.asked(name, _TURN.replace("@SAID@", said), MORE=',"store":false,"include":["reasoning.encrypted_content"]')
+        asked = SPEECH.asked(
+            name, _TURN.replace("@SAID@", said), MORE=',"store":false,"include":["reasoning.encrypted_content"]'
+        )
         return Case(name, theme, shows, asked, SPEECH.answer(), why, rule)
 
     reasoning = '{"type":"reasoning","id":"rs_0audit","summary":[%s],"encrypted_content":"' + _SEALED + '"%s}'
@@ -167,9 +179,7 @@ def _requests() -> Iterator[Case]:
         '"id":"msg_1audit","role":"assistant","status":"completed","phase":"commentary","content":[{"type":"output_text",'
         '"text":"Yes.","annotations":[]}]},{"role":"user","content":"Now."}'
     )
-    yield case(
-        "system-amid", Theme.TEXTS, "instructions in the middle stay there", roles, "the history is another one"
-    )
+    yield case("system-amid", Theme.TEXTS, "instructions in the middle stay there", roles, "the history is another one")
 
 
 def _fields() -> Iterator[Case]:
@@ -201,9 +211,7 @@ def _answers() -> Iterator[Case]:
     summary = '{"type":"summary_text","text":"**Looking** "}'
     at = '"item_id":"rs_0audit","output_index":0,"summary_index":0'
     first = _item("added", 0, reasoning % ("", "gAAAA"))
-    said = typed(
-        '{"type":"response.reasoning_summary_text.delta","sequence_number":3,%s,"delta":"**Looking** "}' % at
-    )
+    said = typed('{"type":"response.reasoning_summary_text.delta","sequence_number":3,%s,"delta":"**Looking** "}' % at)
     name = "streamed-reasoning"
     done = reasoning % (summary, _SEALED)
     message = _FINE
