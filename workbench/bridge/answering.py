@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,11 +11,12 @@ from workbench.bridge import elsewhere
 from workbench.bridge.asking import Turn
 from workbench.bridge.changes import CONVERSION, ID, LOSS, NOTE, Change
 from workbench.bridge.memory import Kept, Memory, content_of
-from workbench.bridge.signing import Signer, named, parsed, signed
-from workbench.conversion import Converted, response_as
+from workbench.bridge.signing import Namer, Signer, parsed, signed
+from workbench.conversion import Loss, response_as
 from workbench.conversion.normal import normal_response, rebased
+from workbench.conversion.streaming import StreamConversion
 from workbench.decode import Decoded
-from workbench.ir import ModelResponse, ToolCallIR
+from workbench.ir import ModelResponse, Part, ToolCallIR
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse, State
 
 _CARRIED = (
@@ -23,6 +25,7 @@ _CARRIED = (
 """Headers of an answer that mean the same in every protocol."""
 
 _STREAM = "text/event-stream"
+_STREAMS = (_STREAM, "application/x-ndjson", "application/vnd.amazon.eventstream", "application/stream+json")
 
 
 class Head(NamedTuple):
@@ -42,8 +45,8 @@ class Answer:
         name: of this answer, letters and digits; never used again.
 
     Attributes:
-        head: what the client gets; None until all of the upstream's answer is there.
-        changes: what was done to it.
+        head: what the client gets; None while only all of the upstream's answer tells.
+        changes: what was done to it; all of it after ``end``.
     """
 
     def __init__(self, turn: Turn, status: int, headers: Headers, memory: Memory, name: str) -> None:
@@ -52,57 +55,96 @@ class Answer:
         self._turn, self._status, self._headers = turn, status, headers
         self._memory, self._name = memory, name
         self._came = bytearray()
+        self._adapter = adapters.get(turn.client)
+        self._signer, self._namer = Signer(name, self._adapter.capabilities), Namer(name)
+        self._stream: StreamConversion | None = None
         if turn.is_plain:
             self.head = Head(status, tuple(headers))
+        elif turn.is_stream and self._streams:
+            self._stream = StreamConversion(
+                turn.spoken, turn.client, prove=self._signer.prove, choose_id=self._namer.choose
+            )
+            self.head = self._head(self._stream.content_type)
+
+    @property
+    def _streams(self) -> bool:
+        """The answer is a stream, and can be read as it comes."""
+        kind = (self._headers.get("content-type") or "").partition(";")[0].strip().lower()
+        is_coded = (self._headers.get("content-encoding") or "identity").lower() != "identity"
+        return self._status < 300 and kind in _STREAMS and not is_coded and not self._turn.parser
+
+    @property
+    def response(self) -> ModelResponse:
+        """What has come of a stream."""
+        assert self._stream
+        return self._stream.response
 
     def feed(self, data: bytes) -> bytes:
         """A piece of the upstream's body came; what the client gets now."""
         if self._turn.is_plain:
             return data
+        if self._stream:
+            return self._signer.marked(self._stream.feed(data), lambda: _parts(self.response))
         self._came += data
         return b""
 
     def end(self, is_whole: bool = True) -> bytes:
         """The upstream's answer is over; the rest of the client's. ``is_whole``: it was not broken off."""
-        if self._turn.is_plain:
-            return b""
         turn = self._turn
-        encoding = self._headers.get("content-encoding") or ""
-        http = HttpResponse(self._status, self._headers, Body(bytes(self._came), encoding))
+        if turn.is_plain:
+            return b""
+        if self._stream:
+            rest = self._signer.marked(self._stream.end(), lambda: _parts(self.response))
+            self._told(self._stream.ids, self._stream.losses)
+            self._keep(self._stream.response, self._stream.response, self._stream.ids)
+            return rest
+        body = Body(bytes(self._came), self._headers.get("content-encoding") or "")
+        http = HttpResponse(self._status, self._headers, body)
         state = State.COMPLETE if is_whole else State.ABORTED
         decoded = Decoded(0, Exchange("upstream", None, http, state), turn.spoken)
         response = decoded.response
         if response is None or (response.error and not response.messages):
             return self._failed(decoded, response)
-        made = self._converted(response)
-        self.head = self._head(_STREAM if turn.is_stream else made.content_type)
-        return made.body
+        return self._whole(response)
 
-    def _converted(self, response: ModelResponse) -> Converted:
-        turn = self._turn
+    def _whole(self, response: ModelResponse) -> bytes:
+        turn, said = self._turn, response
         if turn.parser:
             response, changes = parsed(response, turn.parser, turn.tools)
             self.changes += changes
-        adapter = adapters.get(turn.client)
-        signer = Signer(self._name, adapter.capabilities)
-        whole = replace(response, is_stream=turn.is_stream)
-        ready = signed(_named(whole, self._name), signer)
-        made = response_as(ready, adapter)
-        self.changes += [*signer.changes, *_told(turn, made)]
-        self._keep(response, made)
-        return made
+        named = self._namer.named(replace(response, is_stream=turn.is_stream))
+        made = response_as(signed(named, self._signer), self._adapter)
+        own = {call.id or "": old.id for call, old in zip(_calls(named), _calls(response), strict=True)}
+        given = {old: new for new, old in made.ids.items()}
+        ids = {given.get(name, name): old for name, old in own.items()}
+        self._told(made.ids, made.losses)
+        self._keep(said, response, ids)
+        self.head = self._head(_STREAM if turn.is_stream else made.content_type)
+        return made.body
 
-    def _keep(self, response: ModelResponse, made: Converted) -> None:
-        """Remember what the upstream said, under what the client has of it."""
-        assert isinstance(made.meant, ModelResponse)
-        if not (said := normal_response(response).response.messages) or not made.meant.messages:
-            return
-        own = rebased(said[0])
-        client = made.meant.messages[0].parts
-        calls = [p.id for p in client if isinstance(p, ToolCallIR) and p.id]
-        theirs = [p.id for p in own if isinstance(p, ToolCallIR) and not p.is_server]
-        ids = dict(zip(calls, theirs, strict=False))
-        self._memory.keep(Kept(self._name, own, ids, content_of(client), self._turn.context))
+    def _told(self, ids: Mapping[str, str | None], losses: Sequence[Loss]) -> None:
+        turn = self._turn
+        if turn.client != turn.spoken:
+            self.changes.append(Change(CONVERSION, f"the answer from {turn.spoken} to {turn.client}"))
+        self.changes += self._signer.changes
+        self.changes += (Change(ID, f"{old or 'a call without one'} is given as {new}") for new, old in ids.items())
+        self.changes += (
+            Change(LOSS, f"{loss.pointer or '/'} of the answer: {loss.what}: {loss.instead}") for loss in losses
+        )
+
+    def _keep(self, said: ModelResponse, read: ModelResponse, ids: Mapping[str, str | None]) -> None:
+        """Remember an answer.
+
+        Args:
+            said: by the upstream.
+            read: the same with the calls that stood in its text.
+            ids: of calls, client's → upstream's, at least those that differ.
+        """
+        renamed = set(ids.values())
+        known: dict[str, str | None] = {c.id: c.id for c in _calls(read) if c.id and c.id not in renamed}
+        if own := _parts(said):
+            seen = content_of(_parts(read))
+            self._memory.keep(Kept(self._name, own, {**known, **ids}, seen, self._turn.context))
 
     def _failed(self, decoded: Decoded, response: ModelResponse | None) -> bytes:
         """An error, or what nobody can read, in the client's words and with the upstream's status."""
@@ -122,17 +164,11 @@ class Answer:
         return Head(status or self._status, (("content-type", content_type), *carried))
 
 
-def _named(response: ModelResponse, name: str) -> ModelResponse:
-    count = iter(range(10_000))
-    messages = tuple(
-        replace(m, parts=tuple(named(p, name, next(count)) if isinstance(p, ToolCallIR) else p for p in m.parts))
-        for m in response.messages
-    )
-    return replace(response, messages=messages)
+def _calls(response: ModelResponse) -> list[ToolCallIR]:
+    return [call for message in response.messages for _, call in message.tool_calls()]
 
 
-def _told(turn: Turn, made: Converted) -> list[Change]:
-    told = [Change(CONVERSION, f"the answer from {turn.spoken} to {turn.client}")] if turn.client != turn.spoken else []
-    told += [Change(ID, f"{old} is given as {new}") for new, old in made.ids.items()]
-    told += [Change(LOSS, f"{loss.pointer or '/'} of the answer: {loss.what}: {loss.instead}") for loss in made.losses]
-    return told
+def _parts(response: ModelResponse) -> tuple[Part, ...]:
+    """Of the first choice, in normal form."""
+    messages = normal_response(response).response.messages
+    return rebased(messages[0]) if messages else ()

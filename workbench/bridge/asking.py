@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from workbench import adapters, textcalls
 from workbench.bridge import elsewhere
-from workbench.bridge.changes import CONVERSION, CORRECTION, LOSS, MODEL, NOTE, Change
+from workbench.bridge.changes import CALL, CONVERSION, CORRECTION, LOSS, MODEL, NOTE, Change
 from workbench.bridge.keys import keyed
 from workbench.bridge.memory import Memory
 from workbench.bridge.restoring import restored
@@ -166,7 +166,7 @@ def _translated(
     changes = [Change(CONVERSION, f"from {client} to {spoken}")] if not is_same else []
     if not is_same:
         changes += back.changes
-        decoded.request = _in_text(back.request, parser) if parser else back.request
+        decoded.request = _in_text(back.request, parser, changes) if parser else back.request
     sent = prepare(decoded, upstream.sent_to(spoken), protocol=spoken, model=rules.model)
     changes += (Change(NOTE, note) for note in sent.notes if not note.startswith(("converted from", "model ")))
     changes += (Change(MODEL, note.removeprefix("model ")) for note in sent.notes if " in place of " in note)
@@ -182,6 +182,7 @@ def _translated(
         spoken,
         replace(after.request, headers=key.headers),
         tuple(changes),
+        is_plain=is_same and not parser,
         is_stream=request.stream,
         parser=parser,
         tools=request.tools,
@@ -217,7 +218,7 @@ def _with_usage(sent: Outgoing, contract: Contract) -> Outgoing:
     return replace(sent, request=with_body(sent.request, body, text))
 
 
-def _in_text(request: ModelRequest, parser: str) -> ModelRequest:
+def _in_text(request: ModelRequest, parser: str, changes: list[Change]) -> ModelRequest:
     """The request for a model that reads and writes calls as text: so are those of its history."""
     form = textcalls.get(parser)
 
@@ -226,6 +227,7 @@ def _in_text(request: ModelRequest, parser: str) -> ModelRequest:
         results = [part for _, part in message.tool_results()]
         if not calls and not results:
             return message
+        changes.append(Change(CALL, f"{len(calls)} calls and {len(results)} results go as {parser} text"))
         rest = [p for p in message.parts if not any(p is other for other in (*calls, *results))]
         told: list[Part] = [Text(form.render(calls))] if calls else []
         told += [Text(form.render_results(results))] if results else []

@@ -31,7 +31,7 @@ def name_in(proof: object) -> str | None:
         try:
             proof = b64decode(proof.replace("-", "+").replace("_", "/"), validate=True).decode()
         except (NotBase64, ValueError):
-            return ""
+            return None
     if not proof.startswith(MARK):
         return None
     found = _HANDLE.fullmatch(proof)

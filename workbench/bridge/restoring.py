@@ -76,14 +76,14 @@ def _answer(turn: _Turn, messages: Sequence[Message], wanted: Wanted, changes: l
     """The messages of an answer: untouched where nothing is to be changed."""
     kept = turn.kept
     sent = [part for message in messages for _, part in message.reasoning()]
-    if kept is None or not kept.reasoning:
+    if kept is None or (not kept.reasoning and content_of(kept.parts) == kept.content):
         return [
             replace(m, parts=tuple(_unmarked(m.parts, changes))) if any(map(name_of, sent)) else m for m in messages
         ]
     back = [part for part in kept.reasoning if wanted(part)]
     changes += _told(kept, sent, back)
     said = tuple(part for message in messages for part in rebased(message) if not isinstance(part, Reasoning))
-    if content_of(said) == content_of(kept.parts):
+    if content_of(said) == kept.content:
         parts = tuple(part for part in kept.parts if not isinstance(part, Reasoning) or wanted(part))
     else:
         parts = _threaded(said, kept.parts, wanted)

@@ -100,7 +100,7 @@ class Bridge:
         task.add_done_callback(self._tasks.discard)
         try:
             await self._serve(reader, writer)
-        except (OSError, BrokenOff):
+        except (OSError, BrokenOff, asyncio.CancelledError):  # of the last, nobody waits for this task
             writer.transport.abort()
         finally:
             writer.close()

@@ -2,88 +2,140 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from workbench import textcalls
 from workbench.adapters import Capabilities
 from workbench.bridge.changes import CALL, HANDLE, Change
-from workbench.bridge.handles import handle
+from workbench.bridge.handles import MARK, handle
 from workbench.conversion._ledger import Ledger
 from workbench.conversion._reasoning import fit_reasoning
-from workbench.ir import Carrier, Message, ModelResponse, Part, Reasoning, Text, ToolCallIR, ToolDef
+from workbench.ir import Carrier, Message, ModelResponse, Part, Reasoning, Source, Text, ToolCallIR, ToolDef
 from workbench.textcalls import Prose
+from workbench.wire.jsontext import dumps, loads
 
 _PROVED = {Carrier.THINKING: "signature", Carrier.REASONING_BLOCK: "signature", Carrier.ENCRYPTED_ITEM: "data"}
 """Carriers that clients want a proof in → the field of ``Reasoning`` that holds it."""
 
+_CALL, _DATA = b'"functionCall":', b"data: "
+
 
 class Signer:
-    """Makes the reasoning of one answer such that a client brings it back.
-
-    The same for a part that begins, and for all of it: a stream is signed as it comes.
+    """Gives the reasoning of one answer proofs, so that a client brings it back.
 
     Args:
         name: of the answer, for its handles.
         capabilities: of the client's protocol.
+
+    Attributes:
+        changes: what was done.
     """
 
     def __init__(self, name: str, capabilities: Capabilities) -> None:
+        self.changes: list[Change] = []
         self._name = name
         self._capabilities = capabilities
         self._carrier = next((c for c in _PROVED if c.value in capabilities.reasoning), None)
         self._readable: Carrier | None = None
-        self._has_marked = self._has_thought = False
-        self.changes: dict[Change, None] = {}
+        self._has_marked = Carrier.THOUGHT_SIGNATURE.value not in capabilities.reasoning
 
-    def __call__(self, part: Part) -> tuple[Part, ...]:
-        """The parts that stand for a part of the upstream's answer."""
-        if isinstance(part, Reasoning):
-            self._has_thought = True
-            return self._signed(part)
-        if isinstance(part, ToolCallIR) and self._has_thought and not self._has_marked and self._marks_calls:
-            self._has_marked = True
-            self._tell("stands on the first call: its reasoning is kept here")
-            mark = handle(self._name, Carrier.THOUGHT_SIGNATURE)
-            return (Reasoning(Carrier.THOUGHT_SIGNATURE, None, mark, source=replace(part.source, fields={})), part)
-        return (part,)
-
-    @property
-    def _marks_calls(self) -> bool:
-        return Carrier.THOUGHT_SIGNATURE.value in self._capabilities.reasoning
-
-    def _signed(self, part: Reasoning) -> tuple[Part, ...]:
-        if self._carrier is None:
-            own = self._marks_calls and part.carrier is Carrier.THOUGHT_SIGNATURE
-            return (part,) if not own or part.text is not None or part.signature else ()
-        if part.carrier is not self._carrier and fit_reasoning(part, "", self._capabilities, Ledger()) is not None:
-            return (part,)  # its proof is known to this protocol, too
-        if part.carrier is self._carrier and (part.signature or part.data is not None):
-            return (part,)
-        if part.text is None or self._readable not in (None, part.carrier):
-            return ()  # it is kept, and said elsewhere
+    def prove(self, part: Reasoning) -> str | None:
+        """The proof of a piece of reasoning that has none of its own; None where it is said elsewhere, too."""
+        if self._carrier is None or self._readable not in (None, part.carrier):
+            return None
+        if self._readable is None:
+            said = f"in the place of a proof, on reasoning that came as {part.carrier.value}"
+            self._tell(said)
         self._readable = part.carrier
-        self._tell(f"in the place of a proof, on reasoning that came as {part.carrier.value}")
-        proof = {_PROVED[self._carrier]: handle(self._name, self._carrier)}
-        bare = replace(part, carrier=self._carrier, signature=None, data=None, extra={})
-        return (replace(bare, **proof),)  # type: ignore[arg-type]
+        return handle(self._name, self._carrier)
+
+    def parts(self, parts: Sequence[Part]) -> Iterator[Part]:
+        """The parts of a whole answer, proved."""
+        marked = next((p for p in parts if isinstance(p, ToolCallIR)), None) if self._marks(parts) else None
+        for part in parts:
+            if isinstance(part, Reasoning):
+                yield from self._proved(part)
+                continue
+            if part is marked:
+                yield Reasoning(Carrier.THOUGHT_SIGNATURE, None, self.mark(), source=Source(part.source.pointer))
+            yield part
+
+    def mark(self) -> str:
+        """The proof that a call stands with, where calls carry those of the reasoning before them."""
+        self._tell("on the first call, in the place of a signature of its reasoning")
+        return handle(self._name, Carrier.THOUGHT_SIGNATURE)
+
+    def marked(self, data: bytes, parts: Callable[[], Sequence[Part]]) -> bytes:
+        """Events of the client's stream, with the same proof on the first call.
+
+        Args:
+            parts: gives those of the upstream that have come.
+        """
+        if self._has_marked or _CALL not in data:
+            return data
+        self._has_marked = True
+        return _with_mark(data, self.mark()) if self._marks(parts()) else data
+
+    def _marks(self, parts: Sequence[Part]) -> bool:
+        """The client's protocol has signatures on calls, and this answer has none for it to hold."""
+        thoughts = [part for part in parts if isinstance(part, Reasoning)]
+        is_signed = any(p.carrier is Carrier.THOUGHT_SIGNATURE and p.signature for p in thoughts)
+        has_place = Carrier.THOUGHT_SIGNATURE.value in self._capabilities.reasoning
+        return has_place and bool(thoughts) and not is_signed
+
+    def _proved(self, part: Reasoning) -> Iterator[Part]:
+        is_own = part.carrier is self._carrier and (part.signature or part.data is not None)
+        is_ported = part.carrier is not self._carrier and fit_reasoning(part, "", self._capabilities, Ledger())
+        if self._carrier is None or is_own or is_ported:
+            yield part
+        elif part.text is not None and (proof := self.prove(part)):
+            bare = Reasoning(self._carrier, part.text, source=part.source)
+            yield replace(bare, **{_PROVED[self._carrier]: proof})  # type: ignore[arg-type]
 
     def _tell(self, words: str) -> None:
-        self.changes[Change(HANDLE, f"{handle(self._name, Carrier.THINKING)} {words}")] = None
+        self.changes.append(Change(HANDLE, f"{MARK}{self._name} {words}"))
+
+
+def _with_mark(data: bytes, mark: str) -> bytes:
+    """The first part with a call in some whole events gets a signature."""
+    lines = data.split(b"\n")
+    at = next(n for n, line in enumerate(lines) if _CALL in line)
+    bare = lines[at].rstrip(b"\r")
+    value = loads(bare.removeprefix(_DATA))
+    parts = (part for candidate in value["candidates"] for part in candidate["content"]["parts"])
+    next(part for part in parts if "functionCall" in part)["thoughtSignature"] = mark
+    lines[at] = _DATA + dumps(value) + lines[at][len(bare) :]
+    return b"\n".join(lines)
 
 
 def signed(response: ModelResponse, signer: Signer) -> ModelResponse:
     """A whole answer, signed."""
-    messages = tuple(
-        replace(message, parts=tuple(made for part in message.parts for made in signer(part)))
-        for message in response.messages
-    )
+    messages = tuple(replace(message, parts=tuple(signer.parts(message.parts))) for message in response.messages)
     return replace(response, messages=messages)
 
 
-def named(part: Part, name: str, number: int) -> Part:
-    """A call that came without an id, with one: clients answer calls by their ids."""
-    return replace(part, id=f"call_{name}_{number}") if isinstance(part, ToolCallIR) and not part.id else part
+class Namer:
+    """Ids for the calls of one answer that came without: clients answer calls by their ids."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._count = 0
+
+    def choose(self, old: str | None) -> str | None:
+        """An id where there is none; None for one that can stay."""
+        if old:
+            return None
+        self._count += 1
+        return f"call_{self._name}_{self._count}"
+
+    def named(self, response: ModelResponse) -> ModelResponse:
+        """A whole answer, every call with an id."""
+        messages = tuple(replace(m, parts=tuple(map(self._named, m.parts))) for m in response.messages)
+        return replace(response, messages=messages)
+
+    def _named(self, part: Part) -> Part:
+        return replace(part, id=self.choose(None)) if isinstance(part, ToolCallIR) and not part.id else part
 
 
 def parsed(response: ModelResponse, parser: str, tools: Sequence[ToolDef]) -> tuple[ModelResponse, list[Change]]:
