@@ -179,7 +179,8 @@ class Breakpoint:
     def _names(kind: Kind, finding: Finding) -> bool:
         wanted = kind.rules.get(finding.side, ())
         is_named = any(finding.rule == rule or (rule[-1] == "." and finding.rule.startswith(rule)) for rule in wanted)
-        return is_named and finding.rule not in kind.but and finding.severity is not Severity.INFO
+        is_of_the_whole = finding.rule in _LOOPS and not finding.pointer  # the request is repeated, not a call
+        return is_named and not is_of_the_whole and finding.rule not in kind.but and finding.severity != Severity.INFO
 
     def _passing(self, wanted: Filter, seen: Seen) -> Iterator[Reason]:
         if wanted.passes(seen.facts):

@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import base64
 import socket
+import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -132,14 +133,29 @@ class Remote:
         for pause in self.ask("watch")["pauses"]:
             yield {"event": "paused", "pause": pause}
         while True:
-            while self._events:
-                yield self._events.popleft()
-            with suppress(OSError):
-                self._socket.settimeout(None)
-            line = self._line()
-            if line is None:
+            event = self._events.popleft() if self._events else self._line(None)
+            if event is None:
                 return
-            self._events.append(line)
+            yield event
+
+    def wait(self, seconds: float | None = None) -> Pause | None:
+        """What is paused, or is paused next; None where nothing is within this time.
+
+        Raises:
+            WorkbenchError: the recorder ended meanwhile.
+        """
+        until = None if seconds is None else time.monotonic() + seconds
+        paused: Pause | None = next(iter(self.ask("watch")["pauses"]), None)
+        while paused is None:
+            left = None if until is None else max(0.001, until - time.monotonic())
+            try:
+                event = self._events.popleft() if self._events else self._line(left)
+            except TimeoutError:
+                return None
+            if event is None:
+                raise WorkbenchError("the recording has ended")
+            paused = event["pause"] if event["event"] == "paused" else None
+        return paused
 
     def ask(self, verb: str, **words: JsonValue) -> Mapping[str, JsonValue]:
         """Any request of the protocol. Raises UsageError for what is refused, WorkbenchError when the recorder ends."""
@@ -149,20 +165,29 @@ class Remote:
             self._socket.sendall(dumps({"ask": self._asked, "do": verb, **words}) + b"\n")
         except OSError as error:
             raise WorkbenchError("the recorder is gone") from error
-        while (told := self._line()) is not None:
-            if told.get("ask") != self._asked:
+        while (told := self._answered()) is not None:
+            if "event" in told:
                 self._events.append(told)
-            elif "error" in told:
+            elif told.get("ask") == self._asked and "error" in told:
                 raise UsageError(told["error"], hint=told.get("hint") or None)
-            else:
+            elif told.get("ask") == self._asked:
                 return told
-        raise WorkbenchError("the recorder is gone, or does not answer")
+        raise WorkbenchError("the recorder is gone")
 
-    def _line(self) -> Mapping[str, JsonValue] | None:
-        """The next line; None where there is none to come."""
+    def _answered(self) -> Mapping[str, JsonValue] | None:
+        try:
+            return self._line(CONTROL_SECONDS)
+        except TimeoutError:
+            raise WorkbenchError(f"the recorder has not answered for {CONTROL_SECONDS:g} seconds") from None
+
+    def _line(self, seconds: float | None) -> Mapping[str, JsonValue] | None:
+        """The next line; None where there is none to come. Raises TimeoutError."""
         while b"\n" not in self._rest:
             try:
-                more = self._socket.recv(1 << 16)
+                self._socket.settimeout(seconds)
+                more = self._socket.recv(1 << 20)
+            except TimeoutError:
+                raise
             except OSError:
                 return None
             if not more or len(self._rest) > MAX_CONTROL_LINE:

@@ -28,6 +28,11 @@ cannot carry is kept and put back verbatim; where a client wants a signature it 
 that of the upstream's target where its variable is set, else the client's own.
 
 Open the file while it grows: workbench open FILE
+
+--break pauses an exchange on what it means, before it is passed on: a request when its last byte is there, an answer
+from its first tool call on. A pause is announced on stderr and waits for you: workbench breakpoints FILE, or the app.
+
+  workbench record --break closure --break 'filter:tool:Bash' -- claude
 """
 
 from __future__ import annotations
@@ -44,7 +49,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import resources
-from workbench.cli import _hand_over, _output, _record_as
+from workbench.cli import _hand_over, _output, _record_as, _record_breaks
 from workbench.cli._signals import interrupted_by
 from workbench.errors import UsageError
 
@@ -76,6 +81,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--hop", default="", metavar="NAME", help="name this place, to compare it with another")
     _record_as.add(parser)
+    _record_breaks.configure(parser)
     parser.add_argument("words", nargs="*", metavar="-- CMD", help="the client and its arguments")
 
 
@@ -91,6 +97,7 @@ def run(args: argparse.Namespace) -> int:
     from workbench.shelf import memory
 
     _record_as.check(args)
+    _record_breaks.check(args)
     status = _hand_over.check(args.words[0]) if args.words else 0
     if status:
         return status
@@ -101,7 +108,11 @@ def run(args: argparse.Namespace) -> int:
         recording = _record_as.start(args, upstreams, _out(args.out), name, _say)
     else:
         upstreams = pointing.parse_upstreams(args.upstream) or pointing.usual_upstreams(client, os.environ)
-        recording = process.start(upstreams, _out(args.out), port=args.port, hop=args.hop, client=name, trouble=_say)
+        out = _out(args.out)
+        recording = process.start(
+            upstreams, out, port=args.port, hop=args.hop, client=name, breaks=args.breaks, trouble=_say,
+            told=_record_breaks.announcer(out, _say),
+        )  # fmt: skip
     if args.out:
         memory.remember(recording.out)  # Home finds the others by their folder
     try:

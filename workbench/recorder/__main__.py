@@ -47,7 +47,7 @@ def main(task: Mapping[str, JsonValue]) -> int:
     is_new = not out.exists()
     keeper = KeeperApart(out, hop=task["hop"], client=task["client"], trouble=lambda line: say({"trouble": line}))
     capture = Capture(keeper)
-    gate = Gate(keeper.run, out, client=task["client"], told=say)
+    gate = Gate(keeper.run, out, client=task["client"])
     try:
         relay = Relay(upstreams, capture, port=task["port"], gate=gate)
         asyncio.run(_record(relay, capture, upstreams, out, Breaks(gate, task["breaks"])))
@@ -87,6 +87,7 @@ async def _record(relay: Relay, capture: Capture, upstreams: Mapping[str, str], 
         urls = {name: relay.url(name) for name in upstreams}
         capture.listening(_shown(urls))
         say({"port": relay.port, "urls": urls, "out": str(out)})
+        breaks.gate.listeners.add(say)
         await _until_told()
     finally:
         await relay.close()

@@ -186,8 +186,3 @@ class Ear:
         self.end = Ended(state, why, at, passed)
         if self._child:
             self._child.ended(self.end)
-
-    @property
-    def has_child(self) -> bool:
-        """What the upstream answers is recorded in an exchange of its own."""
-        return self._child is not None

@@ -77,17 +77,14 @@ class Gate:
         run: what the ids of the recording's exchanges begin with.
         out: its file.
         client: who was started, "" where that is not known.
-        told: is told every event (see ``breakpoints.remote``).
 
     Attributes:
-        listeners: are told every event, too.
+        listeners: are told every event (see ``breakpoints.remote``).
         trouble: what is wrong with the breakpoints themselves, "" for nothing.
     """
 
-    def __init__(
-        self, run: str, out: Path, *, client: str = "", told: Callable[[Mapping[str, JsonValue]], None] = lambda _: None
-    ) -> None:
-        self.listeners: set[Callable[[Mapping[str, JsonValue]], None]] = {told}
+    def __init__(self, run: str, out: Path, *, client: str = "") -> None:
+        self.listeners: set[Callable[[Mapping[str, JsonValue]], None]] = set()
         self.trouble = ""
         self._run, self._client = run, client
         self._armed: dict[str, Breakpoint] = {}

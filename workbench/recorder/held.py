@@ -71,6 +71,7 @@ class Held:
         self._judging: asyncio.Task[None] | None = None
         self._pause, self._paused_at, self._kinds = 0, 0.0, ""
         self._notes: list[str] = []
+        self._is_another = False  # what went upstream, or came from it, is recorded in an exchange of its own
         self._is_over = False
 
     # To the client's connection
@@ -204,6 +205,7 @@ class Held:
             self._ear.is_asked = self._is_request_whole
         else:
             self._ear = Ear(own, own.child(EDITED))
+            self._is_another = True
             request, wire = _with_body(self._request, body), body
         self._ear.heard = self._look_at
         self._forward = self._onward(self, Teller(self._ear), request, request_body(request))
@@ -363,7 +365,8 @@ class Held:
     def _keep_apart(self, answer: HeldAnswer, branch: str) -> None:
         """What the upstream answered, where the client gets another answer, unless it has an exchange already."""
         end = self._ear.end
-        if end and not self._ear.has_child:
+        if end and not self._is_another:
+            self._is_another = True
             self._own.child(branch).replay(answer.head, answer.pieces, end)
 
     # How it ends
@@ -385,8 +388,11 @@ class Held:
         self._own.ended(state, words, self._loop.time(), self._passed())
 
     def _passed(self) -> Mapping[str, Passed]:
-        """Digests of what came from the client and went to it, with the other side's of the exchange inside."""
-        inside = self._ear.end.passed if self._ear.end else NOTHING
+        """Digests of what came from the client and went to it, with the other side's of the exchange inside.
+
+        None where something else went to the upstream or came from it: its own exchange has those.
+        """
+        inside = self._ear.end.passed if self._ear.end and not self._is_another else NOTHING
         passed = dict(inside)
         asked, there = self._asked.passed(), inside.get("request")
         if there and self._is_request_whole:

@@ -1,0 +1,49 @@
+"""Breakpoints of ``record``: what is said of them while a client is recorded."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from workbench.cli._breaks_text import reasons_line
+from workbench.errors import UsageError
+from workbench.ir import JsonValue
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the argument."""
+    text = "pause on this: closure, reasoning, id, arguments, repeat, filter:EXPR, or all; may be given several times"
+    parser.add_argument("--break", dest="breaks", action="append", default=[], metavar="KIND", help=text)
+
+
+def check(args: argparse.Namespace) -> None:
+    """Raises UsageError for what is no breakpoint, or cannot have one."""
+    if not args.breaks:
+        return
+    from workbench.breakpoints.kinds import parse
+
+    for kind in args.breaks:
+        parse(kind)
+    if args.spoken:
+        raise UsageError("--break and --as do not go together", hint="record without --as, or without breakpoints")
+
+
+def announcer(out: Path, say: Callable[[str], None]) -> Callable[[Mapping[str, JsonValue]], None]:
+    """Says what happens at breakpoints, a line each."""
+    file = shlex.quote(str(out))
+
+    def told(event: Mapping[str, JsonValue]) -> None:
+        match event:
+            case {"event": "paused", "pause": {"id": number, "side": side, "reasons": reasons}}:
+                what = f"pause {number}: {side}, {reasons_line(reasons)}"
+                say(f"{what} — workbench breakpoints {file} --continue {number}, or --edit, --answer, --drop")
+            case {"event": "ended", "pause": number, "how": how}:
+                say(f"pause {number}: {how}")
+            case {"event": "unjudged", "exchange": exchange, "why": why}:
+                say(f"exchange {exchange} passed without being judged: {why}")
+            case {"event": "trouble", "text": text}:
+                say(str(text))
+
+    return told
