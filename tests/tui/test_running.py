@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.tui.driving import screen_text, until
+from workbench.bridge import process as bridge
 from workbench.recorder import process
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.running import RecorderTrouble
+from workbench.tui.running import Plan, RecorderTrouble
 
 
 class Fake:
@@ -16,9 +17,9 @@ class Fake:
 
     made: list[Fake]
 
-    def __init__(self, upstreams: Mapping[str, str], out: Path) -> None:
+    def __init__(self, upstreams: Mapping[str, str], out: Path, **words: str) -> None:
         self.urls = {name: f"http://127.0.0.1:4{n}00" for n, name in enumerate(upstreams)}
-        self.out = out
+        self.out, self.words = out, words
         self.is_running = True
 
     def stop(self) -> None:
@@ -30,11 +31,12 @@ def recorders(monkeypatch: pytest.MonkeyPatch) -> list[Fake]:
     """What was started in place of recorders."""
     made: list[Fake] = []
 
-    def start(upstreams: Mapping[str, str], out: Path, *, trouble: Callable[[str], None]) -> Fake:
-        made.append(Fake(upstreams, out))
+    def start(upstreams: Mapping[str, str], out: Path, *, trouble: Callable[[str], None], **words: str) -> Fake:
+        made.append(Fake(upstreams, out, **words))
         return made[-1]
 
     monkeypatch.setattr(process, "start", start)
+    monkeypatch.setattr(bridge, "start", start)
     return made
 
 
@@ -45,7 +47,7 @@ def silent(line: str) -> None:
 async def test_leaving_asks_first_and_stops_what_runs(recorders: list[Fake], tmp_path: Path) -> None:
     app = WorkbenchApp()
     async with app.run_test(size=(80, 24)) as pilot:
-        app.recordings.start({"default": "https://h"}, tmp_path / "a.wb", silent)
+        app.recordings.start(Plan({"default": "https://h"}, tmp_path / "a.wb"), silent)
         await pilot.press("q")
         await until(pilot, lambda: "A recording runs, and ends with the workbench" in screen_text(app))
         await pilot.press("n")
@@ -63,10 +65,10 @@ async def test_leaving_asks_first_and_stops_what_runs(recorders: list[Fake], tmp
 async def test_no_recorder_outlives_the_app(recorders: list[Fake], tmp_path: Path) -> None:
     app = WorkbenchApp()
     async with app.run_test() as pilot:
-        app.recordings.start({"default": "https://h"}, tmp_path / "a.wb", silent)
+        app.recordings.start(Plan({"default": "https://h"}, tmp_path / "a.wb"), silent)
         await pilot.pause()
     assert not recorders[0].is_running
-    late = app.recordings.start({"default": "https://h"}, tmp_path / "b.wb", silent)
+    late = app.recordings.start(Plan({"default": "https://h"}, tmp_path / "b.wb"), silent)
     assert not late.recording.is_running
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,11 +23,34 @@ class RecorderTrouble(Message):
         self.text = text
 
 
+class Plan(NamedTuple):
+    """What is to be recorded.
+
+    Attributes:
+        upstreams: name → base URL; with ``spoken`` a target.
+        out: the session file; one that is there is appended to.
+        hop: name of the place, "" for none.
+        spoken: the protocol of the upstreams, for clients of other ones; "" to pass everything as it comes.
+        breaks: what to break on from the beginning.
+    """
+
+    upstreams: Mapping[str, str]
+    out: Path
+    hop: str = ""
+    spoken: str = ""
+    breaks: tuple[str, ...] = ()
+
+    @property
+    def bases(self) -> Mapping[str, str]:
+        """Name → URL whose path a client's base URL has to be like: with an adapter that of its own provider."""
+        return dict.fromkeys(self.upstreams, "") if self.spoken else self.upstreams
+
+
 class Running(NamedTuple):
-    """A recording that was started, and where it forwards to: name → base URL."""
+    """A recording that was started."""
 
     recording: Recording
-    upstreams: Mapping[str, str]
+    plan: Plan
 
 
 class Recordings:
@@ -45,20 +68,20 @@ class Recordings:
             self._all = [recording for recording in self._all if recording.is_running]
             return list(self._all)
 
-    def start(self, upstreams: Mapping[str, str], out: Path, trouble: Callable[[str], None]) -> Running:
+    def start(self, plan: Plan, trouble: Callable[[str], None]) -> Running:
         """Start a recorder and wait until it listens; ``trouble`` may be told something in another thread later.
 
         Raises:
             WorkbenchError, OSError: it did not start.
         """
-        from workbench.recorder import process
-
-        recording = process.start(upstreams, out, trouble=trouble)
+        recording = _started(plan, trouble)
         with self._lock:
             self._all.append(recording)
         if self._is_over:
             recording.stop()
-        return Running(recording, upstreams)
+        elif plan.breaks:
+            _arm(recording, plan.breaks, trouble)
+        return Running(recording, plan)
 
     def ask_before_leaving(self, app: App[None]) -> bool:
         """Ask whether to leave while something is recorded. False where nothing is, and there is nothing to ask."""
@@ -77,3 +100,27 @@ class Recordings:
         self._is_over = True
         for recording in self.running:
             recording.stop()
+
+
+def _started(plan: Plan, trouble: Callable[[str], None]) -> Recording:
+    if plan.spoken:
+        from workbench.bridge import process as bridge
+
+        return bridge.start(plan.upstreams, plan.out, spoken=plan.spoken, hop=plan.hop, trouble=trouble)
+    from workbench.recorder import process
+
+    return process.start(plan.upstreams, plan.out, hop=plan.hop, trouble=trouble)
+
+
+def _arm(recording: Recording, breaks: Iterable[str], trouble: Callable[[str], None]) -> None:
+    """It records all the same where that fails."""
+    from workbench.breakpoints.remote import Remote
+    from workbench.breakpoints.sockets import path_for
+    from workbench.errors import WorkbenchError
+
+    try:
+        with Remote(path_for(recording.out, recording.pid)) as remote:
+            for kind in breaks:
+                remote.arm(kind)
+    except (WorkbenchError, OSError) as error:
+        trouble(f"no breakpoint is armed: {error}")

@@ -65,12 +65,27 @@ async def test_what_is_wrong_is_said_in_the_dialog(recorders: list[Fake], typed:
         assert not recorders
 
 
-async def test_a_file_that_is_there_is_not_written_into(recorders: list[Fake], own_home: Path) -> None:
+async def test_a_file_that_is_there_is_appended_to_when_that_is_said_twice(
+    recorders: list[Fake], own_home: Path
+) -> None:
     (own_home / "a.wb").touch()
     async with at_home() as home:
         await home.press("r", *"openai", "shift+tab", "ctrl+u", *"~/a.wb", "enter")
-        await home.until("exists: a recording is a file of its own")
+        await home.until("exists: enter once more appends to it")
         assert not recorders
+        await home.press("enter")
+        await until(home.pilot, lambda: recorders and recorders[0].out == own_home / "a.wb")
+
+
+async def test_the_place_the_protocol_and_the_breakpoints_are_asked_too(recorders: list[Fake]) -> None:
+    async with at_home() as home:
+        back = "shift+tab"  # moves at once, as tab does when there is nothing to complete
+        await home.press("r", *"sim:qwen", back, back, *"nothing", back, *"inner", back, *"openai-chat", "enter")
+        await home.until("there is no breakpoint")
+        await home.press("ctrl+u", "enter")
+        await home.until("clients of other protocols are translated")
+        assert recorders[0].words == {"spoken": "openai-chat", "hop": "inner"}
+        await home.until("as the place inner")
 
 
 async def test_a_recorder_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from workbench.recorder.clients import CLIENTS, SDKS
 from workbench.recorder.pointing import point
+
+if TYPE_CHECKING:
+    from workbench.tui.running import Plan
 
 
 def settings(upstreams: Mapping[str, str], urls: Mapping[str, str]) -> list[str]:
@@ -22,18 +25,40 @@ def settings(upstreams: Mapping[str, str], urls: Mapping[str, str]) -> list[str]
     return [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
 
 
-def told(upstreams: Mapping[str, str], urls: Mapping[str, str], out: Path) -> Iterator[str]:
-    """What runs, where it writes, and how each client is pointed at it."""
+def told(plan: Plan, urls: Mapping[str, str], keyed: Sequence[str]) -> Iterator[str]:
+    """What runs, where it writes, and how each client is pointed at it. ``keyed``: what is to be said about keys."""
     yield "It listens"
     for name, url in urls.items():
-        yield f"  {url} stands for {upstreams.get(name, name)}"
-    yield f"  and writes {out}; it ends with the workbench, or with S on Home"
+        speaks = f", which speaks {plan.spoken}: clients of other protocols are translated" if plan.spoken else ""
+        yield f"  {url} stands for {plan.upstreams.get(name, name)}{speaks}"
+    yield f"  and writes {plan.out}{f' as the place {plan.hop}' if plan.hop else ''}"
+    if plan.breaks:
+        yield f"  it breaks on {', '.join(plan.breaks)}; P in the session decides, and arms others"
+    yield "  it ends with the workbench, or with S on Home"
+    yield ""
+    yield "Keys"
+    yield from (f"  {words}" for words in keyed)
     yield ""
     yield "In the shell that starts your program"
-    yield from (f"  {setting}" for setting in settings(upstreams, urls))
+    yield from (f"  {setting}" for setting in settings(plan.bases, urls))
     yield ""
     yield "Known clients"
-    yield from _clients(upstreams, urls)
+    yield from _clients(plan.bases, urls)
+
+
+def keys_used(plan: Plan, environ: Mapping[str, str]) -> list[str]:
+    """Whose key goes to each upstream."""
+    from workbench.targets.credentials import is_set
+    from workbench.targets.target import resolve
+
+    found = [resolve(text, plan.spoken) for text in plan.upstreams.values()] if plan.spoken else []
+    own = [t for t in found if t.key_variable and is_set(t.key_variable, environ)]
+    said = [f"{target.name} gets the key in ${target.key_variable}, in the place of the client's" for target in own]
+    return [
+        *said,
+        "what the client sends as its key passes" if not own else "else the client's passes",
+        "no file gets any",
+    ]
 
 
 def _clients(upstreams: Mapping[str, str], urls: Mapping[str, str]) -> Iterator[str]:

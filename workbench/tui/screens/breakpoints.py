@@ -13,7 +13,7 @@ from textual.containers import Container
 from textual.message import Message
 from textual.screen import Screen
 
-from workbench.breakpoints import KINDS, parse
+from workbench.breakpoints.kinds import KINDS, parse
 from workbench.errors import WorkbenchError
 from workbench.tui import keys, pausing
 from workbench.tui.bars import Bar, KeyBar

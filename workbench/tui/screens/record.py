@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,15 +13,19 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from workbench import resources
-from workbench.errors import WorkbenchError
+from workbench.errors import UsageError, WorkbenchError
 from workbench.shelf import paths, upstreams
-from workbench.tui.running import RecorderTrouble
+from workbench.tui.running import Plan, RecorderTrouble
 from workbench.tui.screens.choose import offer_new
 from workbench.tui.screens.form import Field, Form, Offer, Suggestion
+from workbench.tui.screens.target_choice import offer_protocols
 
 if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.running import Running
+
+
+_NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
 
 
 class Started(Message):
@@ -33,7 +38,7 @@ class Started(Message):
 
 
 class RecordScreen(Form["Running"]):
-    """Asks where traffic goes and where to write it, and starts a recorder. Answers with it once it listens."""
+    """Asks what to record and where to write it, and starts a recorder. Answers with it once it listens."""
 
     BINDINGS: ClassVar = []
 
@@ -43,48 +48,70 @@ class RecordScreen(Form["Running"]):
         out = resources.state_folder("recordings") / f"{name}.wb"
         self.fields = [
             Field("upstreams", "Record traffic to", "providers, URLs, NAME=URL · ↓ chooses · enter starts"),
+            Field("spoken", "which speaks", "empty: what the client speaks · a protocol: clients are translated"),
+            Field("hop", "at the place", "empty, or the name of this hop, to compare it with another"),
+            Field("breaks", "and break on", "empty, or kinds: closure, reasoning, filter:tool:bash"),
             Field("out", "into a session file", "secrets are replaced before they reach it", str(out)),
         ]
         self._is_starting = False
+        self._appended: Path | None = None
 
     def offer(self, field: str, text: str) -> Offer:
-        if field == "out":
-            return offer_new(text)
+        match field:
+            case "out":
+                return offer_new(text)
+            case "spoken":
+                return offer_protocols(text)._replace(why_not="no protocol is called that")
+            case "hop":
+                return Offer(())
+            case "breaks":
+                return _offer_breaks(text)
         before, space, begun = text.rpartition(" ")
         fitting = [name for name in upstreams.KNOWN if name.startswith(begun)]
         made = [Suggestion(f"{n:<12} {upstreams.KNOWN[n]}", before + space + n, is_final=False) for n in fitting]
         common = made[0].text if len(made) == 1 else ""
         return Offer(made, common, "" if made else "no provider known by this name: a URL will do")
 
+    def say(self, text: str, style: str = "error") -> None:
+        super().say(text, style)
+        if text:
+            self.query_one("#said").scroll_visible(animate=False)
+
     def submit(self, field: str, text: str) -> None:
-        out = paths.meant(self.value("out"))
+        if self._is_starting:
+            return
+        asked = "upstreams"
         try:
-            chosen = upstreams.parse(self.value("upstreams"))
+            spoken = self.value("spoken").strip()
+            chosen = targets(self.value("upstreams"), spoken) if spoken else upstreams.parse(self.value("upstreams"))
+            asked = "breaks"
+            breaks = kinds(self.value("breaks"))
         except WorkbenchError as error:
             self.say(str(error))
-            self.go("upstreams")
+            self.go(asked)
             return
-        if not self.value("out").strip() or out.exists():
-            self.say(
-                f"{self.value('out').strip()} exists: a recording is a file of its own"
-                if out.name
-                else "name a file to write"
-            )
+        out = paths.meant(self.value("out"))
+        if not self.value("out").strip():
+            self.say("name a file to write")
             self.go("out")
-        elif not self._is_starting:
+        elif out.exists() and self._appended != out:
+            self._appended = out
+            self.say(f"{self.value('out').strip()} exists: enter once more appends to it", "warning")
+            self.go("out")
+        else:
             self._is_starting = True
             self.say("starting the recorder …", "")
-            self._start(chosen, out)
+            self._start(Plan(chosen, out, self.value("hop").strip(), spoken, breaks))
 
     @work(thread=True, group="record", exit_on_error=False)
-    def _start(self, chosen: dict[str, str], out: Path) -> None:
+    def _start(self, plan: Plan) -> None:
         app = cast("WorkbenchApp", self.app)
 
         def trouble(text: str) -> None:
             app.post_message(RecorderTrouble(text))
 
         try:
-            running = app.recordings.start(chosen, out, trouble)
+            running = app.recordings.start(plan, trouble)
         except (WorkbenchError, OSError) as error:
             self.post_message(Started(None, error))
             return
@@ -99,3 +126,49 @@ class RecordScreen(Form["Running"]):
             self.dismiss(message.running)
         else:
             self.say(f"the recorder did not start: {message.error}")
+
+
+def targets(text: str, spoken: str) -> dict[str, str]:
+    """Name → target of upstreams that speak a protocol, from words: ``TARGET`` or ``NAME=TARGET``.
+
+    Raises:
+        UsageError: there is no such target or protocol, or two upstreams have one name.
+    """
+    from workbench import adapters
+    from workbench.recorder.pointing import ONLY
+    from workbench.targets.target import resolve
+
+    adapters.get(spoken)
+    found = dict[str, str]()
+    for word in text.split():
+        named = _NAMED.fullmatch(word)
+        name, target = (named[1], named[2]) if named else (ONLY, word)
+        if name in found:
+            raise UsageError("two upstreams have the same name", hint="give each its own: NAME=TARGET")
+        resolve(target, spoken)
+        found[name] = target
+    if not found:
+        raise UsageError("no upstream", hint="type a provider's name, a URL, or sim:CONTRACT")
+    return found
+
+
+def kinds(text: str) -> tuple[str, ...]:
+    """What to break on, from names with commas between. Raises UsageError for what is none."""
+    from workbench.breakpoints.kinds import parse
+
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        parse(name)
+    return names
+
+
+def _offer_breaks(text: str) -> Offer:
+    from workbench.breakpoints.kinds import ALL, KINDS
+
+    before, comma, begun = text.rpartition(",")
+    says = {**{name: kind.says for name, kind in KINDS.items()}, ALL: "all of these"}
+    fitting = [name for name in says if name.startswith(begun.strip())]
+    made = [
+        Suggestion(f"{n:<12} {says[n]}", f"{before}{comma}{' ' if comma else ''}{n}", is_final=False) for n in fitting
+    ]
+    return Offer(made, made[0].text if len(made) == 1 and begun.strip() else "")

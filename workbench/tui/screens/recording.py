@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -9,7 +10,7 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
 from workbench.tui.bars import Ways
-from workbench.tui.models.recording import settings, told
+from workbench.tui.models.recording import keys_used, settings, told
 from workbench.tui.panes.text import TextPane
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class RecordingScreen(ModalScreen[Path]):
 
     def on_mount(self) -> None:
         self.query_one(TextPane).show(
-            told(self.running.upstreams, self.running.recording.urls, self.running.recording.out)
+            told(self.running.plan, self.running.recording.urls, keys_used(self.running.plan, os.environ))
         )
 
     def on_line_view_entered(self) -> None:
@@ -46,5 +47,5 @@ class RecordingScreen(ModalScreen[Path]):
         self.dismiss(self.running.recording.out)
 
     def action_copy(self) -> None:
-        self.app.copy_to_clipboard("\n".join(settings(self.running.upstreams, self.running.recording.urls)))
+        self.app.copy_to_clipboard("\n".join(settings(self.running.plan.bases, self.running.recording.urls)))
         self.notify("the variables are copied, where the terminal allows it", markup=False)
