@@ -13,7 +13,7 @@ behind it), and ``request``, ``answers``, ``headers`` and ``line`` for what stan
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import zip_longest
 from typing import NamedTuple
@@ -77,10 +77,12 @@ class Answers:
     Attributes:
         pairs: their items, those that belong together side by side.
         first: offset of the first byte in which the bodies differ, None where they are equal.
+        texts: both bodies, content-decoded.
     """
 
     pairs: tuple[Pair, ...]
     first: int | None
+    texts: tuple[bytes, bytes] = field(default=(b"", b""), repr=False)
 
     @property
     def is_same(self) -> bool:
@@ -247,8 +249,10 @@ def _compared(outer: _Place, inner: _Place, turn: Turn, *, is_swapped: bool) -> 
 
 
 def compare_exchanges(before: Decoded, after: Decoded) -> Comparison:
-    """Two versions of an exchange against one another."""
-    return replace(_side_by_side(before, after), damages=between(before, after, is_passed_on=False))
+    """Two exchanges against one another: recorded at two places one turn, else two versions of one."""
+    is_passed_on = before.exchange.hop != after.exchange.hop
+    damages = between(before, after, is_passed_on=is_passed_on)
+    return replace(_side_by_side(before, after), damages=damages, outer="before" if is_passed_on else "")
 
 
 def _side_by_side(before: Decoded, after: Decoded) -> Comparison:
@@ -264,7 +268,8 @@ def _side_by_side(before: Decoded, after: Decoded) -> Comparison:
 def compare_answers(before: Decoded, after: Decoded) -> Answers:
     """The answers of two exchanges; of a stream what it adds up to."""
     olds, news = tuple(items(before)), tuple(items(after))
-    return Answers(tuple(_pairs(olds, news)), first_difference(before.response_text, after.response_text))
+    texts = before.response_text, after.response_text
+    return Answers(tuple(_pairs(olds, news)), first_difference(*texts), texts)
 
 
 def items(decoded: Decoded) -> Iterator[Item]:

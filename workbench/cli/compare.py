@@ -1,17 +1,34 @@
-"""Where two sessions, or two exchanges, part: in bytes and in meaning.
+"""Where two sessions, two exchanges, or two places of one recording part: in bytes, in meaning, and by what happened.
 
 A and B are files of any readable format; FILE#N is exchange N of it, counted from one. Of two whole files exchanges
-with the same request stand side by side, and between them those that follow one another. The answers of streams are
-compared as what they add up to, without their ids; headers of one connection are not compared.
+with the same request stand side by side, and between them those that follow one another. Where the two were recorded
+before and behind a gateway (places with other names, or times that enclose one another), each turn stands beside what
+became of it, however it was altered. One file that was recorded at several places is compared with itself: each place
+with the next one, the client's first, or those of --hops. The answers of streams are compared as what they add up to,
+without their ids; headers of one connection are not compared, and of credentials only whether they are there.
 
 JSON output is one object:
-  {"before": {"path", "exchanges"}, "after": {…}, "first": {"before", "after"} | null, "pairs": [{"before", "after",
+  {"before": {"path", "exchanges", "hop"}, "after": {…}, "first": {"before", "after"} | null, "pairs": [{"hops":
+   [NAME, NAME], "outer": "before" | "after" | null, "tries": […], "damage": [{"kind", "side": "request" | "response",
+   "was", "at", "words", "places", "first": {"was", "at"}, "same_meaning", "further"}], "before", "after",
    "same": "bytes" | "meaning" | "no", "line": [METHOD URL, METHOD URL], "headers": [{"name", "before", "after"}],
    "request": {"first", "pointer", "ranges": [[[start, end], [start, end]]], "changes": [{"kind", "label", "before",
    "after", "spelling", "details": [{"kind", "pointer", "before", "after"}]}]} | null,
    "answer": {"first", "items": [{"kind", "label", "same", "before", "after", "pointers"}]} | null}]}
 "before" and "after" of a pair count exchanges from zero, null where the other side has no partner; "first" is the first
-pair that differs, and inside of "request" and "answer" the offset of the first byte that differs.
+pair that differs, and inside of "request" and "answer" the offset of the first byte that differs. "outer" is the side
+nearer to the client where the two are places of one traffic; "tries": every exchange with which a gateway asked for
+the turn, where there are several. "damage" is what happened on the way, the first divergence first: a request goes
+from the client's place to the upstream's, an answer back; "was" and "at" are pointers as it came in and as it went on
+("/events/N…": a block of a stream; "/headers/NAME", "/status", "/path"; "" for the whole), and "first" of it the bytes
+at which it is seen first. Kinds: field dropped, field added, field renamed, field moved, null or empty dropped, value
+changed, duplicate key lost, items reordered, ids mapped, content shape changed, reshaped, another protocol, text
+trimmed, text cut, texts merged, text split, Unicode normalised, characters damaged, JSON in a text written anew, key
+order, number spelling, escapes, whitespace, spelled anew, content coding changed, events re-cut, events dropped,
+events added, events reordered, event names lost, event ids lost, deltas lost, deltas repeated, framing changed, stream
+became one body, body became a stream, buffered, truncated, status changed, error rewritten, header dropped, header
+added, header changed, method changed, path changed, query changed, answered by the gateway, asked by the gateway,
+repeated by the gateway.
 
 Exit status: 1 when anything differs; with --meaning, when anything means something else.
 """
@@ -21,33 +38,36 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.cli import _files, _output
+from workbench.cli._compared import Compared, Side, as_json, lines
+from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.comparison import Comparison, Item, Pair
+    from workbench.comparison import Ask, Comparison
     from workbench.decode import Decoded
-    from workbench.differences import Change, Difference
-    from workbench.ir import JsonValue
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 
 NAME = "compare"
-HELP = "where two sessions or exchanges part, in bytes and in meaning"
+HELP = "where two sessions, exchanges or places of a recording part, in bytes and in meaning"
 
 _NUMBERED = re.compile(r"(.+)#([0-9]{1,9})")
-_SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">", "re-spelled": "="}
-MOST_LINES = 12
-"""Changes of one request that are shown as text; JSON has all."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("before", metavar="A", help=f"FILE or FILE#N; {_files.FILE_HELP}")
-    parser.add_argument("after", metavar="B", help="the same")
-    parser.add_argument("--exchange", type=int, metavar="N", help="compare exchange N of both, counted from one")
+    parser.add_argument("after", metavar="B", nargs="?", help="the same (default: the places of A)")
+    hops_help = "compare these two places, the client's first; with two files: a place of either"
+    parser.add_argument("--hops", nargs=2, metavar="NAME", help=hops_help)
+    exchange_help = "compare exchange N of both, counted from one; with one file: the turn it belongs to"
+    parser.add_argument("--exchange", type=int, metavar="N", help=exchange_help)
     parser.add_argument("--meaning", action="store_true", help="what is only spelled otherwise is no difference")
     parser.add_argument("--protocol", metavar="NAME", help="the protocol (default: guessed)")
     parser.add_argument("--format", choices=("text", "json"), default="text")
@@ -60,29 +80,26 @@ class _Named(NamedTuple):
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compare two files."""
-    from workbench.comparison import compare_sessions
-
+    """Compare two files, or the places of one."""
     _files.validate(args)
-    before, after = (_named(text, args.exchange) for text in (args.before, args.after))
-    olds = _files.open_file(before.path)
-    news = olds if after.path == before.path == "-" else _files.open_file(after.path)
-    try:
-        found: list[Comparison]
-        if before.number is None and after.number is None:
-            found = list(compare_sessions(olds, news, lambda index, exchange: _decoded(args, index, exchange)))
+    with ExitStack() as opened:
+        before = _named(args.before, args.exchange)
+        olds = opened.enter_context(closing(_files.open_file(before.path)))
+        if args.after is None:
+            found = list(_places(args, before, olds))
         else:
-            found = [_one(args, olds, before.number, news, after.number)]
-        counts = len(olds), len(news)
-    finally:
-        olds.close()
-        news.close()
+            after = _named(args.after, args.exchange)
+            is_one = after.path == before.path == "-"
+            news = olds if is_one else opened.enter_context(closing(_files.open_file(after.path)))
+            found = [_files_compared(args, before, olds, after, news)]
     if args.format == "json":
-        _output.emit_json(_as_json(before, after, counts, found))
+        _output.emit_json(as_json(found[0], found[1:]))
     else:
-        _print(before, after, counts, found)
-    is_same = all(one.is_same if args.meaning else one.is_same_bytes for one in found)
-    return 0 if is_same else 1
+        for number, compared in enumerate(found):
+            for line in ("",) * (number > 0) + tuple(lines(compared)):
+                _output.emit(line)
+    pairs = (one for compared in found for one in compared.pairs)
+    return 0 if all(one.is_same if args.meaning else one.is_same_bytes for one in pairs) else 1
 
 
 def _named(text: str, number: int | None) -> _Named:
@@ -91,171 +108,60 @@ def _named(text: str, number: int | None) -> _Named:
     return _Named(found[1], int(found[2])) if found else _Named(text, number)
 
 
-def _decoded(args: argparse.Namespace, index: int, exchange: Exchange) -> Decoded:
+def _decoded(protocol: str | None, index: int, exchange: Exchange) -> Decoded:
     from workbench import decode
 
-    return decode.Decoded(index, exchange, args.protocol)
+    return decode.Decoded(index, exchange, protocol)
 
 
-def _one(args: argparse.Namespace, olds: Session, old: int | None, news: Session, new: int | None) -> Comparison:
-    from workbench.comparison import compare_exchanges
+def _files_compared(args: argparse.Namespace, before: _Named, olds: Session, after: _Named, news: Session) -> Compared:
+    """Two files, or an exchange of each."""
+    from workbench.comparison import compare_exchanges, compare_sessions, hops_of
 
-    i, j = _files.chosen(olds, old), _files.chosen(news, new)
-    return compare_exchanges(_decoded(args, i, olds.exchange(i)), _decoded(args, j, news.exchange(j)))
-
-
-# As text.
-
-
-def _print(before: _Named, after: _Named, counts: tuple[int, int], found: list[Comparison]) -> None:
-    for sign, named, count in (("A", before, counts[0]), ("B", after, counts[1])):
-        which = f", exchange {named.number}" if named.number else ""
-        _output.emit(f"{sign}  {named.path} ({_output.number(count, 'exchange')}){which}")
-    _output.emit()
-    for one in found:
-        for line in _lines(one):
-            _output.emit(line)
-    same = sum(one.is_same_bytes for one in found)
-    meant = sum(one.is_same and not one.is_same_bytes for one in found)
-    words = [f"{same} of {len(found)} the same bytes"] + [f"{meant} the same in meaning"] * bool(meant)
-    _output.emit(", ".join(words) if found else "there is nothing to compare")
+    ask: Ask = partial(_decoded, args.protocol)
+    hops = tuple(args.hops) if args.hops else None
+    for session, named, name in zip((olds, news), (before, after), hops or (), strict=False):
+        _demand(session, named.path, name)
+    if before.number is None and after.number is None:
+        found = list(compare_sessions(olds, news, ask, hops=hops))
+    else:
+        i, j = _files.chosen(olds, before.number), _files.chosen(news, after.number)
+        found = [compare_exchanges(ask(i, olds.exchange(i)), ask(j, news.exchange(j)))]
+    is_placed = any(one.outer for one in found)
+    names = hops or tuple(_only(hops_of(session)) if is_placed else "" for session in (olds, news))
+    a, b = (Side(n.path, len(s), n.number, hop) for n, s, hop in zip((before, after), (olds, news), names, strict=True))
+    return Compared(a, b, found)
 
 
-def _lines(one: Comparison) -> Iterator[str]:
-    """What one pair comes to."""
-    if one.before is None or one.after is None:
-        yield f"only in {'A' if one.after is None else 'B'}: exchange {(one.before or one.after or 0) + 1}"
-        return
-    head = f"exchange {one.before + 1} - {one.after + 1}"
-    if one.is_same_bytes:
-        yield f"{head}: the same bytes"
-        return
-    yield f"{head}: {'the same meaning in other bytes' if one.is_same else 'different'}"
-    if one.line:
-        yield f"  A {_output.cut(one.line[0])}"
-        yield f"  B {_output.cut(one.line[1])}"
-    for name, old, new in one.headers:
-        yield f"  header {name}: {_output.cut(old or '(none)')} -> {_output.cut(new or '(none)')}"
-    if one.request:
-        yield from _request_lines(one.request)
-    if one.answers:
-        yield from _answer_lines(one)
+def _only(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else ""
 
 
-def _request_lines(found: Difference) -> Iterator[str]:
-    if found.first is None:
-        yield "  request: the same bytes"
-        return
-    where = f" {_pointer(found)}" if found.is_read else ""
-    yield f"  request: first difference at byte {found.first:,}{where}, {int(found.shared * 100)} % shared before it"
-    for change in found.changes[:MOST_LINES]:
-        yield f"    {_SIGNS[change.kind.value]} {_change_words(change)}"
-    if len(found.changes) > MOST_LINES:
-        yield f"    … and {len(found.changes) - MOST_LINES} more"
+def _places(args: argparse.Namespace, named: _Named, session: Session) -> Iterator[Compared]:
+    """The places of one file: each with the next one, or the two that were asked for."""
+    from workbench.comparison import compare_hops, hops_of
+
+    if args.hops:
+        for name in args.hops:
+            _demand(session, named.path, name)
+    names = args.hops or hops_of(session)
+    if len(names) < 2:
+        raise UsageError(f"{named.path} was recorded at one place: name a second file to compare it with")
+    wanted = _files.chosen(session, named.number) if named.number is not None else None
+    counts = [sum(row.hop == name for row in session.summaries()) for name in names]
+    for (outer, one), (inner, other) in pairwise(zip(names, counts, strict=True)):
+        pairs = list(compare_hops(session, outer, inner, partial(_decoded, args.protocol)))
+        shown = [pair for pair in pairs if wanted is None or _is_of(pair, wanted)]
+        yield Compared(Side(named.path, one, hop=outer), Side(named.path, other, hop=inner), shown)
 
 
-def _change_words(change: Change) -> str:
-    where = change.after if change.after is not None else change.before
-    words = f"{change.kind.value} {_output.cut(change.label, 40)} {where}"
-    if change.spelling:
-        return f"{words}: {', '.join(change.spelling)}"
-    if change.details:
-        first = change.details[0]
-        return f"{words}: {first.pointer} {_value(first.before)} -> {_value(first.after)}"
-    return words
+def _is_of(pair: Comparison, index: int) -> bool:
+    return index in (pair.before, pair.after, *pair.tries)
 
 
-def _answer_lines(one: Comparison) -> Iterator[str]:
-    assert one.answers
-    if one.answers.first is None:
-        yield "  answer: the same bytes"
-        return
-    said = "the same in meaning" if one.answers.is_same else "different"
-    yield f"  answer: {said}, first difference at byte {one.answers.first:,}"
-    for pair in one.answers.pairs:
-        if not pair.is_same:
-            item = pair.after or pair.before
-            assert item
-            name = f"{item.kind} {_output.cut(item.label, 40)}".rstrip()
-            yield f"    {name}: {_said(pair.before)} -> {_said(pair.after)}"
-
-
-def _said(item: Item | None) -> str:
-    return "(none)" if item is None else _value(item.value)
-
-
-def _value(value: JsonValue) -> str:
-    from workbench.wire.jsontext import dumps
-
-    return _output.cut(dumps(value).decode("utf-8", "replace"), 60)
-
-
-def _pointer(found: Difference) -> str:
-    """The value of the second body in which the first difference stands, else of the first."""
-    from workbench.wire.jsontext import JsonIndex
-
-    first = found.first or 0
-    text = found.after if first < len(found.after) else found.before
-    return JsonIndex(text).pointer_at(first) or "(the whole)"
-
-
-# As JSON.
-
-
-def _as_json(before: _Named, after: _Named, counts: tuple[int, int], found: list[Comparison]) -> JsonValue:
-    parted = next((one for one in found if not one.is_same_bytes), None)
-    return {
-        "before": {"path": before.path, "exchanges": counts[0]},
-        "after": {"path": after.path, "exchanges": counts[1]},
-        "first": {"before": parted.before, "after": parted.after} if parted else None,
-        "pairs": [_pair_json(one) for one in found],
-    }
-
-
-def _pair_json(one: Comparison) -> JsonValue:
-    return {
-        "before": one.before,
-        "after": one.after,
-        "same": "bytes" if one.is_same_bytes else "meaning" if one.is_same else "no",
-        "line": list(one.line),
-        "headers": [header._asdict() for header in one.headers],
-        "request": _request_json(one.request) if one.request else None,
-        "answer": {"first": one.answers.first, "items": list(map(_item_json, one.answers.pairs))}
-        if one.answers
-        else None,
-    }
-
-
-def _request_json(found: Difference) -> JsonValue:
-    return {
-        "first": found.first,
-        "pointer": _pointer(found) if found.first is not None and found.is_read else None,
-        "ranges": [[list(hunk.before), list(hunk.after)] for hunk in found.hunks],
-        "changes": [
-            {
-                "kind": change.kind.value,
-                "label": change.label,
-                "before": change.before,
-                "after": change.after,
-                "spelling": list(change.spelling),
-                "details": [
-                    {"kind": d.kind.value, "pointer": d.pointer, "before": d.before, "after": d.after}
-                    for d in change.details
-                ],
-            }
-            for change in found.changes
-        ],
-    }
-
-
-def _item_json(pair: Pair) -> JsonValue:
-    item = pair.after or pair.before
-    assert item
-    return {
-        "kind": item.kind,
-        "label": item.label,
-        "same": pair.is_same,
-        "before": pair.before.value if pair.before else None,
-        "after": pair.after.value if pair.after else None,
-        "pointers": [side.pointer if side else None for side in pair],
-    }
+def _demand(session: Session, path: str, name: str) -> None:
+    """Raises UsageError where nothing was recorded at a place of that name."""
+    names = {row.hop for row in session.summaries()}
+    if name not in names:
+        known = ", ".join(repr(n) for n in sorted(names)) or "none"
+        raise UsageError(f"{path} was recorded at no place named {name!r} (its places: {known})")

@@ -1,0 +1,253 @@
+"""What a comparison shows: lines for people, and one JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.cli import _output
+
+if TYPE_CHECKING:
+    from workbench.comparison import Comparison, Item, Pair
+    from workbench.damage import Damage
+    from workbench.differences import Change, Difference
+    from workbench.ir import JsonValue
+
+_SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">", "re-spelled": "="}
+MOST_LINES = 12
+"""Changes of one request that are shown as text, and kinds of damage; JSON has all."""
+
+_AROUND = 24
+"""Bytes shown on either side of the first that differs."""
+
+
+class Side(NamedTuple):
+    """One of the two sides: where it was read from, at which place it was recorded ("" for none)."""
+
+    path: str
+    exchanges: int
+    number: int | None = None
+    hop: str = ""
+
+
+class Compared(NamedTuple):
+    """Two sides, and what was found of each pair."""
+
+    before: Side
+    after: Side
+    pairs: Sequence[Comparison]
+
+
+# As text.
+
+
+def lines(compared: Compared) -> Iterator[str]:
+    """What was found, for people."""
+    for sign, side in (("A", compared.before), ("B", compared.after)):
+        which = f", exchange {side.number}" if side.number else ""
+        place = f", recorded at {_output.cut(side.hop, 40)}" if side.hop else ""
+        yield f"{sign}  {side.path} ({_output.number(side.exchanges, 'exchange')}){which}{place}"
+    yield ""
+    for one in compared.pairs:
+        yield from _lines(one)
+    found = compared.pairs
+    same = sum(one.is_same_bytes for one in found)
+    meant = sum(one.is_same and not one.is_same_bytes for one in found)
+    words = [f"{same} of {len(found)} the same bytes"] + [f"{meant} the same in meaning"] * bool(meant)
+    yield ", ".join(words) if found else "there is nothing to compare"
+
+
+def _lines(one: Comparison) -> Iterator[str]:
+    """What one pair comes to."""
+    if one.before is None or one.after is None:
+        number = (one.before if one.before is not None else one.after) or 0
+        what = f": {one.damages[0].kind.value}" if one.damages else ""
+        yield f"only in {'A' if one.after is None else 'B'}: exchange {number + 1}{what}"
+        return
+    head = f"exchange {one.before + 1} - {one.after + 1}"
+    if one.is_same_bytes:
+        yield f"{head}: the same bytes"
+        return
+    yield f"{head}: {'the same meaning in other bytes' if one.is_same else 'different'}"
+    yield from _parted(one)
+    yield from _damage_lines(one.damages)
+
+
+def _parted(one: Comparison) -> Iterator[str]:
+    """Where a pair parts; of two places what stands around the bodies is told by its damage alone."""
+    if one.line and not one.outer:
+        yield f"  A {_output.cut(one.line[0])}"
+        yield f"  B {_output.cut(one.line[1])}"
+    for name, old, new in () if one.outer else one.headers:
+        yield f"  header {name}: {_output.cut(old or '(none)')} -> {_output.cut(new or '(none)')}"
+    if one.request:
+        yield from _request_lines(one.request)
+    if one.answers:
+        yield from _answer_lines(one)
+
+
+def _request_lines(found: Difference) -> Iterator[str]:
+    if found.first is None:
+        yield "  request: the same bytes"
+        return
+    where = f" {_pointer(found)}" if found.is_read else ""
+    yield f"  request: first difference at byte {found.first:,}{where}, {int(found.shared * 100)} % shared before it"
+    yield from _bytes(found.before, found.after, found.first)
+    for change in found.changes[:MOST_LINES]:
+        yield f"    {_SIGNS[change.kind.value]} {_change_words(change)}"
+    if len(found.changes) > MOST_LINES:
+        yield f"    … and {len(found.changes) - MOST_LINES} more"
+
+
+def _change_words(change: Change) -> str:
+    where = change.after if change.after is not None else change.before
+    words = f"{change.kind.value} {_output.cut(change.label, 40)} {where}"
+    if change.spelling:
+        return f"{words}: {', '.join(change.spelling)}"
+    if change.details:
+        first = change.details[0]
+        return f"{words}: {first.pointer} {_value(first.before)} -> {_value(first.after)}"
+    return words
+
+
+def _answer_lines(one: Comparison) -> Iterator[str]:
+    assert one.answers
+    if one.answers.first is None:
+        yield "  answer: the same bytes"
+        return
+    said = "the same in meaning" if one.answers.is_same else "different"
+    yield f"  answer: {said}, first difference at byte {one.answers.first:,}"
+    yield from _bytes(*one.answers.texts, one.answers.first)
+    for pair in one.answers.pairs:
+        if not pair.is_same:
+            item = pair.after or pair.before
+            assert item
+            name = f"{item.kind} {_output.cut(item.label, 40)}".rstrip()
+            yield f"    {name}: {_said(pair.before)} -> {_said(pair.after)}"
+
+
+def _bytes(before: bytes, after: bytes, first: int) -> Iterator[str]:
+    """A few bytes around the first that differs, which ``>>`` points at, on both sides."""
+    for sign, text in (("A", before), ("B", after)):
+        start, end = max(0, first - _AROUND), first + _AROUND
+        shown = [text[start:first], text[first:end]]
+        head, tail = (piece.decode("utf-8", "replace") for piece in shown)
+        dots = "…" * (start > 0), "…" * (end < len(text))
+        yield f"    {sign} {dots[0]}{head}>>{tail or '(the end)'}{dots[1]}"
+
+
+def _damage_lines(damages: Sequence[Damage]) -> Iterator[str]:
+    """Each kind of damage with its place, the first divergence first."""
+    if damages:
+        yield "  damage:"
+    for damage in damages[:MOST_LINES]:
+        place = damage.at or damage.was
+        where = f" {_output.cut(place, 80)}" if place else ""
+        count = f", {_output.number(damage.places, 'place')}" if damage.places > 1 else ""
+        words = f": {_output.cut(damage.words, 160)}" if damage.words else ""
+        harm = " (same meaning)" if damage.is_same_meaning else ""
+        yield f"    {damage.side} {damage.kind.value}{where}{count}{words}{harm}"
+    if len(damages) > MOST_LINES:
+        yield f"    … and {len(damages) - MOST_LINES} more"
+
+
+def _said(item: Item | None) -> str:
+    return "(none)" if item is None else _value(item.value)
+
+
+def _value(value: JsonValue) -> str:
+    from workbench.wire.jsontext import dumps
+
+    return _output.cut(dumps(value).decode("utf-8", "replace"), 60)
+
+
+def _pointer(found: Difference) -> str:
+    """The value of the second body in which the first difference stands, else of the first."""
+    from workbench.wire.jsontext import JsonIndex
+
+    first = found.first or 0
+    text = found.after if first < len(found.after) else found.before
+    return JsonIndex(text).pointer_at(first) or "(the whole)"
+
+
+# As JSON.
+
+
+def as_json(compared: Compared, further: Sequence[Compared] = ()) -> JsonValue:
+    """The object that the command documents; ``further``: the next pairs of places of one recording."""
+    sides = compared.before, compared.after if not further else further[-1].after
+    pairs = [(found, one) for found in (compared, *further) for one in found.pairs]
+    parted = next((one for _, one in pairs if not one.is_same_bytes), None)
+    return {
+        "before": {"path": sides[0].path, "exchanges": sides[0].exchanges, "hop": sides[0].hop},
+        "after": {"path": sides[1].path, "exchanges": sides[1].exchanges, "hop": sides[1].hop},
+        "first": {"before": parted.before, "after": parted.after} if parted else None,
+        "pairs": [_pair_json(found, one) for found, one in pairs],
+    }
+
+
+def _pair_json(found: Compared, one: Comparison) -> JsonValue:
+    return {
+        "hops": [found.before.hop, found.after.hop],
+        "outer": one.outer or None,
+        "tries": list(one.tries),
+        "damage": [_damage_json(damage) for damage in one.damages],
+        "before": one.before,
+        "after": one.after,
+        "same": "bytes" if one.is_same_bytes else "meaning" if one.is_same else "no",
+        "line": list(one.line),
+        "headers": [header._asdict() for header in one.headers],
+        "request": _request_json(one.request) if one.request else None,
+        "answer": {"first": one.answers.first, "items": list(map(_item_json, one.answers.pairs))}
+        if one.answers
+        else None,
+    }
+
+
+def _damage_json(damage: Damage) -> JsonValue:
+    return {
+        "kind": damage.kind.value,
+        "side": damage.side,
+        "was": damage.was,
+        "at": damage.at,
+        "words": damage.words,
+        "places": damage.places,
+        "first": {"was": damage.first_was, "at": damage.first},
+        "same_meaning": damage.is_same_meaning,
+        "further": list(damage.further),
+    }
+
+
+def _request_json(found: Difference) -> JsonValue:
+    return {
+        "first": found.first,
+        "pointer": _pointer(found) if found.first is not None and found.is_read else None,
+        "ranges": [[list(hunk.before), list(hunk.after)] for hunk in found.hunks],
+        "changes": [
+            {
+                "kind": change.kind.value,
+                "label": change.label,
+                "before": change.before,
+                "after": change.after,
+                "spelling": list(change.spelling),
+                "details": [
+                    {"kind": d.kind.value, "pointer": d.pointer, "before": d.before, "after": d.after}
+                    for d in change.details
+                ],
+            }
+            for change in found.changes
+        ],
+    }
+
+
+def _item_json(pair: Pair) -> JsonValue:
+    item = pair.after or pair.before
+    assert item
+    return {
+        "kind": item.kind,
+        "label": item.label,
+        "same": pair.is_same,
+        "before": pair.before.value if pair.before else None,
+        "after": pair.after.value if pair.after else None,
+        "pointers": [side.pointer if side else None for side in pair],
+    }
