@@ -290,6 +290,7 @@ GATEWAYS: dict[str, Dirty] = {
 def made(name: str, upstream: int) -> Gateway:
     """A gateway with that defect; "" for the clean one."""
     steps = GATEWAYS[name].steps if name else {}
-    gateway = type("Dirty" if name else "Clean", (Gateway,), {k: v for k, v in steps.items() if k != "tries"})(upstream)
+    kind = type("Dirty" if name else "Clean", (Gateway,), {k: v for k, v in steps.items() if k != "tries"})
+    gateway: Gateway = kind(upstream)
     gateway.tries = steps.get("tries", 1)
     return gateway

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 Headers = list[tuple[str, str]]
 
@@ -89,10 +90,10 @@ class Gateway:
                 back, there = await asyncio.open_connection("127.0.0.1", self.upstream)
                 send(there, asked)
                 answer = await read_message(back, to=asked.start[0])
-                assert answer
-                if not self.is_refused(answer):
+                if not answer or not self.is_refused(answer):
                     break
-            await self.pass_back(reader, writer, answer)
+            if answer:
+                await self.pass_back(reader, writer, answer)
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError, Gone):
             writer.transport.abort()
         finally:
@@ -130,8 +131,10 @@ class Gateway:
         self, chunks: AsyncIterator[bytes], writer: asyncio.StreamWriter, gone: asyncio.Future[bytes]
     ) -> None:
         while True:
-            step = asyncio.ensure_future(anext(chunks, None))
-            await asyncio.wait({step, gone} if self.lets_go else {step}, return_when=asyncio.FIRST_COMPLETED)
+            step = asyncio.ensure_future(_next(chunks))
+            step.add_done_callback(lambda done: done.cancelled() or done.exception())
+            waited: set[asyncio.Future[Any]] = {step, gone} if self.lets_go else {step}
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
             if not step.done():
                 step.cancel()
                 with suppress(asyncio.CancelledError, Exception):
@@ -143,6 +146,10 @@ class Gateway:
             if chunk and not writer.transport.is_closing():
                 writer.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
                 await asyncio.sleep(0)
+
+
+async def _next(chunks: AsyncIterator[bytes]) -> bytes | None:
+    return await anext(chunks, None)
 
 
 class Gone(Exception):
@@ -164,7 +171,7 @@ async def read_message(reader: asyncio.StreamReader, to: str = "") -> Message | 
     except asyncio.IncompleteReadError:
         return None
     first, *lines = block[:-4].decode("latin-1").split("\r\n")
-    words = (first.split(" ", 2) + [""])[:3]
+    words = [*first.split(" ", 2), ""]
     pairs = [(n, v.strip()) for n, _, v in (line.partition(":") for line in lines)]
     message = Message((words[0], words[1], words[2]), pairs)
     chunked, length = "chunked" in message.get("transfer-encoding"), message.get("content-length")

@@ -1,4 +1,4 @@
-"""What the two ends of an audit share of the case that is on: a piece of an answer follows when the last one is through.
+"""What the two ends of an audit share of a case: a piece of an answer follows when the last one is through.
 
 So a gateway that passes on what comes costs no time, and one that holds it back is seen without a clock.
 """

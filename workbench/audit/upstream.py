@@ -1,4 +1,4 @@
-"""The far end of an audit: a loopback server that notes the raw bytes it gets, and answers as the case on stage wants."""
+"""The far end of an audit: a loopback server that notes the raw bytes it gets, and answers as the case wants."""
 
 from __future__ import annotations
 

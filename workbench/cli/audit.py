@@ -1,8 +1,8 @@
 """Send legal but unusual requests through a gateway into an upstream of our own, and say what it did to them.
 
 No provider is contacted: requests go to the gateway, the gateway sends them to our upstream on this machine, which
-notes the bytes it gets and answers with legal but unusual answers. What was changed, dropped, merged or held back on the
-way there and back is a score card.
+notes the bytes it gets and answers with legal but unusual answers. What was changed, dropped, merged or held back on
+the way there and back is a score card.
 
   workbench audit --gateway http://127.0.0.1:4000
   workbench audit --gateway http://127.0.0.1:4000/v1 --port 8100 --protocol openai-chat --key-variable GATEWAY_KEY
@@ -20,11 +20,11 @@ workbench compare, check and open show each damage in its place.
 JSON output is one object:
   {{"gateway", "upstream", "protocols": [{{"protocol", "upstream", "skipped"}}], "passed", "of",
    "themes": [{{"theme", "side", "passed", "of", "kinds"}}],
-   "damages": [{{"kind", "side", "severity": "error"|"warning"|"info", "theme", "was", "at", "words", "places", "why", "rule",
-     "cases": [{{"protocol", "case", "shows", "exchanges"}}]}}],
+   "damages": [{{"kind", "side", "severity": "error"|"warning"|"info", "theme", "was", "at", "words", "places", "why",
+     "rule", "cases": [{{"protocol", "case", "shows", "exchanges"}}]}}],
    "strays": requests that the gateway sent by itself}}
-"upstream" of a protocol is the one spoken there, null where it was skipped; "exchanges" are the positions in the file of
---out, counted from zero: the client's sighting, then the upstream's.
+"upstream" of a protocol is the one spoken there, null where it was skipped; "exchanges" are the positions in the file
+of --out, counted from zero: the client's sighting, then the upstream's.
 
 Exit status: 0 nothing was damaged, 1 something was (of --fail-on or worse), 4 requests do not reach our upstream.
 """

@@ -21,7 +21,8 @@ PROTOCOLS = tuple(room.SPEECH.protocol for room in _ROOMS)
 @cache
 def speech_of(protocol: str) -> Speech:
     """How a protocol says plain things. Raises KeyError."""
-    return {room.SPEECH.protocol: room.SPEECH for room in _ROOMS}[protocol]
+    found: Speech = {room.SPEECH.protocol: room.SPEECH for room in _ROOMS}[protocol]
+    return found
 
 
 def cases_of(protocol: str, model: str = "") -> tuple[Case, ...]:

@@ -8,6 +8,7 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from workbench.audit.case import Answer, Case, End, Framing, Pairs, Theme
 from workbench.audit.cases._speech import Speech
@@ -127,7 +128,7 @@ def _writing(speech: Speech) -> Iterator[Case]:
     yield _stream(speech, "two-data-lines", "an event of two data lines stays one event", split, why, rule)
     raw = "".join(events).encode()
     at = [0, *(n + 1 for n, byte in enumerate(raw) if byte >= 0xC0), len(raw)]
-    cut = [raw[a:b] for a, b in zip(at, at[1:], strict=False)]
+    cut = [raw[a:b] for a, b in pairwise(at)]
     yield _case(
         speech, "cut-characters", Theme.EVENTS, "characters that two chunks share come through", _cut(speech, cut),
         "the characters at the cut are damaged", "stream.encoding",

@@ -57,10 +57,14 @@ def _fields(speech: Speech) -> Iterator[Case]:
     yield Case(name, fields, "the same inside of calls", asked, speech.answer(), _OWN, rule)
     yield _schema(
         speech, "schema-keywords", fields, "rare keywords of tool schemas stay",
-        '{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"a":{"type":["string","null"],'
-        '"enum":["a",null,""],"default":null},"b":{"$ref":"#/$defs/b"},"c":{"anyOf":[{"const":1},{"pattern":"^\\\\d+$"}]},'
-        '"d":{"prefixItems":[{"type":"integer"}],"items":false},"e":{}},"$defs":{"b":{"type":"object","patternProperties":'
-        '{"^x-":{"type":"string","format":"date-time"}},"additionalProperties":false,"not":{"required":["z"]}}},"required":[],'
+        '{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"a":{'
+        '"type":["string","null"],'
+        '"enum":["a",null,""],"default":null},"b":{"$ref":"#/$defs/b"},"c":{"anyOf":[{"const":1},{"pattern":"^'
+        '\\\\d+$"}]},'
+        '"d":{"prefixItems":[{"type":"integer"}],"items":false},"e":{}},"$defs":{"b":{"type":"object",'
+        '"patternProperties":'
+        '{"^x-":{"type":"string","format":"date-time"}},"additionalProperties":false,"not":{"required":["z"]}}},'
+        '"required":[],'
         '"examples":[{}],"x-order":["b","a"],"$comment":"","title":""}',
         "the model is told of other arguments", "schema.unsupported-keyword",
     )  # fmt: skip
@@ -111,7 +115,8 @@ def _numbers(speech: Speech) -> Iterator[Case]:
     yield _schema(speech, "number-spelling", theme, "numbers stay as they are written", floats, _PREFIX, rule)
     large = (
         '{"type":"object","properties":{"id":{"type":"integer","minimum":9007199254740993,"maximum":'
-        '12345678901234567890,"default":-9223372036854775808,"examples":[123456789012345678901234567890,0.12345678901234567890]}}}'
+        '12345678901234567890,"default":-9223372036854775808,"examples":[123456789012345678901234567890,0.123456'
+        "78901234567890]}}}"
     )
     yield _schema(
         speech, "large-numbers", theme, "digits beyond 2^53 stay", large, "ids and limits become other numbers", rule
@@ -152,7 +157,8 @@ def _texts(speech: Speech) -> Iterator[Case]:
     yield case(
         "markup",
         "what looks like markup stays text",
-        r"@MARK@ <tool_call>{\"name\": \"x\"}</tool_call> &amp; &lt; <|im_end|> {{x}} ${x} %s <script>1</script> \\n \\u0041",
+        r"@MARK@ <tool_call>{\"name\": \"x\"}</tool_call> &amp; &lt; <|im_end|> {{x}} ${x} %s <script>1</script>"
+        r" \\n \\u0041",
     )
     yield case(
         "private-looking",

@@ -7,9 +7,11 @@ audit looks at bytes.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from workbench.audit.case import Answer, Asked, Case, End, Framing, Pairs, Theme, mark
+from workbench.ir import NOTHING
 
 STREAM_TYPE: Pairs = (("Content-Type", "text/event-stream"), ("Cache-Control", "no-cache"))
 
@@ -88,12 +90,12 @@ class Speech:
         return template.replace("@MARK@", mark(name)).replace("@MODEL@", self.model)
 
     def asked(
-        self, name: str, template: str = "", *, headers: Pairs = (), streams: bool = False, **values: str
-    ) -> Asked:
-        """A request, by default that of one user's text."""
-        if streams:
-            values["STREAM"] = self.stream
-        body = self.text(template or self.ask, name, values).encode()
+        self, name: str, template: str = "", values: Mapping[str, str] = NOTHING, *, headers: Pairs = (),
+        streams: bool = False, **more: str,
+    ) -> Asked:  # fmt: skip
+        """A request, by default that of one user's text; ``values`` and ``more`` fill its places."""
+        stream = {"STREAM": self.stream} if streams else {}
+        body = self.text(template or self.ask, name, {**stream, **values, **more}).encode()
         path = (self.stream_path if streams else self.path).replace("@MODEL@", self.model)
         return Asked(path, body, (*self.headers, *headers))
 
@@ -118,6 +120,13 @@ class Speech:
         """The request that shows whether a gateway has a way for this protocol."""
         name = f"hello-{self.protocol}"
         return Case(name, Theme.FIELDS, "a plain request arrives", self.asked(name), self.answer())
+
+
+def put(text: str, *values: object) -> str:
+    """A text with each ``%s`` in it replaced, in order."""
+    for value in values:
+        text = text.replace("%s", str(value), 1)
+    return text
 
 
 def data(text: str, name: str = "") -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.audit.case import Asked, Case, Theme
-from workbench.audit.cases._speech import Speech, data, typed
+from workbench.audit.cases._speech import Speech, data, put, typed
 
 _ASK = '{"model":"@MODEL@","max_tokens":64,"messages":[{"role":"user","content":@TEXT@}]@MORE@@STREAM@}'
 _TURN = (
@@ -32,7 +32,8 @@ SPEECH = Speech(
     '"text":@TEXT@}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":9,"output_tokens":3}@MORE@}',
     opening=(
         typed(
-            '{"type":"message_start","message":{"id":"msg_01audit","type":"message","role":"assistant","model":"@MODEL@",'
+            '{"type":"message_start","message":{"id":"msg_01audit","type":"message","role":"assistant","model":"'
+            '@MODEL@",'
             '"content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":9,"output_tokens":1}}}'
         ),
         typed('{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}'),
@@ -54,7 +55,9 @@ SPEECH = Speech(
             '"name":"look","input":{}}}'
         ),
         *(
-            typed('{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":%s}}' % p)
+            typed(
+                put('{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":%s}}', p)
+            )
             for p in ('""', r'"{\"q\" : \"caf\\u00e9"', r'"\", \"n\":1.0"', '" }"')
         ),
         typed('{"type":"content_block_stop","index":1}'),
@@ -94,14 +97,14 @@ def _turn(
     name: str, theme: Theme, shows: str, said: str, back: str = _RESULT, why: str = "", rule: str = "", **values: str
 ) -> Case:
     template = _TURN.replace("@SAID@", said).replace("@BACK@", back)
-    asked = SPEECH.asked(name, template, **values)
+    asked = SPEECH.asked(name, template, values)
     return Case(name, theme, shows, asked, SPEECH.answer(), why, rule, in_meaning=theme is not Theme.FIELDS)
 
 
 def _ask(
     name: str, theme: Theme, shows: str, why: str = "", rule: str = "", template: str = _ASK, **values: str
 ) -> Case:
-    return Case(name, theme, shows, SPEECH.asked(name, template, **values), SPEECH.answer(), why, rule)
+    return Case(name, theme, shows, SPEECH.asked(name, template, values), SPEECH.answer(), why, rule)
 
 
 def _reasoning() -> Iterator[Case]:
@@ -111,7 +114,8 @@ def _reasoning() -> Iterator[Case]:
         "signature", ids, "a signed thinking block stays", f"{_THINKING},{_CALL}", why=_RETHINK, rule=altered, MORE=on
     )
     yield _turn(
-        "empty-thinking", ids, "a block without text keeps its signature", f"{_EMPTY},{_CALL}", why=_RETHINK, rule=altered, MORE=on
+        "empty-thinking", ids, "a block without text keeps its signature", f"{_EMPTY},{_CALL}", why=_RETHINK,
+        rule=altered, MORE=on,
     )  # fmt: skip
     yield _turn(
         "redacted-thinking", ids, "sealed thinking stays", f"{_REDACTED},{_CALL}", why=_RETHINK, rule=altered, MORE=on
@@ -135,7 +139,8 @@ def _results() -> Iterator[Case]:
     )  # fmt: skip
     yield _turn(
         "result-blocks", texts, "the blocks of a result stay apart", _CALL,
-        '{"type":"tool_result","tool_use_id":"@ID@","content":[{"type":"text","text":"a\\n"},{"type":"text","text":" b"}]}'
+        '{"type":"tool_result","tool_use_id":"@ID@","content":[{"type":"text","text":"a\\n"},{"type":"text",'
+        '"text":" b"}]}'
         ',{"type":"text","text":"@MARK@ go on"}',
         "the model reads another text", "gateway.altered-shape",
     )  # fmt: skip
@@ -158,9 +163,9 @@ def _fields() -> Iterator[Case]:
     mark = '"cache_control":{"type":"ephemeral","ttl":"1h"}'
     yield _ask(
         "cache-control", fields, "cache breakpoints stay in system, tools and messages", _CACHED, "cost.cache-break",
-        TEXT='[{"type":"text","text":"@MARK@ cached",%s}]' % mark,
-        MORE=',"system":[{"type":"text","text":"Be brief.",%s}],"tools":[{"name":"look","input_schema":{"type":'
-        '"object"},%s}]' % (mark, mark),
+        TEXT=put('[{"type":"text","text":"@MARK@ cached",%s}]', mark),
+        MORE=put(',"system":[{"type":"text","text":"Be brief.",%s}],"tools":[{"name":"look","input_schema":{"type":'
+        '"object"},%s}]', mark, mark),
     )  # fmt: skip
     yield _ask(
         "rare-parameters", fields, "parameters of the provider stay", "what was asked for is not done", dropped,
@@ -178,14 +183,14 @@ def _fields() -> Iterator[Case]:
     )  # fmt: skip
     yield _ask(
         "documents", fields, "documents and citations stay", "what was sent is not read", dropped,
-        TEXT='[{"type":"document","source":{"type":"text","media_type":"text/plain","data":"@MARK@"},"title":"","context":'
-        'null,"citations":{"enabled":true}},{"type":"text","text":"Cite."}]',
+        TEXT='[{"type":"document","source":{"type":"text","media_type":"text/plain","data":"@MARK@"},"title":"",'
+        '"context":null,"citations":{"enabled":true}},{"type":"text","text":"Cite."}]',
     )  # fmt: skip
     yield _turn(
-        "server-tools", fields, "calls that the provider ran stay", f"""{{"type":"server_tool_use","id":"srvtoolu_01audit",\
-"name":"web_search","input":{{"query":"x"}},"caller":{{"type":"direct"}}}},{{"type":"web_search_tool_result",\
-"tool_use_id":"srvtoolu_01audit","content":[{{"type":"web_search_result","url":"https://example.com/?a=1&b=2","title":"",\
-"encrypted_content":"EqgfCioIARgB+/8=","page_age":null}}]}},{_CALL}""",
+        "server-tools", fields, "calls that the provider ran stay", '{"type":"server_tool_use","id":"srvtoolu_01audit",'
+        '"name":"web_search","input":{"query":"x"},"caller":{"type":"direct"}},{"type":"web_search_tool_result",'
+        '"tool_use_id":"srvtoolu_01audit","content":[{"type":"web_search_result","url":"https://example.com/?a=1&b=2",'
+        '"title":"","encrypted_content":"EqgfCioIARgB+/8=","page_age":null}]},' + _CALL,
         why="the provider refuses a result without its call", rule=dropped,
     )  # fmt: skip
 
@@ -216,14 +221,14 @@ def _answers() -> Iterator[Case]:
     def block(index: int, start: str, *deltas: str) -> tuple[str, ...]:
         at = f'"index":{index}'
         return (
-            typed('{"type":"content_block_start",%s,"content_block":%s}' % (at, start)),
-            *(typed('{"type":"content_block_delta",%s,"delta":%s}' % (at, delta)) for delta in deltas),
-            typed('{"type":"content_block_stop",%s}' % at),
+            typed(put('{"type":"content_block_start",%s,"content_block":%s}', at, start)),
+            *(typed(put('{"type":"content_block_delta",%s,"delta":%s}', at, delta)) for delta in deltas),
+            typed(put('{"type":"content_block_stop",%s}', at)),
         )
 
     start, *_ = SPEECH.opening
     *_, usage, stop = SPEECH.closing
-    signature = '{"type":"signature_delta","signature":"%s"}' % _SIGNED
+    signature = put('{"type":"signature_delta","signature":"%s"}', _SIGNED)
     thought = block(
         0,
         '{"type":"thinking","thinking":"","signature":""}',

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.audit.case import Case, Theme
-from workbench.audit.cases._speech import Speech, data
+from workbench.audit.cases._speech import Speech, data, put
 
 _ASK = '{"contents":[{"role":"user","parts":[{"text":@TEXT@}]}]@MORE@}'
 _CALL = '{"functionCall":{"id":"@ID@","name":"look","args":@ARGS@}}'
@@ -23,8 +23,8 @@ _ABOUT = (
 
 
 def _event(parts: str, finish: str = "", more: str = "") -> str:
-    content = '"content":{"parts":[%s],"role":"model"}' % parts
-    return data('{"candidates":[{%s%s,"index":0}],%s%s}' % (content, finish, _ABOUT, more))
+    content = put('"content":{"parts":[%s],"role":"model"}', parts)
+    return data(put('{"candidates":[{%s%s,"index":0}],%s%s}', content, finish, _ABOUT, more))
 
 
 SPEECH = Speech(
@@ -38,8 +38,12 @@ SPEECH = Speech(
     parallel=_TURN.replace("@SAID@", _TWO).replace("@BACK@", _TWO_RESULTS),
     tool='{"name":"look","description":"Looks.","parametersJsonSchema":@SCHEMA@@IN@}',
     tools=',"tools":[{"functionDeclarations":[@TOOLS@]}]',
-    whole='{"candidates":[{"content":{"parts":[{"text":@TEXT@}],"role":"model"},"finishReason":"STOP","index":0,"avgLogprobs":'
-    "-0.25}],%s@MORE@}" % _ABOUT,
+    whole=put(
+        '{"candidates":[{"content":{"parts":[{"text":@TEXT@}],"role":"model"},"finishReason":"STOP","index":0,'
+        '"avgLogprobs":'
+        "-0.25}],%s@MORE@}",
+        _ABOUT,
+    ),
     opening=(_event('{"text":"","thought":true}'),),
     delta=_event('{"text":@TEXT@}'),
     closing=(_event('{"text":"","thoughtSignature":"CiQB0e2Kb+/x=="}', ',"finishReason":"STOP"'),),
@@ -72,11 +76,12 @@ def cases() -> Iterator[Case]:
     )  # fmt: skip
     yield _turn(
         "signed-text", Theme.IDS, "a signature on an empty text stays",
-        f'{{"text":"I look. ","thought":true}},{_CALL},{{"text":"",{signature}}}', why=_SIGNED, rule="reasoning.missing",
+        f'{{"text":"I look. ","thought":true}},{_CALL},{{"text":"",{signature}}}', why=_SIGNED, rule=
+        "reasoning.missing",
     )  # fmt: skip
     yield _turn(
         "first-signature", Theme.IDS, "of calls at once the first keeps the signature",
-        _TWO.replace("@ARGS@}},", "@ARGS@},%s}," % signature), _TWO_RESULTS,
+        _TWO.replace("@ARGS@}},", put("@ARGS@},%s},", signature)), _TWO_RESULTS,
         why=_SIGNED, rule="reasoning.misplaced",
     )  # fmt: skip
     yield _turn(
@@ -95,7 +100,7 @@ def _turn(name: str, theme: Theme, shows: str, said: str, back: str = _RESULT, w
 
 
 def _ask(name: str, theme: Theme, shows: str, why: str, template: str = _ASK, rule: str = "", **values: str) -> Case:
-    return Case(name, theme, shows, SPEECH.asked(name, template, **values), SPEECH.answer(), why, rule)
+    return Case(name, theme, shows, SPEECH.asked(name, template, values), SPEECH.answer(), why, rule)
 
 
 def _fields() -> Iterator[Case]:
@@ -105,12 +110,14 @@ def _fields() -> Iterator[Case]:
         "rare-parameters", fields, "parameters of the provider stay", why, rule=dropped,
         MORE=',"generationConfig":{"thinkingConfig":{"thinkingBudget":-1,"includeThoughts":true},"temperature":1.0,'
         '"responseModalities":["TEXT"],"seed":0,"responseJsonSchema":{"type":["string","null"],"minLength":0}},'
-        '"safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF"}],"cachedContent":"cachedContents/a",'
+        '"safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF"}],'
+        '"cachedContent":"cachedContents/a",'
         '"labels":{},"toolConfig":{"functionCallingConfig":{"mode":"VALIDATED","allowedFunctionNames":["look"]}}',
     )  # fmt: skip
     yield _ask(
         "tool-kinds", fields, "tools that are no functions stay", why, rule=dropped,
-        MORE=',"tools":[{"googleSearch":{}},{"codeExecution":{}},{"urlContext":{}},{"functionDeclarations":[{"name":"look",'
+        MORE=',"tools":[{"googleSearch":{}},{"codeExecution":{}},{"urlContext":{}},{"functionDeclarations":[{'
+        '"name":"look",'
         '"behavior":"NON_BLOCKING","parameters":{"type":"OBJECT","properties":{"q":{"type":"STRING","nullable":true}},'
         '"propertyOrdering":["q"]},"response":{"type":"OBJECT"}}]}]',
     )  # fmt: skip

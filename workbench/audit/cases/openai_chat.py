@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.audit.case import Case, Theme
-from workbench.audit.cases._speech import Speech, data
+from workbench.audit.cases._speech import Speech, data, put
 
 _ASK = '{"model":"@MODEL@","messages":[{"role":"user","content":@TEXT@}]@MORE@@STREAM@}'
 _CALL = '{"id":"@ID@","type":"function","function":{"name":"look","arguments":@ARGTEXT@}}'
@@ -21,15 +21,15 @@ _CALLED = _TURN.replace("@CALLS@", _CALL).replace("@BACK@", _RESULT)
 
 def _chunk(choice: str, more: str = "") -> str:
     at = '"id":"chatcmpl-audit","object":"chat.completion.chunk","created":1760000000,"model":"@MODEL@"'
-    return data("{%s,%s%s}" % (at, choice, more))
+    return data(put("{%s,%s%s}", at, choice, more))
 
 
 def _delta(delta: str, finish: str = "null") -> str:
-    return _chunk('"choices":[{"index":0,"delta":%s,"logprobs":null,"finish_reason":%s}]' % (delta, finish))
+    return _chunk(put('"choices":[{"index":0,"delta":%s,"logprobs":null,"finish_reason":%s}]', delta, finish))
 
 
 def _piece(text: str) -> str:
-    return _delta('{"tool_calls":[{"index":0,"function":{"arguments":%s}}]}' % text)
+    return _delta(put('{"tool_calls":[{"index":0,"function":{"arguments":%s}}]}', text))
 
 
 _USAGE = _chunk(
@@ -50,9 +50,11 @@ SPEECH = Speech(
     parallel=_TURN.replace("@SAID@", "").replace("@CALLS@", _TWO).replace("@BACK@", _TWO_RESULTS),
     tool='{"type":"function","function":{"name":"look","description":"Looks.","parameters":@SCHEMA@@IN@}}',
     tools=',"tools":[@TOOLS@]',
-    whole='{"id":"chatcmpl-audit","object":"chat.completion","created":1760000000,"model":"@MODEL@","choices":[{"index":0,'
+    whole='{"id":"chatcmpl-audit","object":"chat.completion","created":1760000000,"model":"@MODEL@","choices":[{'
+    '"index":0,'
     '"message":{"role":"assistant","content":@TEXT@,"refusal":null,"annotations":[]},"logprobs":null,"finish_reason":'
-    '"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12},"system_fingerprint":"fp_audit"@MORE@}',
+    '"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12},"system_fingerprint":"fp_audit'
+    '"@MORE@}',
     opening=(_delta('{"role":"assistant","content":"","refusal":null}'),),
     delta=_delta('{"content":@TEXT@}'),
     closing=(_delta("{}", '"stop"'), _USAGE, _DONE),
@@ -150,7 +152,8 @@ def _history() -> Iterator[Case]:
     )
     yield case(
         "system-amid", "instructions, names and messages of one role stay where they are",
-        _ASK.replace('{"role":"user","content":@TEXT@}', roles), "the history is another one", "content.system-position",
+        _ASK.replace('{"role":"user","content":@TEXT@}', roles), "the history is another one",
+        "content.system-position",
     )  # fmt: skip
 
 
@@ -162,14 +165,19 @@ def _fields() -> Iterator[Case]:
         return Case(name, Theme.FIELDS, shows, asked, SPEECH.answer(), why, rule)
 
     yield case(
-        "rare-parameters", "parameters of the provider stay", ',"reasoning_effort":"minimal","verbosity":"low","seed":0,'
-        '"logit_bias":{"50256":-100},"n":1,"store":false,"metadata":{},"service_tier":"flex","prompt_cache_key":"audit",'
-        '"safety_identifier":"u","user":"","stop":["\\n\\n"," END"],"max_completion_tokens":64,"parallel_tool_calls":false,'
+        "rare-parameters", "parameters of the provider stay", ',"reasoning_effort":"minimal","verbosity":"low","'
+        'seed":0,'
+        '"logit_bias":{"50256":-100},"n":1,"store":false,"metadata":{},"service_tier":"flex","prompt_cache_key":'
+        '"audit",'
+        '"safety_identifier":"u","user":"","stop":["\\n\\n"," END"],"max_completion_tokens":64,'
+        '"parallel_tool_calls":false,'
         '"modalities":["text"],"prediction":{"type":"content","content":"Fi"},"logprobs":false',
     )  # fmt: skip
     yield case(
-        "other-providers", "parameters of OpenRouter, Qwen and vLLM stay", ',"provider":{"order":["a"],"allow_fallbacks":'
-        'false},"transforms":[],"reasoning":{"max_tokens":64,"exclude":false},"enable_thinking":true,"thinking":{"type":'
+        "other-providers", "parameters of OpenRouter, Qwen and vLLM stay", ',"provider":{"order":["a"],'
+        '"allow_fallbacks":'
+        'false},"transforms":[],"reasoning":{"max_tokens":64,"exclude":false},"enable_thinking":true,"thinking":'
+        '{"type":'
         '"enabled"},"chat_template_kwargs":{"enable_thinking":true},"extra_body":{"a":1},"top_k":20,"min_p":0.0',
     )  # fmt: skip
     yield case(
@@ -181,11 +189,12 @@ def _fields() -> Iterator[Case]:
     )  # fmt: skip
     mark = '"cache_control":{"type":"ephemeral"}'
     yield case(
-        "cache-control", "cache breakpoints stay", "", '[{"type":"text","text":"@MARK@ cached",%s}]' % mark,
+        "cache-control", "cache breakpoints stay", "", put('[{"type":"text","text":"@MARK@ cached",%s}]', mark),
         "without its breakpoints nothing is cached, and every turn is paid in full",
     )  # fmt: skip
     yield case(
-        "response-format", "the schema of the answer stays", ',"response_format":{"type":"json_schema","json_schema":{"name":'
+        "response-format", "the schema of the answer stays", ',"response_format":{"type":"json_schema",'
+        '"json_schema":{"name":'
         '"answer","strict":true,"schema":{"type":"object","properties":{"b":{"type":"string"},"a":{"type":["string",'
         '"null"]}},"required":["b","a"],"additionalProperties":false}}}',
         why="the model writes another form",
@@ -201,23 +210,29 @@ def _answers() -> Iterator[Case]:
     finish, usage, done = SPEECH.closing
     yield case(
         "streamed-reasoning", "reasoning_content in a stream comes through", opening,
-        _delta(r'{"content":null,"reasoning_content":" I think.\n"}'), _delta('{"content":null,"reasoning_content":""}'),
+        _delta(r'{"content":null,"reasoning_content":" I think.\n"}'), _delta('{"content":null,'
+        '"reasoning_content":""}'),
         _delta('{"content":"Fine."}'), finish, usage, done, why=_ECHO, rule="reasoning.missing",
     )  # fmt: skip
     first, second = (
         _delta(
-            '{"tool_calls":[{"index":%d,"id":"call_%d","type":"function","function":{"name":"look","arguments":""}}]}'
-            % (n, n)
+            put(
+                '{"tool_calls":[{"index":%s,"id":"call_%s","type":"function","function":{"name":"look",'
+                '"arguments":""}}]}',
+                n,
+                n,
+            )
         )
         for n in (0, 1)
     )
     pieces = [
-        _delta('{"tool_calls":[{"index":%d,"function":{"arguments":%s}}]}' % (n, text))
+        _delta(put('{"tool_calls":[{"index":%s,"function":{"arguments":%s}}]}', n, text))
         for n, text in ((0, r'"{\"q\":"'), (1, r'"{\"q\":"'), (0, r'"\"x\"}"'), (1, r'"\"y\"}"'))
     ]
     yield case(
         "streamed-parallel", "two calls that stream at once stay two", opening, first, second, *pieces,
-        _delta("{}", '"tool_calls"'), usage, done, why="a call is lost, or two are mixed up", rule="closure.missing-result",
+        _delta("{}", '"tool_calls"'), usage, done, why="a call is lost, or two are mixed up", rule=
+        "closure.missing-result",
     )  # fmt: skip
     yield case(
         "usage-and-done", "the chunk of usage, which has no choices, and [DONE] come through", opening,

@@ -1,14 +1,17 @@
-"""OpenAI Responses, as Codex sends it: items with ids of their own, sealed reasoning, typed events in a numbered order."""
+"""OpenAI Responses, as Codex sends it: items with ids of their own, sealed reasoning, numbered events."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from workbench.audit.case import Case, Theme
-from workbench.audit.cases._speech import Speech, typed
+from workbench.audit.cases._speech import Speech, put, typed
 
 _ASK = '{"model":"@MODEL@","input":[{"role":"user","content":@TEXT@}]@MORE@@STREAM@}'
-_CALL = '{"type":"function_call","id":"fc_0audit","call_id":"@ID@","name":"look","arguments":@ARGTEXT@,"status":"completed"}'
+_CALL = (
+    '{"type":"function_call","id":"fc_0audit","call_id":"@ID@","name":"look","arguments":@ARGTEXT@,'
+    '"status":"completed"}'
+)
 _RESULT = '{"type":"function_call_output","call_id":"@ID@","output":@RESULT@}'
 _TURN = '{"model":"@MODEL@","input":[{"role":"user","content":@TEXT@},@SAID@],"tools":[@TOOLS@]@MORE@@STREAM@}'
 _TWO = (
@@ -20,7 +23,8 @@ _TWO_RESULTS = _RESULT.replace("@ID@", "@ID@1") + "," + _RESULT.replace("@ID@", 
 
 _HEAD = (
     '"id":"resp_0audit","object":"response","created_at":1760000000,"model":"@MODEL@","parallel_tool_calls":true,'
-    '"tool_choice":"auto","tools":[],"temperature":1.0,"top_p":1.0,"metadata":{},"error":null,"incomplete_details":null,'
+    '"tool_choice":"auto","tools":[],"temperature":1.0,"top_p":1.0,"metadata":{},"error":null,'
+    '"incomplete_details":null,'
     '"instructions":null'
 )
 _MESSAGE = (
@@ -32,9 +36,11 @@ _USAGE = (
     '{"reasoning_tokens":2},"total_tokens":12}'
 )
 _AT = '"item_id":"msg_0audit","output_index":0,"content_index":0'
-_DELTA = (
-    'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":4,%s,"logprobs":[],'
-    '"delta":@TEXT@}\n\n' % _AT
+_DELTA = put(
+    'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":4,%s,'
+    '"logprobs":[],'
+    '"delta":@TEXT@}\n\n',
+    _AT,
 )
 _FINE = _MESSAGE.replace("@TEXT@", '"Fine."')
 _PENDING = (
@@ -44,18 +50,18 @@ _PENDING = (
 
 def _completed(*items: str) -> str:
     text = '{"type":"response.completed","sequence_number":9,"response":{%s,"status":"completed","output":[%s],%s}}'
-    return typed(text % (_HEAD, ",".join(items), _USAGE))
+    return typed(put(text, _HEAD, ",".join(items), _USAGE))
 
 
 def _item(kind: str, index: int, item: str) -> str:
     return typed(
-        '{"type":"response.output_item.%s","sequence_number":2,"output_index":%d,"item":%s}' % (kind, index, item)
+        put('{"type":"response.output_item.%s","sequence_number":2,"output_index":%s,"item":%s}', kind, index, item)
     )
 
 
 def _argument(text: str) -> str:
     at = '"sequence_number":7,"item_id":"fc_1audit","output_index":1'
-    return typed('{"type":"response.function_call_arguments.delta",%s,"delta":%s}' % (at, text))
+    return typed(put('{"type":"response.function_call_arguments.delta",%s,"delta":%s}', at, text))
 
 
 SPEECH = Speech(
@@ -69,41 +75,53 @@ SPEECH = Speech(
     parallel=_TURN.replace("@SAID@", f"{_TWO},{_TWO_RESULTS}"),
     tool='{"type":"function","name":"look","description":"Looks.","strict":false,"parameters":@SCHEMA@@IN@}',
     tools=',"tools":[@TOOLS@]',
-    whole='{%s,"status":"completed","output":[%s],%s@MORE@}' % (_HEAD, _MESSAGE, _USAGE),
+    whole=put('{%s,"status":"completed","output":[%s],%s@MORE@}', _HEAD, _MESSAGE, _USAGE),
     opening=(
         typed(
-            '{"type":"response.created","sequence_number":0,"response":{%s,"status":"in_progress","output":[],"usage":null}}'
-            % _HEAD
+            put(
+                '{"type":"response.created","sequence_number":0,"response":{%s,"status":"in_progress","output":['
+                '],"usage":null}}',
+                _HEAD,
+            )
         ),
         _item(
             "added", 0, '{"id":"msg_0audit","type":"message","status":"in_progress","role":"assistant","content":[]}'
         ),
         typed(
-            '{"type":"response.content_part.added","sequence_number":3,%s,"part":{"type":"output_text","annotations":[],'
-            '"logprobs":[],"text":""}}' % _AT
+            put(
+                '{"type":"response.content_part.added","sequence_number":3,%s,"part":{"type":"output_text",'
+                '"annotations":[],'
+                '"logprobs":[],"text":""}}',
+                _AT,
+            )
         ),
     ),
     delta=_DELTA,
     closing=(
-        typed('{"type":"response.output_text.done","sequence_number":5,%s,"text":"Fine.","logprobs":[]}' % _AT),
+        typed(put('{"type":"response.output_text.done","sequence_number":5,%s,"text":"Fine.","logprobs":[]}', _AT)),
         typed(
-            '{"type":"response.content_part.done","sequence_number":6,%s,"part":{"type":"output_text","annotations":[],'
-            '"logprobs":[],"text":"Fine."}}' % _AT
+            put(
+                '{"type":"response.content_part.done","sequence_number":6,%s,"part":{"type":"output_text",'
+                '"annotations":[],'
+                '"logprobs":[],"text":"Fine."}}',
+                _AT,
+            )
         ),
         _item("done", 0, _FINE),
         _completed(_FINE),
     ),
     arguments=(
-        _item("added", 1, _PENDING % '"arguments":""'),
+        _item("added", 1, put(_PENDING, '"arguments":""')),
         *map(_argument, (r'"{\"q\" : \"caf\\u00e9"', r'"\", \"n\":1.0"', '" }"')),
         typed(
-            '{"type":"response.function_call_arguments.done","sequence_number":8,"item_id":"fc_1audit","output_index":1,'
+            '{"type":"response.function_call_arguments.done","sequence_number":8,"item_id":"fc_1audit",'
+            '"output_index":1,'
             r'"arguments":"{\"q\" : \"caf\\u00e9\", \"n\":1.0 }"}'
         ),
         _item(
             "done",
             1,
-            (_PENDING % r'"arguments":"{\"q\" : \"caf\\u00e9\", \"n\":1.0 }"').replace("in_progress", "completed"),
+            (put(_PENDING, r'"arguments":"{\"q\" : \"caf\\u00e9\", \"n\":1.0 }"')).replace("in_progress", "completed"),
         ),
     ),
     error='{"error":{"message":@TEXT@,"type":"@TYPE@","param":null,"code":null}}',
@@ -145,16 +163,17 @@ def _requests() -> Iterator[Case]:
     reasoning = '{"type":"reasoning","id":"rs_0audit","summary":[%s],"encrypted_content":"' + _SEALED + '"%s}'
     both = f"{_CALL},{_RESULT}"
     yield case(
-        "encrypted-reasoning", Theme.IDS, "sealed reasoning comes back as it was", f"{reasoning % ('', '')},{both}", _BOUND,
-        "reasoning.missing",
+        "encrypted-reasoning", Theme.IDS, "sealed reasoning comes back as it was", 
+        put(reasoning, "", "") + f",{both}", _BOUND, "reasoning.missing",
     )  # fmt: skip
-    told = reasoning % ('{"type":"summary_text","text":"**Looking** \\n"}', ',"content":null')
+    told = put(reasoning, '{"type":"summary_text","text":"**Looking** \\n"}', ',"content":null')
     yield case(
         "reasoning-summary", Theme.IDS, "summaries and sealed reasoning stay together", f"{told},{both}", _BOUND,
         "reasoning.altered",
     )  # fmt: skip
     custom = (
-        '{"type":"custom_tool_call","id":"ctc_0audit","call_id":"call_c","name":"run","input":"*** Begin\\n\\t é \\n*** End\\n"},'
+        '{"type":"custom_tool_call","id":"ctc_0audit","call_id":"call_c","name":"run","input":"*** Begin'
+        '\\n\\t é \\n*** End\\n"},'
         '{"type":"custom_tool_call_output","call_id":"call_c","output":"done\\n"}'
     )
     yield case(
@@ -163,11 +182,12 @@ def _requests() -> Iterator[Case]:
     )  # fmt: skip
     yield case(
         "item-references", Theme.IDS, "references to items stay",
-        f'{{"type":"item_reference","id":"rs_0audit"}},{both}', "the provider does not find what is meant", "state.lost",
+        f'{{"type":"item_reference","id":"rs_0audit"}},{both}', "the provider does not find what is meant",
+        "state.lost",
     )  # fmt: skip
-    output = '{"type":"function_call_output","call_id":"@ID@","output":[{"type":"input_text","text":" a\\n"},{"type":"input_text","text":""}]}'
+    parts = '[{"type":"input_text","text":" a\\n"},{"type":"input_text","text":""}]'
     yield case(
-        "result-parts", Theme.TEXTS, "the parts of a result stay apart", f"{_CALL},{output}",
+        "result-parts", Theme.TEXTS, "the parts of a result stay apart", f"{_CALL},{_RESULT}".replace("@RESULT@", parts),
         "the model reads another text", "gateway.altered-shape",
     )  # fmt: skip
     yield case(
@@ -176,7 +196,8 @@ def _requests() -> Iterator[Case]:
     )  # fmt: skip
     roles = (
         '{"type":"message","role":"developer","content":[{"type":"input_text","text":"Be brief. "}]},{"type":"message",'
-        '"id":"msg_1audit","role":"assistant","status":"completed","phase":"commentary","content":[{"type":"output_text",'
+        '"id":"msg_1audit","role":"assistant","status":"completed","phase":"commentary","content":[{'
+        '"type":"output_text",'
         '"text":"Yes.","annotations":[]}]},{"role":"user","content":"Now."}'
     )
     yield case("system-amid", Theme.TEXTS, "instructions in the middle stay there", roles, "the history is another one")
@@ -189,18 +210,23 @@ def _fields() -> Iterator[Case]:
         return Case(name, Theme.FIELDS, shows, SPEECH.asked(name, MORE=more), SPEECH.answer(), why, rule)
 
     yield case(
-        "rare-parameters", "parameters of the provider stay", ',"reasoning":{"effort":"minimal","summary":"auto"},"text":'
+        "rare-parameters", "parameters of the provider stay", ',"reasoning":{"effort":"minimal","summary":"auto"'
+        '},"text":'
         '{"verbosity":"low","format":{"type":"text"}},"truncation":"disabled","service_tier":"flex","max_tool_calls":3,'
         '"prompt_cache_key":"audit","client_metadata":{"x":"1"},"background":false,"instructions":"","metadata":{}',
     )  # fmt: skip
     yield case(
-        "previous-response", "the answer that is continued stays named", ',"previous_response_id":"resp_0audit","store":true',
+        "previous-response", "the answer that is continued stays named", ',"previous_response_id":"resp_0audit",'
+        '"store":true',
         "the model has forgotten the conversation", "state.lost",
     )  # fmt: skip
     yield case(
-        "tool-kinds", "tools that are no functions stay", ',"tools":[{"type":"web_search"},{"type":"custom","name":"run",'
-        '"format":{"type":"grammar","syntax":"lark","definition":"start: /a+/"}},{"type":"namespace","name":"ns","tools":'
-        '[{"type":"function","name":"a","strict":true,"parameters":{"type":"object"}}]},{"type":"mcp","server_label":"m",'
+        "tool-kinds", "tools that are no functions stay", ',"tools":[{"type":"web_search"},{"type":"custom",'
+        '"name":"run",'
+        '"format":{"type":"grammar","syntax":"lark","definition":"start: /a+/"}},{"type":"namespace","name":"ns"'
+        ',"tools":'
+        '[{"type":"function","name":"a","strict":true,"parameters":{"type":"object"}}]},{"type":"mcp",'
+        '"server_label":"m",'
         '"server_url":"https://example.com/mcp","require_approval":"never"}],"tool_choice":{"type":"allowed_tools",'
         '"mode":"auto","tools":[{"type":"web_search"}]}', "the model cannot call them",
     )  # fmt: skip
@@ -210,10 +236,12 @@ def _answers() -> Iterator[Case]:
     reasoning = '{"id":"rs_0audit","type":"reasoning","summary":[%s],"encrypted_content":"%s"}'
     summary = '{"type":"summary_text","text":"**Looking** "}'
     at = '"item_id":"rs_0audit","output_index":0,"summary_index":0'
-    first = _item("added", 0, reasoning % ("", "gAAAA"))
-    said = typed('{"type":"response.reasoning_summary_text.delta","sequence_number":3,%s,"delta":"**Looking** "}' % at)
+    first = _item("added", 0, put(reasoning, "", "gAAAA"))
+    said = typed(
+        put('{"type":"response.reasoning_summary_text.delta","sequence_number":3,%s,"delta":"**Looking** "}', at)
+    )
     name = "streamed-reasoning"
-    done = reasoning % (summary, _SEALED)
+    done = put(reasoning, summary, _SEALED)
     message = _FINE
     events = (
         SPEECH.opening[0], first, said, _item("done", 0, done), _item("added", 1, message), _item("done", 1, message),
