@@ -83,9 +83,9 @@ async def test_the_place_the_protocol_and_the_breakpoints_are_asked_too(recorder
         await home.press("r", *"sim:qwen", back, back, *"nothing", back, *"inner", back, *"openai-chat", "enter")
         await home.until("there is no breakpoint")
         await home.press("ctrl+u", "enter")
-        await home.until("clients of other protocols are translated")
+        await home.until("which speaks openai-chat")
         assert recorders[0].words == {"spoken": "openai-chat", "hop": "inner"}
-        await home.until("as the place inner")
+        await home.until("as the place")
 
 
 async def test_a_recorder_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
