@@ -129,25 +129,24 @@ class Ear:
 
     Args:
         own: the exchange of the client.
+        heard: is told the head of the answer before anybody else.
         child: what went upstream instead, None where the client's request does.
 
     Attributes:
         answer: head of the upstream's answer, once it is there.
         end: how it ended, once it has.
-        heard: is told the head of the answer before anybody else.
         passes: the answer goes to the client as it comes, and is told so.
         skips: bytes of the request that were told of the client's exchange already.
         is_asked: that it is whole was told already.
     """
 
-    def __init__(self, own: Own, child: Child | None = None) -> None:
+    def __init__(self, own: Own, heard: Callable[[ResponseHead], None], child: Child | None = None) -> None:
         self.answer: ResponseHead | None = None
         self.end: Ended | None = None
         self.passes = True
         self.skips = 0
         self.is_asked = False
-        self._own, self._child = own, child
-        self.heard: Callable[[ResponseHead], None] = lambda head: None
+        self._own, self._heard, self._child = own, heard, child
 
     def began(self, key: int, upstream: str, request: RequestHead, at: float) -> None:
         if self._child:
@@ -172,7 +171,7 @@ class Ear:
         self.answer = response
         if self._child:
             self._child.answered(response, at)
-        self.heard(response)
+        self._heard(response)
         if self.passes:
             self._own.answered(response, at)
 

@@ -59,7 +59,7 @@ class Held:
         self._onward, self._request, self._request_body = onward, request, body
         self._head = head
         self._own = Own(teller, upstream, head, self._loop.time())
-        self._ear = Ear(self._own)
+        self._ear = Ear(self._own, self._look_at)
         self._asked = Passing()  # the request as the client sent it
         self._heard_at = self._loop.time()
         self._wire: bytearray | None = bytearray() if REQUEST in sides else None  # the request, while it is held
@@ -204,10 +204,9 @@ class Held:
             self._ear.skips = own.asked_bytes
             self._ear.is_asked = self._is_request_whole
         else:
-            self._ear = Ear(own, own.child(EDITED))
+            self._ear = Ear(own, self._look_at, own.child(EDITED))
             self._is_another = True
             request, wire = _with_body(self._request, body), body
-        self._ear.heard = self._look_at
         self._forward = self._onward(self, Teller(self._ear), request, request_body(request))
         self._forward.start(wire)
         self._client.balance()
