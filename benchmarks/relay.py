@@ -1,262 +1,174 @@
-"""The recorder's relay against no relay at all and against a tee of bytes that reads no HTTP, the floor in Python.
+"""The recorder, recording for real, against mitmdump in reverse mode, no proxy, and a tee of bytes: the floor.
 
-Upstream, relay and load are three processes on loopback; the relay has a tap that counts. Every stream takes a
-connection of its own, and they start 2 ms apart. Times of chunks are from the upstream's clock to the client's, which
-is the same one.
+    python -m benchmarks relay          mitmdump is found on PATH, or named in MITMDUMP
+
+Upstream and load are processes of their own on loopback, and every path is up throughout: each measure is taken on
+one path after the other. Every stream takes a connection of its own. Times of events are from the upstream's clock to
+the client's, which is the same one. CPU and memory are of all processes of a path: of ours the relay, the process that
+writes the session, and, where breakpoints are armed, the judge; what is written after the last byte is counted too.
+mitmdump runs as it comes, and with ``stream_large_bodies=1 store_streamed_bodies=true``; both write flows (``-w``).
+Linux only: figures of processes are read from /proc.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
+import socket
 import statistics
 import subprocess
-import sys
-import threading
+import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from workbench.recorder.relay import Relay
-from workbench.recorder.tap import RequestHead, ResponseHead
+from benchmarks._relay_load import Asking, ask_often, ask_streams, cpu_of, family, memory_of, process, settled
+from workbench.recorder import process as recorder
+from workbench.wire import digests
 from workbench.wire.exchange import State
+from workbench.wire.session import exchanges_of
+from workbench.wire.session.store import open_session
 
-CONNECTIONS = 16
-REQUESTS = 6_000
-CHUNKS = 200
-STREAMS = 500
-STREAM_CHUNKS = 40
+CONNECTIONS, SECONDS = 16, 2.0
+ALONE, EVENTS = 60, 200
+STREAMS, EVENTS_EACH, PAUSE, APART = (200, 500), 40, 0.05, 0.002
 
-BODY = b'{"model": "m", "messages": [{"role": "user", "content": "%s"}]}' % (b"word " * 40)
-QUIET = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(BODY), BODY)
-STREAMED = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
-LAST = b"0\r\n\r\n"
-
-
-class Answering(asyncio.Protocol):
-    """The upstream: ``/quiet`` is answered at once, ``/COUNT/SECONDS`` by chunks that hold the time they were sent."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = transport
-        self.data = b""
-
-    def data_received(self, data: bytes) -> None:
-        self.data += data
-        while (end := self.data.find(b"\r\n\r\n")) >= 0 and len(self.data) >= end + 4 + len(BODY):
-            path = self.data.split(b" ", 2)[1]
-            self.data = self.data[end + 4 + len(BODY) :]
-            if path == b"/quiet":
-                self.transport.write(QUIET)
-            else:
-                count, seconds = path[1:].split(b"/")
-                self.transport.write(STREAMED + self.chunk())
-                self.later(int(count) - 1, float(seconds))
-
-    def chunk(self) -> bytes:
-        event = b"data: %020d %s\n\n" % (time.monotonic_ns(), b"x" * 80)
-        return b"%x\r\n%s\r\n" % (len(event), event)
-
-    def later(self, count: int, seconds: float) -> None:
-        asyncio.get_running_loop().call_later(seconds, self.tick, count, seconds)
-
-    def tick(self, count: int, seconds: float) -> None:
-        self.transport.write(self.chunk() if count else LAST)
-        if count:
-            self.later(count - 1, seconds)
+RECORDER, STREAMING = "recorder", "mitmdump streaming"
+ARMED = {"request armed": "closure", "answer armed": "arguments"}
+"""Breakpoints of the paths that have one: each is asked of every exchange and hit by none."""
 
 
-class Tee(asyncio.Protocol):
-    """The floor: bytes from one connection to another, noted by length."""
+@dataclass
+class Way:
+    """One way to the upstream.
 
-    def __init__(self, other: Tee | None, port: int) -> None:
-        self.other, self.port, self.seen = other, port, 0
+    Attributes:
+        pid: of its first process.
+        figures: what was measured.
+    """
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = transport
-        if self.other is None:
-            self.transport.pause_reading()
-            self.task = asyncio.ensure_future(self.connect())
-
-    async def connect(self) -> None:
-        loop = asyncio.get_running_loop()
-        _, self.other = await loop.create_connection(lambda: Tee(self, self.port), "127.0.0.1", self.port)
-        self.transport.resume_reading()
-
-    def data_received(self, data: bytes) -> None:
-        self.seen += len(data)
-        self.other.transport.write(data)
-
-    def connection_lost(self, error: Exception | None) -> None:
-        if self.other:
-            self.other.transport.close()
-
-
-class Counting:
-    """A tap that does next to nothing."""
-
-    seen = 0
-
-    def began(self, key: int, upstream: str, request: RequestHead, at: float) -> None: ...
-
-    def request_bytes(self, key: int, data: bytes, at: float) -> None:
-        self.seen += len(data)
-
-    def request_done(self, key: int, at: float) -> None: ...
-
-    def answered(self, key: int, response: ResponseHead, at: float) -> None: ...
-
-    def response_bytes(self, key: int, data: bytes, at: float) -> None:
-        self.seen += len(data)
-
-    def ended(self, key: int, state: State, why: str, at: float, passed: object = None) -> None: ...
-
-
-class Asking(asyncio.Protocol):
-    """A client: sends a request, notes each chunk's age, and calls back when the answer is whole."""
-
-    def __init__(self, port: int, path: str, done: Callable[[Asking], None]) -> None:
-        head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: {len(BODY)}\r\n\r\n"
-        self.request, self.done = head.encode() + BODY, done
-        self.ages: list[float] = []
-        self.first = 0.0
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = transport
-        self.ask()
-
-    def ask(self) -> None:
-        self.got, self.asked = 0, time.monotonic()
-        self.transport.write(self.request)
-
-    def data_received(self, data: bytes) -> None:
-        now = time.monotonic_ns()
-        self.first = self.first or time.monotonic() - self.asked
-        self.got += len(data)
-        at = data.find(b"data: ")
-        while at >= 0:
-            self.ages.append((now - int(data[at + 6 : at + 26])) / 1e9)
-            at = data.find(b"data: ", at + 26)
-        if self.got == len(QUIET) or data.endswith(b"\r\n" + LAST) or data == LAST:
-            self.done(self)
-
-
-async def ask_often(port: int) -> float:
-    """Requests per second over some kept connections."""
-    left, over = REQUESTS, asyncio.Event()
-
-    def again(client: Asking) -> None:
-        nonlocal left
-        left -= 1
-        if left > 0:
-            client.ask()
-        elif left == 1 - CONNECTIONS:
-            over.set()
-
-    start = time.perf_counter()
-    loop = asyncio.get_running_loop()
-    made = [await loop.create_connection(lambda: Asking(port, "/quiet", again), "127.0.0.1", port) for _ in range(16)]
-    await over.wait()
-    seconds = time.perf_counter() - start
-    for transport, _ in made:
-        transport.close()
-    return (REQUESTS + CONNECTIONS - 1) / seconds
-
-
-async def stream(port: int, streams: int, chunks: int, seconds: float) -> list[Asking]:
-    """So many streams at once, each on its own connection."""
-    left, over = streams, asyncio.Event()
-
-    def whole(client: Asking) -> None:
-        nonlocal left
-        left -= 1
-        client.transport.close()
-        if not left:
-            over.set()
-
-    loop = asyncio.get_running_loop()
-    clients = []
-    for _ in range(streams):
-        _, client = await loop.create_connection(lambda: Asking(port, f"/{chunks}/{seconds}", whole), "127.0.0.1", port)
-        clients.append(client)
-        await asyncio.sleep(0.002)
-    await over.wait()
-    assert all(len(client.ages) == chunks for client in clients)
-    return clients
-
-
-def percent(values: list[float], share: int) -> float:
-    return statistics.quantiles(values, n=100, method="inclusive")[share - 1]
-
-
-@contextmanager
-def process(role: str, port: int = 0) -> Iterator[tuple[int, Callable[[], float]]]:
-    """A role in a process of its own: its port, and how much CPU it has used."""
-    words = [sys.executable, "-m", "benchmarks.relay", role, str(port)]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdin and child.stdout
-
-        def used() -> float:
-            print(file=child.stdin, flush=True)
-            return float(child.stdout.readline())
-
-        yield int(child.stdout.readline()), used
-        child.stdin.close()
-
-
-async def play(role: str, port: int) -> None:
-    """Be the upstream, the tee or the relay until stdin ends; each line there is answered with the CPU seconds used."""
-    loop, over = asyncio.get_running_loop(), asyncio.Event()
-    if role == "relay":
-        relay = Relay({"upstream": f"http://127.0.0.1:{port}"}, Counting())
-        await relay.start()
-        print(relay.port, flush=True)
-    else:
-        make = Answering if role == "upstream" else lambda: Tee(None, port)
-        server = await loop.create_server(make, "127.0.0.1", 0, backlog=1024)
-        print(server.sockets[0].getsockname()[1], flush=True)
-
-    def listen() -> None:
-        for _ in sys.stdin:
-            print(time.process_time(), flush=True)
-        loop.call_soon_threadsafe(over.set)
-
-    threading.Thread(target=listen, daemon=True).start()
-    await over.wait()
-
-
-def measure(port: int, used: Callable[[], float]) -> dict[str, float]:
-    """All figures of one path."""
-    asyncio.run(ask_often(port))  # warm
-    start = used()
-    rate = asyncio.run(ask_often(port))
-    cpu_requests = used() - start
-    ages = asyncio.run(stream(port, 1, CHUNKS, 0.005))[0].ages
-    start = used()
-    clients = asyncio.run(stream(port, STREAMS, STREAM_CHUNKS, 0.05))
-    return {
-        "requests/s": rate,
-        "chunk p50 ms": percent(ages, 50) * 1e3,
-        "chunk p99 ms": percent(ages, 99) * 1e3,
-        "first byte p50 ms": percent([c.first for c in clients], 50) * 1e3,
-        "first byte p99 ms": percent([c.first for c in clients], 99) * 1e3,
-        "CPU s/1,000 streams": (used() - start) * 1000 / STREAMS,
-        "CPU ms/1,000 requests": cpu_requests * 1e6 / REQUESTS,
-    }
+    port: int
+    pid: int
+    figures: dict[str, float] = field(default_factory=dict)
 
 
 def main() -> None:
-    """Three paths to one upstream."""
-    with process("upstream") as (port, used), process("tee", port) as tee, process("relay", port) as relay:
-        figures = {"direct": measure(port, used), "tee": measure(*tee), "relay": measure(*relay)}
-    print(f"relay: {REQUESTS:,} requests on {CONNECTIONS} connections; {STREAMS} streams of {STREAM_CHUNKS} chunks")
-    print("".join(f"{name:>23}" for name in ("", *figures, "relay / tee")))
-    for name, floor in figures["tee"].items():
-        row = "".join(f"{path[name]:>23,.2f}" for path in figures.values())
-        print(f"  {name:>21}{row}{figures['relay'][name] / floor:>22.2f}×")
-    for name in ("chunk p50 ms", "chunk p99 ms", "first byte p50 ms"):
-        added = {path: figures[path][name] - figures["direct"][name] for path in ("tee", "relay")}
-        print(f"  added to {name:<18} tee {added['tee']:6.3f}   relay {added['relay']:6.3f}")
-    print("  (CPU of 'direct' is the upstream's own)")
+    """Every measure on every path."""
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        paths = _paths(Path(folder), stack)
+        for measure in (_requests, _alone, *(_streams(count) for count in STREAMS)):
+            for path in paths.values():
+                asyncio.run(measure(path))
+        for path in paths.values():
+            path.figures["memory MB"] = memory_of(family(path.pid))
+        _print(paths)
+        stack.close()
+        _prove(Path(folder))
 
 
-if __name__ == "__main__":
-    asyncio.run(play(sys.argv[1], int(sys.argv[2])))
+def _paths(folder: Path, stack: ExitStack) -> dict[str, Way]:
+    port, pid = stack.enter_context(process("upstream"))
+    paths = {"direct": Way(port, pid), "tee": Way(*stack.enter_context(process("tee", port)))}
+    for name, breaks in ({RECORDER: None} | ARMED).items():
+        out = folder / f"{name}.wb"
+        recording = recorder.start({"up": f"http://127.0.0.1:{port}"}, out, breaks=[breaks] if breaks else [])
+        stack.callback(recording.stop)
+        paths[name] = Way(recording.port, recording.pid)
+    binary = shutil.which(os.environ.get("MITMDUMP", "mitmdump"))
+    if binary is None:
+        print("  mitmdump is not on PATH, and MITMDUMP names none: it is left out")
+        return paths
+    for name, options in {"mitmdump": (), STREAMING: ("stream_large_bodies=1", "store_streamed_bodies=true")}.items():
+        paths[name] = Way(*stack.enter_context(_mitmdump(binary, port, folder / name, options)))
+    return paths
+
+
+@contextmanager
+def _mitmdump(binary: str, upstream: int, folder: Path, options: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Its port and process id, once it listens."""
+    folder.mkdir()
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = free.getsockname()[1]
+    words = [binary, "-q", "--mode", f"reverse:http://127.0.0.1:{upstream}", "--listen-host", "127.0.0.1"]
+    words += ["-p", str(port), "-w", str(folder / "flows"), "--set", f"confdir={folder}"]
+    words += [word for option in options for word in ("--set", option)]
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as child:
+        while child.poll() is None and not _listens(port):
+            time.sleep(0.05)
+        yield port, child.pid
+        child.terminate()
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except OSError:
+        return False
+    return True
+
+
+async def _requests(path: Way) -> None:
+    await ask_often(path.port, CONNECTIONS, SECONDS / 4)  # warm
+    await settled(family(path.pid))
+    path.figures["requests/s"] = await ask_often(path.port, CONNECTIONS, SECONDS)
+    await settled(family(path.pid))
+
+
+async def _alone(path: Way) -> None:
+    """Streams with nothing beside them."""
+    firsts = [client.first for _ in range(ALONE) for client in await ask_streams(path.port, 1, 1, 0.0, 0.0)]
+    (client,) = await ask_streams(path.port, 1, EVENTS, 0.005, 0.0)
+    path.figures |= _percentiles("first byte", firsts) | _percentiles("event", client.ages)
+    await settled(family(path.pid))
+
+
+def _streams(count: int) -> Callable[..., object]:
+    async def measure(path: Way) -> None:
+        pids = family(path.pid)
+        before = cpu_of(pids)
+        clients: list[Asking] = await ask_streams(path.port, count, EVENTS_EACH, PAUSE, APART)
+        used = await settled(pids) - before
+        path.figures |= _percentiles(f"{count}: first byte", [client.first for client in clients])
+        path.figures |= _percentiles(f"{count}: event", [age for client in clients for age in client.ages])
+        path.figures[f"{count}: CPU s/1,000"] = used * 1_000 / count
+
+    return measure
+
+
+def _percentiles(what: str, seconds: Sequence[float]) -> dict[str, float]:
+    cuts = statistics.quantiles(seconds, n=100, method="inclusive")
+    return {f"{what} p50 ms": cuts[49] * 1e3, f"{what} p99 ms": cuts[98] * 1e3}
+
+
+def _print(paths: dict[str, Way]) -> None:
+    print(
+        f"relay: requests/s on {CONNECTIONS} connections; streams alone; {' and '.join(map(str, STREAMS))} streams at"
+        f" once of {EVENTS_EACH} events {PAUSE * 1e3:.0f} ms apart"
+    )
+    print(f"  {'':22}" + "".join(f"{name:>20}" for name in paths))
+    for name in paths["direct"].figures:
+        print(f"  {name:22}" + "".join(f"{path.figures[name]:>20,.2f}" for path in paths.values()))
+    direct, ours = paths["direct"].figures, paths[RECORDER].figures
+    for name in ("first byte p50 ms", "first byte p99 ms", "event p50 ms", "event p99 ms"):
+        added = ((other, path.figures[name] - direct[name]) for other, path in paths.items() if other != "direct")
+        print(f"  added {name:16}{'':20}" + "".join(f"{value:>20,.2f}" for _, value in added))
+    print("  (CPU and memory of 'direct' are the upstream's own)")
+    if peer := paths.get(STREAMING):
+        print(f"  {RECORDER} : {STREAMING}  {ours['requests/s'] / peer.figures['requests/s']:.1f} times the requests/s")
+        for name in (f"{STREAMS[0]}: first byte p99 ms", f"{STREAMS[0]}: event p50 ms", f"{STREAMS[0]}: CPU s/1,000"):
+            print(f"  {name:32} 1 : {peer.figures[name] / ours[name]:.1f}")
+
+
+def _prove(folder: Path) -> None:
+    """Each recording holds every exchange that passed, whole, its digests equal."""
+    for file in sorted(folder.glob("*.wb")):
+        with closing(open_session(file)) as session:
+            count = whole = 0
+            for exchange in exchanges_of(session):
+                passed = digests.passed(exchange).values()
+                count += 1
+                whole += exchange.state is State.COMPLETE and all(each.is_equal for each in passed)
+        print(f"  {file.stem}: {count:,} exchanges in the file, {whole:,} of them whole with equal digests")
