@@ -70,7 +70,7 @@ class Sighting:
             request,
             self._answer(),
             State.COMPLETE if is_whole else State.ABORTED,
-            origin=Origin.PROBE,
+            origin=Origin.RECORDED,
             started_at=epoch + self.began,
             duration=None if self.ended is None else self.ended - self.began,
             hop=self.hop,

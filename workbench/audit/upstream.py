@@ -179,14 +179,20 @@ class _Connection:
 
     def _send(self, piece: bytes, framing: Framing, seen: Sighting) -> None:
         seen.answered.add(piece, self._loop.time())
+        self._write(piece, framing)
+
+    def _write(self, piece: bytes, framing: Framing) -> None:
         self._writer.write(b"%x\r\n%s\r\n" % (len(piece), piece) if framing is Framing.CHUNKED else piece)
 
     async def _leave_open(self, sign: bytes, seen: Sighting, stage: Stage | None) -> None:
-        """Say sign after sign of life until the other side goes away."""
+        """Say sign after sign of life until the other side goes away; what nobody waits for any more is not noted."""
         over = asyncio.ensure_future(self._reader.read(1))
         try:
             for _ in range(_KEEPS):
-                self._send(sign, Framing.CHUNKED, seen)
+                if stage and stage.is_over.is_set():
+                    self._write(sign, Framing.CHUNKED)
+                else:
+                    self._send(sign, Framing.CHUNKED, seen)
                 await asyncio.wait((over,), timeout=self._left)
                 if over.done() or self._writer.transport.is_closing():
                     seen.is_left = True

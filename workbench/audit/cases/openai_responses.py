@@ -187,8 +187,8 @@ def _requests() -> Iterator[Case]:
     )  # fmt: skip
     parts = '[{"type":"input_text","text":" a\\n"},{"type":"input_text","text":""}]'
     yield case(
-        "result-parts", Theme.TEXTS, "the parts of a result stay apart", f"{_CALL},{_RESULT}".replace("@RESULT@", parts),
-        "the model reads another text", "gateway.altered-shape",
+        "result-parts", Theme.TEXTS, "the parts of a result stay apart",
+        f"{_CALL},{_RESULT}".replace("@RESULT@", parts), "the model reads another text", "gateway.altered-shape",
     )  # fmt: skip
     yield case(
         "empty-result", Theme.TEXTS, "an empty result stays a result", f"{_CALL},{_RESULT}".replace("@RESULT@", '""'),
