@@ -144,8 +144,8 @@ def test_many_at_once_keep_to_their_own():
     async def play():
         async with staged() as stage:
             clients = [await stage.asks(blocks(stream=True, system=f"s{n}")) for n in range(20)]
-            for _ in clients:
-                provider, _, body = await stage.takes()
+            taken = [await stage.takes() for _ in clients]
+            for provider, _, body in taken:
                 words = body["messages"][0]["content"]
                 done = b"data: [DONE]\n\n"
                 provider.send(

@@ -77,9 +77,8 @@ def _answer(turn: _Turn, messages: Sequence[Message], wanted: Wanted, changes: l
     kept = turn.kept
     sent = [part for message in messages for _, part in message.reasoning()]
     if kept is None or (not kept.reasoning and content_of(kept.parts) == kept.content):
-        return [
-            replace(m, parts=tuple(_unmarked(m.parts, changes))) if any(map(name_of, sent)) else m for m in messages
-        ]
+        has_handles = any(name_of(part) is not None for part in sent)
+        return [replace(m, parts=tuple(_unmarked(m.parts, changes))) for m in messages] if has_handles else [*messages]
     back = [part for part in kept.reasoning if wanted(part)]
     changes += _told(kept, sent, back)
     said = tuple(part for message in messages for part in rebased(message) if not isinstance(part, Reasoning))
@@ -121,32 +120,34 @@ def _which(kept: Kept) -> str:
 
 def _threaded(said: Sequence[Part], own: Sequence[Part], wanted: Wanted) -> tuple[Part, ...]:
     """What a client changed of an answer, with its reasoning before the parts that it stood before."""
-    held, before = list[Part](), list[tuple[Part | None, list[Part]]]()
+    held, anchors, waiting = list[Part](), list[Part](), list[list[Part]]()
     for part in own:
         if isinstance(part, Reasoning):
             held += [part] if wanted(part) else []
         else:
-            before.append((part, held))
+            anchors.append(part)
+            waiting.append(held)
             held = []
-    before.append((None, held))
+    waiting.append(held)
     made, texts = list[Part](), 0
-    waiting = [list(group) for _, group in before]
     for part in said:
-        if isinstance(part, Text):
-            texts += 1
-        for n, (anchor, _) in enumerate(before):
-            if waiting[n] and _is_same(anchor, part, texts, [p for p, _ in before]):
-                made += [piece for group in waiting[: n + 1] for piece in group]
-                waiting[: n + 1] = [[] for _ in waiting[: n + 1]]
+        texts += isinstance(part, Text)
+        at = next((n for n, anchor in enumerate(anchors) if _is_same(anchor, part, texts, anchors)), -1)
+        made += [piece for group in waiting[: at + 1] for piece in group]
+        waiting[: at + 1] = [[] for _ in waiting[: at + 1]]
         made.append(part)
     rest = [piece for group in waiting for piece in group]
-    return (*made, *rest) if any(isinstance(p, Reasoning) for p in made) or not made else (*rest, *made)
+    return (*made, *rest) if any(isinstance(part, Reasoning) for part in made) else (*rest, *made)
 
 
-def _is_same(anchor: Part | None, part: Part, texts: int, own: Sequence[Part | None]) -> bool:
+def _is_same(anchor: Part, part: Part, texts: int, own: Sequence[Part]) -> bool:
     """Whether a part of the client's stands for one of the upstream's: a call by its id, a text by its number."""
     if isinstance(anchor, ToolCallIR) and isinstance(part, ToolCallIR):
         return anchor.id == part.id if anchor.id else anchor.name == part.name
     if isinstance(anchor, Text) and isinstance(part, Text):
-        return [p for p in own if isinstance(p, Text)].index(anchor) + 1 == texts
+        return next((p for n, p in enumerate(_texts(own), 1) if n == texts), None) is anchor
     return False
+
+
+def _texts(parts: Sequence[Part]) -> Iterator[Text]:
+    return (part for part in parts if isinstance(part, Text))

@@ -36,6 +36,7 @@ _T = TypeVar("_T")
 HOST = "127.0.0.1"
 _READ = 256 * 1024
 _LAST = ("connection", "close")
+_GO_ON = b"HTTP/1.1 100 Continue\r\n\r\n"
 _JSON = ("content-type", "application/json")
 _OF_BODY = ("content-length", "transfer-encoding", "host", "connection", "expect", "trailer")
 
@@ -114,6 +115,8 @@ class Bridge:
                 return
             head = read_request(block)
             target = self._admission.target(head).decode("latin-1")
+            if b"100-continue" in head.tokens(b"expect"):
+                writer.write(_GO_ON)
             body = b"".join([piece async for piece in _body(reader, request_body(head), heads, MAX_BRIDGED_BODY)])
         except BadMessage as bad:
             await _whole(writer, Head(bad.status, ()), f"workbench: {bad}\n".encode())
@@ -133,7 +136,10 @@ class Bridge:
     async def _answered(self, head: Request, target: str, body: bytes, writer: asyncio.StreamWriter) -> None:
         name, path = _split(target, self._upstreams)
         http = _http(head, path, body)
-        found = await self._work(asked, http, self._upstreams[name], self._rules, self._memories[name])
+        try:
+            found = await self._work(asked, http, self._upstreams[name], self._rules, self._memories[name])
+        except Exception as fault:  # of this program: it ends the request, and not the recording
+            found = Reply(500, b"{}", (Change(NOTE, f"a fault of this program ({type(fault).__name__})"),))
         if isinstance(found, Reply):
             self._teller.tell(self._filing.answered_here, target, body, found.changes)
             await _whole(writer, Head(found.status, (_JSON,)), found.body, head.method)
