@@ -9,6 +9,8 @@ from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.wire import WirePane
 from workbench.tui.screens.branches import BranchesScreen
+from workbench.tui.screens.breakpoints import BreakpointsScreen
+from workbench.tui.screens.comparing import ComparingScreen
 from workbench.tui.screens.continuing import ContinuingScreen
 from workbench.tui.screens.conversion import ConversionScreen
 from workbench.tui.screens.copy import CopyScreen
@@ -44,11 +46,13 @@ OWNERS: dict[str, type] = {
     "conversion": ConversionScreen,
     "tools": ToolsScreen,
     "matrix": MatrixScreen,
+    "compare": ComparingScreen,
     "ladder": LadderScreen,
     "copy": CopyScreen,
     "stream": StreamScreen,
     "edit": EditScreen,
     "branches": BranchesScreen,
+    "breaks": BreakpointsScreen,
     "send": SendScreen,
     "answer": AnswerScreen,
     "continue": ContinuingScreen,

@@ -9,7 +9,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.key import Key, readable
 from workbench.tui.livekeys import BREAKS
-from workbench.tui.workkeys import ANSWER, CONTINUE, CORRECTING, EXPORT, LAB, METRICS, MINIMIZE, SEND, STEP, WHAT_IF
+from workbench.tui.workkeys import (  # fmt: skip
+    ANSWER,
+    COMPARE,
+    CONTINUE,
+    CORRECTING,
+    EXPORT,
+    LAB,
+    LADDER,
+    MATRIX,
+    METRICS,
+    MINIMIZE,
+    REPAIRS,
+    SEND,
+    STEP,
+    WHAT_IF,
+)
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
@@ -17,12 +32,16 @@ if TYPE_CHECKING:
 __all__ = [
     "ANSWER",
     "BREAKS",
+    "COMPARE",
     "CONTINUE",
     "CORRECTING",
     "EXPORT",
     "LAB",
+    "LADDER",
+    "MATRIX",
     "METRICS",
     "MINIMIZE",
+    "REPAIRS",
     "SEND",
     "STEP",
     "WHAT_IF",
@@ -75,6 +94,7 @@ SESSION = (
     Key("session.next-exchange", "]", "exchange(1)", "next exchange", "next exchange, from any pane"),
     Key("session.previous-exchange", "[", "exchange(-1)", "previous exchange", "previous exchange, from any pane"),
     Key("session.diff", "d", "diff", "diff", "this request beside the one before it in its conversation", 10),
+    Key("session.compare", "D", "compare", "compare", "two exchanges, two places, or another file, side by side", 12),
     Key("session.repairs", "f", "repairs", "repairs", "the repairs of the finding, and what each of them changes", 5),
     Key("session.origin", "o", "origin", "origin", "where the finding began; else this turn at its other place (hop)"),
     Key("session.follow", "F", "follow", "follow", "go along with the newest exchange, until you move; again: stay"),
@@ -126,16 +146,6 @@ DIFF = (
     Key("diff.next-exchange", "]", "exchange(1)", "next request", "the next request against the one before it", 5),
     Key("diff.previous-exchange", "[", "exchange(-1)", "previous request", "the request before against its own", 6),
     Key("diff.back", "q,escape,d", "back", "back", "back to the session", 2),
-)
-
-REPAIRS = (
-    Key("repairs.next", "f,l,right", "repair(1)", "next repair", "the next repair of the finding", 2),
-    Key("repairs.apply", "a", "apply", "apply", "make a branch with it, and edit on from there; enter too", 1),
-    Key("repairs.previous", "h,left", "repair(-1)", "previous", "the repair before", 6),
-    *(Key(f"repairs.number-{n}", str(n), f"choose({n})", f"repair {n}", f"repair number {n}") for n in range(1, 10)),
-    Key("repairs.pane", "tab,shift+tab", "pane", "meaning, bytes", "the other side: the changes, or their bytes", 4),
-    Key("repairs.write", "w", "write", "write", "write the repaired request into a file", 3),
-    Key("repairs.back", "q,escape", "back", "back", "back to the session", 2),
 )
 
 EDIT = (
@@ -200,19 +210,6 @@ TOOLS = (
     ),
     Key("tools.previous-pane", "shift+tab", "pane(-1)", "previous pane", "previous pane"),
     Key("tools.back", "q,escape,T", "back", "back", "back to the session", 2),
-)
-
-MATRIX = (
-    Key("matrix.pane", "tab,shift+tab", "pane", "pane", "contracts, what one says, the request as it gets it", 3),
-    Key("matrix.next-refusal", "n", "refusal(1)", "next refusal", "next contract that refuses, or is suspicious", 1),
-    Key("matrix.previous-refusal", "p", "refusal(-1)", "previous", "previous such contract", 4),
-    Key("matrix.contract", "e", "contract", "contract", "the contract: what it asks for and refuses, with sources", 5),
-    Key("matrix.back", "q,escape,m", "back", "back", "back to the session", 2),
-)
-
-LADDER = (
-    Key("ladder.pane", "tab,shift+tab", "pane", "calls, rungs", "the other side: the calls, or the rungs of one", 3),
-    Key("ladder.back", "q,escape,A", "back", "back", "back to the session", 2),
 )
 
 STREAM = (
@@ -314,6 +311,7 @@ SCOPES: dict[str, Scope] = {
     "session": Scope("session", SESSION, ("global",)),
     "stream": Scope("stream", STREAM, ("global",)),
     "diff": Scope("diff", DIFF, ("global",)),
+    "compare": Scope("comparing", COMPARE, ("global",)),
     "repairs": Scope("repairs", REPAIRS, ("global",)),
     "edit": Scope("edit", EDIT, ("global",)),
     "branches": Scope("branches", BRANCHES, ("global",)),

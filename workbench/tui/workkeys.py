@@ -1,4 +1,4 @@
-"""Keys of the screens that send, measure and export; ``keys`` has the whole table."""
+"""Keys of the screens that judge, send, measure, export and compare; ``keys`` has the whole table."""
 
 from __future__ import annotations
 
@@ -16,6 +16,43 @@ SEND = (
     Key("send.switch", "space", "switch", "correction", "switch the correction under the cursor off, and on again", 5),
     Key("send.write", "w", "write", "write", "write the body that goes out into a file", 8),
     Key("send.back", "q,escape,s", "back", "back", "back, without sending", 2),
+)
+
+COMPARE = (
+    Key(
+        "compare.next-difference", "n", "next(1)", "next difference", "the next difference, in this turn or another", 1
+    ),
+    Key("compare.previous-difference", "N,p", "next(-1)", "previous", "the difference before", 4),
+    Key("compare.next-turn", "]", "turn(1)", "next turn", "the next turn, with a difference or without", 6),
+    Key("compare.previous-turn", "[", "turn(-1)", "previous turn", "the turn before"),
+    Key("compare.next-pane", "tab", "pane(1)", "pane", "the turns, what happened to one, both sides of it", 5),
+    Key("compare.previous-pane", "shift+tab", "pane(-1)", "previous pane", "the pane before"),
+    Key("compare.other", "o", "other", "other", "compare with another exchange, or with another file", 3),
+    Key("compare.hops", "h", "hops", "places", "the places of this session; again: the next two", 7),
+    Key("compare.back", "q,escape,D", "back", "back", "back to the session", 2),
+)
+
+MATRIX = (
+    Key("matrix.pane", "tab,shift+tab", "pane", "pane", "contracts, what one says, the request as it gets it", 3),
+    Key("matrix.next-refusal", "n", "refusal(1)", "next refusal", "next contract that refuses, or is suspicious", 1),
+    Key("matrix.previous-refusal", "p", "refusal(-1)", "previous", "previous such contract", 4),
+    Key("matrix.contract", "e", "contract", "contract", "the contract: what it asks for and refuses, with sources", 5),
+    Key("matrix.back", "q,escape,m", "back", "back", "back to the session", 2),
+)
+
+LADDER = (
+    Key("ladder.pane", "tab,shift+tab", "pane", "calls, rungs", "the other side: the calls, or the rungs of one", 3),
+    Key("ladder.back", "q,escape,A", "back", "back", "back to the session", 2),
+)
+
+REPAIRS = (
+    Key("repairs.next", "f,l,right", "repair(1)", "next repair", "the next repair of the finding", 2),
+    Key("repairs.apply", "a", "apply", "apply", "make a branch with it, and edit on from there; enter too", 1),
+    Key("repairs.previous", "h,left", "repair(-1)", "previous", "the repair before", 6),
+    *(Key(f"repairs.number-{n}", str(n), f"choose({n})", f"repair {n}", f"repair number {n}") for n in range(1, 10)),
+    Key("repairs.pane", "tab,shift+tab", "pane", "meaning, bytes", "the other side: the changes, or their bytes", 4),
+    Key("repairs.write", "w", "write", "write", "write the repaired request into a file", 3),
+    Key("repairs.back", "q,escape", "back", "back", "back to the session", 2),
 )
 
 MINIMIZE = (

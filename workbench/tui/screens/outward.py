@@ -13,6 +13,7 @@ from workbench.tui.service import Answer, guarded
 if TYPE_CHECKING:
     from workbench.inspection import Inspector
     from workbench.targets.target import Origin
+    from workbench.tui.collating import Source
     from workbench.tui.mending import Mending
     from workbench.tui.models.repairs import Offered
     from workbench.tui.screens.session import SessionScreen
@@ -65,6 +66,20 @@ class Outward(Holding):
         if self.opened:
             screen = DiffScreen(self.inspecting.do, self.opened.index, len(self.state.rows) - 1)
             self.app.push_screen(screen, self.go_to_byte)
+
+    def action_compare(self) -> None:
+        """Two places of the session, else two exchanges or another file, side by side."""
+        from workbench.tui.screens.comparing import ComparingScreen, begin
+        from workbench.tui.screens.comparing_other import ask_other
+
+        if opened := self.opened:
+            session, index = self._session, opened.index
+
+            def show(source: Source) -> None:
+                if self.is_active:
+                    self.app.push_screen(ComparingScreen(session, source, index), self.go_to_spot)
+
+            begin(session, index, show, lambda: ask_other(session, index, show))
 
     def action_repairs(self) -> None:
         finding = self.findings.current

@@ -1,0 +1,137 @@
+"""What the Compare screen compares: two places of a session, two of its exchanges, or it and another file.
+
+Everything here runs in the inspector's thread, but for making a source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from workbench.tui.models.comparing import Pairing, Turn
+
+if TYPE_CHECKING:
+    from workbench.comparison import Comparison
+    from workbench.decode import Decoded
+    from workbench.inspection import Inspector
+    from workbench.wire.session import Session
+
+
+class Source(Protocol):
+    """Two sides to compare.
+
+    Attributes:
+        pairing: their names.
+        is_own: both are of the session that is open.
+    """
+
+    pairing: Pairing
+    is_own: bool
+
+    def turns(self, inspector: Inspector) -> Iterator[Turn]:
+        """Every turn, in order."""
+        ...
+
+    def both(self, inspector: Inspector, turn: Turn) -> tuple[Decoded | None, Decoded | None]:
+        """Both exchanges of a turn."""
+        ...
+
+    def close(self) -> None:
+        """It is not needed any more."""
+        ...
+
+
+class _Own:
+    """Both sides are of the session that is open."""
+
+    is_own = True
+
+    def both(self, inspector: Inspector, turn: Turn) -> tuple[Decoded | None, Decoded | None]:
+        before, after = (None if n is None else inspector.detail(n).decoded for n in (turn.before, turn.after))
+        return before, after
+
+    def close(self) -> None:
+        """Nothing was opened."""
+
+
+class Hops(_Own):
+    """Two places of the session, the one nearer to the client first."""
+
+    def __init__(self, outer: str, inner: str) -> None:
+        self.pairing = Pairing(outer or "(no name)", inner or "(no name)", are_places=True)
+        self.names = outer, inner
+
+    def turns(self, inspector: Inspector) -> Iterator[Turn]:
+        from workbench.comparison import compare_hops
+
+        return map(_turn, compare_hops(inspector.session, *self.names))
+
+
+class Exchanges(_Own):
+    """Two exchanges of the session."""
+
+    def __init__(self, before: int, after: int) -> None:
+        self.pairing = Pairing(f"exchange {before + 1}", f"exchange {after + 1}")
+        self._indexes = before, after
+
+    def turns(self, inspector: Inspector) -> Iterator[Turn]:
+        from workbench.comparison import compare_exchanges
+
+        yield _turn(compare_exchanges(*(inspector.detail(n).decoded for n in self._indexes)))
+
+
+class File:
+    """The session, or one exchange of it, and another file, or one exchange of that.
+
+    Args:
+        name: of the session.
+        path: of the file.
+        mine: the exchange of the session, where one is compared.
+        number: the exchange of the file, from zero; None for all of both.
+    """
+
+    is_own = False
+
+    def __init__(self, name: str, path: Path, mine: int, number: int | None) -> None:
+        mine_too = f", exchange {mine + 1}" if number is not None else ""
+        theirs = f", exchange {number + 1}" if number is not None else ""
+        self.pairing = Pairing(f"{name}{mine_too}", f"{path.name}{theirs}")
+        self._path, self._mine, self._number = path, mine, number
+        self._session: Session | None = None
+
+    def turns(self, inspector: Inspector) -> Iterator[Turn]:
+        from workbench.comparison import compare_exchanges, compare_sessions
+
+        other = self._other()
+        if self._number is None:
+            yield from map(_turn, compare_sessions(inspector.session, other))
+            return
+        before, after = self.both(inspector, Turn(self._mine, self._number))
+        assert before and after
+        yield _turn(compare_exchanges(before, after))
+
+    def both(self, inspector: Inspector, turn: Turn) -> tuple[Decoded | None, Decoded | None]:
+        from workbench.decode import Decoded
+
+        before = None if turn.before is None else inspector.detail(turn.before).decoded
+        after = None if turn.after is None else Decoded(turn.after, self._other().exchange(turn.after))
+        return before, after
+
+    def _other(self) -> Session:
+        from workbench.errors import UnreadableInput
+        from workbench.importers import open_input
+
+        if self._session is None:
+            self._session = open_input(str(self._path))
+            if self._number is not None and self._number >= len(self._session):
+                raise UnreadableInput(f"it has no exchange {self._number + 1}", where=str(self._path))
+        return self._session
+
+    def close(self) -> None:
+        if self._session:
+            self._session.close()
+
+
+def _turn(one: Comparison) -> Turn:
+    return Turn(one.before, one.after, one.damages, one.tries, one.outer)

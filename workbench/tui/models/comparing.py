@@ -1,0 +1,369 @@
+"""Lines of the Compare screen: turns that were seen twice, what happened to each, and both sides of it.
+
+Left stands what came first: the place nearer to the client, the exchange or session that is open. Right stands what it
+is compared with. Of one turn at two places the request went from left to right, the answer from right to left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from workbench.differences import compare
+from workbench.differences.wire import align, common
+from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models import send_answer
+from workbench.tui.models.send_answer import Row, Said
+from workbench.tui.models.words import count, size
+from workbench.tui.safetext import clip, from_bytes
+from workbench.wire.jsontext import JsonIndex
+
+if TYPE_CHECKING:
+    from workbench.damage import Damage
+    from workbench.decode import Decoded
+    from workbench.wire.exchange import Headers
+    from workbench.wire.sse import SseEvent
+
+REQUEST, RESPONSE = "request", "response"
+SIDES = {REQUEST: "request", RESPONSE: "answer"}
+"""A side → its word."""
+
+CONTEXT = 48
+"""Bytes shown on either side of a range that differs."""
+
+MOST_BYTES = 1200
+"""Of a range that differs, as many are shown."""
+
+LEAST_COLUMN = 40
+"""Columns that a side needs to stand beside the other one."""
+
+MOST_ROWS = 2000
+"""Ranges, or events, that are shown of one side."""
+
+OF_A_CONNECTION = frozenset(("connection", "content-length", "date", "host", "keep-alive", "transfer-encoding"))
+
+
+class Pairing(NamedTuple):
+    """What is compared with what.
+
+    Attributes:
+        left, right: their names.
+        are_places: of one traffic.
+    """
+
+    left: str
+    right: str
+    are_places: bool = False
+
+
+class Turn(NamedTuple):
+    """One turn that was seen on both sides, or on one.
+
+    Attributes:
+        before, after: the exchanges, by their index on their side; None where it was not seen there.
+        damages: what happened between, the first divergence first.
+        tries: of several that the gateway made of it, all.
+        outer: of two places the one nearer to the client, "before" or "after"; "" for two versions.
+    """
+
+    before: int | None
+    after: int | None
+    damages: tuple[Damage, ...] = ()
+    tries: tuple[int, ...] = ()
+    outer: str = ""
+
+    def goes_right(self, damage: Damage) -> bool:
+        """It happened on the way from left to right: of two places the answer goes where the request came from."""
+        return self.outer != ("after" if damage.side == REQUEST else "before")
+
+    @property
+    def is_same_meaning(self) -> bool:
+        """Nothing happened that a reader of the protocol would notice."""
+        return self.before is not None and self.after is not None and all(d.is_same_meaning for d in self.damages)
+
+    @property
+    def is_same(self) -> bool:
+        """Nothing happened."""
+        return self.is_same_meaning and not self.damages
+
+
+class Place(NamedTuple):
+    """Something that stands on both sides, or on one.
+
+    Attributes:
+        side: of the exchange.
+        row: what it is.
+        before, after: its range of bytes in the bodies, None for what stands elsewhere.
+        at: what a damage that stands nowhere in a body calls it: "/headers/NAME", "/status" …
+    """
+
+    side: str
+    row: Row
+    before: tuple[int, int] | None = None
+    after: tuple[int, int] | None = None
+    at: str = ""
+
+
+# Turns.
+
+
+def headline(pairing: Pairing, turns: Sequence[Turn], *, is_over: bool) -> list[Line]:
+    """What is compared, and where it parts first."""
+    between = "→" if pairing.are_places else "against"
+    title = line(Span(f" {pairing.left}", "strong"), Span(f" {between} ", "muted"), Span(pairing.right, "strong"))
+    more = "" if is_over else " · comparing …"
+    if not turns:
+        return [title, line(Span(" there is nothing to compare" if is_over else f"{more[2:]}", "muted"))]
+    told = [count(len(turns), "turn")] if len(turns) > 1 else []
+    same, meant = sum(t.is_same for t in turns), sum(t.is_same_meaning and not t.is_same for t in turns)
+    alone = sum(t.before is None or t.after is None for t in turns)
+    told += [f"{same:,} the same bytes"] if same and len(turns) > 1 else []
+    told += [f"{meant:,} the same in meaning"] if meant and len(turns) > 1 else []
+    told += [f"{alone:,} on one side only"] if alone else []
+    facts = Span(f"   {' · '.join(told)}{more}", "muted")
+    parted = next((n for n, turn in enumerate(turns) if not turn.is_same), None)
+    if parted is None:
+        return [(*title, facts), line(Span(" = the same, byte for byte", "ok"))]
+    return [(*title, facts), line(Span(" "), *_first(turns[parted], pairing, alone=len(turns) == 1))]
+
+
+def _first(turn: Turn, pairing: Pairing, *, alone: bool) -> Line:
+    where = "" if alone else f"exchanges {_numbers(turn)}, "
+    if turn.before is None or turn.after is None:
+        return line(Span(f"≠ first divergence: {_only(turn, pairing)}", "warning"))
+    first = turn.damages[0]
+    style = "info" if turn.is_same_meaning else "warning"
+    sign = "=" if turn.is_same_meaning else "≠"
+    at = f", byte {first.first:,}" if first.first is not None else ""
+    meant = " · the meaning is the same" if turn.is_same_meaning else ""
+    place = f" · {where}{SIDES[first.side]} {first.at or first.was}".rstrip()
+    return line(Span(f"{sign} first divergence: {first.kind}{meant}", style), Span(f"{place}{at}", "muted"))
+
+
+def turn_line(turn: Turn, pairing: Pairing) -> Line:
+    """A turn in one line: which exchanges, and what became of it."""
+    if turn.before is None or turn.after is None:
+        return line(Span("! ", "warning"), Span(_only(turn, pairing), "warning"))
+    tries = Span(f" · {len(turn.tries)} tries", "warning") if len(turn.tries) > 1 else Span("")
+    numbers = Span(f"{_numbers(turn)}  ", "strong")
+    if turn.is_same:
+        return line(Span("= ", "muted"), numbers, Span("the same bytes", "muted"), tries)
+    kinds = ", ".join(dict.fromkeys(str(d.kind) for d in turn.damages))
+    if turn.is_same_meaning:
+        return line(Span("= ", "info"), numbers, Span(f"the same meaning: {kinds}", "info"), tries)
+    return line(Span("≠ ", "warning"), numbers, Span(kinds, "warning"), tries)
+
+
+def _numbers(turn: Turn) -> str:
+    return f"{(turn.before or 0) + 1} – {(turn.after or 0) + 1}"
+
+
+def _only(turn: Turn, pairing: Pairing) -> str:
+    if turn.after is None:
+        return f"exchange {(turn.before or 0) + 1} was seen in {pairing.left} alone"
+    return f"exchange {turn.after + 1} was seen in {pairing.right} alone"
+
+
+# What happened to one.
+
+
+def damage_line(damage: Damage) -> Line:
+    """One kind of change in one line."""
+    sign, style = ("=", "info") if damage.is_same_meaning else ("≠", "warning")
+    many = f" ×{damage.places:,}" if damage.places > 1 else ""
+    return line(
+        Span(f"{sign} ", style),
+        Span(f"{SIDES[damage.side]} ", "role", 8),
+        Span(f"{damage.kind}{many}", style),
+        Span(f"  {damage.at or damage.was or 'the whole'}", "muted"),
+    )
+
+
+def damage_body(damage: Damage, turn: Turn, pairing: Pairing, width: int) -> list[Line]:
+    """What happened, whether it matters, and where."""
+    made = wrap(damage.words, width, indent=4, most=6) if damage.words else []
+    meant = "a reader of the protocol notices nothing" if damage.is_same_meaning else "it means something else now"
+    made += wrap(meant, width, "info" if damage.is_same_meaning else "warning", indent=4)
+    left, right = (damage.first_was, damage.first) if turn.goes_right(damage) else (damage.first, damage.first_was)
+    if left is not None or right is not None:
+        told = " · ".join(
+            f"byte {at:,} in {name}" for at, name in ((left, pairing.left), (right, pairing.right)) if at is not None
+        )
+        made += wrap(f"first at {told}", width, "muted", indent=4)
+    if damage.was and damage.at and damage.was != damage.at:
+        made += wrap(f"{damage.was} became {damage.at}", width, "muted", indent=4)
+    if damage.further:
+        more = damage.places - 1 - len(damage.further)
+        others = ", ".join(damage.further) + (f" and {more:,} more" if more > 0 else "")
+        made += wrap(f"also at {others}", width, "muted", indent=4, most=4)
+    return made
+
+
+# Both sides.
+
+
+def places(before: Decoded, after: Decoded, *, are_places: bool = False) -> tuple[Place, ...]:
+    """Everything in which two exchanges differ, the requests first; of streams event by event.
+
+    Args:
+        are_places: of one traffic: each is sent to a host of its own.
+    """
+    return (*_requests(before, after, are_places=are_places), *_answers(before, after))
+
+
+def _requests(before: Decoded, after: Decoded, *, are_places: bool) -> Iterator[Place]:
+    asked, asks = before.exchange.request, after.exchange.request
+    if asked is None or asks is None:
+        return
+    left, right = (f"{http.method} {_meant(http.url, are_places=are_places)}" for http in (asked, asks))
+    if left != right:
+        yield Place(REQUEST, _differing("line", left, right), at="/path")
+    yield from _headers(REQUEST, asked.headers, asks.headers)
+    yield from _ranges(REQUEST, before.request_text, after.request_text)
+
+
+def _meant(url: str, *, are_places: bool) -> str:
+    parts = urlsplit(url) if are_places else None
+    return parts._replace(scheme="", netloc="").geturl() if parts else url
+
+
+def _answers(before: Decoded, after: Decoded) -> Iterator[Place]:
+    old, new = before.exchange.response, after.exchange.response
+    if old is None or new is None:
+        if old or new:
+            left, right = (Said(f"status {http.status}" if http else "none was recorded") for http in (old, new))
+            yield Place(RESPONSE, Row("answer", left, right))
+        return
+    yield from _headers(RESPONSE, old.headers, new.headers)
+    for row in send_answer.beside(before, after).rows:
+        if not row.is_same and row.kind != "bytes":
+            yield Place(RESPONSE, row, at="/status" if row.kind == "status" else "")
+    if before.events and after.events:
+        yield from _events(before, after)
+    else:
+        yield from _ranges(RESPONSE, before.response_text, after.response_text)
+
+
+def _headers(side: str, before: Headers, after: Headers) -> Iterator[Place]:
+    olds, news = ({name.lower(): value for name, value in headers} for headers in (before, after))
+    for name in dict.fromkeys((*olds, *news)):
+        if name not in OF_A_CONNECTION and olds.get(name) != news.get(name):
+            yield Place(side, _differing(f"header {name}", olds.get(name), news.get(name)), at=f"/headers/{name}")
+
+
+def _ranges(side: str, before: bytes, after: bytes) -> Iterator[Place]:
+    """Ranges of bytes, each with what stands around it."""
+    index = JsonIndex(after)
+    for hunk in compare(before, after).hunks[:MOST_ROWS]:
+        where = index.pointer_at(hunk.after[0])
+        old, new = hunk.before[1] - hunk.before[0], hunk.after[1] - hunk.after[0]
+        note = f"{where or 'the whole'} · {old:,} → {new:,} bytes"
+        row = Row("bytes", _around(before, hunk.before), _around(after, hunk.after), note)
+        yield Place(side, row, hunk.before, hunk.after)
+
+
+def _around(body: bytes, span: tuple[int, int]) -> Said:
+    start, end = span
+    stop = min(end, start + MOST_BYTES)
+    head, inside = from_bytes(body[max(0, start - CONTEXT) : start]), from_bytes(body[start:stop])
+    rest = from_bytes(body[end : end + CONTEXT]) if stop == end else f" … {end - stop:,} more bytes"
+    at = f"{'…' if start > CONTEXT else ''}{head}"
+    return Said(f"{at}{inside}{rest}", (len(at), len(at) + len(inside)))
+
+
+def _events(before: Decoded, after: Decoded) -> Iterator[Place]:
+    """Events side by side; runs of the same ones in one row."""
+    olds, news = before.events, after.events
+    keys = [[(event.name, event.data, event.id) for event in events] for events in (olds, news)]
+    made = 0
+    for tag, i, j, k, m in align(*keys):
+        if tag == "equal":
+            yield Place(RESPONSE, _same_events(i, j, k, m), (olds[i].start, olds[j - 1].end), None)
+            continue
+        for old, new in zip_longest(olds[i:j], news[k:m]):
+            made += 1
+            if made > MOST_ROWS:
+                return
+            told = old or new
+            assert told
+            row = _differing(f"event {told.number}", _said(old), _said(new))
+            yield Place(RESPONSE, row, old and (old.start, old.end), new and (new.start, new.end))
+
+
+def _said(event: SseEvent | None) -> str | None:
+    if event is None:
+        return None
+    data = from_bytes((event.data or b"")[:MOST_BYTES])
+    return f"{event.name}  {data}" if event.name else data
+
+
+def _same_events(i: int, j: int, k: int, m: int) -> Row:
+    old, new = (Said(f"events {a} to {b - 1}" if b - a > 1 else f"event {a}") for a, b in ((i, j), (k, m)))
+    return Row("events", old, new, "the same data", is_same=True)
+
+
+def _differing(kind: str, before: str | None, after: str | None) -> Row:
+    """Two texts with the range marked in which they differ."""
+    if before is None or after is None:
+        old, new = (None if text is None else Said(text, (0, len(text))) for text in (before, after))
+        return Row(kind, old, new)
+    start = common(before, after)
+    rest = min(len(before), len(after)) - start
+    end = common(before[len(before) - rest :][::-1], after[len(after) - rest :][::-1])
+    return Row(kind, Said(before, (start, len(before) - end)), Said(after, (start, len(after) - end)))
+
+
+def place_of(damage: Damage, found: Sequence[Place], turn: Turn) -> int | None:
+    """Where a damage is seen: what is called as it is, else the range nearest to its first byte; None for nowhere."""
+    mine = [(n, place) for n, place in enumerate(found) if place.side == damage.side]
+    named = next((n for n, place in mine if place.at and place.at in (damage.at, damage.was)), None)
+    if named is not None:
+        return named
+    goes_right = turn.goes_right(damage)
+    for offset, is_after in ((damage.first, goes_right), (damage.first_was, not goes_right)):
+        spans = ((n, place.after if is_after else place.before) for n, place in mine if not place.row.is_same)
+        away = [(max(span[0] - offset, offset - span[1], 0), n) for n, span in spans if span and offset is not None]
+        if away:
+            return min(away)[1]
+    return next((n for n, place in mine if not place.row.is_same), None)
+
+
+def place_line(place: Place) -> Line:
+    """What stands side by side, in one line."""
+    sign, style = ("=", "muted") if place.row.is_same else ("≠", "warning")
+    if place.row.before is None:
+        sign, style = "+", "ok"
+    elif place.row.after is None:
+        sign, style = "-", "error"
+    return line(
+        Span(f"{sign} ", style),
+        Span(f"{SIDES[place.side]} ", "role"),
+        Span(place.row.kind, style),
+        Span(f"  {place.row.note}", "muted"),
+    )
+
+
+def columns(pairing: Pairing, turn: Turn, decoded: Sequence[Decoded | None], width: int) -> Line:
+    """The heads of the two columns."""
+    names = []
+    for name, index, one in zip((pairing.left, pairing.right), (turn.before, turn.after), decoded, strict=True):
+        text = "" if one is None else f" · {size(len(one.request_text))} → {size(len(one.response_text))}"
+        names.append(f"{name} · exchange {(index or 0) + 1}{text}" if index is not None else f"{name} · not seen")
+    room = (width - 5) // 2
+    left, right = (clip(name, room) for name in names)
+    return line("  ", Span(left, "accent strong", room), Span(" │ ", "muted"), Span(right, "accent strong"))
+
+
+def place_body(place: Place, width: int) -> list[Line]:
+    """Both sides, beside one another where there is room."""
+    row = place.row
+    if width >= 2 * LEAST_COLUMN:
+        return send_answer.body(row, width, send_answer.BOTH)
+    made: list[Line] = []
+    for sign, style, side, said in (("- ", "error", "before", row.before), ("+ ", "ok", "after", row.after)):
+        if said is not None:
+            lines = send_answer.body(row, width - 2, side)
+            made += [line(Span(f"  {sign}" if not n else "    ", style), *each[1:]) for n, each in enumerate(lines)]
+    return made

@@ -1,0 +1,91 @@
+"""The dialog that asks what an exchange, or its session, is compared with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.shelf import paths
+from workbench.tui.screens.choose import offer_paths
+from workbench.tui.screens.form import Field, Form, Offer, Suggestion
+
+if TYPE_CHECKING:
+    from workbench.tui.collating import Source
+    from workbench.tui.screens.session import SessionScreen
+    from workbench.wire.exchange import Summary
+
+_NUMBERED = re.compile(r"(.+)#([0-9]{1,9})")
+MOST = 200
+"""Exchanges that are offered."""
+
+
+class Other(NamedTuple):
+    """An exchange of this session, or a file and perhaps an exchange of it; numbers count from zero."""
+
+    number: int | None
+    path: Path | None = None
+
+
+class OtherScreen(Form[Other]):
+    """Asks for the other side.
+
+    Args:
+        index: the exchange that is compared.
+        summaries: of the session.
+    """
+
+    def __init__(self, index: int, summaries: Sequence[Summary]) -> None:
+        super().__init__()
+        self.index = index
+        self.summaries = summaries
+        hint = "a number of this session, FILE, FILE#N · ↓ chooses · enter · esc"
+        self.fields = [Field("other", f"Compare exchange {index + 1}, or the session, with", hint)]
+
+    def offer(self, field: str, text: str) -> Offer:
+        typed = text.strip()
+        if typed and not typed.isdecimal():
+            numbered = _NUMBERED.fullmatch(typed)
+            return Offer((), why_not=f"exchange {numbered[2]} of that file") if numbered else offer_paths(text)
+        found = [s for s in self.summaries if s.index != self.index and str(s.index + 1).startswith(typed)]
+        made = [Suggestion(_told(summary), str(summary.index + 1)) for summary in found[:MOST]]
+        return Offer(made, why_not="" if made else "no other exchange has that number: type the path of a file")
+
+    def submit(self, field: str, text: str) -> None:
+        typed = text.strip()
+        if typed.isdecimal():
+            number = int(typed) - 1
+            if not 0 <= number < len(self.summaries) or number == self.index:
+                self.say(f"exchanges 1 to {len(self.summaries)}, but not {self.index + 1}")
+                return
+            self.dismiss(Other(number))
+            return
+        numbered = None if paths.meant(typed).exists() else _NUMBERED.fullmatch(typed)
+        path = paths.meant(numbered[1] if numbered else typed)
+        why_not = "type a number or a path, or choose with ↓" if not typed else paths.why_not(path)
+        if numbered and int(numbered[2]) < 1:
+            why_not = "exchanges count from 1"
+        if why_not:
+            self.say(why_not)
+        else:
+            self.dismiss(Other(int(numbered[2]) - 1 if numbered else None, path))
+
+
+def _told(summary: Summary) -> str:
+    facts = (summary.hop, summary.model or "", "" if summary.status is None else str(summary.status), summary.url)
+    return f"{summary.index + 1:>4}  {' · '.join(fact for fact in facts if fact)}"
+
+
+def ask_other(session: SessionScreen, index: int, show: Callable[[Source], None]) -> None:
+    """Ask, and have what is answered shown."""
+
+    def chosen(other: Other | None) -> None:
+        from workbench.tui import collating
+
+        if other and other.path:
+            show(collating.File(session.state.name, other.path, index, other.number))
+        elif other and other.number is not None:
+            show(collating.Exchanges(index, other.number))
+
+    session.app.push_screen(OtherScreen(index, session.state.summaries), chosen)
