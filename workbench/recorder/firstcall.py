@@ -95,7 +95,7 @@ class FirstCall:
         if not self._is_packed:
             self.free = self._clear
             return
-        while self._pieces and self._pieces[0][1] <= self._clear:
+        while self._pieces and 0 < self._pieces[0][1] <= self._clear:  # a coding's own head says nothing yet
             self.free = self._pieces.popleft()[0]
 
     def _take_units(self) -> None:
@@ -117,6 +117,7 @@ class FirstCall:
         """Where the first unit ends, 0 while it is not whole."""
         match self._framing:
             case Framing.SSE:
+                self._skip(len(self._unit) - len(self._unit.lstrip(b"\r\n")))  # a blank line more means nothing
                 found = _BLANK_LINE.search(self._unit)
                 return found.end() if found else 0
             case Framing.NDJSON:

@@ -61,6 +61,22 @@ class Paused(Protocol):
         ...
 
 
+class Judges(Protocol):
+    """Who judges, see ``Judging``."""
+
+    def start(self) -> object:
+        """Make ready."""
+        ...
+
+    async def ask(self, verb: str, **words: JsonValue) -> Mapping[str, JsonValue]:
+        """The answer, or {"unjudged": WHY}."""
+        ...
+
+    def close(self) -> None:
+        """Nothing more is asked."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Pause:
     """One pause; ``told`` is what controllers are told of it (PAUSE of ``breakpoints.remote``)."""
@@ -77,20 +93,21 @@ class Gate:
         run: what the ids of the recording's exchanges begin with.
         out: its file.
         client: who was started, "" where that is not known.
+        judging: who judges; None for a process of its own that follows the file.
 
     Attributes:
         listeners: are told every event (see ``breakpoints.remote``).
         trouble: what is wrong with the breakpoints themselves, "" for nothing.
     """
 
-    def __init__(self, run: str, out: Path, *, client: str = "") -> None:
+    def __init__(self, run: str, out: Path, *, client: str = "", judging: Judges | None = None) -> None:
         self.listeners: set[Callable[[Mapping[str, JsonValue]], None]] = set()
         self.trouble = ""
         self._run, self._client = run, client
         self._armed: dict[str, Breakpoint] = {}
         self._pauses: dict[int, Pause] = {}
         self._count = 0
-        self._judging = Judging(out, self._judge_is_gone)
+        self._judging: Judges = judging or Judging(out, self._judge_is_gone)
 
     # What is armed
 
@@ -101,7 +118,7 @@ class Gate:
         for each in parse(name):
             self._armed[each.name] = each
         self.trouble = ""
-        self._judging.start().add_done_callback(lambda task: task.cancelled() or task.exception())
+        self._judging.start()
         self._say({"event": "armed", "armed": self.armed})
 
     def disarm(self, name: str) -> None:

@@ -43,6 +43,7 @@ class Judging:
         """Begin to start it, unless that is done."""
         if self._starting is None:
             self._starting = asyncio.get_running_loop().create_task(self._start())
+            self._starting.add_done_callback(lambda task: task.cancelled() or task.exception())  # told who asks
         return self._starting
 
     async def ask(self, verb: str, **words: JsonValue) -> Mapping[str, JsonValue]:
