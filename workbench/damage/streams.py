@@ -78,6 +78,7 @@ class _Streams:
         if self._is_event_by_event():
             pairs = list(zip(old.events, new.events, strict=True))
         else:
+            self._open_end()
             self._texts()
             pairs = self._events()
             self._order(pairs)
@@ -99,6 +100,13 @@ class _Streams:
             return old.texts == new.texts
         rows = [[(event.key, *event.pieces.values()) for event in stream.events] for stream in (old, new)]
         return Counter(rows[0]) != Counter(rows[1])
+
+    def _open_end(self) -> None:
+        """A last event that is not whole: clients drop it."""
+        last = self.new.decoded.events[-1]
+        if self.old.decoded.events[-1].terminated and not last.terminated:
+            at = f"/events/{last.number}"
+            self._add(Kind.TRUNCATED, at, at, words="the last event is not whole", bytes=(last.start, last.start))
 
     def _texts(self) -> None:
         """Pieces that were cut anew, lost, repeated or changed."""
@@ -125,6 +133,11 @@ class _Streams:
                 self._add(made.kind, at, self.new.at.get(key, at), is_same_meaning=made.is_same_meaning, **facts)
         for key in self.new.texts.keys() - self.old.texts.keys():
             self._add(Kind.FIELD_ADDED, "", self.new.at.get(key, ""), words="a text that did not come")
+        counts = [sum(bool(event.pieces) for event in stream.events) for stream in (self.old, self.new)]
+        if counts[0] != counts[1] and not cut and not self.found:
+            words = f"{abs(counts[0] - counts[1]):,} empty pieces {'went' if counts[0] > counts[1] else 'came'}"
+            self._is_recut = True
+            self._add(Kind.EVENTS_RECUT, words=words, is_same_meaning=True)
         if cut:
             start = min(cut)
             words = f"{sizes[0]:,} pieces became {sizes[1]:,}"
@@ -246,9 +259,6 @@ class _Streams:
             how.append("data on several lines")
         if how:
             self._add(Kind.FRAMING_CHANGED, words=", ".join(how), is_same_meaning=True)
-        is_open = self.old.events[-1].source.terminated and not self.new.events[-1].source.terminated
-        if is_open and not any(change.kind is Kind.TRUNCATED for change in self.found):
-            self._add(Kind.TRUNCATED, words="the blank line behind the last event is missing")
 
     def _spelling(self) -> None:
         old, new = (b"\n".join(e.source.data for e in s.events if e.source.data) for s in (self.old, self.new))
