@@ -232,58 +232,82 @@ class Dirty(NamedTuple):
     Attributes:
         kind: what an audit has to call it.
         steps: what of the clean gateway is replaced.
-        protocol: in which it shows.
-        cases: names of cases that are enough to see it; the gateway is clean in all others.
+        cases: in which it shows.
+        protocol: in which it is looked for.
     """
 
     kind: str
     steps: dict[str, Any]
+    cases: tuple[str, ...]
     protocol: str = CHAT
 
 
 GATEWAYS: dict[str, Dirty] = {
-    "drops-unknown-fields": Dirty("field dropped", {"request": rewriting(only(*KNOWN))}),
-    "writes-json-anew": Dirty("whitespace", {"request": rewriting(lambda v: v, ensure_ascii=False)}),
-    "sorts-keys": Dirty("key order", {"request": rewriting(lambda v: v, sort_keys=True, **COMPACT)}),
-    "floats-to-integers": Dirty("number spelling", {"request": respelled_floats}),
-    "escapes-unicode": Dirty("escapes", {"request": rewriting(lambda v: v, separators=(",", ":"))}),
-    "trims-texts": Dirty("text trimmed", {"request": rewriting(lambda v: texts(v, str.strip))}),
-    "merges-texts": Dirty("texts merged", {"request": rewriting(merged)}),
+    "drops-unknown-fields": Dirty(
+        "field dropped", {"request": rewriting(only(*KNOWN))}, ("unknown-members", "response-format")
+    ),
+    "writes-json-anew": Dirty(
+        "whitespace", {"request": rewriting(lambda v: v, ensure_ascii=False)}, ("unknown-members",)
+    ),
+    "sorts-keys": Dirty("key order", {"request": rewriting(lambda v: v, sort_keys=True, **COMPACT)}, ("key-order",)),
+    "floats-to-integers": Dirty("number spelling", {"request": respelled_floats}, ("number-spelling",)),
+    "escapes-unicode": Dirty(
+        "escapes", {"request": rewriting(lambda v: v, separators=(",", ":"))}, ("plain-unicode", "escapes")
+    ),
+    "trims-texts": Dirty("text trimmed", {"request": rewriting(lambda v: texts(v, str.strip))}, ("text-edges",)),
+    "merges-texts": Dirty("texts merged", {"request": rewriting(merged)}, ("adjacent-texts",)),
     "normalises-unicode": Dirty(
-        "Unicode normalised", {"request": rewriting(lambda v: texts(v, lambda t: unicodedata.normalize("NFC", t)))}
+        "Unicode normalised",
+        {"request": rewriting(lambda v: texts(v, lambda t: unicodedata.normalize("NFC", t)))},
+        ("unicode-forms",),
     ),
-    "cuts-long-texts": Dirty("text cut", {"request": rewriting(lambda v: texts(v, cut_long))}),
-    "drops-signatures": Dirty("field dropped", {"request": rewriting(drop("signature"))}, CLAUDE),
-    "drops-reasoning": Dirty("field dropped", {"request": rewriting(drop("reasoning_content"))}),
-    "drops-cache-control": Dirty("field dropped", {"request": rewriting(drop("cache_control"))}, CLAUDE),
-    "drops-empty-members": Dirty("null or empty dropped", {"request": rewriting(unless_empty)}),
-    "renames-ids": Dirty("ids mapped", {"request": rewriting(renumbered)}),
-    "loses-parallel-calls": Dirty("field dropped", {"request": rewriting(first_call)}),
-    "parses-arguments": Dirty("JSON in a text written anew", {"request": rewriting(parsed_arguments)}),
-    "adds-a-message": Dirty("field added", {"request": rewriting(added_system)}),
-    "drops-beta-header": Dirty("header dropped", without_header("anthropic-beta"), CLAUDE),
-    "drops-query": Dirty("query changed", {"request": without_query}, CLAUDE),
-    "drops-request-id": Dirty("header dropped", without_header("x-request-id", "answer")),
-    "drops-retry-after": Dirty("header dropped", without_header("retry-after", "answer")),
-    "buffers-streams": Dirty("buffered", {"chunks": whole}),
-    "merges-events": Dirty("events re-cut", {"chunks": by_twos}),
-    "writes-events-anew": Dirty("whitespace", {"chunks": rewritten_events}),
-    "drops-comments": Dirty("events dropped", {"chunks": without(rb":")}),
-    "drops-pings": Dirty("events dropped", {"chunks": without(rb"event: ping")}, CLAUDE),
-    "drops-done": Dirty("events dropped", {"chunks": without(rb"data: \[DONE\]")}),
-    "drops-usage": Dirty("events dropped", {"chunks": without(rb'data: .*"choices":\[\]')}),
+    "cuts-long-texts": Dirty(
+        "text cut", {"request": rewriting(lambda v: texts(v, cut_long))}, ("long-text", "long-result")
+    ),
+    "drops-signatures": Dirty(
+        "field dropped", {"request": rewriting(drop("signature"))}, ("signature", "empty-thinking"), CLAUDE
+    ),
+    "drops-reasoning": Dirty(
+        "field dropped", {"request": rewriting(drop("reasoning_content"))}, ("reasoning-content",)
+    ),
+    "drops-cache-control": Dirty(
+        "field dropped", {"request": rewriting(drop("cache_control"))}, ("cache-control",), CLAUDE
+    ),
+    "drops-empty-members": Dirty("null or empty dropped", {"request": rewriting(unless_empty)}, ("empty-values",)),
+    "renames-ids": Dirty("ids mapped", {"request": rewriting(renumbered)}, ("odd-id", "many-turns")),
+    "loses-parallel-calls": Dirty("field dropped", {"request": rewriting(first_call)}, ("parallel-calls",)),
+    "parses-arguments": Dirty(
+        "JSON in a text written anew", {"request": rewriting(parsed_arguments)}, ("argument-spelling",)
+    ),
+    "adds-a-message": Dirty("field added", {"request": rewriting(added_system)}, ("many-turns",)),
+    "drops-beta-header": Dirty(
+        "header dropped", without_header("anthropic-beta"), ("beta-header", "beta-headers"), CLAUDE
+    ),
+    "drops-query": Dirty("query changed", {"request": without_query}, ("query",), CLAUDE),
+    "drops-request-id": Dirty("header dropped", without_header("x-request-id", "answer"), ("answer-headers",)),
+    "drops-retry-after": Dirty("header dropped", without_header("retry-after", "answer"), ("rate-limit",)),
+    "buffers-streams": Dirty("buffered", {"chunks": whole}, ("first-event", "call-by-pieces")),
+    "merges-events": Dirty("events re-cut", {"chunks": by_twos}, ("small-events",)),
+    "writes-events-anew": Dirty("whitespace", {"chunks": rewritten_events}, ("stream",)),
+    "drops-comments": Dirty("events dropped", {"chunks": without(rb":")}, ("comments",)),
+    "drops-pings": Dirty("events dropped", {"chunks": without(rb"event: ping")}, ("pings",), CLAUDE),
+    "drops-done": Dirty("events dropped", {"chunks": without(rb"data: \[DONE\]")}, ("usage-and-done",)),
+    "drops-usage": Dirty("events dropped", {"chunks": without(rb'data: .*"choices":\[\]')}, ("usage-and-done",)),
     "stream-to-body": Dirty(
-        "stream became one body", {"answer": one_body, "chunks": added_up, "streams_as_body": True}
+        "stream became one body", {"answer": one_body, "chunks": added_up, "streams_as_body": True}, ("stream",)
     ),
-    "own-status": Dirty("status changed", {"answer": own_error}),
-    "own-error-words": Dirty("error rewritten", {"answer": own_words}),
-    "ends-broken-streams": Dirty("broken answer ended as whole", {"ends_cleanly": True}),
-    "keeps-upstream-running": Dirty("hang-up not passed on", {"lets_go": False}),
+    "own-status": Dirty("status changed", {"answer": own_error}, ("refusal",)),
+    "own-error-words": Dirty("error rewritten", {"answer": own_words}, ("refusal",)),
+    "ends-broken-streams": Dirty(
+        "broken answer ended as whole", {"ends_cleanly": True}, ("broken-stream", "broken-call")
+    ),
+    "keeps-upstream-running": Dirty("hang-up not passed on", {"lets_go": False}, ("hang-up",)),
     "asks-again": Dirty(
         "repeated by the gateway",
         {"tries": 2, "is_refused": lambda gateway, answer: answer.start[1] in ("429", "529", "503")},
+        ("overloaded",),
     ),
-    "decodes-gzip": Dirty("content coding changed", {"answer": unpacked}),
+    "decodes-gzip": Dirty("content coding changed", {"answer": unpacked}, ("gzip-body",)),
 }
 
 

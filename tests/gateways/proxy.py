@@ -87,6 +87,8 @@ class Gateway:
                 return
             self.request(asked)
             for _ in range(self.tries):
+                if there:
+                    there.close()
                 back, there = await asyncio.open_connection("127.0.0.1", self.upstream)
                 send(there, asked)
                 answer = await read_message(back, to=asked.start[0])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from workbench.audit.case import Case, mark
+from workbench.audit.case import Case, Theme, mark
 from workbench.audit.sighting import Sighting
 from workbench.wire.encoding import decode_partial
 
@@ -20,6 +20,9 @@ _SLOWER = 4
 
 _ENOUGH = 2
 """Pieces of one answer that are waited for in vain."""
+
+_APART = 0.05
+"""Seconds between further pieces where the case is about that: so the recorded times alone show it, too."""
 
 _HALF = 0.02
 """Seconds that a piece which is no whole event is waited for: who passes on whole events only may hold it back."""
@@ -95,6 +98,7 @@ class Stage:
         """Wait until the client has more than so many bytes, has given up, or patience ends: then the piece is held."""
         is_event = self.case.answer.in_events
         if self._in_vain >= _ENOUGH:
+            await asyncio.sleep(_APART if self.case.theme is Theme.BUFFERING else 0)
             return
         try:
             async with asyncio.timeout(self._patience.seconds if is_event else _HALF):

@@ -152,7 +152,7 @@ def _buffering(speech: Speech) -> Iterator[Case]:
         speech,
         "first-event",
         "the first event comes before the last one is sent",
-        speech.events(),
+        speech.events(*(json.dumps(f"word {n} ") for n in range(5))),
         why,
         rule,
         theme=theme,

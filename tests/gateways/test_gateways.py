@@ -1,0 +1,88 @@
+"""Every dirty gateway is called by its defect, in an audit and by comparing its two sides; a clean one by none."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.gateways.auditing import PATIENCE, audited
+from tests.gateways.dirty import CHAT, GATEWAYS
+from workbench.audit.cases import PROTOCOLS
+from workbench.audit.client import read_base
+from workbench.audit.judging import Fault
+from workbench.audit.running import Plan, run
+from workbench.audit.upstream import Upstream
+from workbench.comparison import compare_hops, hops_of
+from workbench.recorder.relay import Relay
+from workbench.wire.session import MemorySession
+
+ONLY_AN_AUDIT_SEES = {"ends-broken-streams", "keeps-upstream-running"}
+"""Both sides hold the same bytes: what is wrong is how they end."""
+
+BESIDE = {
+    "drops-unknown-fields": {"null or empty dropped"},
+    "merges-events": {"buffered"},
+    "own-status": {"error rewritten"},
+    "stream-to-body": {"field dropped"},
+    "escapes-unicode": {"spelled anew"},
+    "writes-json-anew": {"escapes"},
+    "drops-usage": {"field dropped"},
+}
+"""What a defect does beside what it is called by."""
+
+
+HOLDS = {"buffered", "events re-cut", "events dropped", "stream became one body"}
+"""What is waited for in vain."""
+
+
+def test_there_are_twenty_and_more_of_many_kinds() -> None:
+    assert len(GATEWAYS) >= 20
+    assert len({dirty.kind for dirty in GATEWAYS.values()}) >= 20
+
+
+@pytest.mark.parametrize("name", GATEWAYS)
+async def test_a_dirty_gateway_is_called_by_its_defect(name: str) -> None:
+    dirty = GATEWAYS[name]
+    patience = 0.5 if dirty.kind in HOLDS else PATIENCE
+    audit = await audited(name, dirty.protocol, cases=dirty.cases, patience=patience)
+    assert [v.case.name for v in audit.verdicts if any(f.kind == dirty.kind for f in v.found)] == [
+        v.case.name for v in audit.verdicts
+    ]
+    assert {f.kind for v in audit.verdicts for f in v.found} <= {dirty.kind} | BESIDE.get(name, set())
+
+    session = MemorySession("audit", audit.exchanges)
+    assert hops_of(session) == ["client", "upstream"]
+    named = {damage.kind for pair in compare_hops(session, "client", "upstream") for damage in pair.damages}
+    assert (dirty.kind in named) != (name in ONLY_AN_AUDIT_SEES)
+
+
+async def test_nothing_is_named_on_a_clean_gateway() -> None:
+    audit = await audited("", *PROTOCOLS)
+    assert [(v.protocol, v.case.name, v.found) for v in audit.verdicts if v.found] == []
+    assert len(audit.verdicts) > 300
+    pairs = compare_hops(MemorySession("audit", audit.exchanges[:200]), "client", "upstream")
+    assert [(pair.before, pair.damages) for pair in pairs if not pair.is_same_bytes] == []
+
+
+class _Deaf:
+    def __getattr__(self, name: str) -> object:
+        return lambda *told: None
+
+
+async def test_our_own_recorder_is_a_clean_gateway() -> None:
+    upstream = Upstream()
+    await upstream.start()
+    relay = Relay({"it": upstream.url}, _Deaf())  # type: ignore[arg-type]
+    await relay.start()
+    try:
+        audit = await run(Plan(read_base(relay.url("it")), ("anthropic-messages",)), upstream)
+    finally:
+        await relay.close()
+        await upstream.close()
+    assert [(v.case.name, v.found) for v in audit.verdicts if v.found] == []
+
+
+async def test_a_defect_is_told_from_others_in_all_cases() -> None:
+    """The whole audit of one gateway, of which the other rows stay clean."""
+    audit = await audited("trims-texts", CHAT)
+    assert {f.kind for v in audit.verdicts for f in v.found} == {"text trimmed"}
+    assert not any(f.kind in list(Fault) for v in audit.verdicts for f in v.found)
