@@ -141,7 +141,7 @@ def bridged(target: str | Target, url: str, rules: Rules, hop: str = "") -> Iter
     thread.start()
     asyncio.run_coroutine_threadsafe(path.__aenter__(), loop).result(PATIENCE)
     try:
-        yield Bridged(path.urls["default"], heard, path)
+        yield Bridged(path.url("default"), heard, path)
         assert path.tap_failure is None
     finally:
         asyncio.run_coroutine_threadsafe(path.__aexit__(), loop).result(PATIENCE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from workbench.bridge.asking import Rules, Upstream
@@ -16,6 +16,9 @@ from workbench.recorder.tap import Tap
 from workbench.recorder.telling import Teller
 from workbench.targets.simulator import Simulator, serve
 from workbench.targets.target import resolve
+
+if TYPE_CHECKING:
+    from workbench.recorder.gate import Gate
 
 
 def places(hop: str) -> tuple[str, str]:
@@ -42,7 +45,7 @@ def reached(targets: Mapping[str, str], spoken: str, stack: ExitStack) -> dict[s
 
 
 class Path:
-    """Relay, bridge and relay, listening in one loop. An async context manager.
+    """Relay, bridge and relay, listening in one loop. An async context manager, too.
 
     Args:
         upstreams: by name.
@@ -50,7 +53,10 @@ class Path:
         tap: hears both places.
         hop: in front of their names.
         port: of the client's relay.
-        words: further arguments of both relays.
+        gate: breakpoints of the client's relay, where there may be any.
+
+    Attributes:
+        filing: what was done.
     """
 
     def __init__(
@@ -61,46 +67,53 @@ class Path:
         *,
         hop: str = "",
         port: int = 0,
-        **words: Any,
+        gate: Gate | None = None,
     ) -> None:
         client, upstream = places(hop)
         self.filing = Filing(tap, client)
         self._teller = Teller(self.filing)
         origins = {name: _origin(each.url) for name, each in upstreams.items()}
-        self._up = Relay(origins, self._teller, hop=upstream, **words)
+        self._up = Relay(origins, self._teller, hop=upstream)
         self._bridge = Bridge(upstreams, self._up.url, rules, self.filing, self._teller)
-        self._names, self._hop, self._port, self._words = tuple(upstreams), client, port, words
+        self._names, self._hop, self._port, self._gate = tuple(upstreams), client, port, gate
         self._down: Relay | None = None
 
-    async def __aenter__(self) -> Path:
+    async def start(self) -> None:
+        """Listen. Raises UsageError if the port is taken."""
         await self._up.start()
         await self._bridge.start()
         bridged = {name: self._bridge.url(name) for name in self._names}
-        self._down = Relay(bridged, self._teller, port=self._port, hop=self._hop, **self._words)
+        self._down = Relay(bridged, self._teller, port=self._port, hop=self._hop, gate=self._gate)
         try:
             await self._down.start()
         except UsageError:
-            await self.__aexit__()
+            await self.close()
             raise
-        return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def close(self) -> None:
+        """Stop listening and end what goes on, from the client's side on."""
         if self._down:
             await self._down.close()
         await self._bridge.close()
         await self._up.close()
 
+    async def __aenter__(self) -> Path:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
     @property
     def port(self) -> int:
-        """Where clients find it."""
+        """Where clients find it, once started."""
         assert self._down
         return self._down.port
 
-    @property
-    def urls(self) -> dict[str, str]:
-        """Name of an upstream → base URL for a client."""
+    def url(self, name: str) -> str:
+        """The base URL a client uses for that upstream, once started. Raises KeyError."""
         assert self._down
-        return {name: self._down.url(name) for name in self._names}
+        return self._down.url(name)
 
     @property
     def tap_failure(self) -> Exception | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from workbench.ir import JsonValue
 from workbench.recorder.child import Child
 from workbench.recorder.process import Recording
 
@@ -21,7 +22,9 @@ def start(
     port: int = 0,
     hop: str = "",
     client: str = "",
+    breaks: Sequence[str] = (),
     trouble: Callable[[str], None] = lambda line: None,
+    told: Callable[[Mapping[str, JsonValue]], None] = lambda event: None,
 ) -> Recording:
     """Start it and wait until it listens, as ``workbench.recorder.process.start`` does.
 
@@ -33,6 +36,7 @@ def start(
         model: asked for in place of what clients ask for, "" for that.
         profile: "auto", "none", or the name of one.
         on, off: corrections.
+        breaks, told: as there; breakpoints are those of the client's place.
 
     Raises:
         UsageError: an upstream, protocol, correction, port or file that cannot be.
@@ -42,5 +46,5 @@ def start(
     out = out.absolute()
     out.parent.mkdir(parents=True, exist_ok=True)
     rules = {"spoken": spoken, "model": model, "profile": profile, "on": list(on), "off": list(off)}
-    task = {"upstreams": dict(upstreams), "out": str(out), "port": port, "hop": hop, "client": client, "rules": rules}
-    return Recording(Child("workbench.bridge", task), trouble)
+    task = {"upstreams": dict(upstreams), "out": str(out), "port": port, "hop": hop, "client": client}
+    return Recording(Child("workbench.bridge", {**task, "breaks": list(breaks), "rules": rules}), trouble, told)

@@ -12,6 +12,7 @@ from workbench.cli import _correcting
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
+    from workbench.ir import JsonValue
     from workbench.recorder.process import Recording
 
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
@@ -69,7 +70,12 @@ def bases(args: argparse.Namespace, upstreams: Mapping[str, str]) -> Mapping[str
 
 
 def start(
-    args: argparse.Namespace, targets: Mapping[str, str], out: Path, client: str, trouble: Callable[[str], None]
+    args: argparse.Namespace,
+    targets: Mapping[str, str],
+    out: Path,
+    client: str,
+    trouble: Callable[[str], None],
+    told: Callable[[Mapping[str, JsonValue]], None],
 ) -> Recording:
     """Start the recording. Raises as ``bridge.process.start``."""
     from workbench.bridge import process
@@ -85,7 +91,9 @@ def start(
         port=args.port,
         hop=args.hop,
         client=client,
+        breaks=args.breaks,
         trouble=trouble,
+        told=told,
     )
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from workbench.cli._breaks_text import reasons_line
-from workbench.errors import UsageError
 from workbench.ir import JsonValue
 
 
@@ -19,15 +18,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Raises UsageError for what is no breakpoint, or cannot have one."""
+    """Raises UsageError for what is no breakpoint."""
     if not args.breaks:
         return
     from workbench.breakpoints.kinds import parse
 
     for kind in args.breaks:
         parse(kind)
-    if args.spoken:
-        raise UsageError("--break and --as do not go together", hint="record without --as, or without breakpoints")
 
 
 def announcer(out: Path, say: Callable[[str], None]) -> Callable[[Mapping[str, JsonValue]], None]:

@@ -103,16 +103,16 @@ def run(args: argparse.Namespace) -> int:
         return status
     client = clients.client_for(args.words[0]) if args.words else clients.SDKS
     name = client.name if client.commands else ""
+    out = _out(args.out)
+    told = _record_breaks.announcer(out, _say)
     if args.spoken:
         upstreams = _record_as.upstreams(args)
-        recording = _record_as.start(args, upstreams, _out(args.out), name, _say)
+        recording = _record_as.start(args, upstreams, out, name, _say, told)
     else:
         upstreams = pointing.parse_upstreams(args.upstream) or pointing.usual_upstreams(client, os.environ)
-        out = _out(args.out)
         recording = process.start(
-            upstreams, out, port=args.port, hop=args.hop, client=name, breaks=args.breaks, trouble=_say,
-            told=_record_breaks.announcer(out, _say),
-        )  # fmt: skip
+            upstreams, out, port=args.port, hop=args.hop, client=name, breaks=args.breaks, trouble=_say, told=told
+        )
     if args.out:
         memory.remember(recording.out)  # Home finds the others by their folder
     try:

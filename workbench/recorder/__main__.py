@@ -8,128 +8,18 @@ for what happens at its breakpoints (see ``workbench.breakpoints.remote``), and 
 
 from __future__ import annotations
 
-import asyncio
-import os
-import resource
-import signal
-import sys
-import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Mapping
 
-from workbench.errors import UsageError
 from workbench.ir import JsonValue
-from workbench.limits import MAX_OPEN_FILES
-from workbench.recorder.apart import KeeperApart
-from workbench.recorder.capture import Capture
-from workbench.recorder.child import say, serve
-from workbench.recorder.control import Control
-from workbench.recorder.gate import Gate
+from workbench.recorder.child import serve
+from workbench.recorder.recording import record
 from workbench.recorder.relay import Relay
-from workbench.recorder.routes import parse_upstream
-from workbench.wire.session.opening import is_written
-
-SWITCH = 0.001
-"""Seconds after which a thread lets the relay go on; Python's 5 ms would be seen in every chunk."""
 
 
 def main(task: Mapping[str, JsonValue]) -> int:
     """Record until told to end."""
-    sys.setswitchinterval(SWITCH)
-    _allow_connections()
     upstreams: dict[str, str] = task["upstreams"]
-    for name, url in upstreams.items():
-        parse_upstream(name, url)
-    out = Path(task["out"])
-    is_new = not out.exists()
-    keeper = KeeperApart(out, hop=task["hop"], client=task["client"], trouble=lambda line: say({"trouble": line}))
-    capture = Capture(keeper)
-    gate = Gate(keeper.run, out, client=task["client"])
-    try:
-        relay = Relay(upstreams, capture, port=task["port"], gate=gate)
-        asyncio.run(_record(relay, capture, upstreams, out, Breaks(gate, task["breaks"])))
-    except UsageError:  # it cannot listen: nothing was recorded
-        capture.close()
-        if is_new and not is_written(out):  # another recorder may have come meanwhile
-            out.unlink(missing_ok=True)
-        raise
-    say(asdict(capture.close()))
-    return 0
-
-
-def _allow_connections() -> None:
-    """Each exchange takes two open files, and shells allow few."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_OPEN_FILES)
-    if soft != resource.RLIM_INFINITY and soft < most:
-        with suppress(ValueError, OSError):  # macOS says "infinity" and means less
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-
-
-class Breaks(NamedTuple):
-    """The gate, and what is armed from the beginning."""
-
-    gate: Gate
-    armed: Sequence[str]
-
-
-async def _record(relay: Relay, capture: Capture, upstreams: Mapping[str, str], out: Path, breaks: Breaks) -> None:
-    control = Control(breaks.gate, out)
-    for kind in breaks.armed:
-        breaks.gate.arm(kind)
-    await relay.start()
-    try:
-        await _listen(control)
-        _refuse_loops(upstreams, relay.port)
-        urls = {name: relay.url(name) for name in upstreams}
-        capture.listening(_shown(urls))
-        say({"port": relay.port, "urls": urls, "out": str(out)})
-        breaks.gate.listeners.add(say)
-        await _until_told()
-    finally:
-        await relay.close()
-        await control.close()
-        breaks.gate.close()
-    if relay.tap_failure:
-        say({"trouble": f"the recording stopped before its end ({relay.tap_failure!r})"})
-
-
-async def _listen(control: Control) -> None:
-    """Breakpoints are no reason not to record."""
-    try:
-        await control.start()
-    except (OSError, UsageError) as error:
-        say({"trouble": f"breakpoints cannot be controlled from other processes ({error})"})
-
-
-def _shown(urls: Mapping[str, str]) -> str:
-    """For people, without the name where there is one alone."""
-    return " · ".join(url if len(urls) == 1 else f"{url} ({name})" for name, url in urls.items())
-
-
-def _refuse_loops(upstreams: Mapping[str, str], port: int) -> None:
-    for name, url in upstreams.items():
-        upstream = parse_upstream(name, url)
-        if upstream.port == port and upstream.host in ("localhost", "127.0.0.1", "::1"):
-            raise UsageError(f"{url} is this recorder itself", hint="give where the requests shall go in the end")
-
-
-async def _until_told() -> None:
-    """Wait for the end of standard input, or a signal."""
-    loop, end = asyncio.get_running_loop(), asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, end.set)
-
-    def read() -> None:
-        while os.read(0, 4096):
-            pass
-        loop.call_soon_threadsafe(end.set)
-
-    threading.Thread(target=read, daemon=True).start()
-    await end.wait()
+    return record(task, upstreams, lambda capture, gate: Relay(upstreams, capture, port=task["port"], gate=gate))
 
 
 if __name__ == "__main__":

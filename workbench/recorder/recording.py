@@ -1,0 +1,169 @@
+"""One recording from its beginning to its end, in the process of a recorder."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypeVar
+
+from workbench.errors import UsageError
+from workbench.ir import JsonValue
+from workbench.limits import MAX_OPEN_FILES
+from workbench.recorder.apart import KeeperApart
+from workbench.recorder.capture import Capture
+from workbench.recorder.child import say
+from workbench.recorder.control import Control
+from workbench.recorder.gate import Gate
+from workbench.recorder.routes import parse_upstream
+from workbench.wire.session.opening import is_written
+
+SWITCH = 0.001
+"""Seconds after which a thread lets the relay go on; Python's 5 ms would be seen in every chunk."""
+
+
+class Listener(Protocol):
+    """What is recorded: a relay, or a path that begins and ends with one."""
+
+    @property
+    def port(self) -> int:
+        """Where clients find it, once started."""
+        ...
+
+    @property
+    def tap_failure(self) -> Exception | None:
+        """What the tap raised; from then on nothing is told."""
+        ...
+
+    def url(self, name: str) -> str:
+        """The base URL a client uses for that upstream, once started."""
+        ...
+
+    async def start(self) -> None:
+        """Listen. Raises UsageError if the port is taken."""
+        ...
+
+    async def close(self) -> None:
+        """Stop listening."""
+        ...
+
+
+_L = TypeVar("_L", bound=Listener)
+
+
+def record(
+    task: Mapping[str, JsonValue],
+    upstreams: Mapping[str, str],
+    made: Callable[[Capture, Gate], _L],
+    told: Callable[[_L], Mapping[str, JsonValue]] = lambda listener: {},
+) -> int:
+    """Record until told to end.
+
+    Args:
+        task: as ``python -m workbench.recorder`` takes it.
+        upstreams: name → base URL.
+        made: makes the listener.
+        told: what else is to be said of it in the end.
+
+    Raises:
+        UsageError: an upstream, port or file that cannot be.
+        OSError: the file cannot be written.
+    """
+    sys.setswitchinterval(SWITCH)
+    _allow_connections()
+    for name, url in upstreams.items():
+        parse_upstream(name, url)
+    out = Path(task["out"])
+    is_new = not out.exists()
+    keeper = KeeperApart(out, hop=task["hop"], client=task["client"], trouble=lambda line: say({"trouble": line}))
+    capture = Capture(keeper)
+    gate = Gate(keeper.run, out, client=task["client"])
+    try:
+        listener = made(capture, gate)
+        asyncio.run(_record(listener, capture, upstreams, out, Breaks(gate, task["breaks"])))
+    except UsageError:  # it cannot listen: nothing was recorded
+        capture.close()
+        if is_new and not is_written(out):  # another recorder may have come meanwhile
+            out.unlink(missing_ok=True)
+        raise
+    say({**asdict(capture.close()), **told(listener)})
+    return 0
+
+
+def _allow_connections() -> None:
+    """Each exchange takes two open files, and shells allow few."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        with suppress(ValueError, OSError):  # macOS says "infinity" and means less
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+class Breaks(NamedTuple):
+    """The gate, and what is armed from the beginning."""
+
+    gate: Gate
+    armed: Sequence[str]
+
+
+async def _record(relay: Listener, capture: Capture, upstreams: Mapping[str, str], out: Path, breaks: Breaks) -> None:
+    control = Control(breaks.gate, out)
+    for kind in breaks.armed:
+        breaks.gate.arm(kind)
+    await relay.start()
+    try:
+        await _listen(control)
+        _refuse_loops(upstreams, relay.port)
+        urls = {name: relay.url(name) for name in upstreams}
+        capture.listening(_shown(urls))
+        say({"port": relay.port, "urls": urls, "out": str(out)})
+        breaks.gate.listeners.add(say)
+        await _until_told()
+    finally:
+        await relay.close()
+        await control.close()
+        breaks.gate.close()
+    if relay.tap_failure:
+        say({"trouble": f"the recording stopped before its end ({relay.tap_failure!r})"})
+
+
+async def _listen(control: Control) -> None:
+    """Breakpoints are no reason not to record."""
+    try:
+        await control.start()
+    except (OSError, UsageError) as error:
+        say({"trouble": f"breakpoints cannot be controlled from other processes ({error})"})
+
+
+def _shown(urls: Mapping[str, str]) -> str:
+    """For people, without the name where there is one alone."""
+    return " · ".join(url if len(urls) == 1 else f"{url} ({name})" for name, url in urls.items())
+
+
+def _refuse_loops(upstreams: Mapping[str, str], port: int) -> None:
+    for name, url in upstreams.items():
+        upstream = parse_upstream(name, url)
+        if upstream.port == port and upstream.host in ("localhost", "127.0.0.1", "::1"):
+            raise UsageError(f"{url} is this recorder itself", hint="give where the requests shall go in the end")
+
+
+async def _until_told() -> None:
+    """Wait for the end of standard input, or a signal."""
+    loop, end = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end.set)
+
+    def read() -> None:
+        while os.read(0, 4096):
+            pass
+        loop.call_soon_threadsafe(end.set)
+
+    threading.Thread(target=read, daemon=True).start()
+    await end.wait()
