@@ -286,9 +286,8 @@ def _events(before: Decoded, after: Decoded) -> Iterator[Place]:
             made += 1
             if made > MOST_ROWS:
                 return
-            told = old or new
-            assert told
-            row = _differing(f"event {told.number}", _said(old), _said(new))
+            numbers = dict.fromkeys(str(event.number) for event in (old, new) if event)
+            row = _differing(f"event {' – '.join(numbers)}", _said(old), _said(new))
             yield Place(RESPONSE, row, old and (old.start, old.end), new and (new.start, new.end))
 
 
@@ -346,14 +345,25 @@ def place_line(place: Place) -> Line:
 
 
 def columns(pairing: Pairing, turn: Turn, decoded: Sequence[Decoded | None], width: int) -> Line:
-    """The heads of the two columns."""
-    names = []
-    for name, index, one in zip((pairing.left, pairing.right), (turn.before, turn.after), decoded, strict=True):
-        text = "" if one is None else f" · {size(len(one.request_text))} → {size(len(one.response_text))}"
-        names.append(f"{name} · exchange {(index or 0) + 1}{text}" if index is not None else f"{name} · not seen")
+    """The heads of the two columns; of sides that stand one below the other what their signs mean."""
+    left, right = (
+        _head(name, index, one)
+        for name, index, one in zip((pairing.left, pairing.right), (turn.before, turn.after), decoded, strict=True)
+    )
+    if width < 2 * LEAST_COLUMN:
+        return line(Span("- ", "error"), Span(left, "accent strong"), Span("   + ", "ok"), Span(right, "accent strong"))
     room = (width - 5) // 2
-    left, right = (clip(name, room) for name in names)
+    left, right = (clip(name, room) for name in (left, right))
     return line("  ", Span(left, "accent strong", room), Span(" │ ", "muted"), Span(right, "accent strong"))
+
+
+def _head(name: str, index: int | None, decoded: Decoded | None) -> str:
+    if index is None:
+        return f"{name}: not seen"
+    number = f"exchange {index + 1}"
+    named = name if number in name else f"{name}, {number}"
+    sizes = f" · {size(len(decoded.request_text))} → {size(len(decoded.response_text))}" if decoded else ""
+    return f"{named}{sizes}"
 
 
 def place_body(place: Place, width: int) -> list[Line]:

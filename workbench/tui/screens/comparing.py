@@ -262,9 +262,8 @@ class ComparingScreen(Screen["Spot | None"]):
 
     def _head_columns(self) -> None:
         turn = self._shown
-        width = self.query_one("#columns", Bar).size.width - 2
-        if turn and width > 0:
-            head = comparing.columns(self.source.pairing, turn, self._both, width)
+        if turn:
+            head = comparing.columns(self.source.pairing, turn, self._both, self.beside.text_width)
             self.query_one("#columns", Bar).show([line("  ", *head)])
 
     def _light(self) -> None:
