@@ -26,6 +26,9 @@ ELSE = 0.5
 _NEAREST = 24
 """Exchanges around that are compared, where many go on at one time or no times tell."""
 
+_SURE = 0.7
+"""Likeness from which a turn tells about which position the next one is looked for."""
+
 _TIMED = 0.5
 """What it counts that one went on while the other did, beside a likeness of 1: clocks of two machines may differ."""
 
@@ -135,22 +138,30 @@ def _enclosed(outer: Sequence[Summary], inner: Sequence[Summary]) -> int:
 def _matches(outer: Sequence[Sight], inner: Sequence[Sight]) -> Iterator[_Match]:
     ids = {sight.row.id: n for n, sight in enumerate(outer)}
     timed = _Timed(outer)
-    anchors = _anchors(outer, inner)
+    anchors, shift = _anchors(outer, inner), 0
     for number, sight in enumerate(inner):
-        known = ids.get(sight.row.parent or "")
+        known = ids.get(sight.row.parent) if sight.row.parent else None
         if known is not None:
             yield _Match(True, 1.0, 0, known, number, True, 1.0)
-        at = anchors.get(number, number)
-        while_, seen = timed.around(sight.row), set[int]()
-        for n in sorted(while_, key=lambda n: abs(n - at))[:_NEAREST]:
-            seen.add(n)
-            share = alike(outer[n].like, sight.like)
-            if share >= WHILE or (len(while_) == 1 and share > 0):
-                yield _Match(False, share + _TIMED, -abs(n - at), n, number, True, share)
-        for n in range(max(0, at - _NEAREST), min(len(outer), at + _NEAREST + 1)):
-            share = 0.0 if n in seen else alike(outer[n].like, sight.like)
-            if share >= ELSE:
-                yield _Match(False, share, -abs(n - at), n, number, False, share)
+        at = anchors.get(number, number + shift)
+        found = list(_near(outer, timed, number, sight, at))
+        yield from found
+        best = max(found, default=None)
+        shift = best.outer - number if best and best.alike >= _SURE else at - number
+
+
+def _near(outer: Sequence[Sight], timed: _Timed, number: int, sight: Sight, at: int) -> Iterator[_Match]:
+    """What may be one turn with an exchange of the inner place, about a position of the outer one."""
+    while_, seen = timed.around(sight.row), set[int]()
+    for n in sorted(while_, key=lambda n: abs(n - at))[:_NEAREST]:
+        seen.add(n)
+        share = alike(outer[n].like, sight.like)
+        if share >= WHILE or (len(while_) == 1 and share > 0):
+            yield _Match(False, share + _TIMED, -abs(n - at), n, number, True, share)
+    for n in range(max(0, at - _NEAREST), min(len(outer), at + _NEAREST + 1)):
+        share = 0.0 if n in seen else alike(outer[n].like, sight.like)
+        if share >= ELSE:
+            yield _Match(False, share, -abs(n - at), n, number, False, share)
 
 
 class _Timed:
@@ -178,14 +189,10 @@ def _span(row: Summary) -> tuple[float, float] | None:
 
 
 def _anchors(outer: Sequence[Sight], inner: Sequence[Sight]) -> dict[int, int]:
-    """Inner position → the outer one about which its turn stands: where the same words are said in the same order."""
-    found, shift = dict[int, int](), 0
+    """Inner position → the outer one that ends with the same words and is as long, where that goes in one order."""
     keys = [[(*s.like.said[-1:], len(s.like.said)) for s in sights] for sights in (outer, inner)]
-    for tag, i, _, k, m in align(*keys):
-        if tag == "equal":
-            shift = i - k
-        found.update((n, n + shift) for n in range(k, m))
-    return found
+    equal = ((i, j, k) for tag, i, j, k, _ in align(*keys) if tag == "equal")
+    return {k + n: i + n for i, j, k in equal for n in range(j - i)}
 
 
 def _is_try(match: _Match, inner: Sequence[Sight], first: int) -> bool:
