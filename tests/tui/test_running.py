@@ -17,7 +17,7 @@ class Fake:
 
     made: list[Fake]
 
-    def __init__(self, upstreams: Mapping[str, str], out: Path, **words: str) -> None:
+    def __init__(self, upstreams: Mapping[str, str], out: Path, **words: object) -> None:
         self.urls = {name: f"http://127.0.0.1:4{n}00" for n, name in enumerate(upstreams)}
         self.out, self.words = out, words
         self.is_running = True
@@ -31,7 +31,7 @@ def recorders(monkeypatch: pytest.MonkeyPatch) -> list[Fake]:
     """What was started in place of recorders."""
     made: list[Fake] = []
 
-    def start(upstreams: Mapping[str, str], out: Path, *, trouble: Callable[[str], None], **words: str) -> Fake:
+    def start(upstreams: Mapping[str, str], out: Path, *, trouble: Callable[[str], None], **words: object) -> Fake:
         made.append(Fake(upstreams, out, **words))
         return made[-1]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -79,8 +79,6 @@ class Recordings:
             self._all.append(recording)
         if self._is_over:
             recording.stop()
-        elif plan.breaks:
-            _arm(recording, plan.breaks, trouble)
         return Running(recording, plan)
 
     def ask_before_leaving(self, app: App[None]) -> bool:
@@ -109,18 +107,4 @@ def _started(plan: Plan, trouble: Callable[[str], None]) -> Recording:
         return bridge.start(plan.upstreams, plan.out, spoken=plan.spoken, hop=plan.hop, trouble=trouble)
     from workbench.recorder import process
 
-    return process.start(plan.upstreams, plan.out, hop=plan.hop, trouble=trouble)
-
-
-def _arm(recording: Recording, breaks: Iterable[str], trouble: Callable[[str], None]) -> None:
-    """It records all the same where that fails."""
-    from workbench.breakpoints.remote import Remote
-    from workbench.breakpoints.sockets import path_for
-    from workbench.errors import WorkbenchError
-
-    try:
-        with Remote(path_for(recording.out, recording.pid)) as remote:
-            for kind in breaks:
-                remote.arm(kind)
-    except (WorkbenchError, OSError) as error:
-        trouble(f"no breakpoint is armed: {error}")
+    return process.start(plan.upstreams, plan.out, hop=plan.hop, breaks=plan.breaks, trouble=trouble)

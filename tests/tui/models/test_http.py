@@ -10,6 +10,7 @@ from workbench.inspection import Inspector
 from workbench.tui.lines import plain
 from workbench.tui.models.http import HttpView, Row, limit_words
 from workbench.tui.opened import Opened
+from workbench.wire.digests import Passed, to_meta
 from workbench.wire.exchange import (
     Body,
     Chunk,
@@ -19,6 +20,7 @@ from workbench.wire.exchange import (
     HttpRequest,
     HttpResponse,
     Kind,
+    Origin,
     Redaction,
     State,
 )
@@ -114,7 +116,29 @@ def test_bodies_are_measured() -> None:
     assert rows[0] == ("request", "length", "9 bytes, 2 decoded, not kept as they were sent")
     assert rows[2] == ("request", "sha256 as sent", "d1")
     assert rows[3][:2] == ("response", "length") and rows[3][2].startswith("12 bytes of gzip, ")
-    assert len(rows[4][2]) == 64
+    assert rows[4] == ("response", "kept", "why")
+    assert len(rows[5][2]) == 64
+
+
+def test_bytes_that_left_as_they_came_are_said_to_be_equal_and_others_are_not() -> None:
+    same, other = Passed("a" * 64, "a" * 64, 2, 2), Passed("a" * 64, "b" * 64, 9, 7)
+    exchange = Exchange("1", HttpRequest(body=Body(b"{}")), HttpResponse(200), origin=Origin.RECORDED)
+    made = view(replace(exchange, meta=to_meta({"request": same, "response": other})))
+    said = {row.side: (row.value, row.style) for row in group(made, "bodies") if row.label == "through the recorder"}
+    assert said["request"] == ("✓ bytes equal on both sides", "ok")
+    assert said["response"] == ("✗ bytes are not the same on both sides: differ: 9 bytes in, 7 bytes out", "error")
+
+
+def test_what_an_adapter_changed_stands_in_rows_of_its_own() -> None:
+    note = "not all of it was recorded; handle: workbench:1 in place of a signature; loss: /a: x; y; correction: serial"
+    made = view(Exchange("1", HttpRequest(), HttpResponse(200), note=note, branch="a to b"))
+    assert [(row.label, row.value) for row in group(made, "changed on the way, by the adapter in the path")] == [
+        ("handle", "workbench:1 in place of a signature"),
+        ("loss", "/a: x; y"),
+        ("correction", "serial"),
+    ]
+    told = {row.label: row.value for row in group(made, "exchange")}
+    assert told["note"] == "not all of it was recorded" and told["branch"] == "a to b"
 
 
 def test_what_stands_in_a_body_can_be_selected() -> None:

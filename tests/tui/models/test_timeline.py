@@ -4,8 +4,8 @@ import pytest
 
 from workbench.inspection import Inspected
 from workbench.rules import Finding, Severity
-from workbench.tui.lines import plain
-from workbench.tui.models.timeline import MAX_LANES, lanes, row_line
+from workbench.tui.lines import Span, plain
+from workbench.tui.models.timeline import MAX_HOP, MAX_LANES, hop_columns, lanes, row_line
 from workbench.wire.exchange import Kind, Origin, State, Summary
 
 
@@ -62,6 +62,8 @@ WARNING = Finding("stream.truncated", Severity.WARNING, 1, "response", "", "")
         (summary(), row(conversation=None), 30, " 2 ● 200  1.4 s  · openai-chat, not decoded"),
         (summary(), row(problems=("x",)), 30, " 2 ● 200  1.4 s  ? unreadable"),
         (summary(state=State.INCOMPLETE), row(problems=("x",)), 30, " 2 ● 200  1.4 s  ⊘ torn, not judged"),
+        (summary(state=State.OPEN, duration=None), row(), 30, " 2 ● 200           ⇣ arriving"),
+        (summary(branch="a to b", note="loss: x; id: y"), row(), 30, " 2 ● 200  1.4 s  └ ~2"),
         (summary(status=None), row(), 80, " 2 ● –    1.4 s    gpt  3.1 kB"),
         (summary(), row(calls=("ls", "cat", "rm", "mv")), 80, " 2 ● 200  1.4 s  ◆ ls, cat, rm …  gpt  3.1 kB"),
     ],
@@ -71,3 +73,9 @@ def test_row_in_words_and_signs(what: Summary, inspected: Inspected | None, widt
     text = "".join(s.text.rjust(-s.width) if s.width < 0 else s.text.ljust(s.width) for s in made)
     assert text.split() == expected.split()
     assert plain(made)
+
+
+def test_a_session_of_several_places_names_them() -> None:
+    assert hop_columns(["client", "client"]) == 0 and hop_columns(["", "gateway-of-long-name"]) == MAX_HOP
+    made = row_line(summary(hop="client"), row(), "●", 40, 2, hop=8)
+    assert Span("client", "role", 8) in made

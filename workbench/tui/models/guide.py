@@ -37,6 +37,8 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "lane": ("●│ lane", "accent", "a conversation each; │ it goes on further down"),
     "arriving": ("⇣ arriving", "accent", "exchanges: open, the recorder is at it"),
     "held": ("‖ held", "warning", "at a breakpoint: nothing goes on until you decide (P)"),
+    "made": ("└ made of", "accent", "exchanges: sent in the place of another one"),
+    "passing": ("~ changes", "info", "exchanges: made by an adapter in the path; 7 lists them"),
     "cut": ("⊘ cut", "warning", "exchanges: aborted, incomplete or torn"),
     "unread": ("? unread", "warning", "not all could be read; in the IR a block nobody knows"),
     "call": ("◆ call", "call", "a call of a tool; ◇ its result"),
@@ -86,7 +88,20 @@ GUIDES: Mapping[str, Guide] = {
         "Every request with its answer, in the order of the session: number, conversation, status, time, what was "
         "found; with several places in one session the name of its place, o goes to the same turn at another. The "
         "cursor opens an exchange in all the other panes. F follows the newest of a live session, P stops at meaning.",
-        ("error", "warning", "lane", "arriving", "held", "cut", "unread", "call", "reasoning", "mark"),
+        (
+            "error",
+            "warning",
+            "lane",
+            "arriving",
+            "held",
+            "made",
+            "passing",
+            "cut",
+            "unread",
+            "call",
+            "reasoning",
+            "mark",
+        ),
     ),
     "wire": Guide(
         "Wire",
@@ -247,6 +262,21 @@ GUIDES: Mapping[str, Guide] = {
         "model is told in place of a result.",
         ("taken", "edit", "error", "cursor"),
     ),
+    "points": Guide(
+        "Breakpoints",
+        "What a recorder holds at this moment, the oldest first: for how long, and how long its client still waits (? "
+        "where nobody knows). c passes it on, e edits it first, a has a simulator answer, d drops it. Below, what the "
+        "recording stops for: space arms a kind and disarms it. Of a request nothing is passed on before its last byte "
+        "is judged; an answer is held from its first call on. What is not armed passes untouched.",
+        ("held", "warning", "error", "cursor"),
+    ),
+    "why": Guide(
+        "Why it is held",
+        "The finding behind it, its rule (w shows the page) and its place; the client's timeout, and how it is known; "
+        "how much has left already. Of a kind, what it stops for.",
+        ("held", "warning", "error"),
+    ),
+    "held": Guide("Held", "The bytes that wait, decoded, with the place of the finding marked.", ("form",)),
     "facts": Guide(
         "Before it is sent",
         "What the target's contract says of exactly what would go out; signed blocks that an edit unbinds; what the "

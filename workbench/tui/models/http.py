@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models import changed
 from workbench.tui.models.view import Items, View
 from workbench.tui.models.words import REQUEST, RESPONSE, count, duration
 from workbench.tui.safetext import cells
@@ -31,6 +32,9 @@ WIDE: Final = 80
 
 ARROW: Final = {REQUEST: "> ", RESPONSE: "< ", "": "  "}
 """Which side a row is of, as curl marks what it sends and what it gets."""
+
+CHANGE_STYLES: Final = {"loss": "warning", "correction": "info", "reasoning": "reasoning"}
+"""Kind of a change on the way → its style."""
 
 TIGHT, FULL = 0.8, 0.95
 """Fractions of a rate limit from which on it is a warning, and an error."""
@@ -109,6 +113,7 @@ def _rows(opened: Opened) -> Iterator[Row]:
     for title, rows in (
         ("session", _session(opened)),
         ("exchange", _exchange(exchange)),
+        ("changed on the way, by the adapter in the path", _changes(exchange)),
         ("rate limits", _limits(exchange)),
         ("retries", _of(exchange, known.Topic.RETRY)),
         ("ids", _ids(opened)),
@@ -152,9 +157,24 @@ def _exchange(exchange: Exchange) -> Iterator[Row]:
         yield Row("state", str(exchange.state), "warning")
     if exchange.frames:
         yield Row("WebSocket", count(len(exchange.frames), "frame"))
-    for label, value in (("hop", exchange.hop), ("client", exchange.client), ("note", exchange.note)):
+    noted = changed.read(exchange.note)
+    note = "; ".join(each.text for each in noted if not each.kind)
+    for label, value in (
+        ("hop", exchange.hop),
+        ("client", exchange.client),
+        ("branch", exchange.branch),
+        ("made of", exchange.parent or ""),
+        ("note", note),
+    ):
         if value:
             yield Row(label, value)
+
+
+def _changes(exchange: Exchange) -> Iterator[Row]:
+    """What an adapter in the path did."""
+    for kind, text in changed.read(exchange.note):
+        if kind:
+            yield Row(kind, text, CHANGE_STYLES.get(kind, ""))
 
 
 def _header(side: str, name: str, value: str) -> Row:

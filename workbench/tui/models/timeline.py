@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.tui.lines import Line, Span, joined, line
+from workbench.tui.models import changed
 from workbench.tui.models.words import count, duration, size
 from workbench.tui.safetext import cells, clip, visible
 
@@ -87,6 +88,10 @@ def _marks(summary: Summary, row: Inspected | None, *, is_roomy: bool) -> list[L
         marks.append(line(Span("? unreadable", "warning")))
     if row.protocol is None:
         marks.append(line(Span(f"{summary.method} {_path(summary.url)}".strip() or "no model exchange", "muted")))
+    if summary.branch:
+        marks.append(line(Span(f"└ {summary.branch}" if is_roomy else "└", "accent")))
+    if changes := changed.count(summary.note):
+        marks.append(line(Span(f"~ {count(changes, 'change')}" if is_roomy else f"~{changes}", "info")))
     if row.calls:
         named = ", ".join(row.calls[:3]) + (" …" if len(row.calls) > 3 else "")
         marks.append(line(Span(f"◆ {named if is_roomy else count(len(row.calls), 'call')}", "call")))

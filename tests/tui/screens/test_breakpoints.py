@@ -1,0 +1,123 @@
+"""The app beside a recorder that holds what it was armed for."""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tui.driving import Driver, screen_text, until
+from tests.tui.holding import Holder
+from tests.tui.screens.test_follow import following, rows, toasts
+from tests.tui.writing import BROKEN, Recorder, user
+from workbench.tui.screens.breakpoints import BreakpointsScreen
+from workbench.tui.screens.edit_held import EditHeldScreen
+from workbench.wire.jsontext import loads
+
+REASON = {"kind": "closure", "rule": "closure.missing-result", "words": "no result", "pointer": "/messages/1/content/0"}
+
+
+@pytest.fixture
+def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    made = Recorder(tmp_path / "live.wb")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def holder(recorder: Recorder) -> Iterator[Holder]:
+    made = Holder(recorder.writer.path)
+    yield made
+    made.close()
+
+
+async def said(driver: Driver, words: str) -> None:
+    await until(driver.pilot, lambda: words in screen_text(driver.app))
+
+
+async def test_a_held_request_is_announced_edited_and_passed_on(recorder: Recorder, holder: Holder) -> None:
+    recorder.whole(user("hello"))
+    seq = recorder.asks(*BROKEN)
+    request = recorder.sent[seq].request
+    assert request
+    now = time.time()
+    async with following(recorder.writer.path, (120, 40)) as driver:
+        await rows(driver, 2)
+        await driver.press("1")
+        holder.hold(7, request.body.raw, exchange="e1", reasons=[REASON], since=now, times_out_at=now + 600)
+        await said(driver, "request 2 is held: closure.missing-result")
+        await said(driver, "‖ held")
+        await said(driver, "client waits 9:")
+        await driver.press("P")
+        await until(driver.pilot, lambda: isinstance(driver.app.screen, BreakpointsScreen))
+        await said(driver, "toolu_abcdefgh12345678")
+        await driver.press("e")
+        await until(
+            driver.pilot, lambda: isinstance(driver.app.screen, EditHeldScreen) and driver.app.screen.is_settled
+        )
+        await said(driver, "s passes on what is made of it")
+        await driver.press("d", "s")
+        await until(driver.pilot, lambda: holder.asked)
+        (asked,) = holder.asked
+        assert (asked["do"], asked["pause"]) == ("edit", 7)
+        assert loads(base64.b64decode(asked["body"]))["messages"][1]["content"] == []
+        await said(driver, "request 2 is held no longer: edit")
+        await said(driver, "nothing is held")
+
+
+async def test_several_are_a_list_and_each_deed_goes_to_the_one_under_the_cursor(
+    recorder: Recorder, holder: Holder
+) -> None:
+    for number in range(3):
+        recorder.asks(user(f"question {number}"))
+        deeds = ["continue", "drop", *(["answer"] if number == 2 else [])]
+        holder.hold(number, b"{}", exchange=f"e{number}", reasons=[REASON], since=float(number), deeds=deeds)
+    async with following(recorder.writer.path, (80, 24)) as driver:
+        await said(driver, "3 held, first request 1")
+        await driver.press("P")
+        await said(driver, "request 3")
+        await driver.press("e")
+        await said(driver, "cannot be passed on as edited")
+        await driver.press("c")
+        await until(driver.pilot, lambda: holder.asked)
+        await said(driver, "▸‖ request 2")
+        await driver.press("d")
+        await said(driver, "Drop request 2?")
+        await driver.press("y")
+        await until(driver.pilot, lambda: len(holder.asked) == 2)
+        await said(driver, "▸‖ request 3")
+        await driver.press("a")
+        await said(driver, "Let the simulator answer")
+        await driver.press("enter")
+        await until(driver.pilot, lambda: len(holder.asked) == 3)
+        assert holder.asked == [
+            {"do": "continue", "pause": 0},
+            {"do": "drop", "pause": 1},
+            {"do": "answer", "pause": 2, "target": "sim:anthropic"},
+        ]
+        await said(driver, "[ ] closure")
+        await driver.press("space")
+        await said(driver, "[x] closure")
+        assert holder.armed == ["closure"]
+        holder.close()
+        await driver.press("q", "P")
+        await until(driver.pilot, lambda: driver.screen.pausing and not driver.screen.pausing.recorders)
+
+
+async def test_a_recorder_that_ends_holds_nothing_and_a_replay_has_no_breakpoints(
+    recorder: Recorder, holder: Holder
+) -> None:
+    recorder.asks(user("hello"))
+    holder.hold(1, b"{}", exchange="e0", reasons=[], since=time.time())
+    async with following(recorder.writer.path, (80, 24)) as driver:
+        await said(driver, "request 1 held")
+        holder.close()
+        await said(driver, "its recorder has ended")
+        recorder.close()
+        await until(driver.pilot, lambda: not driver.screen.state.is_live)
+        await driver.press("P")
+        assert "breakpoints are those of a live one" in toasts(driver)[-1]

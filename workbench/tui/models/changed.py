@@ -1,0 +1,45 @@
+"""What an adapter in the path changed, read from the note of an exchange (``bridge.changes``)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from workbench.bridge import changes
+
+KINDS = (
+    changes.CORRECTION,
+    changes.REASONING,
+    changes.HANDLE,
+    changes.ID,
+    changes.LOSS,
+    changes.CONVERSION,
+    changes.MODEL,
+    changes.CALL,
+    changes.NOTE,
+)
+
+
+class Noted(NamedTuple):
+    """A piece of a note. ``kind`` is "" for what is no change."""
+
+    kind: str
+    text: str
+
+
+def read(note: str) -> list[Noted]:
+    """The note in pieces; a change may hold what separates them."""
+    made: list[Noted] = []
+    for piece in note.split("; ") if note else ():
+        kind, colon, text = piece.partition(": ")
+        if colon and kind in KINDS:
+            made.append(Noted(kind, text))
+        elif made and made[-1].kind:
+            made[-1] = Noted(made[-1].kind, f"{made[-1].text}; {piece}")
+        else:
+            made.append(Noted("", piece))
+    return made
+
+
+def count(note: str) -> int:
+    """How many changes it names."""
+    return sum(bool(each.kind) for each in read(note))
