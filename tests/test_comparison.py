@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from workbench.comparison import Comparison, compare_answers, compare_exchanges, compare_sessions
+from workbench.comparison import (
+    Comparison,
+    compare_answers,
+    compare_exchanges,
+    compare_hops,
+    compare_sessions,
+    hops_of,
+)
+from workbench.damage import Kind
 from workbench.decode import Decoded
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
@@ -143,3 +153,62 @@ def test_what_differs_at_one_place_stands_side_by_side() -> None:
     after = MemorySession("B", tuple(exchange(body) for body in (a, d, c)))
     assert pairs(list(compare_sessions(before, after))) == [(0, 0), (1, 1), (2, 2)]
     assert list(compare_sessions(MemorySession("A", ()), MemorySession("B", ()))) == []
+
+
+def sighting(hop: str, body: bytes, said: bytes, at: float | None = None, lasts: float = 1.0) -> Exchange:
+    seen = exchange(body, said)
+    return replace(seen, id=f"{hop}{at}", hop=hop, started_at=at, duration=None if at is None else lasts)
+
+
+def asked(words: str) -> bytes:
+    return dumps({**ASKED, "messages": [{"role": "user", "content": words}]})
+
+
+TURNS = [f"  where is number {n} of them?  " for n in (1, 2, 3)]
+OUTER = [sighting("client", asked(words), answer(content="There"), 10.0 * n, 2.0) for n, words in enumerate(TURNS)]
+INNER = [sighting("g", asked(words.strip()), answer(content="There "), 10.0 * n + 0.5) for n, words in enumerate(TURNS)]
+
+
+def test_two_places_stand_side_by_side_turn_by_turn() -> None:
+    title = sighting("g", asked("a title"), answer(content="T"), 0.6, 0.1)
+    before, after = MemorySession("A", tuple(OUTER)), MemorySession("B", (INNER[0], title, *INNER[1:]))
+    found = list(compare_sessions(before, after))
+    assert sorted(pairs(found), key=str) == [(0, 0), (1, 2), (2, 3), (None, 1)]
+    turn = found[0]
+    assert turn.outer == "before" and not turn.is_same_bytes and not turn.is_same
+    assert [(d.kind, d.side) for d in turn.damages] == [
+        (Kind.TEXT_TRIMMED, "request"),
+        (Kind.TEXT_TRIMMED, "response"),
+    ]
+    (alone,) = [one for one in found if one.before is None]
+    assert alone.damages[0].kind is Kind.ASKED
+
+
+def test_the_place_nearer_to_the_client_is_known_by_its_times() -> None:
+    found = list(compare_sessions(MemorySession("B", tuple(INNER)), MemorySession("A", tuple(OUTER))))
+    assert pairs(found) == [(0, 0), (1, 1), (2, 2)]
+    assert {one.outer for one in found} == {"after"}
+    assert found[0].damages[0].kind is Kind.TEXT_TRIMMED
+
+
+def test_places_without_names_are_told_by_times_that_enclose_one_another() -> None:
+    outer, inner = ([replace(one, hop="") for one in place] for place in (OUTER, INNER))
+    found = list(compare_sessions(MemorySession("A", tuple(outer)), MemorySession("B", tuple(inner))))
+    assert {one.outer for one in found} == {"before"}
+    copies = list(compare_sessions(MemorySession("A", tuple(outer)), MemorySession("A", tuple(outer))))
+    assert {one.outer for one in copies} == {""} and all(one.is_same_bytes for one in copies)
+
+
+def test_the_places_of_one_recording() -> None:
+    far = [replace(one, hop="far", started_at=(one.started_at or 0) + 0.1, duration=0.5) for one in INNER]
+    session = MemorySession("S", tuple(one for turn in zip(far, INNER, OUTER, strict=True) for one in turn))
+    assert hops_of(session) == ["client", "g", "far"]
+    assert [one.is_same_bytes for one in compare_hops(session, "g", "far")] == [True, True, True]
+    assert pairs(list(compare_hops(session, "client", "g"))) == [(2, 1), (5, 4), (8, 7)]
+
+
+def test_a_turn_that_was_tried_again_stands_beside_the_last_try() -> None:
+    first = sighting("g", asked(TURNS[0].strip()), b'{"error": {"message": "later"}}', 0.2, 0.1)
+    session = MemorySession("B", (first, INNER[0]))
+    (found,) = compare_sessions(MemorySession("A", (OUTER[0],)), session)
+    assert (found.after, found.tries, found.damages[0].kind) == (1, (0, 1), Kind.REPEATED)
