@@ -7,7 +7,7 @@ breaks on whatever the filter language can say; what it asks of the answer (``to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -86,10 +86,20 @@ def _repeated(seen: Seen) -> Iterator[tuple[str, str]]:
     made = list(_made_since_the_question(seen.decoded.messages(REQUEST)))
     for message in seen.decoded.messages(RESPONSE):
         for _, call in message.tool_calls():
-            if any(_is_same(call, other) for other in made):
-                words = f"{quote(call.name, 60)} is called with arguments that it was called with before"
+            if _goes_round(made, call):
+                words = (
+                    f"{quote(call.name, 60)} is called again with the same arguments, and nothing new was done since"
+                )
                 yield words, message.absolute(call)
             made.append(call)
+
+
+def _goes_round(made: Sequence[ToolCallIR], call: ToolCallIR) -> bool:
+    """It was made before, and every call since then, too: tests that run again after an edit are no repetition."""
+    last = max((n for n, other in enumerate(made) if _is_same(call, other)), default=None)
+    if last is None:
+        return False
+    return all(any(_is_same(new, old) for old in made[: last + 1]) for new in made[last + 1 :])
 
 
 def _made_since_the_question(messages: tuple[Message, ...]) -> Iterator[ToolCallIR]:
@@ -125,7 +135,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     ),
     "arguments": Kind("a call whose arguments need repair or break the schema of their tool", {RESPONSE: ("args.",)}),
     "repeat": Kind(
-        "a call that was made before with the same arguments, or a step that goes round in circles",
+        "the same call with the same arguments again, and nothing new since; or a step that goes round in circles",
         {REQUEST: _LOOPS},
         more={RESPONSE: _repeated},
     ),

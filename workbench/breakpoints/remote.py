@@ -153,7 +153,7 @@ class Remote:
             except TimeoutError:
                 return None
             if event is None:
-                raise WorkbenchError("the recording has ended")
+                raise WorkbenchError("the recorder is gone")
             paused = event["pause"] if event["event"] == "paused" else None
         return paused
 

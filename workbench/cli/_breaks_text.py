@@ -13,7 +13,7 @@ KINDS_TEXT = """\
   reasoning    reasoning that is owed and missing, or altered on its way back
   id           an id that breaks the contract: its form, its match, or used twice
   arguments    a call whose arguments need repair or break the schema of their tool
-  repeat       a call that was made before with the same arguments, or a step that goes round in circles
+  repeat       the same call with the same arguments again, and nothing new since; or a step that goes round in circles
   filter:EXPR  what the filter language of the app can say: 'filter:tool:Bash', 'filter:rule:schema model:gpt'
   all          every kind but filters"""
 
