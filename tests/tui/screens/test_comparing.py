@@ -107,7 +107,7 @@ async def test_an_exchange_is_compared_with_another_one_that_is_picked() -> None
 
 
 @pytest.mark.parametrize(
-    ("number", "told"),
+    ("number", "told"), [("", "= the same, byte for byte"), ("#9", "it has no exchange 9")], ids=["all of it", "none"]
 )
 async def test_a_session_is_compared_with_another_file(number: str, told: str, tmp_path: Path) -> None:
     session = open_input(str(resources.folder("sessions") / "anthropic-tool-loop.jsonl"))

@@ -296,6 +296,24 @@ GUIDES: Mapping[str, Guide] = {
     "found": Guide(
         "Findings", "What the rules find in the new exchange, in the place of the recorded one.", ("error", "warning")
     ),
+    "compared-turns": Guide(
+        "Turns",
+        "Every turn that was seen on both sides, by the numbers of its exchanges, with what became of it; and those "
+        "that one side alone has seen. Left stands the place nearer to the client. n goes through all differences.",
+        ("same", "differing", "warning", "cursor"),
+    ),
+    "what-happened": Guide(
+        "What happened",
+        "Each kind of change between the two sides, the first divergence first: what it did, where, from which byte "
+        "on, and whether a reader of the protocol would notice (= it would not). Enter shows the bytes in the session.",
+        ("same", "differing", "cursor"),
+    ),
+    "both-sides": Guide(
+        "Side by side",
+        "Everything in which the two differ: headers, what the answers say, ranges of bytes, events one by one. What "
+        "differs is marked; what belongs to the change that is chosen is lit.",
+        ("same", "differing", "cursor"),
+    ),
     "raw": Guide("As it came", "Every event, or line, of the new answer as it came.", ("form",)),
     "steps": Guide(
         "Steps",

@@ -116,9 +116,9 @@ class ComparingScreen(Screen["Spot | None"]):
     KEYS: ClassVar[tuple[keys.Key, ...]] = keys.COMPARE
     BINDINGS = keys.bindings(keys.COMPARE)
 
-    turns = getters.query_one("#turns", TurnsPane)
-    found = getters.query_one("#found", FoundPane)
-    beside = getters.query_one("#beside", BesidePane)
+    turns = getters.query_one("#compared-turns", TurnsPane)
+    found = getters.query_one("#what-happened", FoundPane)
+    beside = getters.query_one("#both-sides", BesidePane)
 
     def __init__(self, session: SessionScreen, source: Source, index: int) -> None:
         super().__init__()
@@ -140,11 +140,11 @@ class ComparingScreen(Screen["Spot | None"]):
         yield Bar(id="headline")
         with Container(id="body"):
             with Container(id="left"):
-                yield TurnsPane(id="turns")
-                yield FoundPane(id="found")
+                yield TurnsPane(id="compared-turns")
+                yield FoundPane(id="what-happened")
             with Container(id="sides"):
                 yield Bar(id="columns")
-                yield BesidePane(id="beside")
+                yield BesidePane(id="both-sides")
         yield Bar(id="nothing")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
