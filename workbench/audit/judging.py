@@ -26,6 +26,7 @@ class Fault(StrEnum):
     ENDED_AS_WHOLE = "broken answer ended as whole"
     BROKEN_OFF = "whole answer broken off"
     HANG_UP_LOST = "hang-up not passed on"
+    NO_JSON = "no JSON any more"
     OTHER_BYTES = "other bytes"
 
 
@@ -124,6 +125,7 @@ def _found(case: Case, seen: Seen, place: Place, decoded: Sequence[Decoded], *, 
     yield from _line(case, seen, place) if not is_converted else ()
     yield from _ends(case, seen)
     yield from _held(case, seen, damages)
+    yield from _illegal(case, decoded)
     if not is_converted:
         yield from _unnamed(case, seen, decoded, damages)
 
@@ -245,6 +247,32 @@ def _held(case: Case, seen: Seen, damages: Sequence[Damage]) -> Iterator[Found]:
 
 _FEWEST = 3
 """Pieces of a stream that tell whether it is held back."""
+
+
+def _illegal(case: Case, decoded: Sequence[Decoded]) -> Iterator[Found]:
+    """Bodies that strict readers refuse, and that were legal before: many JSON libraries write what none may read."""
+    before, after = decoded[0], decoded[-1]
+    for side, was, now in (
+        (REQUEST, before.request_text, after.request_text),
+        (RESPONSE, after.response_text, before.response_text),
+    ):
+        words = _why_illegal(now) if was != now else ""
+        if words and not _why_illegal(was):
+            theme = case.theme if case.theme.side == side else Theme.SPELLING if side == REQUEST else Theme.FIELDS_BACK
+            yield _fault(Fault.NO_JSON, side, words, ERROR, theme)
+
+
+def _why_illegal(text: bytes) -> str:
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return f"byte {error.start:,} is no UTF-8"
+    found = _NO_NUMBER.search(_STRING.sub(b'""', text)) if b"Infinity" in text or b"NaN" in text else None
+    return f"{found[0].decode()} is no JSON" if found else ""
+
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_NO_NUMBER = re.compile(rb"-?\b(?:Infinity|NaN)\b")
 
 
 def _unnamed(case: Case, seen: Seen, decoded: Sequence[Decoded], damages: Sequence[Damage]) -> Iterator[Found]:

@@ -135,6 +135,10 @@ class _Run:
             why = next(iter(self._audit.skipped.values()))
         odd = f"; what reached it is no HTTP/1.1: {self._upstream.refused[0]}" if self._upstream.refused else ""
         hint = f"point its upstream at {self._upstream.url} (for base URLs with a version: {self._upstream.url}/v1)"
+        if "answered 401" in why or "answered 403" in why:
+            hint = "give the gateway's key with --key-variable or --header"
+        elif "answered 4" in why:
+            hint += ", and ask for a model it knows with --model"
         return Unreached(f"no request came through {self._plan.gateway.url} to our upstream ({why}){odd}", hint=hint)
 
     async def _protocol(self, protocol: str, place: Place) -> None:

@@ -118,6 +118,10 @@ def _as_json(report: Report) -> JsonValue:
             for r in card.rows
         ],
         "damages": [_entry_json(entry) for entry in card.entries],
+        "cases": [
+            {"protocol": v.protocol, "case": v.case.name, "theme": str(v.case.theme), "passed": not v.found}
+            for v in audit.verdicts
+        ],
         "strays": list(audit.strays),
     }
 

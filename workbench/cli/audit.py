@@ -22,7 +22,7 @@ JSON output is one object:
    "themes": [{{"theme", "side", "passed", "of", "kinds"}}],
    "damages": [{{"kind", "side", "severity": "error"|"warning"|"info", "theme", "was", "at", "words", "places", "why",
      "rule", "cases": [{{"protocol", "case", "shows", "exchanges"}}]}}],
-   "strays": requests that the gateway sent by itself}}
+   "cases": [{{"protocol", "case", "theme", "passed"}}], "strays": requests that the gateway sent by itself}}
 "upstream" of a protocol is the one spoken there, null where it was skipped; "exchanges" are the positions in the file
 of --out, counted from zero: the client's sighting, then the upstream's.
 
@@ -103,8 +103,8 @@ def run(args: argparse.Namespace) -> int:
     from workbench.cli import _audit_report, _hand_over
 
     plan = _plan(args)
-    if args.words and (status := _hand_over.check(args.words[0])):
-        return status
+    if args.words and _hand_over.check(args.words[0]):
+        return 2
     out = _out(args)
     with _told() as told:
         try:
@@ -131,7 +131,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         known = {case.name for protocol in PROTOCOLS for case in cases_of(protocol)}
         for name in args.case:
             if name not in known:
-                raise UsageError(f"there is no case {name!r}", hint="--format json names them all")
+                raise UsageError(f"there is no case {name!r}", hint="--format json lists them all")
     base = read_base(args.gateway)
     wanted = tuple(dict.fromkeys(args.protocol))
     return Plan(base, wanted, args.to, args.model, _credentials(args, base), tuple(args.case))
