@@ -172,7 +172,7 @@ def _only(turn: Turn, pairing: Pairing) -> str:
 def damage_line(damage: Damage) -> Line:
     """One kind of change in one line."""
     sign, style = ("=", "info") if damage.is_same_meaning else ("≠", "warning")
-    many = f" ×{damage.places:,}" if damage.places > 1 else ""
+    many = f", {damage.places:,} places" if damage.places > 1 else ""
     return line(
         Span(f"{sign} ", style),
         Span(f"{SIDES[damage.side]} ", "role", 8),
