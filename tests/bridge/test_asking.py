@@ -109,7 +109,7 @@ JSON = st.recursive(
 PATHS = ("/v1/messages", "/v1/responses", "/v1beta/models/g:generateContent")
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(st.lists(JSON, max_size=3), st.sampled_from(PATHS))
 def test_any_history_is_sent_or_refused(said, path):
     one = bench("deepseek", "openai-chat")

@@ -98,7 +98,7 @@ MESSAGES = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(MESSAGES)
 def test_any_history_loses_its_handles_and_nothing_said(messages):
     memory = Memory()

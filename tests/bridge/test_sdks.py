@@ -106,16 +106,20 @@ def contents(url, is_stream):
             yield parts, calls
 
 
-@pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "stream"])
+DEEPSEEK = ("deepseek", "openai-chat", "deepseek-v4-flash", "reasoning_content")
+
+
 @pytest.mark.parametrize(
-    ("client", "label", "spoken", "model", "carrier"),
+    ("client", "label", "spoken", "model", "carrier", "is_stream"),
     [
-        (blocks, "deepseek", "openai-chat", "deepseek-v4-flash", "reasoning_content"),
-        (blocks, "qwen", "openai-chat", "qwen3.5-plus", "reasoning_content"),
-        (chat, "anthropic", "anthropic-messages", "claude-sonnet-4-6", "thinking"),
-        (chat, "gemini", "gemini", "gemini-3-pro", "thought_signature"),
-        (items, "deepseek", "openai-chat", "deepseek-v4-flash", "reasoning_content"),
-        (contents, "deepseek", "openai-chat", "deepseek-v4-flash", "reasoning_content"),
+        (blocks, *DEEPSEEK, False),
+        (blocks, *DEEPSEEK, True),
+        (blocks, "qwen", "openai-chat", "qwen3.5-plus", "reasoning_content", True),
+        (chat, "anthropic", "anthropic-messages", "claude-sonnet-4-6", "thinking", True),
+        (chat, "gemini", "gemini", "gemini-3-pro", "thought_signature", False),
+        (items, *DEEPSEEK, True),
+        (contents, *DEEPSEEK, False),
+        (contents, *DEEPSEEK, True),
     ],
     ids=lambda value: getattr(value, "__name__", value),
 )
@@ -155,12 +159,11 @@ def test_what_is_spoken_already_passes_unchanged():
         assert heard.ends[after][1].startswith("note: passes unchanged")
 
 
-@pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "stream"])
 @pytest.mark.parametrize(
-    ("fault", "error"),
+    ("fault", "error", "is_stream"),
     [
-        ({"http": HttpFault(429, retry_after=1)}, anthropic.RateLimitError),
-        ({"http": HttpFault(503)}, anthropic.InternalServerError),
+        ({"http": HttpFault(429, retry_after=1)}, anthropic.RateLimitError, True),
+        ({"http": HttpFault(503)}, anthropic.InternalServerError, False),
     ],
     ids=["429", "503"],
 )
