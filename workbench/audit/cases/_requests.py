@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from workbench.audit.case import Asked, Case, Pairs, Theme
 from workbench.audit.cases._speech import Speech
+from workbench.wire.jsontext import loads
 
 BIG = 1_500_000
 """Bytes of the large body: more than usual limits of 1 MB, less than what providers take."""
@@ -75,7 +76,7 @@ def _spelling(speech: Speech) -> Iterator[Case]:
     schema = '{"type":"object","properties":{"zeta":{"type":"string"},"alpha":{"type":"string"},"10":{},"9":{}}}'
     yield _schema(speech, "key-order", theme, "members keep their order", schema, _PREFIX, "cost.cache-break")
     name = "white-space"
-    spaced = json.dumps(json.loads(speech.text(speech.called, name, {})), indent=2).replace('": ', '" :\t')
+    spaced = json.dumps(loads(speech.text(speech.called, name, {}).encode()), indent=2).replace('": ', '" :\t')
     asked = Asked(speech.asked(name).path, f" {spaced}\r\n".encode(), speech.headers)
     yield Case(name, theme, "white space between members stays", asked, speech.answer(), _PREFIX, "cost.cache-break")
     yield _text(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from workbench.audit.case import Answer, Asked, Case, End, Framing, Pairs, Theme, mark
 from workbench.ir import NOTHING
+from workbench.wire.jsontext import loads
 
 STREAM_TYPE: Pairs = (("Content-Type", "text/event-stream"), ("Cache-Control", "no-cache"))
 
@@ -136,4 +137,6 @@ def data(text: str, name: str = "") -> str:
 
 def typed(text: str) -> str:
     """One event that is named as its ``type`` is."""
-    return data(text, json.loads(text)["type"])
+    value = loads(text.encode())
+    assert isinstance(value, dict)
+    return data(text, str(value["type"]))
