@@ -22,6 +22,10 @@ from workbench.wire.exchange import State
 BATCH = 0.06
 """Seconds between two writes: readers of the file see events that soon, and one transaction holds many."""
 
+SOON, FEW = 0.005, 4
+"""While no more exchanges than these are under way, what is asked and what is over is handed on after so many seconds:
+it outlives the recorder whatever happens next. Of more, that would cost twice the work."""
+
 WATCHED = 20
 """Exchanges at once that somebody may watch: of more, each grows less often, and a thousand cost no more than these."""
 
@@ -76,6 +80,7 @@ class Capture:
         self._skipped = 0
         self._queue = deque[Event]()
         self._wake = threading.Event()
+        self._hurry = threading.Event()
         self._is_closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="recording", daemon=True)
         self._thread.start()
@@ -103,6 +108,7 @@ class Capture:
     def request_done(self, key: int, at: float) -> None:
         """See ``Tap``."""
         self._put(Heard.REQUEST_DONE, key, None, at)
+        self._hand_on()
 
     def answered(self, key: int, response: ResponseHead, at: float) -> None:
         """See ``Tap``."""
@@ -119,15 +125,21 @@ class Capture:
                 self._put(LOST[what], key, counted.lost, at)
         self._put(Heard.ENDED, key, Ended(state, why, dict(passed)), at)
         self._counted.pop(key, None)
+        self._hand_on()
 
     def close(self) -> Tally:
         """Write what waits, close the file and say what became of the exchanges."""
         self._is_closing.set()
+        self._hurry.set()
         self._wake.set()
         self._thread.join()
         tally = self._keeper.close()
         tally.lost += self._skipped
         return tally
+
+    def _hand_on(self) -> None:
+        if len(self._counted) <= FEW and not self._hurry.is_set():
+            self._hurry.set()
 
     def _held(self) -> int:
         return self._taken - self._keeper.released
@@ -155,8 +167,12 @@ class Capture:
         keeper = self._keeper
         while not self._is_closing.is_set():
             self._wake.wait()
-            self._is_closing.wait(AGAIN if keeper.is_failing else self._pause())
+            if keeper.is_failing:
+                self._is_closing.wait(AGAIN)
+            elif not self._is_closing.wait(SOON):
+                self._hurry.wait(self._pause())
             self._wake.clear()
+            self._hurry.clear()
             keeper.take(self._waiting())
             if keeper.is_failing:
                 self._wake.set()

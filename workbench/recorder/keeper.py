@@ -9,9 +9,10 @@ import os
 import re
 import sqlite3
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +29,9 @@ STORAGE = (OSError, sqlite3.Error, SessionFormatError)
 
 
 SECRET_VARIABLE = re.compile(r"(?i)(^|_)(key|token|secret|password|passwd|pat|credentials?)$")
+
+TOGETHER = 32
+"""Exchanges written in one transaction at most: others that write the same file wait for it."""
 
 CUT_OFF = Ended(State.INCOMPLETE, "the recorder was stopped while this was going on")
 
@@ -146,21 +150,48 @@ class Keeper:
             self._recover()
 
     def _write_changed(self) -> None:
-        for key in sorted(self._changed):
-            exchange = self._arriving[key]
-            try:
-                self._write(exchange)
-            except STORAGE:
-                raise
-            except Exception as error:  # a fault of ours: this exchange is lost, the others are not
-                self._trouble(f"exchange {exchange.id} cannot be recorded ({type(error).__name__}: {error})")
-                self._drop(key)
-                self.tally.lost += 1
-                continue
-            del self._changed[key]
-            if exchange.end:
-                self._drop(key)
-            self._recover()
+        for is_new, keys in groupby(sorted(self._changed), self._is_over_and_new):
+            while some := list(islice(keys, TOGETHER if is_new else 1)):
+                if len(some) == 1 or not self._write_together(some):
+                    for key in some:
+                        self._write_changed_one(key)
+
+    def _is_over_and_new(self, key: int) -> bool:
+        exchange = self._arriving[key]
+        return exchange.end is not None and exchange.seq is None
+
+    def _write_together(self, keys: Sequence[int]) -> bool:
+        """Write exchanges that were over before any of them was written, all or none; False for a fault of ours."""
+        try:
+            whole = [self._arriving[key].finished(self._redactor) for key in keys]
+            with self._writer.together():
+                for exchange in whole:
+                    self._writer.append(exchange)
+        except STORAGE:
+            raise
+        except Exception:  # each by itself then, so that one alone is lost
+            return False
+        for key, exchange in zip(keys, whole, strict=True):
+            self.tally.count(exchange)
+            self._drop(key)
+        self._recover()
+        return True
+
+    def _write_changed_one(self, key: int) -> None:
+        exchange = self._arriving[key]
+        try:
+            self._write(exchange)
+        except STORAGE:
+            raise
+        except Exception as error:  # a fault of ours: this exchange is lost, the others are not
+            self._trouble(f"exchange {exchange.id} cannot be recorded ({type(error).__name__}: {error})")
+            self._drop(key)
+            self.tally.lost += 1
+            return
+        del self._changed[key]
+        if exchange.end:
+            self._drop(key)
+        self._recover()
 
     def _fail(self, line: str) -> None:
         if not self.is_failing:

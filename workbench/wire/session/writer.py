@@ -104,7 +104,17 @@ class SessionWriter:
             writers.forget(self._db, writers.file_of(self.path))
 
     @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make one transaction of several calls: all of them are written, or none is."""
+        with self._transaction():
+            yield
+
+    @contextmanager
     def _transaction(self) -> Iterator[None]:
+        is_part = self._db.in_transaction
+        if is_part:
+            yield
+            return
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
