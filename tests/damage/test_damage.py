@@ -62,6 +62,8 @@ ANSWERS = {
     "its own server and date": ({"answer": b"{}", "told": [("server", "a"), ("date", "b")]},
                                 {"answer": b"{}", "told": [("Server", "c")]}, []),
     "cut off": ({"answer": b'{"a": [1, 2]}'}, {"answer": b'{"a": [1', "state": State.ABORTED}, ["truncated"]),
+    "a stream of which nothing went on": ({"answer": b"data: {}\n\n"}, {"answer": b""}, ["truncated"]),
+    "a body where there was none": ({"answer": b""}, {"answer": b"{}"}, ["field added"]),
     "one that was cut off further up": ({"answer": b'{"a"', "state": State.ABORTED},
                                         {"answer": b'{"a"', "state": State.ABORTED}, []),
 }  # fmt: skip

@@ -88,7 +88,9 @@ def _answers(upstream: Decoded, client: Decoded, *, is_passed_on: bool) -> Itera
 def _bodies(upstream: Decoded, client: Decoded, *, is_other: bool, is_passed_on: bool) -> Iterator[Damage]:
     if _is_error(upstream) or _is_error(client):
         yield from _errors(upstream, client)
-    elif bool(upstream.events) != bool(client.events) and upstream.response_text and client.response_text:
+    elif not upstream.response_text or not client.response_text:
+        yield from of_bodies(RESPONSE, upstream.response_text, client.response_text)
+    elif bool(upstream.events) != bool(client.events):
         kind = Kind.STREAM_TO_BODY if upstream.events else Kind.BODY_TO_STREAM
         was = f"{len(upstream.events or client.events):,} events"
         yield Damage(kind, RESPONSE, "", "", was, 1, 0, False, 0)

@@ -75,6 +75,8 @@ def _read(text: bytes) -> _Value | None:
 
 def _unread(before: bytes, after: bytes, *, is_old: bool, is_new: bool) -> Change:
     """What happened to a body of which one side at least is no JSON."""
+    if not before:
+        return Change(Kind.FIELD_ADDED, "", "", words="a body where there was none")
     if before.startswith(after):
         return Change(Kind.TRUNCATED, "", "", words=f"{len(before):,} bytes became {len(after):,}")
     if before.split() == after.split():
