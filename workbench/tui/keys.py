@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.key import Key, readable
-from workbench.tui.livekeys import BREAKS
+from workbench.tui.livekeys import BREAKS, BREAKS_HELD
 from workbench.tui.workkeys import (  # fmt: skip
     ANSWER,
     COMPARE,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ANSWER",
     "BREAKS",
+    "BREAKS_HELD",
     "COMPARE",
     "CONTINUE",
     "CORRECTING",

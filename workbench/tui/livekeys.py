@@ -17,3 +17,6 @@ BREAKS = (
     Key("breaks.pane", "tab,shift+tab", "pane", "pane", "the list, why it is held, its bytes", 10),
     Key("breaks.back", "q,escape,P", "back", "back", "back; what is held stays held", 6),
 )
+
+BREAKS_HELD = frozenset(f"breaks.{name}" for name in ("continue", "edit", "editor", "answer", "drop", "show", "page"))
+"""Ids of those that are for what is held."""

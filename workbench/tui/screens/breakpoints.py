@@ -96,7 +96,9 @@ class BreakpointsScreen(Screen["int | None"]):
 
     def show_keys(self, instead: str = "") -> None:
         """The keys that are of use now, or other words in their place."""
-        self.query_one("#keys", KeyBar).show_keys(() if instead else [keys.OPEN_POINT, *keys.BREAKS], instead)
+        here = self.points.here
+        of_use = [key for key in keys.BREAKS if (here and here.held) or key.id not in keys.BREAKS_HELD]
+        self.query_one("#keys", KeyBar).show_keys(() if instead else [keys.OPEN_POINT, *of_use], instead)
 
     # What is shown.
 
@@ -145,6 +147,8 @@ class BreakpointsScreen(Screen["int | None"]):
             self.why.title(line(" What it breaks on "))
         self.why.show(len(told), told.__getitem__)
         key = here.key if here else None
+        if self._writing is None:
+            self.show_keys()
         if key != self._shown:
             self._shown = key
             self._show_body(held)
@@ -154,7 +158,8 @@ class BreakpointsScreen(Screen["int | None"]):
         if kind in KINDS:
             sides = " and ".join(f"the {side}" for side in ("request", "response") if side in KINDS[kind].sides)
             rules = [rule for wanted in KINDS[kind].rules.values() for rule in wanted]
-            said = (f"{KINDS[kind].says}.", f"Asked of {sides}, before it is passed on.", f"Rules: {', '.join(rules)}")
+            named = ", ".join(f"{rule}*" if rule.endswith(".") else rule for rule in rules)
+            said = (f"{KINDS[kind].says}.", f"Asked of {sides}, before it is passed on.", f"Rules: {named}")
         elif kind == FILTER:
             said = ("A filter, as & in the session: tool:bash, status:4xx, text~word, rule:closure, and not.",)
         return [piece for words in said for piece in wrap(words, self.why.text_width, "muted")]
@@ -171,10 +176,12 @@ class BreakpointsScreen(Screen["int | None"]):
         with suppress(WorkbenchError):
             index = JsonIndex(body)
             spans = [span for why in held.reasons if why.pointer and (span := index.span(why.pointer))]
-        sides = "request body" if held.side == REQUEST else "answer so far"
-        self.body.title(line(f" Held · {sides} · {count(len(body), 'byte')} "))
+        told = "request body" if held.side == REQUEST else "answer"
+        left = f", all but the first {held.sent:,} wait" if held.sent else ""
+        self.body.title(line(f" Held · {told} · {count(len(body), 'byte')}{left} "))
         self.body.show(body, (Marked("broken", tuple(sorted(spans))),), "it has no body")
-        self.body.mark_range(tuple(spans[:1]))
+        waits = ((held.sent, len(body)),) if 0 < held.sent < len(body) else ()
+        self.body.mark_range(tuple(spans[:1]) or waits)
 
     def _read(self, held: Held, remote: Remote) -> None:
         self.post_message(BodyCame(held, remote.body(held.id)))
@@ -308,30 +315,32 @@ class BreakpointsScreen(Screen["int | None"]):
         self.pausing.decide(held, lambda remote: remote.edit(held.id, body))
 
     def _edit_outside(self, held: Held, body: bytes) -> None:
+        """What has not left yet, in the person's own editor."""
         from workbench.tui.editor import edited_outside
         from workbench.tui.models.tokens import is_json
 
         try:
-            made = edited_outside(self.app, body, ".json" if is_json(body) else ".txt")
+            made = edited_outside(self.app, body[held.sent :], ".json" if is_json(body) else ".txt")
         except WorkbenchError as error:
             self._refuse(str(error))
             return
         if made is None:
             self._refuse("nothing was changed: it is still held")
         else:
-            self._pass(held, made)
+            self._pass(held, body[: held.sent] + made)
 
     def _edit_answer(self, held: Held, body: bytes) -> None:
-        """In place, where it is text."""
+        """What has not left yet, in place, where it is text."""
         from workbench.tui.models.ways import is_plain
 
-        text = from_bytes(body)
+        text = from_bytes(body[held.sent :])
         if self._writing:
             return
         if len(body) > MOST_IN_PLACE or b"\r" in body or not is_plain(text):
             self._refuse("it cannot be edited here: E opens your editor")
             return
-        writing = Writing(text, "what the client gets instead", is_line=False, id="writing")
+        what = "the rest of the answer" if held.sent else "the answer"
+        writing = Writing(text, f"{what}, as the client is to get it", is_line=False, id="writing")
         self._writing = writing, held, body
         self.mount(writing, after=self.body)
         self.add_class("-writing")
@@ -341,7 +350,7 @@ class BreakpointsScreen(Screen["int | None"]):
     def on_writing_taken(self, message: Writing.Taken) -> None:
         if self._writing:
             _, held, body = self._writing
-            made = message.text.encode("utf-8", "surrogateescape")
+            made = body[: held.sent] + message.text.encode("utf-8", "surrogateescape")
             self._end_writing()
             if made == body:
                 self._refuse("nothing was changed: it is still held")

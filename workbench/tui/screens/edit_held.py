@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session import SessionScreen
     from workbench.workspace import Node, Workspace
 
+WAYS = "s passes on what is made of it · q leaves it held"
+
 Pass = Callable[[bytes], None]
 
 
@@ -42,13 +44,13 @@ class EditHeldScreen(EditScreen):
         self._words, self._style = "", "muted"
 
     def on_mount(self) -> None:
-        self.say("s passes on what is made of it · q leaves it held")
+        self.say("")
         self.set_interval(1.0, self._tick)
 
     def say(self, words: str, style: str = "muted") -> None:
         self._words, self._style = words, style
         waits = pauses.patience(self._held, now())
-        told = f"{pauses.SIGN} held · {waits.text}" + (f" · {words}" if words else "")
+        told = f"{pauses.SIGN} held · {waits.text} · {words or WAYS}"
         super().say(told, style if words and style != "muted" else waits.style)
 
     def _tick(self) -> None:

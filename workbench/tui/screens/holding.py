@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from workbench.tui import keys
 from workbench.tui.lines import Line, Span
 from workbench.tui.models import pauses
+from workbench.tui.models.pauses import Held
 from workbench.tui.safetext import visible
 from workbench.tui.screens.follow import Follower
 from workbench.tui.service import Listed, SessionGrew
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 SECONDS = 12.0
 """How long it is said that something is held; the header says it as long as it is."""
+
+LISTED_IN = 0.3
+"""Seconds in which what is held is in the list of the session, and has a number."""
 
 
 class Holding(Follower):
@@ -48,7 +53,7 @@ class Holding(Follower):
 
             self.pausing = Pausing(self._path, self.post_message)
             self.pausing.start()
-        elif not is_live and self.pausing and not self.pausing.held:
+        elif not is_live and self.pausing and not self.pausing.recorders:
             self.pausing.stop()
             self.pausing = None
 
@@ -57,11 +62,9 @@ class Holding(Follower):
             self.pausing.stop()
 
     def on_pauses_changed(self, message: PausesChanged) -> None:
-        is_listed = self._breaking is not None and self._breaking.is_current
-        if (held := message.came) and not is_listed:
-            title = f"{pauses.SIGN} {pauses.named(held, self.number_of(held.exchange))} is held: {held.why}"
-            words = visible(pauses.announced(held, self._key))
-            self.notify(words, title=visible(title), severity="warning", timeout=SECONDS, markup=False)
+        if held := message.came:
+            wait = LISTED_IN if self.index_of(held.exchange) is None else 0.0
+            self.set_timer(wait, partial(self._announce, held))
         if held := message.ended:
             name = pauses.named(held, self.number_of(held.exchange))
             self.notify(visible(f"{name} is held no longer: {message.how}"), markup=False)
@@ -71,6 +74,15 @@ class Holding(Follower):
         self._show_headline()
         if self._breaking and self._breaking.is_attached:
             self._breaking.refresh_pauses()
+
+    def _announce(self, held: Held) -> None:
+        """Say that something is held, unless the person looks at the list of it."""
+        is_listed = self._breaking is not None and self._breaking.is_current
+        if is_listed or self.pausing is None or held not in self.pausing.held:
+            return
+        title = f"{pauses.SIGN} {pauses.named(held, self.number_of(held.exchange))} is held: {held.why}"
+        words = visible(pauses.announced(held, self._key))
+        self.notify(words, title=visible(title), severity="warning", timeout=SECONDS, markup=False)
 
     def on_pausing_trouble(self, message: PausingTrouble) -> None:
         self.notify(visible(message.text), title="breakpoints", severity="warning", markup=False)
