@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-
-import pytest
 
 from tests.tui.driving import Driver, showing, until
 from workbench import resources
@@ -55,6 +54,10 @@ async def comparing(driver: Driver, *more: str) -> ComparingScreen:
     return screen
 
 
+def _tells(driver: Driver, told: str) -> bool:
+    return told in driver.text
+
+
 async def test_two_places_open_at_the_first_divergence_and_n_goes_through_all() -> None:
     async with showing(behind_a_gateway(), size=(160, 45)) as driver:
         screen = await comparing(driver)
@@ -79,12 +82,7 @@ async def test_two_places_open_at_the_first_divergence_and_n_goes_through_all() 
         assert (screen.damage.side, str(screen.damage.kind)) == kinds[-1]
         await driver.press("[")
         assert "nothing: both sides are the same, byte for byte" in driver.text
-
-
-async def test_enter_shows_the_bytes_in_the_session() -> None:
-    async with showing(behind_a_gateway()) as driver:
-        await comparing(driver)
-        await driver.press("enter")
+        await driver.press("]", "enter")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen))
         await driver.shows(2)
         assert driver.screen.wire.side == "request"
@@ -106,21 +104,15 @@ async def test_an_exchange_is_compared_with_another_one_that_is_picked() -> None
         assert {place.side for place in screen.beside.places} == {"request", "response"}
 
 
-@pytest.mark.parametrize(
-    ("number", "told"), [("", "= the same, byte for byte"), ("#9", "it has no exchange 9")], ids=["all of it", "none"]
-)
-async def test_a_session_is_compared_with_another_file(number: str, told: str, tmp_path: Path) -> None:
+async def test_a_session_is_compared_with_another_file(tmp_path: Path) -> None:
     session = open_input(str(resources.folder("sessions") / "anthropic-tool-loop.jsonl"))
     store.save([session.exchange(n) for n in range(len(session))], tmp_path / "other.jsonl")
     async with showing(session, size=(120, 40)) as driver:
-        await driver.press("D")
-        await until(driver.pilot, lambda: isinstance(driver.app.screen, OtherScreen))
-        other = driver.app.screen
-        assert isinstance(other, OtherScreen)
-        other.put("other", f"{tmp_path / 'other.jsonl'}{number}")
-        await driver.press("enter")
-        await until(driver.pilot, lambda: isinstance(driver.app.screen, ComparingScreen))
-        screen = driver.app.screen
-        assert isinstance(screen, ComparingScreen)
-        await until(driver.pilot, lambda: screen.is_over)
-        await until(driver.pilot, lambda: told in driver.text)
+        for key, number, told in (("D", "", "= the same, byte for byte"), ("o", "#9", "it has no exchange 9")):
+            await driver.press(key)
+            await until(driver.pilot, lambda: isinstance(driver.app.screen, OtherScreen))
+            other = driver.app.screen
+            assert isinstance(other, OtherScreen)
+            other.put("other", f"{tmp_path / 'other.jsonl'}{number}")
+            await driver.press("enter")
+            await until(driver.pilot, partial(_tells, driver, told))

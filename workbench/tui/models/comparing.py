@@ -6,10 +6,9 @@ is compared with. Of one turn at two places the request went from left to right,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlsplit
 
 from workbench.differences import compare
 from workbench.differences.wire import align, common
@@ -42,7 +41,8 @@ LEAST_COLUMN = 40
 MOST_ROWS = 2000
 """Ranges, or events, that are shown of one side."""
 
-OF_A_CONNECTION = frozenset(("connection", "content-length", "date", "host", "keep-alive", "transfer-encoding"))
+LINE = "/line"
+"""Where method, path and query of a request stand."""
 
 
 class Pairing(NamedTuple):
@@ -204,39 +204,38 @@ def damage_body(damage: Damage, turn: Turn, pairing: Pairing, width: int) -> lis
 # Both sides.
 
 
-def places(before: Decoded, after: Decoded, *, are_places: bool = False) -> tuple[Place, ...]:
+def places(before: Decoded, after: Decoded, damages: Sequence[Damage]) -> tuple[Place, ...]:
     """Everything in which two exchanges differ, the requests first; of streams event by event.
 
     Args:
-        are_places: of one traffic: each is sent to a host of its own.
+        damages: what happened between them: of what stands around the bodies only that is shown.
     """
-    return (*_requests(before, after, are_places=are_places), *_answers(before, after))
+    named = {where for damage in damages for where in (damage.at, damage.was)}
+    return (*_requests(before, after, named), *_answers(before, after, named))
 
 
-def _requests(before: Decoded, after: Decoded, *, are_places: bool) -> Iterator[Place]:
+def _requests(before: Decoded, after: Decoded, named: Set[str]) -> Iterator[Place]:
     asked, asks = before.exchange.request, after.exchange.request
     if asked is None or asks is None:
         return
-    left, right = (f"{http.method} {_meant(http.url, are_places=are_places)}" for http in (asked, asks))
-    if left != right:
-        yield Place(REQUEST, _differing("line", left, right), at="/path")
-    yield from _headers(REQUEST, asked.headers, asks.headers)
+    if any(map(_is_of_line, named)):
+        yield Place(REQUEST, _differing("line", *(f"{http.method} {http.url}" for http in (asked, asks))), at=LINE)
+    yield from _headers(REQUEST, asked.headers, asks.headers, named)
     yield from _ranges(REQUEST, before.request_text, after.request_text)
 
 
-def _meant(url: str, *, are_places: bool) -> str:
-    parts = urlsplit(url) if are_places else None
-    return parts._replace(scheme="", netloc="").geturl() if parts else url
+def _is_of_line(where: str) -> bool:
+    return where.startswith(("/method", "/path", "/query"))
 
 
-def _answers(before: Decoded, after: Decoded) -> Iterator[Place]:
+def _answers(before: Decoded, after: Decoded, named: Set[str]) -> Iterator[Place]:
     old, new = before.exchange.response, after.exchange.response
     if old is None or new is None:
         if old or new:
             left, right = (Said(f"status {http.status}" if http else "none was recorded") for http in (old, new))
             yield Place(RESPONSE, Row("answer", left, right))
         return
-    yield from _headers(RESPONSE, old.headers, new.headers)
+    yield from _headers(RESPONSE, old.headers, new.headers, named)
     for row in send_answer.beside(before, after).rows:
         if not row.is_same and row.kind != "bytes":
             yield Place(RESPONSE, row, at="/status" if row.kind == "status" else "")
@@ -246,10 +245,10 @@ def _answers(before: Decoded, after: Decoded) -> Iterator[Place]:
         yield from _ranges(RESPONSE, before.response_text, after.response_text)
 
 
-def _headers(side: str, before: Headers, after: Headers) -> Iterator[Place]:
+def _headers(side: str, before: Headers, after: Headers, named: Set[str]) -> Iterator[Place]:
     olds, news = ({name.lower(): value for name, value in headers} for headers in (before, after))
     for name in dict.fromkeys((*olds, *news)):
-        if name not in OF_A_CONNECTION and olds.get(name) != news.get(name):
+        if f"/headers/{name}" in named and olds.get(name) != news.get(name):
             yield Place(side, _differing(f"header {name}", olds.get(name), news.get(name)), at=f"/headers/{name}")
 
 
@@ -317,7 +316,8 @@ def _differing(kind: str, before: str | None, after: str | None) -> Row:
 def place_of(damage: Damage, found: Sequence[Place], turn: Turn) -> int | None:
     """Where a damage is seen: what is called as it is, else the range nearest to its first byte; None for nowhere."""
     mine = [(n, place) for n, place in enumerate(found) if place.side == damage.side]
-    named = next((n for n, place in mine if place.at and place.at in (damage.at, damage.was)), None)
+    wanted = {LINE if _is_of_line(where) else where for where in (damage.at, damage.was)}
+    named = next((n for n, place in mine if place.at in wanted - {""}), None)
     if named is not None:
         return named
     goes_right = turn.goes_right(damage)

@@ -244,7 +244,7 @@ class ComparingScreen(Screen["Spot | None"]):
     def _look(self, source: Source, turn: Turn) -> Job:
         def job(inspector: Inspector) -> Answer:
             before, after = source.both(inspector, turn)
-            found = comparing.places(before, after, are_places=bool(turn.outer)) if before and after else ()
+            found = comparing.places(before, after, turn.damages) if before and after else ()
             return Answer(lambda: self._looked(turn, (before, after), found))
 
         return job

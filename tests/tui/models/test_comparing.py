@@ -1,0 +1,83 @@
+"""Lines of the Compare screen."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.damage import Damage, Kind, between
+from workbench.decode import Decoded
+from workbench.tui.lines import plain
+from workbench.tui.models import comparing
+from workbench.tui.models.comparing import REQUEST, RESPONSE, Pairing, Turn
+from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
+
+HOPS = Pairing("client", "upstream", are_places=True)
+DROPPED = Damage(Kind.FIELD_DROPPED, REQUEST, "/a", "/a", "it was 1", 3, 12, False, 14, ("/b",))
+ORDER = Damage(Kind.KEY_ORDER, REQUEST, "", "", "", 1, 4, True, 4)
+
+
+def decoded(index: int, path: str, body: bytes, answer: bytes, *headers: tuple[str, str]) -> Decoded:
+    request = HttpRequest("POST", f"https://{index}.example{path}", Headers(headers), Body(body))
+    return Decoded(index, Exchange(str(index), request, HttpResponse(200, Headers(headers), Body(answer))))
+
+
+@pytest.mark.parametrize(
+    ("turns", "told"),
+    [
+        ([], "there is nothing to compare"),
+        ([Turn(0, 1)], "= the same, byte for byte"),
+        ([Turn(0, 1), Turn(2, 3, (ORDER,))], "= first divergence: key order · the meaning is the same"),
+        ([Turn(0, 1, (DROPPED, ORDER))], "≠ first divergence: field dropped · request /a, byte 12"),
+        ([Turn(0, 1), Turn(4, None)], "≠ first divergence: exchange 5 was seen in client alone"),
+        ([Turn(None, 4)], "≠ first divergence: exchange 5 was seen in upstream alone"),
+    ],
+)
+def test_the_headline_says_where_they_part_first(turns: list[Turn], told: str) -> None:
+    title, verdict = comparing.headline(HOPS, turns, is_over=True)
+    assert plain(title).startswith(" client → upstream")
+    assert plain(verdict).strip().startswith(told)
+
+
+def test_a_change_is_told_with_its_bytes_on_either_side() -> None:
+    """A request goes from left to right, the answer back."""
+    turn = Turn(0, 1, (DROPPED,), outer="before")
+    told = [plain(made).strip() for made in comparing.damage_body(DROPPED, turn, HOPS, 70)]
+    assert told == [
+        "it was 1",
+        "it means something else now",
+        "first at byte 14 in client · byte 12 in upstream",
+        "also at /b and 1 more",
+    ]
+    answer = Damage(Kind.FIELD_DROPPED, RESPONSE, "/a", "/a", "", 1, 12, False, 14)
+    assert "byte 12 in client · byte 14 in upstream" in plain(comparing.damage_body(answer, turn, HOPS, 70)[-1])
+    assert plain(comparing.turn_line(turn._replace(tries=(1, 2)), HOPS)) == "≠ 1 – 2  field dropped · 2 tries"
+
+
+def test_every_change_has_its_place_on_both_sides() -> None:
+    before = decoded(
+        0, "/v1/chat/completions?a=1", b'{"model":"m","top_k":7,"messages":[]}', b"yes", ("x-request-id", "1")
+    )
+    after = decoded(1, "/v1/chat/completions", b'{"model":"m","messages":[]}', b"no", ("authorization", "k"))
+    damages = between(before, after)
+    found = comparing.places(before, after, damages)
+    turn = Turn(0, 1, damages, outer="before")
+    at = {damage: comparing.place_of(damage, found, turn) for damage in damages}
+    seen = {(damage.kind, damage.side): found[where].row.kind for damage, where in at.items() if where is not None}
+    assert seen[Kind.QUERY_CHANGED, REQUEST] == "line"
+    assert seen[Kind.FIELD_DROPPED, REQUEST] == "bytes"
+    assert seen[Kind.HEADER_ADDED, REQUEST] == "header authorization"
+    assert len(seen) == len(damages)
+    dropped = next(place for place in found if place.row.kind == "bytes")
+    assert dropped.row.before and dropped.row.after
+    start, end = dropped.row.before.marked
+    assert "top_k" in dropped.row.before.text[start:end] and "top_k" not in dropped.row.after.text
+
+
+def test_sides_stand_beside_one_another_where_there_is_room() -> None:
+    before, after = (decoded(n, "/v1", b'{"a":%d}' % n, b"") for n in range(2))
+    turn = Turn(0, 1, between(before, after), outer="before")
+    (place,) = comparing.places(before, after, turn.damages)
+    assert [" │ " in plain(made) for made in comparing.place_body(place, 100)] == [True]
+    assert [plain(made).split()[0] for made in comparing.place_body(place, 60)] == ["-", "+"]
+    heads = [plain(comparing.columns(HOPS, turn, (before, after), width)) for width in (100, 60)]
+    assert [" │ " in head for head in heads] == [True, False] and heads[1].startswith("- client, exchange 1")
