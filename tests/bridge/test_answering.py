@@ -116,3 +116,17 @@ def test_an_answer_that_breaks_off_ends_without_an_end(cut):
     assert b"message_stop" not in said
     status, said = one.ask("/v1/messages", blocks(), cut=cut)
     assert status == 502 or json.loads(said)
+
+
+@pytest.mark.parametrize("query", ["?alt=sse", ""])
+def test_a_stream_of_gemini_is_events_or_one_array(query):
+    one = bench("deepseek", "openai-chat", model="deepseek-v4-flash")
+    asked = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
+    status, said = one.ask(f"/v1beta/models/g:streamGenerateContent{query}", asked)
+    assert status == 200 and one.sent["stream"] is True
+    if query:
+        assert said.startswith(b"data: ") and one.answer.head.headers[0][1] == "text/event-stream"
+    else:
+        parts = [p for chunk in json.loads(said) for p in chunk["candidates"][0]["content"]["parts"]]
+        assert parts[-1]["text"] in ("", "You said: hi")
+        assert one.answer.head.headers[0] == ("content-type", "application/json")

@@ -156,7 +156,7 @@ def test_what_is_spoken_already_passes_unchanged():
     heard = path.heard
     for before, after in zip(heard.at("client"), heard.at("upstream"), strict=True):
         assert heard.asked[before] == heard.asked[after] and heard.said[before] == heard.said[after]
-        assert heard.ends[after][1].startswith("note: passes unchanged")
+        assert heard.ends[after][1].startswith("passed: unchanged")
 
 
 @pytest.mark.parametrize(

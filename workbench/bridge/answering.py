@@ -18,13 +18,14 @@ from workbench.conversion.streaming import StreamConversion
 from workbench.decode import Decoded
 from workbench.ir import ModelResponse, Part, ToolCallIR
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse, State
+from workbench.wire.stream import read_stream
 
 _CARRIED = (
     "retry-after", "retry-after-ms", "x-should-retry", "request-id", "x-request-id", "x-workbench-relay", "date",
 )  # fmt: skip
 """Headers of an answer that mean the same in every protocol."""
 
-_STREAM = "text/event-stream"
+_STREAM, _JSON = "text/event-stream", "application/json"
 _STREAMS = (_STREAM, "application/x-ndjson", "application/vnd.amazon.eventstream", "application/stream+json")
 
 
@@ -71,7 +72,8 @@ class Answer:
         """The answer is a stream, and can be read as it comes."""
         kind = (self._headers.get("content-type") or "").partition(";")[0].strip().lower()
         is_coded = (self._headers.get("content-encoding") or "identity").lower() != "identity"
-        return self._status < 300 and kind in _STREAMS and not is_coded and not self._turn.parser
+        is_whole = bool(self._turn.parser) or self._turn.is_array
+        return self._status < 300 and kind in _STREAMS and not is_coded and not is_whole
 
     @property
     def response(self) -> ModelResponse:
@@ -119,8 +121,8 @@ class Answer:
         ids = {given.get(name, name): old for name, old in own.items()}
         self._told(made.ids, made.losses)
         self._keep(said, response, ids)
-        self.head = self._head(_STREAM if turn.is_stream else made.content_type)
-        return made.body
+        self.head = self._head(_STREAM if turn.is_stream and not turn.is_array else _JSON)
+        return _array(made.body) if turn.is_array else made.body
 
     def _told(self, ids: Mapping[str, str | None], losses: Sequence[Loss]) -> None:
         turn = self._turn
@@ -150,7 +152,7 @@ class Answer:
         """An error, or what nobody can read, in the client's words and with the upstream's status."""
         turn = self._turn
         status = self._status if self._status >= 400 else 502
-        self.head = self._head("application/json", status)
+        self.head = self._head(_JSON, status)
         if response is not None and response.error:
             self.changes.append(Change(CONVERSION, f"the error from {turn.spoken} to {turn.client}"))
             return elsewhere.error_body(turn.client, status, "", response.error)
@@ -162,6 +164,12 @@ class Answer:
     def _head(self, content_type: str, status: int = 0) -> Head:
         carried = [(name, value) for name, value in self._headers if name.lower() in _CARRIED]
         return Head(status or self._status, (("content-type", content_type), *carried))
+
+
+def _array(body: bytes) -> bytes:
+    """The data of events as one JSON array."""
+    data = (event.data for event in read_stream(body).events)
+    return b"[%s]" % b",\r\n".join(each for each in data if each)
 
 
 def _calls(response: ModelResponse) -> list[ToolCallIR]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from workbench import adapters, textcalls
 from workbench.bridge import elsewhere
-from workbench.bridge.changes import CALL, CONVERSION, CORRECTION, LOSS, MODEL, NOTE, Change
+from workbench.bridge.changes import CALL, CONVERSION, CORRECTION, LOSS, MODEL, NOTE, PASSED, Change
 from workbench.bridge.keys import keyed
 from workbench.bridge.memory import Memory
 from workbench.bridge.restoring import restored
@@ -95,6 +95,7 @@ class Turn:
         parser: text format in which the upstream's model writes calls, "" for none.
         tools: what the client declares.
         context: fingerprint of what the answer follows.
+        is_array: the stream that the client asks for is one JSON array, and no events.
     """
 
     client: str
@@ -106,6 +107,7 @@ class Turn:
     parser: str = ""
     tools: tuple[ToolDef, ...] = ()
     context: str = ""
+    is_array: bool = False
 
 
 def asked(http: HttpRequest, upstream: Upstream, rules: Rules, memory: Memory) -> Turn | Reply:
@@ -136,7 +138,7 @@ def _beside(http: HttpRequest, upstream: Upstream, rules: Rules) -> Turn | Reply
     if client != rules.spoken and not {client, rules.spoken} <= chat:
         status, body = elsewhere.refusal(http.url, client, rules.spoken)
         return Reply(status, body, (Change(NOTE, f"answered here: the upstream speaks {rules.spoken}"),))
-    return _passed(http, client, upstream, rules, "passes unchanged: it asks no model")
+    return _passed(http, client, upstream, rules, "unchanged, since it asks no model")
 
 
 def _passed(http: HttpRequest, client: str, upstream: Upstream, rules: Rules, why: str) -> Turn:
@@ -146,7 +148,7 @@ def _passed(http: HttpRequest, client: str, upstream: Upstream, rules: Rules, wh
     own = keyed(Outgoing(target, request, rules.spoken), http.headers, "", rules.environ)
     is_own = bool(target.headers) or own.note.startswith("the key is")
     headers = own.headers if is_own else http.headers
-    changes = [Change(NOTE, why), *([Change(NOTE, own.note)] if is_own and own.note else [])]
+    changes = [Change(PASSED, why), *([Change(NOTE, own.note)] if is_own and own.note else [])]
     return Turn(client, rules.spoken, replace(request, headers=headers), tuple(changes), is_plain=True)
 
 
@@ -160,7 +162,7 @@ def _translated(
     parser = value_of(decided, PARSER) or ""
     is_same = client == spoken
     if is_same and not any(each.is_on for each in decided) and model == (request.model or ""):
-        return _passed(http, client, upstream, rules, f"passes unchanged: it is in {spoken} already")
+        return _passed(http, client, upstream, rules, f"unchanged, since it is in {spoken} already")
     contract = _contract(upstream, spoken, model)
     back = restored(request, memory, lambda part: _is_wanted(part, contract, decided))
     changes = [Change(CONVERSION, f"from {client} to {spoken}")] if not is_same else []
@@ -187,6 +189,7 @@ def _translated(
         parser=parser,
         tools=request.tools,
         context=back.context,
+        is_array=request.stream and client == "gemini" and "alt=sse" not in http.url,
     )
 
 

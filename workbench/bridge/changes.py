@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 CONVERSION, LOSS, REASONING, HANDLE, ID = "conversion", "loss", "reasoning", "handle", "id"
 CORRECTION, MODEL, CALL, NOTE = "correction", "model", "text call", "note"
+PASSED = "passed"
 
 _MOST_LINES = 60
 """Lines of one exchange that are filed: an agent's history loses the same things over and over."""

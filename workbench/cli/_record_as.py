@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli import _correcting
+from workbench.cli import _correcting, _output
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -97,10 +97,13 @@ def start(
     )
 
 
-def changed(summary: Mapping[str, object]) -> str:
-    """What was changed, in a line; "" for nothing, or where nothing could be."""
+def changed(summary: Mapping[str, object], spoken: str) -> Iterator[str]:
+    """What was changed, and what was not, for people."""
     changes = summary.get("changes")
-    if not isinstance(changes, Mapping) or not changes:
-        return ""
-    counts = ", ".join(f"{kind} {count:,}" for kind, count in sorted(changes.items()))
-    return f"changed on the way: {counts}; each is in the note of its exchange (workbench show)"
+    counts = dict(changes) if isinstance(changes, Mapping) else {}
+    passed = counts.pop("passed", 0)
+    if counts:
+        told = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
+        yield f"changed on the way: {told}; each is in the note of its exchange (workbench show)"
+    if passed:
+        yield f"{_output.number(passed, 'request')} passed unchanged: {spoken} (--as) is what the upstream speaks"

@@ -206,7 +206,7 @@ def _summarize(recording: Recording, args: argparse.Namespace) -> None:
         return
     states = ", ".join(f"{summary[state]:,} {state}" for state in ("aborted", "incomplete", "lost") if summary[state])
     count = _output.number(summary["exchanges"], "exchange") + (f" ({states})" if states else "")
-    if line := _record_as.changed(summary):
+    for line in _record_as.changed(summary, args.spoken):
         _say(line)
     if summary["exchanges"]:
         _say(f"{count} in {out}")
