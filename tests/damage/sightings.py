@@ -119,4 +119,4 @@ def timed(body: bytes, gaps: Iterable[float], **facts: Any) -> Decoded:
     for end, gap in zip(ends, gaps, strict=False):
         at += gap
         chunks.append(Chunk(end, at))
-    return seen(answer=body, url=MESSAGES, chunks=tuple(chunks), **facts)
+    return seen(answer=body, chunks=tuple(chunks), **{"url": MESSAGES, **facts})

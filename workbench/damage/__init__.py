@@ -13,7 +13,7 @@ from workbench.damage import _around
 from workbench.damage._said import of_said
 from workbench.damage.bodies import of_bodies
 from workbench.damage.kinds import Damage, Kind
-from workbench.damage.streams import of_streams
+from workbench.damage.streams import held_back, of_streams
 from workbench.decode import REQUEST, RESPONSE, Decoded
 
 __all__ = ["Damage", "Kind", "across", "between"]
@@ -97,6 +97,7 @@ def _bodies(upstream: Decoded, client: Decoded, *, is_other: bool, is_passed_on:
         yield from of_said(RESPONSE, upstream, client)
     elif is_other:
         yield from of_said(RESPONSE, upstream, client)
+        yield from held_back(upstream, client) if upstream.events and is_passed_on else ()
     elif upstream.events:
         yield from _cut(upstream, client, of_streams(upstream, client, timed=is_passed_on))
     else:

@@ -36,10 +36,17 @@ def of_streams(upstream: Decoded, client: Decoded, *, timed: bool = True) -> lis
         return []
     old, new = Folded(upstream), Folded(client)
     found = [] if is_same else _Streams(old, new).found
-    late = held(old, new) if timed else None
-    if late:
-        found.append(Change(Kind.BUFFERED, "", "", words=late.words, is_same_meaning=True))
-    return grouped(RESPONSE, found, _Offsets(old, new))
+    return [*grouped(RESPONSE, found, _Offsets(old, new)), *(_late(old, new) if timed else ())]
+
+
+def held_back(upstream: Decoded, client: Decoded) -> list[Damage]:
+    """That a stream was held back, whatever else became of it, in any two protocols."""
+    return _late(Folded(upstream), Folded(client))
+
+
+def _late(upstream: Folded, client: Folded) -> list[Damage]:
+    found = held(upstream, client)
+    return [Damage(Kind.BUFFERED, RESPONSE, "", "", found.words, is_same_meaning=True)] if found else []
 
 
 class _Offsets:
@@ -53,8 +60,6 @@ class _Offsets:
         """Of the first bytes that differ."""
         if change.bytes:
             return change.bytes
-        if change.kind is Kind.BUFFERED:
-            return None, None
         return self._at(self._old, change.was), self._at(self._new, change.at)
 
     def _at(self, stream: Folded, pointer: str) -> int | None:
