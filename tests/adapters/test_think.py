@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.adapters._think import split
+from workbench.adapters._think import Splitter, split
 
 CASES: list[tuple[str, list[tuple[str, str]]]] = [
     ("plain", [("text", "plain")]),
@@ -52,6 +52,25 @@ def test_pieces_are_in_order_and_nothing_but_tags_and_space_is_left_out(text: st
     for tag in ("<think>", "</think>", "<mm:think>", "</mm:think>"):
         left = left.replace(tag, "")
     assert not left.strip()
+
+
+TAGGED = st.lists(st.sampled_from(["<think>", "</think>", "<mm:think>", "<thi", "\n", " ", "a", "b<"]), max_size=9)
+
+
+@given(TAGGED.map("".join), st.integers(1, 5))
+def test_a_text_that_arrives_is_split_as_the_whole_is(text: str, size: int) -> None:
+    """But where its first tag ends what had no beginning: by then the text before it has left as text."""
+    splitter, found = Splitter(), list[tuple[bool, str]]()
+    pieces = [text[n : n + size] for n in range(0, len(text), size)]
+    for is_reasoning, piece in (*(p for t in pieces for p in splitter.feed(t)), *splitter.close()):
+        if found and found[-1][0] is is_reasoning:
+            found[-1] = (is_reasoning, found[-1][1] + piece)
+        else:
+            found.append((is_reasoning, piece))
+    whole = [(piece.is_reasoning, text[piece.start : piece.end]) for piece in split(text)]
+    is_late = bool(whole) and whole[0][0] and not text.lstrip().startswith(("<think>", "<mm:think>"))
+    said = [piece for piece in found if any(piece)]
+    assert said == [piece for piece in whole if any(piece)] or (is_late and said == [(False, text)])
 
 
 def test_many_blocks_take_linear_time() -> None:

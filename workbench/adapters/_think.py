@@ -95,7 +95,10 @@ class Splitter:
         self._sent = 0
 
     def feed(self, text: str) -> list[tuple[bool, str]]:
-        """(is it reasoning, its text) of what can be told now; neighbours of one kind are one piece."""
+        """(is it reasoning, its text) of what can be told now; neighbours of one kind are one piece.
+
+        An empty text stands between two pieces of reasoning that are not one.
+        """
         self._text += text
         found = list[tuple[bool, str]]()
         while self._state(found):
@@ -113,13 +116,19 @@ class Splitter:
         pieces = split(whole)
         if any(piece.is_reasoning and piece.start < self._sent for piece in pieces):
             return [(False, whole[self._sent :])]
-        return [(p.is_reasoning, whole[max(p.start, self._sent) : p.end]) for p in pieces if p.end > self._sent]
+        found = list[tuple[bool, str]]()
+        for piece in pieces:
+            if piece.is_reasoning and found:
+                found.append((False, ""))
+            if piece.is_reasoning or piece.end > self._sent:
+                found.append((piece.is_reasoning, whole[max(piece.start, self._sent) : piece.end]))
+        return found
 
     def _leading(self, found: list[tuple[bool, str]]) -> bool:
         """Nothing has come but what may be a tag at the beginning."""
         opened = _LEADING.match(self._text)
         if opened:
-            self._enter(opened)
+            self._enter(opened, found)
         elif _may_open(self._text.lstrip()):
             return False
         else:
@@ -160,7 +169,7 @@ class Splitter:
         opened = _LEADING.match(self._text)
         if opened:
             found.append((False, ""))
-            self._enter(opened)
+            self._enter(opened, found)
         elif _may_open(self._text.lstrip()):
             return False
         else:
@@ -176,10 +185,11 @@ class Splitter:
         if opened:
             tag = _LEADING.match(self._text)
             assert tag is not None
-            self._enter(tag)
+            self._enter(tag, found)
         return opened is not None
 
-    def _enter(self, opened: re.Match[str]) -> None:
+    def _enter(self, opened: re.Match[str], found: list[tuple[bool, str]]) -> None:
+        found.append((True, ""))
         self._end = f"</{opened[1]}>"
         self._text = self._text[opened.end() :]
         self._state = self._inside
@@ -198,5 +208,7 @@ def _may_open(text: str) -> bool:
 
 def _safe(text: str) -> int:
     """Where the last piece of a text begins that may go on to be a tag; its end where none does."""
+    if "<" not in text and not text.endswith("\n"):
+        return len(text)
     tail = range(max(len(text) - max(map(len, _TAGS)), 0), len(text))
     return next((n for n in tail if any(tag.startswith(text[n:]) for tag in _TAGS)), len(text))

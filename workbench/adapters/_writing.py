@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from workbench.adapters import StreamWriter
 from workbench.ir import ModelResponse, Part, Reasoning, Text, ToolCallIR
 from workbench.wire.jsontext import dumps
 
+Cut = Callable[[str], Iterable[str]]
+"""Cuts a string into the pieces in which it is written."""
 
-def write_stream(writer: StreamWriter, response: ModelResponse) -> bytes:
-    """The stream of an answer in normal form; one piece for each string."""
+
+def write_stream(writer: StreamWriter, response: ModelResponse, cut: Cut = lambda text: (text,)) -> bytes:
+    """The stream of an answer in normal form; one piece for each string, or as many as it is cut into."""
     pieces = []
     if response.messages or not response.error:
         pieces.append(writer.start(response))
     for number, message in enumerate(response.messages):
         pieces.append(writer.choice(number))
-        pieces += (write_part(writer, part) for part in message.parts)
+        pieces += (write_part(writer, part, cut) for part in message.parts)
     return b"".join((*pieces, writer.end(response)))
 
 
-def write_part(writer: StreamWriter, part: Part) -> bytes:
+def write_part(writer: StreamWriter, part: Part, cut: Cut = lambda text: (text,)) -> bytes:
     """A part at once."""
-    text = string_of(part)
-    return b"".join((writer.open(part), writer.grow(text) if text else b"", writer.close(part)))
+    pieces = (writer.grow(piece) for piece in cut(string_of(part)) if piece)
+    return b"".join((writer.open(part), *pieces, writer.close(part)))
 
 
 def string_of(part: Part) -> str:

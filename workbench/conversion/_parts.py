@@ -27,6 +27,8 @@ from workbench.wire.jsontext import JsonIndex, dumps
 ARGUMENTS = "arguments"
 """Key that arguments are wrapped under which are no JSON object, where the target needs one."""
 
+WRAPPED = f"wrapped: {{{ARGUMENTS!r}: …}}"
+
 INPUT = "input"
 """Key of the only argument that the free text of a custom tool becomes."""
 
@@ -181,7 +183,7 @@ def fit_call(call: ToolCallIR, pointer: str, capabilities: Capabilities, ledger:
     if not isinstance(value, dict) or any(not isfinite(float(number)) for number in numbers):
         why = "arguments that are no JSON" if error else "arguments that are no object"
         why = "arguments with a number that no double holds" if isinstance(value, dict) and not error else why
-        ledger.lose(at, why, f"wrapped: {{{ARGUMENTS!r}: …}}")
+        ledger.lose(at, why, WRAPPED)
         value = {ARGUMENTS: raw if error or isinstance(value, dict) else value}
     elif raw is not None and _repeats(raw, value):
         ledger.lose(at, "a key that the arguments have twice", "the last one counts")

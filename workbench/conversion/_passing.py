@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from workbench.adapters import Capabilities, Growing, StreamWriter
 from workbench.adapters._think import Splitter
-from workbench.adapters._writing import string_of
+from workbench.adapters._writing import string_of, write_part
 from workbench.conversion._ledger import Ledger
 from workbench.conversion._names import AnswerIds
 from workbench.conversion._reasoning import SINGLE
@@ -41,6 +41,7 @@ class Passage:
         capabilities: of the target.
         ids: gives the calls their ids.
         prove: gives reasoning its proof.
+        sign_call: gives a call the signature that it stands with.
     """
 
     def __init__(
@@ -48,12 +49,14 @@ class Passage:
         writer: StreamWriter,
         capabilities: Capabilities,
         ids: AnswerIds,
-        prove: Callable[[Reasoning], str | None] | None,
+        prove: Callable[[Reasoning], str | None] | None = None,
+        sign_call: Callable[[ToolCallIR], str | None] | None = None,
     ) -> None:
         self._writer = writer
         self._capabilities = capabilities
         self._ids = ids
         self._prove = prove
+        self._sign_call = sign_call if Carrier.THOUGHT_SIGNATURE in capabilities.reasoning else None
         self._proved = next((c for c in _PROVING if c in capabilities.reasoning), None) if prove else None
         self._cut = Cut(capabilities, Ledger(), ids, NOTHING, is_answer=True)
         self._count = 0  # parts that have begun
@@ -62,11 +65,14 @@ class Passage:
         self._begun: Part | None = None  # as it came; None while it cannot be told
         self._held: list[str] = []  # pieces that wait for it to be opened
         self._head: Part | None = None  # as it was opened
-        self._length = 0  # characters of it that have left
+        self._own: list[str] = []  # pieces of it that have left
+        self._length = 0  # characters in them
+        self._is_said = False  # they stand in the stream, and do not wait for its end
+        self.passed_on: list[ToolCallIR] = []  # calls whose arguments left as they are, and should have been wrapped
         self._high = ""  # half of a surrogate pair
         self._left: list[_Written] = []
         self._now: _Written | None = None
-        self._last: type[Part] | None = None  # of the part that left last, other than into one before
+        self._last: type[Part] | None = None  # of the part that left last, but for reasoning that went into one before
 
     def pass_on(self, part: Growing, written: list[bytes]) -> None:
         """Whatever of a part can leave now."""
@@ -105,7 +111,9 @@ class Passage:
                 if not isinstance(whole, ToolCallIR):
                     self._close(whole, written)
         if self._head is not None and self._high:
-            self._send(self._high, written)
+            self._send("", written, is_last=True)
+        if isinstance(self._head, ToolCallIR) and not self._is_said:
+            self._left.pop()
 
     def _split(self, pieces: Iterable[tuple[bool, str]], written: list[bytes]) -> None:
         """Text of a model that may think in it: each change between both is the border of two parts."""
@@ -172,8 +180,12 @@ class Passage:
         else:
             self._now = _Written(head)
             self._left.append(self._now)
+        if not one or isinstance(head, Text):
             self._last = type(head)
-        self._head, self._length = head, 0
+        self._head, self._length, self._is_said = head, 0, False
+        proof = self._sign_call(head) if self._sign_call and isinstance(head, ToolCallIR) else None
+        if proof is not None:
+            written.append(write_part(self._writer, Reasoning(Carrier.THOUGHT_SIGNATURE, None, proof)))
         written.append(self._writer.open(head))
         if border:
             written.append(self._writer.grow(border))
@@ -182,11 +194,11 @@ class Passage:
     def _close(self, whole: Part | None, written: list[bytes]) -> None:
         """The part is over; ``whole`` is all of it, None for text that was told apart from reasoning in it."""
         if whole is None:
-            text = "".join((*(self._now.texts if self._head and self._now else ()), *self._held, self._high))
+            text = "".join((*self._own, *self._held, self._high))
             whole = replace(self._begun, text=text) if isinstance(self._begun, Text | Reasoning) else None
         if whole is not None and whole != Text(""):
             self._end(whole, written)
-        self._head, self._held, self._high, self._begun = None, [], "", None
+        self._head, self._held, self._own, self._high, self._begun = None, [], [], "", None
 
     def _end(self, whole: Part, written: list[bytes]) -> None:
         fitted = self._fitted(whole)
@@ -194,12 +206,14 @@ class Passage:
             if fitted is None:
                 return
             self._enter(fitted, written)
+        elif self._is_said and isinstance(whole, ToolCallIR) and getattr(fitted, "input", None) != whole.input:
+            self.passed_on.append(whole)
         fitted = fitted or self._head
         assert fitted is not None and self._now is not None
         self._high = ""
         rest = _paired(string_of(fitted if self._length == 0 else whole))[self._length :]
         if rest:
-            self._send(rest, written)
+            self._send(rest, written, is_last=True)
         if self._now.part is self._head:
             self._now.part = fitted
         written.append(self._writer.close(fitted))
@@ -222,15 +236,19 @@ class Passage:
             return next((w for w in self._left if getattr(w.part, "carrier", None) is head.carrier), None)
         return None
 
-    def _send(self, text: str, written: list[bytes]) -> None:
+    def _send(self, text: str, written: list[bytes], *, is_last: bool = False) -> None:
+        """Write a piece; half of a character waits for the other one."""
         text = self._high + text
-        self._high = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
+        self._high = text[-1] if "\ud800" <= text[-1] <= "\udbff" and not is_last else ""
         text = _paired(text[:-1] if self._high else text)
         if text:
             assert self._now is not None
             self._length += len(text)
+            self._own.append(text)
             self._now.texts.append(text)
-            written.append(self._writer.grow(text))
+            grown = self._writer.grow(text)
+            self._is_said = self._is_said or bool(grown)
+            written.append(grown)
 
     # -- when the answer is over
 
@@ -276,7 +294,7 @@ class Passage:
                 yield part
             elif begun := self._begun_before(part, unlike):
                 yield replace(part, text=string_of(part)[len(string_of(begun)) :])
-            elif part.text and part.text in said[type(part)]:
+            elif part.text and any(part.text in text for text in said.values()):
                 ledger.lose("", "the order of reasoning, texts and calls", "that in which they came")
             else:
                 yield part

@@ -57,11 +57,16 @@ def unsaid(converted: Converted) -> tuple[str, ...]:
         read = read_body(adapter, converted.body, RESPONSE)
         assert isinstance(read, ModelResponse)
         answer = normal_response(read).response
-        fields = [name for name in _RESPONSE if not (meant.error and name in ("id", "model", "is_complete"))]
-        wrong = _different(_stopped(meant), _stopped(answer), fields)
+        wrong = differing(meant, answer)
         meant_error, error = (node.error and (node.error.message, node.error.type) for node in (meant, answer))
         return wrong if meant_error == error else (*wrong, f"error: {meant_error!r:.200} became {error!r:.200}")
     return ()
+
+
+def differing(meant: ModelResponse, said: ModelResponse) -> tuple[str, ...]:
+    """Fields in which two answers in normal form do not say the same, in words; errors aside."""
+    fields = [name for name in _RESPONSE if not (meant.error and name in ("id", "model", "is_complete"))]
+    return _different(_stopped(meant), _stopped(said), fields)
 
 
 def _stopped(answer: ModelResponse) -> ModelResponse:

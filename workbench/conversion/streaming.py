@@ -23,11 +23,13 @@ from workbench.adapters._writing import write_part
 from workbench.conversion._framing import EventReader
 from workbench.conversion._ledger import Ledger, Loss
 from workbench.conversion._names import AnswerIds
+from workbench.conversion._parts import WRAPPED
 from workbench.conversion._passing import Passage
 from workbench.conversion.fit import fit_response
 from workbench.conversion.normal import normal_response
-from workbench.ir import ApiError, ModelResponse, Part, Reasoning, Usage
+from workbench.ir import ApiError, ModelResponse, Part, Reasoning, ToolCallIR, Usage
 
+AS_IT_IS = "passed on as they came"
 AGAIN = "the answer began again behind what had been passed on"
 
 
@@ -38,6 +40,7 @@ class StreamConversion:
         source, target: names of protocols; of the same the bytes stay what they are.
         prove: gives the proof (signature, or encrypted state) of reasoning where the target has a place for one and
             the part has none that counts there; None for none. Without it such reasoning is lost.
+        sign_call: gives the signature that a call stands with where the target has such (Gemini); None for none.
         choose_id: id of a call (None where it has none) → the id to write; None for the one that is made here.
 
     Raises:
@@ -50,6 +53,7 @@ class StreamConversion:
         target: str,
         *,
         prove: Callable[[Reasoning], str | None] | None = None,
+        sign_call: Callable[[ToolCallIR], str | None] | None = None,
         choose_id: Callable[[str | None], str | None] | None = None,
     ) -> None:
         self._target = adapters.get(target)
@@ -58,7 +62,7 @@ class StreamConversion:
         self._reader = EventReader()
         self._writer = self._target.stream_writer()
         self._ids = AnswerIds(self._target.capabilities, choose_id)
-        self._passage = Passage(self._writer, self._target.capabilities, self._ids, prove)
+        self._passage = Passage(self._writer, self._target.capabilities, self._ids, prove, sign_call)
         self._at = 0  # the part that grows
         self._is_started = self._is_again = self._is_over = False
         self._whole: ModelResponse | None = None
@@ -140,8 +144,9 @@ class StreamConversion:
             whole = replace(whole, error=ApiError(AGAIN))
         fitted = fit_response(normal_response(whole), self._target.capabilities, given=self._ids)
         meant, ledger = replace(fitted.meant, protocol=self._target.name), Ledger()
+        wrapped = WRAPPED if self._passage.passed_on else None
         for loss in fitted.losses:
-            ledger.lose(*loss)
+            ledger.lose(loss.pointer, loss.what, AS_IT_IS if loss.instead == wrapped else loss.instead)
         if not self._is_started and (meant.messages or not meant.error):
             self._start(written, is_needed=True)
         if not self._is_again:
