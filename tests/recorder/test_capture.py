@@ -18,6 +18,8 @@ from tests.recorder.hearing import URL, answered, asked, play
 from workbench.errors import SessionFormatError
 from workbench.recorder.capture import Capture
 from workbench.recorder.keeper import Keeper, knowing, open_private
+from workbench.wire import digests
+from workbench.wire.digests import Passed
 from workbench.wire.exchange import Chunk, Exchange, Origin, State
 from workbench.wire.redaction import Redactor
 from workbench.wire.session import exchanges_of
@@ -246,3 +248,30 @@ def test_a_fault_of_ours_costs_one_exchange(path: Path, monkeypatch: pytest.Monk
     tally = capture.close()
     assert (tally.exchanges, tally.lost, len(recorded(path))) == (2, 1, 2)
     assert "ZeroDivisionError" in lines[0]
+
+
+def test_what_is_over_is_handed_on_at_once_while_little_is_under_way(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workbench.recorder.capture.BATCH", 60.0)
+    capture = capturing(path)
+    play(capture, 1)
+    while capture._held():  # much sooner than in a minute
+        os.sched_yield()
+    assert len(recorded(path)) == 1
+    capture.close()
+
+
+def test_digests_are_of_what_passed_also_where_not_all_of_it_was_kept(path: Path) -> None:
+    sent = hashlib.sha256(b"{}").hexdigest()
+    passed = {"request": Passed(sent, sent, 2, 2), "response": Passed("b" * 64, "c" * 64, 9, 4)}
+    capture = capturing(path, largest=4)
+    capture.began(1, "default", asked(), 1.0)
+    capture.request_bytes(1, b"{}", 1.1)
+    capture.answered(1, answered(), 1.2)
+    capture.response_bytes(1, b"123456789", 1.3)
+    capture.ended(1, State.ABORTED, "the client hung up", 1.4, passed)
+    capture.close()
+    (exchange,) = recorded(path)
+    assert exchange.response and exchange.response.body.raw == b""
+    assert digests.passed(exchange) == passed
