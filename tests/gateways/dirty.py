@@ -187,6 +187,11 @@ def without_query(gateway: Gateway, message: Message) -> None:
     message.start = (method, target.partition("?")[0], version)
 
 
+def got(gateway: Gateway, message: Message) -> None:
+    method, *rest = message.start
+    message.start = ("GET" if method == "HEAD" else method, rest[0], rest[1])
+
+
 def added_system(value: Any) -> Any:
     if "messages" in value:
         value["messages"].insert(0, {"role": "user", "content": "Be helpful."})
@@ -284,6 +289,7 @@ GATEWAYS: dict[str, Dirty] = {
         "header dropped", without_header("anthropic-beta"), ("beta-header", "beta-headers"), CLAUDE
     ),
     "drops-query": Dirty("query changed", {"request": without_query}, ("query",), CLAUDE),
+    "gets-for-head": Dirty("method changed", {"request": got}, ("head",)),
     "drops-request-id": Dirty("header dropped", without_header("x-request-id", "answer"), ("answer-headers",)),
     "drops-retry-after": Dirty("header dropped", without_header("retry-after", "answer"), ("rate-limit",)),
     "buffers-streams": Dirty("buffered", {"chunks": whole}, ("first-event", "call-by-pieces")),

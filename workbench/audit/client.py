@@ -18,6 +18,9 @@ from workbench.wire.exchange import Headers
 
 HOP = "client"
 
+NO_TIME = "no whole answer within"
+"""How the note of an answer begins that did not come in time."""
+
 _READ = 256 * 1024
 _USUAL: Pairs = (("User-Agent", "workbench-audit"), ("Accept", "*/*"))
 _JSON = ("Content-Type", "application/json")
@@ -93,7 +96,7 @@ class Client:
                     await self._hear(seen, reader, stage, asked.method.encode(), hangs_up)
             except TimeoutError:
                 seen.is_left = hangs_up
-                seen.note = "" if hangs_up else f"no whole answer within {self.deadline:g} seconds"
+                seen.note = "" if hangs_up else f"{NO_TIME} {self.deadline:g} seconds"
                 seen.is_cut = not hangs_up
             except (ConnectionError, ssl.SSLError):
                 seen.note, seen.is_cut = "the connection was broken off", True

@@ -133,7 +133,8 @@ def _found(case: Case, seen: Seen, place: Place, decoded: Sequence[Decoded], *, 
 def _between(case: Case, seen: Seen, decoded: Sequence[Decoded], *, is_converted: bool) -> Iterator[Damage]:
     """The damage between the client and the last attempt upstream."""
     before, after = decoded[0], decoded[-1]
-    if case.hangs_up or (case.answer.end is End.CUT and _knows(seen.here)):
+    is_other = seen.there[-1].method != case.asked.method  # the answer to a GET has a body, that to a HEAD none
+    if is_other or case.hangs_up or (case.answer.end is End.CUT and _knows(seen.here)):
         before = Decoded(
             before.index, replace(before.exchange, response=None)
         )  # it was not heard out, and that is known

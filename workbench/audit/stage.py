@@ -119,10 +119,17 @@ class Stage:
                 await self.is_settled.wait()
 
     def takes(self, seen: Sighting) -> bool:
-        """Whether a request that reached our upstream is of this case: by its mark, else as the first of its kind."""
+        """Whether a request that reached our upstream is of this case: by its mark, else as the first that may be."""
         text, _ = decode_partial(seen.asked.body(seen.began, seen.headers.get("content-encoding") or ""))
         words = mark(self.case.name)
         if words.encode() in text or words in seen.url:
             return True
         is_other = b"audit:" in text or "audit:" in seen.url
-        return not is_other and not self.seen and seen.method == self.case.asked.method
+        if is_other or self.seen:
+            return False
+        return seen.method == self.case.asked.method or _last(seen.url) == _last(self.case.asked.path)
+
+
+def _last(path: str) -> str:
+    """The last step of a path, without the query."""
+    return path.partition("?")[0].rpartition("/")[2]
