@@ -59,6 +59,7 @@ class Signer:
                 continue
             if part is marked:
                 yield Reasoning(Carrier.THOUGHT_SIGNATURE, None, self.mark(), source=Source(part.source.pointer))
+                marked = None
             yield part
 
     def mark(self) -> str:
