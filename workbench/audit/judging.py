@@ -282,7 +282,7 @@ def _unnamed(case: Case, seen: Seen, decoded: Sequence[Decoded], damages: Sequen
     there = seen.there[-1]
     if REQUEST not in sides and decoded[0].request_text != decoded[-1].request_text:
         yield _fault(Fault.OTHER_BYTES, REQUEST, "the body differs", WARNING, Theme.SPELLING)
-    is_whole = not (seen.here.is_cut or there.is_cut or case.hangs_up)
+    is_whole = not (seen.here.is_cut or there.is_cut or case.hangs_up) and there.method == case.asked.method
     if RESPONSE not in sides and is_whole and decoded[0].response_text != decoded[-1].response_text:
         yield _fault(Fault.OTHER_BYTES, RESPONSE, "the body differs", WARNING, Theme.FIELDS_BACK)
 
