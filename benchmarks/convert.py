@@ -1,5 +1,8 @@
 """Converting requests: 200 messages of tool use, bytes to bytes, both ways between the two most spoken protocols.
 
+And streams while they come, an event at a time, beside the conversion of the whole answer; half of the deltas are text
+and half are arguments. Four times the deltas show that it is linear.
+
 Peer: LiteLLM's transformations of the same bodies, between ``json.loads`` and ``json.dumps``, in a process
 of its own: name a Python that has litellm in ``LITELLM_PYTHON``. Beside them one JSON round trip of the same bytes.
 All figures are CPU time.
@@ -13,12 +16,24 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from benchmarks import _stream_bodies as bodies
 from workbench.conversion import convert
+from workbench.conversion.streaming import StreamConversion
+from workbench.wire.stream import read_stream
 
 TURNS = 100
 ROUNDS = 12
+SHORT, LONG = 10_000, 40_000
+STREAMS = (
+    ("openai-chat", "anthropic-messages", bodies.chat),
+    ("anthropic-messages", "openai-chat", bodies.messages),
+    ("anthropic-messages", "openai-responses", bodies.messages),
+    ("openai-responses", "gemini", bodies.responses),
+    ("bedrock-converse", "anthropic-messages", bodies.converse),
+)
+"""Source, target, and what makes a stream of the source."""
 TO_CHAT, TO_MESSAGES = ("anthropic-messages", "openai-chat"), ("openai-chat", "anthropic-messages")
 
 PEER = """
@@ -63,10 +78,10 @@ def request() -> bytes:
     return json.dumps(body).encode()
 
 
-def seconds(run: Callable[[], object]) -> float:
+def seconds(run: Callable[[], object], rounds: int = ROUNDS) -> float:
     """Best CPU seconds."""
     best = float("inf")
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         start = time.process_time()
         run()
         best = min(best, time.process_time() - start)
@@ -91,8 +106,36 @@ def peer(messages: bytes, chat: bytes) -> list[float] | str:
     return [float(line) for line in done.stdout.split()[-2:]]
 
 
+def pieces(body: bytes) -> list[bytes]:
+    """A stream, event by event."""
+    ends = [event.start for event in read_stream(body).events[1:]]
+    return [body[start:end] for start, end in zip([0, *ends], [*ends, len(body)], strict=True)]
+
+
+def passed_on(came: Sequence[bytes], source: str, target: str) -> None:
+    """Convert a stream while it comes."""
+    conversion = StreamConversion(source, target)
+    for piece in came:
+        conversion.feed(piece)
+    conversion.end()
+    assert conversion.response.is_complete
+
+
+def streams() -> None:
+    """Every pair of ``STREAMS``: MB/s, the whole answer's way beside it, and how the time grows."""
+    for source, target, make in STREAMS:
+        short, long = (make(bodies.words(n // 2), bodies.arguments(n // 2)) for n in (SHORT, LONG))
+        whole = seconds(lambda: convert(short, target, side="response", protocol=source), 3)  # noqa: B023
+        taken = [seconds(lambda: passed_on(came, source, target), 3) for came in map(pieces, (short, long))]  # noqa: B023
+        size = len(short) / 1e6
+        print(f"convert: a stream of {SHORT:,} deltas while it comes, {source} -> {target}")
+        print(f"  workbench        {size / taken[0]:7.1f} MB/s   {taken[0] / SHORT * 1e6:.0f} µs for each delta")
+        print(f"  the whole answer {size / whole:7.1f} MB/s   {taken[0] / whole:.1f} x its time")
+        print(f"  {LONG // SHORT} times the length takes {taken[1] / taken[0]:.1f} x the time")
+
+
 def main() -> None:
-    """Both directions."""
+    """Requests in both directions, then streams."""
     messages = request()
     chat = convert(messages, TO_CHAT[1], protocol=TO_CHAT[0]).body
     theirs = peer(messages, chat)
@@ -110,6 +153,7 @@ def main() -> None:
                 f"    litellm          {theirs[n] * 1e3:7.2f} ms   {ours / theirs[n]:5.2f} x; ours is {more:+.2f} trips"
             )
         print(f"    json, there and back {trip * 1e3:3.2f} ms")
+    streams()
 
 
 if __name__ == "__main__":
