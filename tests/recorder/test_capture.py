@@ -275,3 +275,18 @@ def test_digests_are_of_what_passed_also_where_not_all_of_it_was_kept(path: Path
     (exchange,) = recorded(path)
     assert exchange.response and exchange.response.body.raw == b""
     assert digests.passed(exchange) == passed
+
+
+def test_a_file_that_is_removed_is_missed_once_and_what_it_held_is_lost(path: Path) -> None:
+    lines = list[str]()
+    capture = capturing(path, trouble=lines.append)
+    play(capture, 1)
+    while capture._held():
+        os.sched_yield()
+    path.unlink()
+    for key in (2, 3):
+        play(capture, key)
+    tally = capture.close()
+    assert (tally.exchanges, tally.lost) == (0, 3)
+    (line,) = lines
+    assert "removed" in line and "traffic goes on" in line

@@ -111,6 +111,8 @@ class Keeper:
         self._changed: dict[int, None] = {}
         self._unsaid: Mapping[str, str] = NOTHING
         self.is_failing = False
+        self._file = _identity(writer.path)
+        self._is_gone = False
 
     def take(self, events: Iterable[Event]) -> None:
         """Hear a batch and write what can be written."""
@@ -140,8 +142,15 @@ class Keeper:
         try:
             self._say()
             self._write_changed()
+            self._look_for_it()
         except STORAGE as error:
             self._fail(f"the recording cannot be written ({error}); traffic goes on, and it is tried again")
+
+    def _look_for_it(self) -> None:
+        """A file that was removed can still be written, and nobody would find out."""
+        if not self._is_gone and _identity(self._writer.path) != self._file:
+            self._is_gone = True
+            self._trouble(f"{self._writer.path} was removed or replaced: the recording is lost; traffic goes on")
 
     def _say(self) -> None:
         if self._unsaid:
@@ -243,8 +252,18 @@ class Keeper:
         try:
             self._writer.close()
         except STORAGE as error:
-            self._fail(f"the recording cannot be closed ({error})")
-        return self.tally
+            if not self._is_gone:
+                self._fail(f"the recording cannot be closed ({error})")
+        return Tally(lost=self.tally.exchanges + self.tally.lost) if self._is_gone else self.tally
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file that is, None for none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def new_run() -> str:
