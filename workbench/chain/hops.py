@@ -7,7 +7,7 @@ times tell, the place that comes first in the session.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -74,7 +74,12 @@ class Hops:
             return None
         mine = self._summaries[index]
         around = self._summaries[max(0, index - WITHIN) : index + WITHIN + 1]
-        rows = [row for row in around if row.hop != mine.hop and is_there(mine, row)]
+        known = {row.id: row for row in around}
+        rows = [
+            row
+            for row in around
+            if row.hop != mine.hop and not _is_of_another(mine, row, known) and is_there(mine, row)
+        ]
         found = list(self._alike(mine, rows)) if rows else []
         best = max(found, key=lambda seen: seen.rank, default=None)
         if best and best.overlaps:  # attempts of a gateway: the last of them was passed on
@@ -99,6 +104,15 @@ class Hops:
             share = alike(one, two)
             if share >= ALIKE and (beside or ends_alike(one, two)):
                 yield _Seen(other, bool(beside), share, abs(row.index - mine.index))
+
+
+def _is_of_another(a: Summary, b: Summary, known: Mapping[str, Summary]) -> bool:
+    """One of them was made from a third exchange, at the place of the other: it is the same turn as that alone."""
+    for made, beside in ((a, b), (b, a)):
+        parent = known.get(made.parent or "") if made.branch else None
+        if parent and parent.hop == beside.hop and parent.id != beside.id:
+            return True
+    return False
 
 
 def _overlap(a: Summary, b: Summary) -> bool:
