@@ -24,7 +24,7 @@ def test_a_request_that_is_never_written_is_not_judged(tmp_path: Path) -> None:
 def test_it_waits_until_the_request_stands_in_the_file(tmp_path: Path) -> None:
     broken = exchange(2, [*history(call(1))[:2], {"role": "user", "content": "go on"}])
     with living(tmp_path / "live.wb") as live:
-        looks = []
+        looks: list[int] = []
 
         def sleep(_: float) -> None:
             looks.append(len(looks))

@@ -117,7 +117,8 @@ class Held(Stage):
 
     async def paused(self) -> Mapping[str, JsonValue]:
         """The next pause."""
-        return (await self.event("paused"))["pause"]
+        pause: Mapping[str, JsonValue] = (await self.event("paused"))["pause"]
+        return pause
 
     async def asks(self, text: bytes | None = None) -> Peer:
         """A client that has sent a request."""

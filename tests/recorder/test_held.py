@@ -358,6 +358,25 @@ async def test_a_compressed_stream_is_held_from_the_piece_with_the_call() -> Non
         await client.expects(chunk(second) + b"0\r\n\r\n")
 
 
+async def test_an_answer_that_ends_with_its_connection() -> None:
+    async with held("arguments", verdict=pausing("response")) as stage:
+        client, server = await answering(stage, b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + BEFORE)
+        assert b"Connection: close" in await client.until(b"\r\n\r\n")
+        await client.expects(BEFORE)
+        server.send(CALL + END)
+        await server.close()
+        stage.gate.decide((await stage.paused())["id"], "continue")
+        assert await client.rest() == CALL + END
+
+
+async def test_a_client_of_http_1_0() -> None:
+    async with held("arguments", verdict=pausing("response")) as stage:
+        client = await stage.asks(request(stage).replace(b"HTTP/1.1", b"HTTP/1.0"))
+        (await stage.forwarded()).send(STREAM + chunk(BEFORE + CALL + END) + b"0\r\n\r\n")
+        stage.gate.decide((await stage.paused())["id"], "continue")
+        assert (await client.rest()).partition(b"\r\n\r\n")[2] == BEFORE + CALL + END
+
+
 async def test_a_dropped_answer_is_recorded_whole() -> None:
     async with held("arguments", verdict=pausing("response")) as stage:
         client, _ = await answering(stage, STREAM + chunk(BEFORE + CALL + END) + b"0\r\n\r\n")
