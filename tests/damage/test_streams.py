@@ -72,6 +72,12 @@ STREAMS = {
     "escapes": (stream(said(["é"]), ensure_ascii=False), stream(said(["é"])), ["escapes"]),
     "chat: merged": (chat(*HI), chat({"role": "assistant", "content": "Hi you"}), ["events re-cut /events/0"]),
     "chat: usage lost": (chat(*HI), chat(*HI, usage=False), ["events dropped /events/4"]),
+    "chat: the end within the last piece, no usage": (
+        chat(*HI),
+        chat(*HI, usage=False).replace(b'"content": "you"}, "finish_reason": null}',
+                                       b'"content": "you"}, "finish_reason": "stop"}')
+        .replace(b'"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]', b'"choices": []'),
+        ["events re-cut /events/3", "events dropped /events/4"]),
     "chat: [DONE] lost": (chat(*HI), chat(*HI, done=False), ["events dropped /events/5"]),
     "chat: reasoning lost": (chat({"reasoning_content": "hm"}, *HI), chat(*HI),
                              ["deltas lost /choices/0/message/reasoning_content"]),
@@ -94,6 +100,37 @@ def test_the_first_bytes_of_events_cut_anew_are_told():
     client = stream(said(["Hello there"], ['{"path": "."}']))
     (found,) = between(seen(answer=client, url=MESSAGES), seen(answer=WHOLE, url=MESSAGES))
     assert found.first == found.first_was == next(n for n in range(len(client)) if client[n] != WHOLE[n])
+
+
+def items(*pieces):
+    """An answer whose text is sent in pieces, and then whole."""
+    deltas = [{"type": "response.output_text.delta", "item_id": "i", "output_index": 0, "content_index": 0, "delta": p}
+              for p in pieces]  # fmt: skip
+    done = {
+        "type": "response.output_text.done",
+        "item_id": "i",
+        "output_index": 0,
+        "content_index": 0,
+        "text": "Hi you",
+    }
+    item = {"type": "message", "id": "i", "role": "assistant", "content": [{"type": "output_text", "text": "Hi you"}]}
+    end = {"type": "response.completed", "response": {"id": "r", "status": "completed", "output": [item]}}
+    events = [{**event, "sequence_number": n} for n, event in enumerate((*deltas, done, end))]
+    return stream([(event["type"], event) for event in events])
+
+
+ITEMS = {
+    "nothing": (items("Hi ", "you"), []),
+    "merged": (items("Hi you"), ["events re-cut /events/0"]),
+    "a piece lost": (items("you"), ["deltas lost /events/0/delta"]),
+}
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_pieces_that_are_repeated_whole(name):
+    client, expected = ITEMS[name]
+    url = "https://a.example/v1/responses"
+    assert brief(between(seen(answer=client, url=url), seen(answer=items("Hi ", "you"), url=url))) == expected
 
 
 BODY = {

@@ -23,6 +23,9 @@ QUIET = frozenset({COMMENT, PING})
 """Events that say nothing."""
 
 _TERMINAL = frozenset({"message_stop", "message-end", "response.completed", "response.incomplete", "response.failed"})
+_OF_ITEMS = "response."
+"""Events of items name their text, and a later event repeats it whole: what a delta brings is a piece all the same."""
+
 _COUNTERS = ("sequence_number", "obfuscation")
 """Members that count events, or pad them: they say nothing about their content."""
 
@@ -102,6 +105,10 @@ class Folded:
         value, is_json = value_of(source)
         event = Event(source, _label(source, value), value)
         if is_json and isinstance(value, dict):
+            if event.label.startswith(_OF_ITEMS):
+                key = _named(event.label, value)
+                pieces = {"/delta": key} if key else {}
+                self.at.update({key: f"/events/{source.number}/delta"} if key and key not in self.at else {})
             for pointer, key in pieces.items():
                 text = _taken(value, pointer)
                 if text is not None:
@@ -111,6 +118,14 @@ class Folded:
         event.key = hash((prints.key(value), source.comments if source.data is None else ()))
         event.order = prints.order(value)
         return event
+
+
+def _named(label: str, value: JsonValue) -> Key | None:
+    """The text that an event of items says it belongs to."""
+    if not label.endswith(".delta") or not isinstance(value.get("delta"), str):
+        return None
+    rows = (value.get(name) for name in ("output_index", "content_index", "summary_index"))
+    return 0, f"{label} {[row for row in rows if isinstance(row, int)]}", 0, "delta"
 
 
 def _kind(part: Part) -> str:

@@ -16,6 +16,9 @@ _MOST_FURTHER = 20
 _OF_THE_WHOLE = frozenset({Kind.KEY_ORDER, Kind.IDS_MAPPED, Kind.ARGUMENTS_RESPELLED})
 """Kinds that are one damage wherever they happened."""
 
+_BY_WORDS = frozenset({Kind.EVENTS_DROPPED, Kind.EVENTS_ADDED})
+"""Kinds whose words say of what they are."""
+
 Offsets = tuple[int | None, int | None]
 
 
@@ -75,7 +78,7 @@ def grouped(side: str, changes: Iterable[Change], places: Places) -> list[Damage
     """One damage for each kind and shape of place, in order of their first bytes."""
     groups: dict[tuple[object, ...], list[Change]] = {}
     for change in changes:
-        shape = "" if change.kind in _OF_THE_WHOLE else change.shape
+        shape = "" if change.kind in _OF_THE_WHOLE else change.words if change.kind in _BY_WORDS else change.shape
         groups.setdefault((change.kind, shape, change.is_same_meaning), []).append(change)
     made = [_damage(side, group, places) for group in groups.values()]
     return sorted(made, key=order)

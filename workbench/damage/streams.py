@@ -171,10 +171,8 @@ class _Streams:
     def _events(self) -> list[tuple[Event, Event]]:
         """Pairs the events that bring no text one by one, those that do where they are cut alike; names the rest."""
         pairs, gone, came = _matched(_plain(self.old.events), _plain(self.new.events))
-        mixed = [event for event in gone if event.label in (CHUNK, FINISH, USAGE)]
-        is_said = self._says_the_same() if mixed or came else True
-        if is_said and self._is_recut:  # what stood by itself went into another event, or out of one
-            gone, came = _special(gone), _special(came)
+        said, cost = self._says_the_same()
+        gone, came = self._merged(gone, said, cost), self._merged(came, said, cost)
         self._missing(gone)
         for label, events in _by_label(came).items():
             words = f"{len(events):,} of them: {label}" if len(events) > 1 else label
@@ -187,7 +185,7 @@ class _Streams:
         firsts = [{event.key: event for event in reversed(events)} for events in texts]
         pairs += [(event, firsts[1][key]) for key, event in firsts[0].items() if key in firsts[1]]
         left = [[e for key, e in mine.items() if key not in other] for mine, other in (firsts, firsts[::-1])]
-        return pairs if is_said and self._is_recut else [*pairs, *_matched(*left, exact=False)[0]]
+        return pairs if said and self._is_recut else [*pairs, *_matched(*left, exact=False)[0]]
 
     def _missing(self, gone: list[Event]) -> None:
         if any(change.kind is Kind.TRUNCATED for change in self.found):
@@ -201,11 +199,24 @@ class _Streams:
             facts = {"words": words, "places": len(events), "is_same_meaning": label in QUIET}
             self._add(Kind.EVENTS_DROPPED, at, at, bytes=None, **facts)
 
-    def _says_the_same(self) -> bool:
+    def _says_the_same(self) -> tuple[bool, bool]:
+        """Both answers say the same and end alike; and they cost the same."""
         old, new = self.old.decoded.response, self.new.decoded.response
         if old is None or new is None:
-            return False
-        return (old.messages, old.finish_reason, old.usage) == (new.messages, new.finish_reason, new.usage)
+            return False, False
+        return (old.messages, old.finish_reason) == (new.messages, new.finish_reason), old.usage == new.usage
+
+    def _merged(self, events: list[Event], said: bool, cost: bool) -> list[Event]:
+        """Without what stands in another event now, or came out of one: nothing of it is lost."""
+        moved = [e for e in events if (e.label == FINISH and said) or (e.label == USAGE and cost)]
+        if moved and not self._is_recut:
+            at = f"/events/{moved[0].number}"
+            self._add(
+                Kind.EVENTS_RECUT, at, at, words=f"put together otherwise: {moved[0].label}", is_same_meaning=True
+            )
+            self._is_recut = True
+        is_quiet = said and self._is_recut
+        return [e for e in events if e not in moved and not (is_quiet and e.label == CHUNK)]
 
     def _order(self, pairs: list[tuple[Event, Event]]) -> None:
         rows = sorted((a.number, b.number) for a, b in pairs if a.label not in QUIET)
@@ -296,11 +307,6 @@ def _matched(
                 left.append(event)
         olds, news = [event for event in olds if event.number not in taken], left
     return pairs, list(olds), list(news)
-
-
-def _special(events: Iterable[Event]) -> list[Event]:
-    """Events that are not put together with others."""
-    return [event for event in events if event.label not in (CHUNK, FINISH, USAGE)]
 
 
 def _by_label(events: Iterable[Event]) -> dict[str, list[Event]]:
