@@ -130,3 +130,17 @@ def test_a_stream_of_gemini_is_events_or_one_array(query):
         parts = [p for chunk in json.loads(said) for p in chunk["candidates"][0]["content"]["parts"]]
         assert parts[-1]["text"] in ("", "You said: hi")
         assert one.answer.head.headers[0] == ("content-type", "application/json")
+
+
+@pytest.mark.parametrize(
+    "upstream", [("anthropic", "anthropic-messages", "claude-sonnet-4-6"), ("gemini", "gemini", "g")]
+)
+@pytest.mark.parametrize("is_asked", [True, False])
+def test_token_counts_of_a_stream_come_to_who_asks_for_them(upstream, is_asked):
+    label, spoken, model = upstream
+    one = bench(label, spoken, model=model)
+    more = {"stream_options": {"include_usage": True}} if is_asked else {}
+    asked = {"model": "x", "stream": True, "messages": [{"role": "user", "content": "hi"}], **more}
+    status, said = one.ask("/v1/chat/completions", asked)
+    assert status == 200 and said.endswith(b"data: [DONE]\n\n")
+    assert (b'"choices":[]' in said) == (b'"prompt_tokens"' in said) == is_asked

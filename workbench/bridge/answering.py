@@ -97,6 +97,7 @@ class Answer:
             return b""
         if self._stream:
             rest = self._signer.marked(self._stream.end(), lambda: _parts(self.response))
+            rest = _uncounted(rest) if turn.is_uncounted else rest
             self._told(self._stream.ids, self._stream.losses)
             self._keep(self._stream.response, self._stream.response, self._stream.ids)
             return rest
@@ -114,7 +115,8 @@ class Answer:
         if turn.parser:
             response, changes = parsed(response, turn.parser, turn.tools)
             self.changes += changes
-        named = self._namer.named(replace(response, is_stream=turn.is_stream))
+        usage = None if turn.is_uncounted else response.usage
+        named = self._namer.named(replace(response, is_stream=turn.is_stream, usage=usage))
         made = response_as(signed(named, self._signer), self._adapter)
         own = {call.id or "": old.id for call, old in zip(_calls(named), _calls(response), strict=True)}
         given = {old: new for new, old in made.ids.items()}
@@ -164,6 +166,11 @@ class Answer:
     def _head(self, content_type: str, status: int = 0) -> Head:
         carried = [(name, value) for name, value in self._headers if name.lower() in _CARRIED]
         return Head(status or self._status, (("content-type", content_type), *carried))
+
+
+def _uncounted(body: bytes) -> bytes:
+    """Whole events of Chat Completions without the one that has no choices."""
+    return b"\n\n".join(event for event in body.split(b"\n\n") if b'"choices":[]' not in event)
 
 
 def _array(body: bytes) -> bytes:

@@ -96,6 +96,7 @@ class Turn:
         tools: what the client declares.
         context: fingerprint of what the answer follows.
         is_array: the stream that the client asks for is one JSON array, and no events.
+        is_uncounted: the client did not ask a stream for its token counts, which come in a chunk that some cannot read.
     """
 
     client: str
@@ -108,6 +109,7 @@ class Turn:
     tools: tuple[ToolDef, ...] = ()
     context: str = ""
     is_array: bool = False
+    is_uncounted: bool = False
 
 
 def asked(http: HttpRequest, upstream: Upstream, rules: Rules, memory: Memory) -> Turn | Reply:
@@ -190,6 +192,7 @@ def _translated(
         tools=request.tools,
         context=back.context,
         is_array=request.stream and client == "gemini" and "alt=sse" not in http.url,
+        is_uncounted=request.stream and client == "openai-chat" and not _counts(request),
     )
 
 
@@ -219,6 +222,12 @@ def _with_usage(sent: Outgoing, contract: Contract) -> Outgoing:
         return sent
     body = patch.apply(text, [patch.Insert(f"/{_USAGE}", {"include_usage": True})])
     return replace(sent, request=with_body(sent.request, body, text))
+
+
+def _counts(request: ModelRequest) -> bool:
+    """A request of Chat Completions asks for the token counts of its stream."""
+    options = request.params.get(_USAGE)
+    return isinstance(options, Mapping) and options.get("include_usage") is True
 
 
 def _in_text(request: ModelRequest, parser: str, changes: list[Change]) -> ModelRequest:
