@@ -454,3 +454,17 @@ async def test_an_upstream_that_speaks_before_it_is_asked(ends: bool) -> None:
             await peer.close()
         await client.expects(answer)
         assert (await stage.tap.end(1))[0] is State.COMPLETE
+
+
+async def test_what_came_before_bad_framing_passes_and_is_told() -> None:
+    async with staged() as stage:
+        client = await stage.client()
+        peer = await ask(stage, client)
+        head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        peer.send(head + b"5\r\nhello\r\n5\r\nworld\r\nZZ\r\n")
+        await client.expects(head + b"5\r\nhello\r\n5\r\nworld\r\n")
+        assert await client.is_cut()
+        state, why = await stage.tap.end(1)
+        assert state is State.ABORTED and "not a chunk size" in why
+        assert stage.tap.body(1, "says") == b"helloworld"
+        assert stage.tap.passed[1]["response"].is_equal

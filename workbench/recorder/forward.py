@@ -11,7 +11,7 @@ from typing import Protocol
 
 from workbench.limits import MAX_REPLAY
 from workbench.recorder.dial import Dialer, Unreachable
-from workbench.recorder.http1.body import Body, ChunkedBody, response_body
+from workbench.recorder.http1.body import Body, ChunkedBody, Fed, response_body
 from workbench.recorder.http1.head import BadMessage, HeadBuffer, Request, Response, read_response, render
 from workbench.recorder.http1.hops import end_to_end, is_persistent
 from workbench.recorder.passing import Passing
@@ -253,17 +253,21 @@ class Forward:
         try:
             fed = body.feed(data)
         except BadMessage:
-            self._client.write(head)
+            if isinstance(body, ChunkedBody):
+                self._hand_on(head, body.good, now)
             raise
+        self._hand_on(head, fed, now)
+        self._is_clean = self._is_clean and not fed.rest
+        if body.is_done and self._is_request_whole:
+            self._complete()
+
+    def _hand_on(self, head: bytes, fed: Fed, now: float) -> None:
         sent = b"".join(fed.pieces) if self._dechunks else fed.wire
         self._client.write(head + sent)
         self._answering.left(sent)
         for piece in fed.pieces:
             self._answering.came(piece)
             self._teller.tell(self._tap.response_bytes, self._key, piece, now)
-        self._is_clean = self._is_clean and not fed.rest
-        if body.is_done and self._is_request_whole:
-            self._complete()
 
     def _read_heads(self, now: float) -> bytes:
         """Take the heads that are whole, up to the final one; gives what to send of them."""

@@ -70,12 +70,17 @@ class _At(Enum):
 
 
 class ChunkedBody:
-    """A body in chunks. A line is sent on when it is whole and good, chunk data as they come."""
+    """A body in chunks. A line is sent on when it is whole and good, chunk data as they come.
+
+    Attributes:
+        good: once bad framing was fed, what was good of it.
+    """
 
     ends_with_connection = False
 
     def __init__(self) -> None:
         self.is_done = False
+        self.good = Fed(b"", (), b"")
         self._at = _At.SIZE
         self._left = 0
         self._held = b""
@@ -93,12 +98,19 @@ class ChunkedBody:
                 self._left -= len(piece)
                 if not self._left:
                     self._at = _At.DATA_END
-            elif end := self._line(data, pos):
+            elif end := self._good_line(data, pos, pieces):
                 pos = end
             else:
                 break
         self._held = b"" if self.is_done else data[pos:]
         return Fed(data[:pos], pieces, data[pos:] if self.is_done else b"")
+
+    def _good_line(self, data: bytes, pos: int, pieces: Sequence[bytes]) -> int:
+        try:
+            return self._line(data, pos)
+        except BadMessage:
+            self.good = Fed(data[:pos], pieces, b"")
+            raise
 
     def _line(self, data: bytes, pos: int) -> int:
         """Take one line of framing; gives where it ends, 0 while it is not whole."""
