@@ -90,6 +90,7 @@ class Splitter:
     def __init__(self) -> None:
         self._state = self._leading
         self._text = ""  # what nothing is known of yet
+        self._blank: list[str] = []  # space before it
         self._end = ""  # the tag that ends the reasoning
         self._open: list[str] = []  # of a text without tags at its beginning: all of it
         self._sent = 0
@@ -99,15 +100,23 @@ class Splitter:
 
         An empty text stands between two pieces of reasoning that are not one.
         """
-        self._text += text
         found = list[tuple[bool, str]]()
+        waits = self._state in (self._leading, self._between)
+        if waits and not self._text and (not text or text.isspace()):
+            self._blank.append(text)
+            return found
+        self._text = "".join((*self._blank, self._text, text))
+        self._blank.clear()
         while self._state(found):
             pass
+        if self._text.isspace():
+            self._blank.append(self._text)
+            self._text = ""
         return found
 
     def close(self) -> list[tuple[bool, str]]:
         """The rest, when the text is over."""
-        rest, self._text = self._text, ""
+        rest, self._text = "".join((*self._blank, self._text)), ""
         if self._state == self._inside:
             return [(True, rest)]
         if self._state == self._visible or self._state == self._between:

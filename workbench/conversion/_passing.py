@@ -71,6 +71,7 @@ class Passage:
         self.passed_on: list[ToolCallIR] = []  # calls whose arguments left as they are, and should have been wrapped
         self._high = ""  # half of a surrogate pair
         self._left: list[_Written] = []
+        self._single: dict[object, _Written] = {}
         self._now: _Written | None = None
         self._last: type[Part] | None = None  # of the part that left last, but for reasoning that went into one before
 
@@ -180,6 +181,8 @@ class Passage:
         else:
             self._now = _Written(head)
             self._left.append(self._now)
+            if string := self._string(head):
+                self._single[string] = self._now
         if not one or isinstance(head, Text):
             self._last = type(head)
         self._head, self._length, self._is_said = head, 0, False
@@ -230,11 +233,13 @@ class Passage:
 
     def _one(self, head: Part) -> _Written | None:
         """The part that left before and that this one is a piece of, for a target that keeps one string."""
-        if isinstance(head, Text) and "answer" in self._capabilities.one_text:
-            return next((w for w in self._left if isinstance(w.part, Text)), None)
-        if isinstance(head, Reasoning) and head.carrier in SINGLE:
-            return next((w for w in self._left if getattr(w.part, "carrier", None) is head.carrier), None)
-        return None
+        return self._single.get(self._string(head))
+
+    def _string(self, part: Part) -> object:
+        """What of the target a part is a piece of, where it has a single string for all such parts; else None."""
+        if isinstance(part, Text) and "answer" in self._capabilities.one_text:
+            return Text
+        return part.carrier if isinstance(part, Reasoning) and part.carrier in SINGLE else None
 
     def _send(self, text: str, written: list[bytes], *, is_last: bool = False) -> None:
         """Write a piece; half of a character waits for the other one."""
