@@ -20,7 +20,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -125,7 +125,7 @@ async def _alone(path: Way) -> None:
     await settled(family(path.pid))
 
 
-def _streams(count: int) -> Callable[..., object]:
+def _streams(count: int) -> Callable[[Way], Coroutine[None, None, None]]:
     async def measure(path: Way) -> None:
         pids = family(path.pid)
         before = cpu_of(pids)
