@@ -63,8 +63,11 @@ class Holding(Follower):
 
     def on_pauses_changed(self, message: PausesChanged) -> None:
         if held := message.came:
-            wait = LISTED_IN if self.index_of(held.exchange) is None else 0.0
-            self.set_timer(wait, partial(self._announce, held))
+            announce = partial(self._announce, held)
+            if self.index_of(held.exchange) is None:
+                self.set_timer(LISTED_IN, announce)
+            else:
+                announce()
         if held := message.ended:
             name = pauses.named(held, self.number_of(held.exchange))
             self.notify(visible(f"{name} is held no longer: {message.how}"), markup=False)
@@ -78,7 +81,7 @@ class Holding(Follower):
     def _announce(self, held: Held) -> None:
         """Say that something is held, unless the person looks at the list of it."""
         is_listed = self._breaking is not None and self._breaking.is_current
-        if is_listed or self.pausing is None or held not in self.pausing.held:
+        if is_listed or not (self.pausing and held in self.pausing.held):
             return
         title = f"{pauses.SIGN} {pauses.named(held, self.number_of(held.exchange))} is held: {held.why}"
         words = visible(pauses.announced(held, self._key))
