@@ -130,7 +130,7 @@ class Remote:
 
     def watch(self) -> Iterator[Mapping[str, JsonValue]]:
         """What happens from now on, beginning with the pauses that stand; ends with the recorder, or ``close``."""
-        for pause in self.ask("watch")["pauses"]:
+        for pause in self._watched():
             yield {"event": "paused", "pause": pause}
         while True:
             event = self._events.popleft() if self._events else self._line(None)
@@ -145,7 +145,7 @@ class Remote:
             WorkbenchError: the recorder ended meanwhile.
         """
         until = None if seconds is None else time.monotonic() + seconds
-        paused: Pause | None = next(iter(self.ask("watch")["pauses"]), None)
+        paused: Pause | None = next(iter(self._watched()), None)
         while paused is None:
             left = None if until is None else max(0.001, until - time.monotonic())
             try:
@@ -156,6 +156,12 @@ class Remote:
                 raise WorkbenchError("the recorder is gone")
             paused = event["pause"] if event["event"] == "paused" else None
         return paused
+
+    def _watched(self) -> tuple[Pause, ...]:
+        """What is paused, and events from now on: what came before the answer stands in it."""
+        pauses = tuple(self.ask("watch")["pauses"])
+        self._events = deque(e for e in self._events if e["event"] not in ("paused", "ended", "armed"))
+        return pauses
 
     def ask(self, verb: str, **words: JsonValue) -> Mapping[str, JsonValue]:
         """Any request of the protocol. Raises UsageError for what is refused, WorkbenchError when the recorder ends."""

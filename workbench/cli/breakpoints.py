@@ -15,10 +15,11 @@ What there is to break on:
 {kinds}
 
 A request is paused when its last byte is there, before it is forwarded. An answer leaves up to its first tool call; the
-rest waits until it is whole. Continued, what was paused passes as it came. Edited, the other body passes, and the
-recording holds both: the client's exchange, and a child with what went to the upstream. Answered, a strict simulator
-that remembers the session answers in place of the upstream, streaming if the request asks for it. Dropped, the client's
-connection is broken off. Of an answer whose beginning has left, an edited one has to begin with the same bytes.
+rest waits until it is whole; an answer that makes no call is never held. Continued, what was paused passes as it came.
+Edited, the other body passes, and the recording holds both: the client's exchange, and a child with what went to the
+upstream or came from it. Answered, a strict simulator that remembers the session answers in place of the upstream,
+streaming if the request asks for it. Dropped, the client's connection is broken off. Of an answer whose beginning has
+left, an edited one has to begin with the same bytes.
 
 JSON output is one object: {{"armed": [KIND], "trouble", "pauses": [{{"id", "exchange" (its id in the session), "side":
 "request"|"response", "reasons": [{{"kind", "rule", "words", "pointer"}}], "method", "url", "client", "since" (seconds

@@ -15,13 +15,14 @@ from workbench.decode import REQUEST, RESPONSE
 from workbench.errors import UsageError
 from workbench.ir import NOTHING, JsonValue
 from workbench.limits import MAX_HELD_REQUEST
+from workbench.recorder.altered import with_body, without
 from workbench.recorder.ear import Ear, Ended, Own
 from workbench.recorder.firstcall import FirstCall
 from workbench.recorder.forward import Client, Forward
 from workbench.recorder.gate import ANSWER, CONTINUE, DROP, EDIT, Gate
-from workbench.recorder.heldanswer import OF_THE_BYTES, HeldAnswer
+from workbench.recorder.heldanswer import HeldAnswer
 from workbench.recorder.http1.body import Body, request_body
-from workbench.recorder.http1.head import BadMessage, Field, HeadBuffer, Request, read_response, render
+from workbench.recorder.http1.head import BadMessage, HeadBuffer, Request, read_response, render
 from workbench.recorder.http1.hops import is_persistent
 from workbench.recorder.madeup import MadeUp
 from workbench.recorder.passing import Passing
@@ -200,13 +201,13 @@ class Held:
         wire, self._wire = bytes(self._wire or b""), None
         own = self._own
         if body is None:
-            request = _with_fields(self._request, {b"expect"})
+            request = without(self._request, b"expect")
             self._ear.skips = own.asked_bytes
             self._ear.is_asked = self._is_request_whole
         else:
             self._ear = Ear(own, self._look_at, own.child(EDITED))
             self._is_another = True
-            request, wire = _with_body(self._request, body), body
+            request, wire = with_body(self._request, body), body
         self._forward = self._onward(self, Teller(self._ear), request, request_body(request))
         self._forward.start(wire)
         self._client.balance()
@@ -401,14 +402,3 @@ class Held:
             left = self._answer.passing.passed()
             passed["response"] = Passed(answered.came, left.left, answered.bytes_in, left.bytes_out)
         return passed
-
-
-def _with_fields(request: Request, dropped: set[bytes], *added: Field) -> Request:
-    fields = (*(f for f in request.fields if f.key not in dropped), *added)
-    return Request(request.start, request.version, fields, request.method, request.target)
-
-
-def _with_body(request: Request, body: bytes) -> Request:
-    """The request with another body, in no coding."""
-    size = b"%d" % len(body)
-    return _with_fields(request, {*OF_THE_BYTES, b"expect"}, Field(b"content-length", size, b"Content-Length: " + size))

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from workbench.errors import UsageError
 from workbench.limits import MAX_HELD_ANSWER
+from workbench.recorder.altered import OF_THE_BYTES
 from workbench.recorder.ear import Timed
 from workbench.recorder.firstcall import FirstCall
 from workbench.recorder.http1.body import ChunkedBody, LengthBody, response_body
@@ -19,11 +20,6 @@ from workbench.recorder.passing import Passing
 from workbench.recorder.tap import ResponseHead
 from workbench.wire.encoding import decode_partial, detect_encoding
 from workbench.wire.exchange import Body, Headers
-
-OF_THE_BYTES = frozenset(
-    (b"content-length", b"transfer-encoding", b"content-encoding", b"trailer", b"content-md5", b"digest", b"etag")
-)
-"""Headers that say something of the very bytes of a body: wrong beside another one."""
 
 
 class HeldAnswer:

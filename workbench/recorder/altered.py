@@ -1,0 +1,23 @@
+"""Heads of messages whose body is another one."""
+
+from __future__ import annotations
+
+from workbench.recorder.http1.head import Field, Request
+
+OF_THE_BYTES = frozenset(
+    (b"content-length", b"transfer-encoding", b"content-encoding", b"trailer", b"content-md5", b"digest", b"etag")
+)
+"""Headers that say something of the very bytes of a body: wrong beside another one."""
+
+
+def without(request: Request, *keys: bytes) -> Request:
+    """The request without some of its headers, by their names in lower case."""
+    fields = tuple(f for f in request.fields if f.key not in keys)
+    return Request(request.start, request.version, fields, request.method, request.target)
+
+
+def with_body(request: Request, body: bytes) -> Request:
+    """The head of the request with another body, in no coding, which nobody waits to be asked for."""
+    bare, size = without(request, *OF_THE_BYTES, b"expect"), b"%d" % len(body)
+    fields = (*bare.fields, Field(b"content-length", size, b"Content-Length: " + size))
+    return Request(request.start, request.version, fields, request.method, request.target)
