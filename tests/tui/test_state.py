@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.tui import samples
+from tests.tui.models.test_timeline import summary
 from workbench.inspection import Inspector
 from workbench.tui.state import SessionState
 from workbench.wire.exchange import State
@@ -79,3 +80,14 @@ def test_trouble_is_the_verdict() -> None:
     made.trouble = "inspection stopped at exchange 1: torn"
     assert made.is_done
     assert made.verdict() == made.trouble
+
+
+def test_which_key_is_used_while_a_session_is_recorded() -> None:
+    state, known = SessionState("s"), [summary(), summary(note="loss: x; note: the key is that of DEEPSEEK_API_KEY")]
+    state.list("s", known)
+    assert (state.key(), state.upstream()) == ("no key", "")
+    state.follow(known[:1], is_live=True, about={})
+    assert state.key() == "client's key passes"
+    state.follow(known, is_live=True, about={})
+    assert state.key() == "key of $DEEPSEEK_API_KEY"
+    assert state.upstream() == known[-1].url.split("/")[2]

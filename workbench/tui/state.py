@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from workbench.shelf import verdict
 from workbench.tui.models import findings, timeline
+from workbench.tui.models.headline import CLIENTS_KEY
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspected
     from workbench.rules import Finding
     from workbench.wire.exchange import Summary
+
+OWN_KEY = re.compile(r"the key is that of ([A-Za-z_]\w*)")
+"""What an adapter in the path notes where it uses a key of its own (``bridge.keys``)."""
+
+RECENT = 64
+"""Exchanges whose notes are looked at for that."""
 
 
 class SessionState:
@@ -93,6 +101,14 @@ class SessionState:
         """The host that a live recording forwards to: that of an exchange, else of the newest; "" for a replay."""
         shown = summary or (self.summaries[-1] if self.summaries else None)
         return shown.url.partition("://")[2].partition("/")[0] if self.is_live and shown else ""
+
+    def key(self) -> str:
+        """Which key is used: none for a replay; live that of the client, or that of an adapter in the path."""
+        if not self.is_live:
+            return "no key"
+        own = (OWN_KEY.search(summary.note) for summary in self.summaries[-RECENT:])
+        names = dict.fromkeys(found[1] for found in own if found)
+        return f"key of ${', $'.join(names)}" if names else CLIENTS_KEY
 
     @property
     def is_done(self) -> bool:

@@ -15,7 +15,7 @@ _UPSTREAM = 32
 TOOLS = "tools are never executed"
 PROMISE = f"no key · {TOOLS}"
 """What the program does with what is open: it only reads."""
-PASSING = f"client's key passes · {TOOLS}"
+CLIENTS_KEY = "client's key passes"
 """What it does with what is recorded at this moment: the key of the client goes on to its provider, and to no file."""
 
 
@@ -26,11 +26,15 @@ def headline(
     progress: str = "",
     mode: str = "replay",
     upstream: str = "",
-    *,
-    is_live: bool = False,
+    key: str = "no key",
 ) -> list[Line]:
-    """One line where there is room, else two. ``upstream``: where what is recorded goes; it has passed no gate."""
-    promise = f"{mode} · {PASSING if is_live else PROMISE}"
+    """One line where there is room, else two.
+
+    Args:
+        upstream: where what is recorded goes; it has passed no gate.
+        key: which one is used.
+    """
+    promise = f"{mode} · {key} · {TOOLS}"
     goes_to = f"→ {clip(upstream, _UPSTREAM)}" if upstream else ""
     told = " · ".join(f for f in (goes_to, progress, _facts(row) if row else "") if f)
     facts = line(Span(f" {told or 'no exchange is open'}  ", "muted"))

@@ -19,7 +19,7 @@ from workbench.tui import keys, pausing
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import pauses
-from workbench.tui.models.headline import PASSING
+from workbench.tui.models.headline import TOOLS
 from workbench.tui.models.pauses import Held
 from workbench.tui.models.rowtable import Marked
 from workbench.tui.models.tabs import TOO_SMALL
@@ -127,7 +127,8 @@ class BreakpointsScreen(Screen["int | None"]):
             Span(f"{clip(state.name, 40)}  ", "strong"),
             Span(told, "warning strong" if held else "muted"),
         )
-        second = line(Span(f" {state.mode()} · {PASSING}", "ok"), Span(f" · {armed or 'nothing is armed'}", "muted"))
+        promise = Span(f" {state.mode()} · {state.key()} · {TOOLS}", "ok")
+        second = line(promise, Span(f" · {armed or 'nothing is armed'}", "muted"))
         self.query_one("#headline", Bar).show([first, second])
 
     def on_resize(self) -> None:

@@ -113,8 +113,7 @@ class Desk(Screen[WorkbenchError | OSError | None]):
         row = self.opened.row if self.opened else None
         mode = self.state.mode(is_following=self.is_following)
         upstream = self.state.upstream(row.summary if row else None)
-        is_live, standing = self.state.is_live, self._standing()
-        lines = headline(self.state.name, row, self.size.width, standing, mode, upstream, is_live=is_live)
+        lines = headline(self.state.name, row, self.size.width, self._standing(), mode, upstream, self.state.key())
         lines += self.banner()
         bar = self.query_one("#headline", Bar)
         bar.styles.height = len(lines)
