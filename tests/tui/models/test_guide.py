@@ -8,8 +8,9 @@ from workbench.tui import keys
 from workbench.tui.glyphs import SIGNS as ASCII
 from workbench.tui.lines import plain
 from workbench.tui.models import closure, reasoning, words
-from workbench.tui.models.guide import GUIDES, SIGNS, help_lines
+from workbench.tui.models.guide import GUIDES, help_lines
 from workbench.tui.models.ir import node_line
+from workbench.tui.models.signs import SIGNS
 from workbench.tui.models.tabs import PANES
 
 TUI = Path(__file__).resolve().parents[3] / "workbench" / "tui"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from workbench.tui.keys import Key
 from workbench.tui.lines import BLANK, Line, Span, line, wrap
 from workbench.tui.models.filterguide import filter_lines
+from workbench.tui.models.signs import SIGNS
 
 Tables = Sequence[tuple[str, Sequence[Key]]]
 """Headings and their keys, from the focused pane outwards."""
@@ -26,56 +27,6 @@ class Guide(NamedTuple):
     text: str
     signs: tuple[str, ...] = ()
 
-
-SIGNS: Mapping[str, tuple[str, str, str]] = {
-    "error": ("✗ error", "error", "the provider refuses it, or the chain is broken"),
-    "warning": ("! warning", "warning", "accepted here, but it will bite"),
-    "info": ("· info", "info", "no break: a call whose result has yet to come"),
-    "selected": ("▌ selected", "accent", "the selection: the same thing in every pane"),
-    "related": ("┆ related", "accent", "result of the selected call, call of the selected result"),
-    "cursor": ("▸ cursor", "accent", "where the keys act; ▹ not selected yet: enter does"),
-    "lane": ("●│ lane", "accent", "a conversation each; │ it goes on further down"),
-    "arriving": ("⇣ arriving", "accent", "exchanges: open, the recorder is at it"),
-    "held": ("‖ held", "warning", "at a breakpoint: nothing goes on until you decide (P)"),
-    "made": ("└ made of", "accent", "exchanges: sent in the place of another one"),
-    "passing": ("~ changes", "info", "exchanges: made by an adapter in the path; 7 lists them"),
-    "cut": ("⊘ cut", "warning", "exchanges: aborted, incomplete or torn"),
-    "unread": ("? unread", "warning", "not all could be read; in the IR a block nobody knows"),
-    "call": ("◆ call", "call", "a call of a tool; ◇ its result"),
-    "reasoning": ("∴ reasoning", "reasoning", "reasoning, in whatever field it travels"),
-    "media": ("▣ media", "", "an image, a sound or a document"),
-    "line-end": ("⏎", "muted", "an end of line in a text that is shown on one line"),
-    "closed": ("● closed", "ok", "the call has its result; ○ it has yet to come"),
-    "sent": ("✓ sent", "ok", "reasoning went back; ✗ it should have; · not owed"),
-    "anomaly": ("! anomaly", "warning", "the event is wrong by itself, whoever reads it"),
-    "added": ("▌ added", "accent", "what the event under the cursor began, or added to"),
-    "agrees": ("✓ agrees", "ok", "these clients build what is shown here"),
-    "differs": ("≠ departs", "warning", "here a usual client builds something else"),
-    "lost": ("! lost", "warning", "the target protocol cannot say this"),
-    "renamed": ("= renamed", "info", "an id the target refuses has another name there"),
-    "taken": ("✓ accepted", "ok", "taken as it stands"),
-    "changed": ("○ changed", "info", "refused as it stands, accepted after a change"),
-    "ignored": ("! ignored", "warning", "taken and not enforced"),
-    "edit": ("~ change", "warning", "not as it was: before and after are shown"),
-    "check": ("= check", "info", "what remains to be checked locally"),
-    "same": ("= the same", "muted", "both answers say the same"),
-    "differing": ("≠ differs", "warning", "they do not; + is new, - stood in the original alone"),
-    "branch": ("├─└ branch", "muted", "made of the same thing as the one below"),
-    "mark": ("⚑ mark", "accent", "a place you marked; ✎ with a note of yours"),
-    "system": ("▒ system", "role", "metrics: tokens of the system prompt"),
-    "overhead": ("▓ overhead", "warning", "metrics: what the provider adds for declared tools"),
-    "definitions": ("▚ tools", "call", "metrics: definitions of tools"),
-    "history": ("░ history", "muted", "metrics: replayed history"),
-    "new": ("█ new", "ok", "metrics: new in a request; elsewhere a share"),
-    "output": ("▄ output", "accent", "metrics: what the model wrote"),
-    "cached": ("│ cached", "strong", "metrics: what is before it was read from a cache"),
-    "passed": ("✓ pass", "ok", "every sample of the probe showed it"),
-    "partial": ("! partial", "warning", "some samples did, or a part of it"),
-    "failed": ("✗ fail", "error", "none did, although it was measured"),
-    "unclear": ("? unclear", "muted", "not measured: network, key, rate limit, nothing to see"),
-    "form": ("\\x1b", "form", "a character that acts or hides, never sent as it is"),
-}
-"""Every sign with its word: name → (sign and word, style, meaning)."""
 
 _KEYS = 16
 """Columns for the names of keys."""
