@@ -104,7 +104,9 @@ def _started(plan: Plan, trouble: Callable[[str], None]) -> Recording:
     if plan.spoken:
         from workbench.bridge import process as bridge
 
-        return bridge.start(plan.upstreams, plan.out, spoken=plan.spoken, hop=plan.hop, trouble=trouble)
+        return bridge.start(
+            plan.upstreams, plan.out, spoken=plan.spoken, hop=plan.hop, breaks=plan.breaks, trouble=trouble
+        )
     from workbench.recorder import process
 
     return process.start(plan.upstreams, plan.out, hop=plan.hop, breaks=plan.breaks, trouble=trouble)

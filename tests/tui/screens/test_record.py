@@ -82,10 +82,11 @@ async def test_the_place_the_protocol_and_the_breakpoints_are_asked_too(recorder
         back = "shift+tab"  # moves at once, as tab does when there is nothing to complete
         await home.press("r", *"sim:qwen", back, back, *"nothing", back, *"inner", back, *"openai-chat", "enter")
         await home.until("there is no breakpoint")
-        await home.press("ctrl+u", "enter")
+        await home.press("ctrl+u", *"closure, id", "enter")
         await home.until("which speaks openai-chat")
-        assert recorders[0].words == {"spoken": "openai-chat", "hop": "inner"}
+        assert recorders[0].words == {"spoken": "openai-chat", "hop": "inner", "breaks": ("closure", "id")}
         await home.until("as the place")
+        await home.until("it breaks on closure, id")
 
 
 async def test_a_recorder_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

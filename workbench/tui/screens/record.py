@@ -86,8 +86,6 @@ class RecordScreen(Form["Running"]):
             chosen = targets(self.value("upstreams"), spoken) if spoken else upstreams.parse(self.value("upstreams"))
             asked = "breaks"
             breaks = kinds(self.value("breaks"))
-            if breaks and spoken:
-                raise UsageError("breakpoints and a protocol do not go together", hint="leave one of them empty")
         except WorkbenchError as error:
             self.say(str(error))
             self.go(asked)
