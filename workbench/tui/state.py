@@ -130,7 +130,10 @@ class SessionState:
         self._collect()
         conversations = [r.conversation for r in rows]
         if conversations != self._conversations:
-            self._conversations, self._lanes = conversations, timeline.lanes(conversations)
+            self._conversations, self._lanes = (
+                conversations,
+                timeline.lanes(conversations, [r.summary.hop for r in rows]),
+            )
 
     def _collect(self) -> None:
         self.findings = []

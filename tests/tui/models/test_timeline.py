@@ -23,6 +23,12 @@ def test_lanes(conversations: list[int | None], expected: list[str]) -> None:
     assert lanes(conversations) == expected
 
 
+def test_a_column_stays_with_its_place() -> None:
+    hops = ["before", "behind", "before", "behind"]
+    assert lanes([0, 1, 2, 3], hops) == ["● ", " ●", "● ", " ●"]
+    assert lanes([0, 1], ["", "behind"]) == ["● ", " ●"]
+
+
 def test_many_conversations_share_the_last_lane() -> None:
     rows = lanes([*range(20), *range(20)])
     assert {len(row) for row in rows} == {MAX_LANES}

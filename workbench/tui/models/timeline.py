@@ -24,20 +24,26 @@ _ROOMY = 56
 """Columns from which a row names calls and model."""
 
 
-def lanes(conversations: Sequence[int | None]) -> list[str]:
+def lanes(conversations: Sequence[int | None], hops: Sequence[str] = ()) -> list[str]:
     """The lane column of each row: a dot in its own conversation, a line where another one passes.
 
     Args:
         conversations: conversation of each exchange, None for what belongs to none.
+        hops: the place of each exchange; none for one place. A column that was of one place stays so: the same turn
+            before and behind a gateway is two conversations, which must not look like one.
     """
     ends = {last: c for c, last in {c: n for n, c in enumerate(conversations) if c is not None}.items()}
     column: dict[int, int] = {}
     running = [0] * MAX_LANES
+    places: list[str | None] = [None] * MAX_LANES
     rows: list[str] = []
     for n, own in enumerate(conversations):
         if own is not None and own not in column:
-            column[own] = next((k for k in range(MAX_LANES - 1) if not running[k]), MAX_LANES - 1)
+            place = hops[n] if n < len(hops) else ""
+            free = (k for k in range(MAX_LANES - 1) if not running[k] and places[k] in (None, place))
+            column[own] = next(free, MAX_LANES - 1)
             running[column[own]] += 1
+            places[column[own]] = place
         signs = ["│" if conversation else " " for conversation in running]
         if own is not None:
             signs[column[own]] = "●"
