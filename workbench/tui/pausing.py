@@ -184,6 +184,18 @@ class Pausing:
                 self._tell(PausingTrouble(str(error)))
 
 
+def held_in(session: Path) -> list[Held]:
+    """What the recorders of a session hold at this moment, the oldest first. Waits for them; one that is gone is none."""
+    from workbench.breakpoints.remote import Remote
+    from workbench.breakpoints.sockets import sockets_of
+
+    found: list[Held] = []
+    for path in sockets_of(session):
+        with suppress(WorkbenchError, OSError), Remote(path) as remote:
+            found += [held_of(path, pause) for pause in remote.pauses()]
+    return sorted(found, key=lambda each: each.since)
+
+
 def with_secrets(edited: bytes, recorded: bytes, held: bytes, marks: Sequence[Redaction]) -> bytes:
     """An edit of what was recorded, with the secrets of what is held in the place of their stand-ins.
 

@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from tests.shelf.samples import entries, put
 from tests.tui import samples
 from tests.tui.driving import screen_text, until
+from tests.tui.holding import Holder
 from tests.tui.test_hostile import EVIL, assert_clean
 from workbench import resources
 from workbench.shelf import memory, shelf, story
@@ -19,6 +20,7 @@ from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.home import HomePane
 from workbench.tui.screens.home import HomeScreen
 from workbench.tui.screens.session import SessionScreen
+from workbench.wire.session.writer import SessionWriter
 
 
 class Home:
@@ -215,6 +217,26 @@ async def test_a_story_is_not_told_behind_another_screen(own_home: Path, monkeyp
         await home.press("enter")
         await home.session()
         await until(home.pilot, ended.is_set)
+
+
+async def test_what_a_live_session_holds_is_said_where_it_is_listed(own_home: Path) -> None:
+    writer = SessionWriter(own_home / "live.wb")
+    memory.remember(writer.path)
+    recorder = Holder(writer.path)
+    try:
+        why = {"kind": "closure", "rule": "closure.missing-result", "words": "", "pointer": ""}
+        recorder.hold(1, b"{}", exchange="x", reasons=[why])
+        async with at_home((80, 24)) as home:
+            await home.until("‖ 1 held")
+            await home.press("g")
+            await home.until("closure.missing-result")
+            assert "enter opens it, P there decides" in " ".join(home.text.split())
+            recorder.release(1, "continue")
+            await home.press("c")  # looks again
+            await until(home.pilot, lambda: "‖ 1 held" not in home.text)
+    finally:
+        recorder.close()
+        writer.close()
 
 
 @pytest.mark.parametrize("size", [(60, 15), (160, 50)])

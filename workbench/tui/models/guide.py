@@ -341,7 +341,7 @@ GUIDES: Mapping[str, Guide] = {
         "Sessions",
         "Sessions at hand: examples, recent ones, recordings, and those that known clients left, which are only read. "
         "Each with what was found and its first break in words.",
-        ("error", "warning", "unread", "cursor"),
+        ("error", "warning", "held", "unread", "cursor"),
     ),
 }
 """Guides by the id of the pane, or the name of its class where it has none."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.shelf.shelf import FOUND, LIVE, SWITCHED_OFF, Item, Section
 from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models import pauses
 from workbench.tui.models.words import SEVERITY_GLYPH, count
 
 if TYPE_CHECKING:
     from workbench.shelf.story import Story
+    from workbench.tui.models.pauses import Held
 
 ROOMY, WIDE = 92, 144
 """Columns from which a row says where its traffic went, and what broke in a sentence."""
@@ -74,11 +76,16 @@ def heading_line(row: Row) -> Line:
     return line(Span(title, "role"), Span(dot + about, "muted"))
 
 
-def item_line(item: Item, story: Story | None, width: int, now: float) -> Line:
-    """A session in one line; what there is no room for stands below it while the cursor is on it."""
+def item_line(item: Item, story: Story | None, width: int, now: float, held: int = 0) -> Line:
+    """A session in one line; what there is no room for stands below it while the cursor is on it.
+
+    Args:
+        now: seconds since the epoch.
+        held: how many exchanges wait at breakpoints, which goes before its verdict.
+    """
     room = width - _AGE - _VERDICT
     when = Span(f"{age(now - item.modified)} " if item.modified is not None else "", "muted", -_AGE)
-    sign = _sign(item, story)
+    sign = Span(f" {pauses.SIGN} {held} held", "warning strong", _VERDICT) if held else _sign(item, story)
     if width < ROOMY:
         return line(_name(item, room), when, sign)
     rest = (room * 2 // 3 if width >= WIDE else room) - _NUMBER
@@ -107,6 +114,17 @@ def item_body(item: Item, story: Story | None, width: int, where: str) -> list[L
     for text in (story.about, facts, where):
         made += wrap(text, width, "muted", indent=2, most=_MOST_LINES) if text else []
     return made
+
+
+def held_lines(held: Sequence[Held], width: int, now: float) -> list[Line]:
+    """What waits at breakpoints: the one to decide first, and the way there. None where nothing does."""
+    if not held:
+        return []
+    first = pauses.first_to_decide(held)
+    many = f"{len(held)} held, first " if len(held) > 1 else ""
+    said = f"{pauses.SIGN} {many}a {first.side} held {pauses.clock(now - first.since)}: {first.why}"
+    way = "enter opens it, P there decides"
+    return wrap(f"{said} · {pauses.patience(first, now).text} · {way}", width, "warning", indent=2, most=_MOST_LINES)
 
 
 def note_lines(note: str, width: int) -> list[Line]:

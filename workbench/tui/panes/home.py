@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -19,6 +19,7 @@ from workbench.tui.panes.lineview import LineView
 if TYPE_CHECKING:
     from workbench.shelf.story import Story
     from workbench.tui.app import WorkbenchApp
+    from workbench.tui.models.pauses import Held
 
 
 class HomePane(LineView):
@@ -34,6 +35,7 @@ class HomePane(LineView):
         self.rows: Sequence[home.Row] = ()
         self.stories: dict[Path, Story] = {}
         self.listening: dict[Path, str] = {}
+        self.held: Mapping[Path, Sequence[Held]] = {}
         self._dates: dict[Path, float | None] = {}
         self._clock = clock
         self._home = str(Path.home())
@@ -64,6 +66,11 @@ class HomePane(LineView):
         self.stories[path] = story
         self.reload()
 
+    def hold(self, held: Mapping[Path, Sequence[Held]]) -> None:
+        """What waits at breakpoints, by session."""
+        self.held = held
+        self.reload()
+
     def items(self) -> list[Item]:
         """Every session."""
         return [row.item for row in self.rows if row.item]
@@ -89,7 +96,8 @@ class HomePane(LineView):
     def head(self, item: int, width: int) -> Line:
         row = self.rows[item]
         if row.item:
-            return home.item_line(row.item, self.stories.get(row.item.path), width, self._clock())
+            held = len(self._held_in(row.item))
+            return home.item_line(row.item, self.stories.get(row.item.path), width, self._clock(), held)
         return home.note_lines(row.note, width)[0] if row.note else home.heading_line(row)
 
     def further(self, item: int, width: int) -> list[Line]:
@@ -98,8 +106,12 @@ class HomePane(LineView):
             where = "" if row.item.section == EXAMPLES else self._where(row.item.path)
             if row.item.path in self.listening:
                 where = f"listens at {self.listening[row.item.path]} · {where}"
-            return home.item_body(row.item, self.stories.get(row.item.path), width, where)
+            held = home.held_lines(self._held_in(row.item), width, self._clock())
+            return held + home.item_body(row.item, self.stories.get(row.item.path), width, where)
         return home.note_lines(row.note, width)[1:]
+
+    def _held_in(self, item: Item) -> Sequence[Held]:
+        return self.held.get(item.path, ()) if item.section == LIVE else ()
 
     def _where(self, path: Path) -> str:
         shown = str(path)

@@ -15,6 +15,7 @@ from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.lines import Line, Span, line
 from workbench.tui.models import home
+from workbench.tui.models.pauses import SIGN
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.home import HomePane
 from workbench.tui.panes.lineview import LineView
@@ -22,11 +23,13 @@ from workbench.tui.safetext import visible
 from workbench.tui.telling import Telling, Told
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from workbench.recorder.process import Recording
     from workbench.shelf.shelf import Section
     from workbench.tui.app import WorkbenchApp
+    from workbench.tui.models.pauses import Held
     from workbench.tui.running import Running
     from workbench.wire.session import Session
 
@@ -40,6 +43,14 @@ class Looked(Message):
     def __init__(self, sections: list[Section]) -> None:
         super().__init__()
         self.sections = sections
+
+
+class Halted(Message):
+    """What waits at breakpoints, by session."""
+
+    def __init__(self, held: Mapping[Path, Sequence[Held]]) -> None:
+        super().__init__()
+        self.held = held
 
 
 class HomeScreen(Screen[None]):
@@ -111,8 +122,14 @@ class HomeScreen(Screen[None]):
     @work(thread=True, group="look", exclusive=True, exit_on_error=False)
     def _look(self) -> None:
         sections = shelf.look()
-        if not get_current_worker().is_cancelled:
-            self.post_message(Looked(sections))
+        if get_current_worker().is_cancelled:
+            return
+        self.post_message(Looked(sections))
+        live = [item.path for section in sections if section.title == shelf.LIVE for item in section.items]
+        if live or self.pane.held:
+            from workbench.tui.pausing import held_in
+
+            self.post_message(Halted({path: held_in(path) for path in live}))
 
     def _look_again(self) -> None:
         is_recording = any(item.section == shelf.LIVE for item in self.pane.items())
@@ -128,6 +145,15 @@ class HomeScreen(Screen[None]):
         self._welcome()
         self.pane.show(message.sections)
         self.call_after_refresh(self._ask)
+
+    def on_halted(self, message: Halted) -> None:
+        """Say what has not been held before; the list says it as long as it is."""
+        known = {(each.recorder, each.id) for held in self.pane.held.values() for each in held}
+        for path, held in message.held.items():
+            if new := [each for each in held if (each.recorder, each.id) not in known]:
+                words = visible(f"a {new[0].side}: {new[0].why} · enter opens it, P there decides")
+                self.notify(words, title=visible(f"{SIGN} held in {path.name}"), severity="warning", markup=False)
+        self.pane.hold(message.held)
 
     def on_home_pane_looked(self, message: HomePane.Looked) -> None:
         self._ask()
