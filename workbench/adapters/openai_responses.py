@@ -88,7 +88,7 @@ class OpenAIResponses:
         effort_is_thinking=True,
         schema_required={"name": "answer"},
         usage_needed=frozenset(("input", "output", "cache_read", "cache_write", "reasoning")),
-        answer_needs={**UNKNOWN, "id of each message": "msg_0"},
+        answer_needs={**UNKNOWN, "id of each item": "msg_0"},
         error_fields=frozenset(("type", "param", "code")),
         stop_required=True,
         stop_is_end=True,

@@ -13,6 +13,7 @@ from workbench.bridge.changes import CONVERSION, ID, LOSS, NOTE, Change
 from workbench.bridge.memory import Kept, Memory, content_of
 from workbench.bridge.signing import Namer, Signer, parsed, signed
 from workbench.conversion import Loss, response_as
+from workbench.conversion.declared import declared
 from workbench.conversion.normal import normal_response, rebased
 from workbench.conversion.streaming import StreamConversion
 from workbench.decode import Decoded
@@ -58,12 +59,18 @@ class Answer:
         self._came = bytearray()
         self._adapter = adapters.get(turn.client)
         self._signer, self._namer = Signer(name, self._adapter.capabilities), Namer(name)
+        self._declared = declared(turn.tools)
         self._stream: StreamConversion | None = None
         if turn.is_plain:
             self.head = Head(status, tuple(headers))
         elif turn.is_stream and self._streams:
             self._stream = StreamConversion(
-                turn.spoken, turn.client, prove=self._signer.prove, choose_id=self._namer.choose
+                turn.spoken,
+                turn.client,
+                prove=self._signer.prove,
+                choose_id=self._namer.choose,
+                name=self._namer.answer(turn.client),
+                declared=self._declared,
             )
             self.head = self._head(self._stream.content_type)
 
@@ -117,7 +124,8 @@ class Answer:
             self.changes += changes
         usage = None if turn.is_uncounted else response.usage
         named = self._namer.named(replace(response, is_stream=turn.is_stream, usage=usage))
-        made = response_as(signed(named, self._signer), self._adapter)
+        named = replace(named, id=self._namer.answer(turn.client) or named.id)
+        made = response_as(signed(named, self._signer), self._adapter, declared=self._declared)
         own = {call.id or "": old.id for call, old in zip(_calls(named), _calls(response), strict=True)}
         given = {old: new for new, old in made.ids.items()}
         ids = {given.get(name, name): old for name, old in own.items()}
@@ -147,8 +155,12 @@ class Answer:
         renamed = set(ids.values())
         known: dict[str, str | None] = {c.id: c.id for c in _calls(read) if c.id and c.id not in renamed}
         if own := _parts(said):
-            seen = content_of(_parts(read))
+            seen = content_of(map(self._seen, _parts(read)))
             self._memory.keep(Kept(self._name, own, {**known, **ids}, seen, self._turn.context))
+
+    def _seen(self, part: Part) -> Part:
+        """A part as the client has it."""
+        return self._declared.given(part) if isinstance(part, ToolCallIR) else part
 
     def _failed(self, decoded: Decoded, response: ModelResponse | None) -> bytes:
         """An error, or what nobody can read, in the client's words and with the upstream's status."""

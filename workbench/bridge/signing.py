@@ -116,12 +116,20 @@ def signed(response: ModelResponse, signer: Signer) -> ModelResponse:
     return replace(response, messages=messages)
 
 
+_ANSWERS = {"openai-responses": "resp_", "openai-chat": "chatcmpl-", "anthropic-messages": "msg_"}
+"""Protocol of a client → how the ids of its answers begin."""
+
+
 class Namer:
-    """Ids for the calls of one answer that came without: clients answer calls by their ids."""
+    """An id for one answer, and for its calls that came without: clients answer calls by their ids."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._count = 0
+
+    def answer(self, client: str) -> str:
+        """The id of the answer for a client of that protocol; "" where any will do."""
+        return f"{_ANSWERS[client]}{self._name}" if client in _ANSWERS else ""
 
     def choose(self, old: str | None) -> str | None:
         """An id where there is none; None for one that can stay."""

@@ -11,6 +11,7 @@ from workbench.adapters._writing import string_of, write_part
 from workbench.conversion._ledger import Ledger
 from workbench.conversion._names import AnswerIds
 from workbench.conversion._reasoning import SINGLE
+from workbench.conversion.declared import NONE, Declared
 from workbench.conversion.fit import Cut
 from workbench.conversion.normal import normal_parts
 from workbench.ir import NOTHING, Carrier, Part, Reasoning, Text, ToolCallIR
@@ -42,6 +43,7 @@ class Passage:
         ids: gives the calls their ids.
         prove: gives reasoning its proof.
         sign_call: gives a call the signature that it stands with.
+        declared: the tools of whom the answer is for.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class Passage:
         ids: AnswerIds,
         prove: Callable[[Reasoning], str | None] | None = None,
         sign_call: Callable[[ToolCallIR], str | None] | None = None,
+        declared: Declared = NONE,
     ) -> None:
         self._writer = writer
         self._capabilities = capabilities
@@ -58,7 +61,8 @@ class Passage:
         self._prove = prove
         self._sign_call = sign_call if Carrier.THOUGHT_SIGNATURE in capabilities.reasoning else None
         self._proved = next((c for c in _PROVING if c in capabilities.reasoning), None) if prove else None
-        self._cut = Cut(capabilities, Ledger(), ids, NOTHING, is_answer=True)
+        self._cut = Cut(capabilities, Ledger(), ids, NOTHING, declared, is_answer=True)
+        self._declared = declared
         self._count = 0  # parts that have begun
         self._sent = 0  # pieces of the growing part that were looked at
         self._splitter: Splitter | None = None
@@ -144,6 +148,8 @@ class Passage:
             head: Part | None = begun
         elif isinstance(begun, Reasoning):
             head = self._thought(begun)
+        elif isinstance(begun, ToolCallIR) and self._declared.is_free(begun.name):
+            head = None  # its text stands inside an object
         elif isinstance(begun, ToolCallIR):
             first = next(text for text in self._held if text.strip())
             is_object = first.lstrip().startswith("{") or self._capabilities.arguments == "string"

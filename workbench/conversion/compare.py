@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from workbench.conversion.normal import normal_request, normal_response
 from workbench.decode import REQUEST, RESPONSE
 from workbench.ir import (
     Carrier,
+    JsonValue,
     Media,
     Message,
     ModelRequest,
@@ -108,14 +109,21 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, ToolResultIR):
         extra = dict(keys(value.extra, ""))
         return replace(value, content=(), is_error=value.is_error or None, extra=extra), _comparable(value.content)
+    if isinstance(value, Reasoning):
+        return replace(value, extra=_unnamed(value.extra))
     if isinstance(value, ToolCallIR):
-        extra = dict(keys(value.extra, ""))
+        extra = _unnamed(dict(keys(value.extra, "")))
         return replace(value, error=None, raw=value.raw if value.input is None else None, extra=extra)
     if isinstance(value, Usage):
         return value.input, value.output, value.cache_read, value.cache_write, value.reasoning
     if isinstance(value, Text | Media) and value.extra:
         return replace(value, extra=dict(keys(value.extra, "")))
     return dict(value) if hasattr(value, "keys") else None if value == "" else value
+
+
+def _unnamed(extra: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Without the name of an item, which a new body of the Responses API has to have."""
+    return {key: value for key, value in extra.items() if key.removeprefix("/") != "id"}
 
 
 def _parts(parts: Sequence[Part]) -> Any:

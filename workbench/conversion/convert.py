@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from workbench import adapters
-from workbench.adapters import Adapter
+from workbench.adapters import Adapter, Capabilities
 from workbench.conversion._ledger import Loss
+from workbench.conversion.declared import NONE, Declared
 from workbench.conversion.fit import Fitted, fit_request, fit_response
 from workbench.conversion.normal import normal_request, normal_response
 from workbench.decode import REQUEST, Decoded
@@ -48,7 +49,14 @@ class Converted:
     meant: ModelRequest | ModelResponse | None = None
 
 
-def convert(source: Decoded | bytes, target: str, *, side: str = REQUEST, protocol: str | None = None) -> Converted:
+def convert(
+    source: Decoded | bytes,
+    target: str,
+    *,
+    side: str = REQUEST,
+    protocol: str | None = None,
+    capabilities: Capabilities | None = None,
+) -> Converted:
     """One side of an exchange as another protocol's.
 
     Args:
@@ -56,6 +64,7 @@ def convert(source: Decoded | bytes, target: str, *, side: str = REQUEST, protoc
         target: name of a protocol.
         side: "request" or "response".
         protocol: of a body; an exchange knows its own.
+        capabilities: what a request may hold, where whoever answers it takes less than the protocol has.
 
     Raises:
         UsageError: no such protocol.
@@ -77,20 +86,25 @@ def convert(source: Decoded | bytes, target: str, *, side: str = REQUEST, protoc
     if decoded.protocol == target:
         return _unchanged(decoded, body, adapter)
     if isinstance(decoded, ModelRequest):
-        return request_as(decoded, adapter, body)
+        return request_as(decoded, adapter, body, capabilities)
     return response_as(decoded, adapter, body)
 
 
-def request_as(request: ModelRequest, adapter: Adapter, body: bytes = b"") -> Converted:
+def request_as(
+    request: ModelRequest, adapter: Adapter, body: bytes = b"", capabilities: Capabilities | None = None
+) -> Converted:
     """A request of any protocol as the adapter's. ``body`` is what it was read from."""
-    fitted = fit_request(normal_request(request, adapters.get(request.protocol)), adapter.capabilities, body)
+    normal = normal_request(request, adapters.get(request.protocol))
+    fitted = fit_request(normal, capabilities or adapter.capabilities, body)
     meant = replace(fitted.meant, protocol=adapter.name)
     return _converted(adapter, dumps(adapter.write_request(meant)), JSON, adapter.path(meant), fitted, meant)
 
 
-def response_as(response: ModelResponse, adapter: Adapter, body: bytes = b"") -> Converted:
-    """An answer of any protocol as the adapter's; a stream as its stream."""
-    fitted = fit_response(normal_response(response), adapter.capabilities, body)
+def response_as(
+    response: ModelResponse, adapter: Adapter, body: bytes = b"", declared: Declared = NONE
+) -> Converted:
+    """An answer of any protocol as the adapter's, for a client with these tools; a stream as its stream."""
+    fitted = fit_response(normal_response(response), adapter.capabilities, body, declared=declared)
     meant = replace(fitted.meant, protocol=adapter.name)
     if response.is_stream:
         written = adapter.write_stream(meant)

@@ -25,6 +25,7 @@ from workbench.conversion._ledger import Ledger, Loss
 from workbench.conversion._names import AnswerIds, Ids
 from workbench.conversion._places import Places
 from workbench.conversion._reasoning import fit_reasoning, joined
+from workbench.conversion.declared import NONE, Declared
 from workbench.conversion.normal import NormalRequest, NormalResponse, append, rebased
 from workbench.ir import (
     NOTHING,
@@ -93,16 +94,26 @@ def fit_request(normal: NormalRequest, capabilities: Capabilities, body: bytes =
 
 
 def fit_response(
-    normal: NormalResponse, capabilities: Capabilities, body: bytes = b"", given: AnswerIds | None = None
+    normal: NormalResponse,
+    capabilities: Capabilities,
+    body: bytes = b"",
+    given: AnswerIds | None = None,
+    declared: Declared = NONE,
 ) -> Fitted:
-    """Cut an answer. ``body`` as above; ``given``: ids that its calls have already."""
+    """Cut an answer.
+
+    Args:
+        body: as above.
+        given: ids that its calls have already.
+        declared: the tools of whom it is for.
+    """
     response, ledger, places = normal.response, Ledger(), Places(body)
     for loss in normal.losses:
         ledger.lose(*loss)
     messages = _choices(response, capabilities, ledger)
     if given:
         given.settle(messages)
-    cut = Cut(capabilities, ledger, given or Ids(messages, capabilities), NOTHING, is_answer=True)
+    cut = Cut(capabilities, ledger, given or Ids(messages, capabilities), NOTHING, declared, is_answer=True)
     fitted = tuple(Message("assistant", cut.answer(n, message)) for n, message in enumerate(messages))
     is_complete = response.is_complete and not (response.error and response.is_stream)
     if not is_complete and not response.is_stream and not response.error:
@@ -153,6 +164,7 @@ class Cut:
         ledger: Ledger,
         ids: Ids | AnswerIds,
         names: Mapping[str, str],
+        declared: Declared = NONE,
         *,
         is_answer: bool = False,
     ) -> None:
@@ -160,6 +172,7 @@ class Cut:
         self._ledger = ledger
         self._ids = ids
         self._names = names
+        self._declared = declared
         self._is_answer = is_answer
         self._of_server = frozenset[str | None]()
 
@@ -301,7 +314,8 @@ class Cut:
         return tuple(kept)
 
     def _call(self, place: tuple[int, int], call: ToolCallIR, pointer: str) -> ToolCallIR:
-        made = _parts.fit_call(call, pointer, self._capabilities, self._ledger)
+        call = self._declared.given(call)
+        made = self._declared.placed(_parts.fit_call(call, pointer, self._capabilities, self._ledger))
         name = self._names.get(call.name or "", call.name)
         if name != call.name:
             at = pointer + call.source.fields.get("name", "")

@@ -25,6 +25,7 @@ from workbench.conversion._ledger import Ledger, Loss
 from workbench.conversion._names import AnswerIds
 from workbench.conversion._parts import WRAPPED
 from workbench.conversion._passing import Passage
+from workbench.conversion.declared import NONE, Declared
 from workbench.conversion.fit import fit_response
 from workbench.conversion.normal import normal_response
 from workbench.ir import ApiError, ModelResponse, Part, Reasoning, ToolCallIR, Usage
@@ -42,6 +43,8 @@ class StreamConversion:
             the part has none that counts there; None for none. Without it such reasoning is lost.
         sign_call: gives the signature that a call stands with where the target has such (Gemini); None for none.
         choose_id: id of a call (None where it has none) → the id to write; None for the one that is made here.
+        name: the id of the answer in the place of its own, "" for that.
+        declared: the tools of whom the answer is for.
 
     Raises:
         UsageError: no such protocol.
@@ -55,6 +58,8 @@ class StreamConversion:
         prove: Callable[[Reasoning], str | None] | None = None,
         sign_call: Callable[[ToolCallIR], str | None] | None = None,
         choose_id: Callable[[str | None], str | None] | None = None,
+        name: str = "",
+        declared: Declared = NONE,
     ) -> None:
         self._target = adapters.get(target)
         self._is_same = source == target
@@ -62,7 +67,8 @@ class StreamConversion:
         self._reader = EventReader()
         self._writer = self._target.stream_writer()
         self._ids = AnswerIds(self._target.capabilities, choose_id)
-        self._passage = Passage(self._writer, self._target.capabilities, self._ids, prove, sign_call)
+        self._passage = Passage(self._writer, self._target.capabilities, self._ids, prove, sign_call, declared)
+        self._name, self._declared = name, declared
         self._at = 0  # the part that grows
         self._is_started = self._is_again = self._is_over = False
         self._whole: ModelResponse | None = None
@@ -131,6 +137,7 @@ class StreamConversion:
             return
         self._is_started = True
         own = {name: getattr(about, name) for name in capabilities.answer_fields}
+        own |= {"id": self._name} if self._name and "id" in own else {}
         usage = (about.usage or Usage(0, 0)) if capabilities.usage_required else about.usage
         begun = ModelResponse(self._target.name, **own, usage=usage, is_stream=True)
         written += (self._writer.start(begun), self._writer.choice(0))
@@ -142,7 +149,9 @@ class StreamConversion:
             self._leave_rest(self._decoder.growing[self._at :], whole, written)
         if self._is_again:
             whole = replace(whole, error=ApiError(AGAIN))
-        fitted = fit_response(normal_response(whole), self._target.capabilities, given=self._ids)
+        whole = replace(whole, id=self._name) if self._name else whole
+        normal, capabilities = normal_response(whole), self._target.capabilities
+        fitted = fit_response(normal, capabilities, given=self._ids, declared=self._declared)
         meant, ledger = replace(fitted.meant, protocol=self._target.name), Ledger()
         wrapped = WRAPPED if self._passage.passed_on else None
         for loss in fitted.losses:

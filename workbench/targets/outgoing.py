@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from workbench import adapters
-from workbench.adapters import Adapter
+from workbench.adapters import Adapter, Capabilities
 from workbench.conversion import Loss, convert
 from workbench.conversion.dialect import spelled
 from workbench.decode import Decoded
@@ -189,19 +189,29 @@ def _same(decoded: Decoded, request: ModelRequest, asked: HttpRequest, model: st
 
 def _converted(decoded: Decoded, target: Target, wanted: str, model: str, stream: bool | None) -> _Made:
     """The request in another protocol, in the fields that this provider knows."""
-    made = convert(decoded, wanted)
     adapter = adapters.get(wanted)
+    asked = model or (decoded.request.model if decoded.request else None) or ""
+    url = urls.joined(target.base(wanted), adapter.path(ModelRequest(wanted, asked, ()))) if target.url else ""
+    contract = Outgoing(target, HttpRequest(url=url), wanted, model=asked).contract
+    made = convert(decoded, wanted, capabilities=_taken(adapter, contract))
     assert isinstance(made.meant, ModelRequest)
     body, meant, notes = _otherwise(made.body, adapter, made.meant, model, stream)
     path = adapter.path(meant)
-    url = urls.joined(target.base(wanted), path) if target.url else path
-    known = Outgoing(target, HttpRequest(url=url), wanted, model=meant.model or "").contract.term("params.fields")
+    known = contract.term("params.fields")
     body = spelled(body, known if isinstance(known, list) else None)
     renamed = tuple((old, new) for new, old in made.ids.items() if old is not None)
     notes = (f"converted from {decoded.protocol} to {wanted}", *notes)
     if not target.is_simulator and not model and meant.model:
         notes = (*notes, f"model {meant.model} is asked for as it was recorded: name another one with --model")
     return _Made(body, path, meant.model or "", meant.stream, notes, made.losses, renamed, is_converted=True)
+
+
+def _taken(adapter: Adapter, contract: Contract) -> Capabilities:
+    """What a provider takes of a protocol: of Chat Completions most know functions alone, and no free text."""
+    kinds = contract.term("schema.tool-types")
+    is_free = "custom" in kinds if isinstance(kinds, list) else adapter.name != "openai-chat"
+    capabilities = adapter.capabilities
+    return capabilities if is_free or not capabilities.custom_tools else replace(capabilities, custom_tools=False)
 
 
 @dataclass(slots=True)

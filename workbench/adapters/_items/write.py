@@ -1,12 +1,14 @@
 """New bodies whose conversation is a list of items, from requests and answers in normal form.
 
 Facts: ``ResponseInputParam``, ``ToolParam`` and ``Response`` of the official ``openai`` SDK 3.54. What they require and
-nobody said is written as the empty value of its type. No id is made up, but for several messages of one answer, which
-are numbered.
+nobody said is written as the empty value of its type. Items of an answer have ids: the SDK refuses messages of one id,
+and clients that bring an item back under its id have to find one there. Those that nobody said are made from the id of
+the answer and the place of the item in it, so that a stream and the whole answer say the same.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -35,6 +37,11 @@ from workbench.wire.jsontext import dumps
 Item = dict[str, Any]
 _INCOMPLETE = {"length": "max_output_tokens", "filter": "content_filter"}
 """``ModelResponse.stop`` → reason why an answer is incomplete."""
+
+_PREFIXES = {"function_call": "fc", "custom_tool_call": "ctc", "message": "msg", "reasoning": "rs"}
+"""Type of an item → how its id begins."""
+
+_ODD, _LONGEST = re.compile(r"^resp_|[^a-zA-Z0-9]"), 40
 
 UNKNOWN: Mapping[str, JsonValue] = {
     "id": "",
@@ -224,19 +231,30 @@ def envelope(response: ModelResponse, items: Sequence[Item]) -> Item:
 
 def _output(response: ModelResponse) -> Iterator[Item]:
     """The items of an answer in normal form; whoever makes one up may give calls and texts an id in ``extra``."""
+    return (identified(item, response.id, number) for number, item in enumerate(_said_items(response)))
+
+
+def _said_items(response: ModelResponse) -> Iterator[Item]:
     texts: list[Text] = []
-    messages = 0
     for part in (*_grouped([part for message in response.messages[:1] for part in message.parts]), None):
         if isinstance(part, Text):
             texts.append(part)
             continue
         if texts:
-            yield message_item(texts, messages)
-            messages, texts = messages + 1, []
+            yield message_item(texts)
+            texts = []
         if isinstance(part, list):
             yield reasoning_item(part)
         elif isinstance(part, ToolCallIR):
             yield said_call(part)
+
+
+def identified(item: Item, answer: str | None, number: int) -> Item:
+    """An item of an answer with an id. ``number``: of the item, from zero."""
+    if item.get("id"):
+        return item
+    of = _ODD.sub("", answer or "")[:_LONGEST]
+    return {"id": "_".join(filter(None, (_PREFIXES[item["type"]], of, str(number)))), **item}
 
 
 def said_call(call: ToolCallIR) -> Item:
@@ -249,9 +267,9 @@ def said_text(text: Text) -> Item:
     return {"type": SAID, "text": text.text, "annotations": []}
 
 
-def message_item(texts: Sequence[Text], number: int) -> Item:
-    """A message of an answer; where it has no id it is given its number: the SDK refuses two of one id, or of none."""
-    own = {"id": texts[0].extra.get("id", f"msg_{number}")}
+def message_item(texts: Sequence[Text]) -> Item:
+    """A message of an answer."""
+    own = {"id": texts[0].extra["id"]} if "id" in texts[0].extra else {}
     content = [said_text(text) for text in texts]
     return {**own, "type": "message", "role": "assistant", "status": "completed", "content": content}
 

@@ -6,7 +6,7 @@ streams.
 
 from __future__ import annotations
 
-from workbench.adapters._items.write import Item, envelope, message_item, reasoning_item, said_call, said_text
+from workbench.adapters._items.write import Item, envelope, identified, message_item, reasoning_item, said_call, said_text
 from workbench.ir import JsonValue, ModelResponse, Part, Reasoning, Text, ToolCallIR
 from workbench.wire.jsontext import dumps
 
@@ -27,7 +27,7 @@ class ItemWriter:
     def __init__(self) -> None:
         self._number = -1  # of the last event
         self._items: list[Item] = []
-        self._messages = 0
+        self._answer: str | None = None  # its id
         self._item: Item | None = None  # the open one
         self._texts: list[Text] = []  # what is in it
         self._thoughts: list[Reasoning] = []
@@ -36,6 +36,7 @@ class ItemWriter:
         self._is_open = False
 
     def start(self, response: ModelResponse) -> bytes:
+        self._answer = response.id
         whole = envelope(response, [])
         ends = {"usage": None, "error": None, "incomplete_details": None}
         begun = whole | {"status": "in_progress", "output": [], **ends}
@@ -52,7 +53,7 @@ class ItemWriter:
             return self._open_thought(part)
         closed = self._close_item()
         assert isinstance(part, ToolCallIR)  # normal form has nothing else here
-        item = said_call(part)
+        item = self._named(said_call(part))
         self._text, key = _STEMS[item["type"]]
         return closed + self._open_item({**item, key: ""})
 
@@ -76,7 +77,7 @@ class ItemWriter:
                 "response.reasoning_summary_part.done", **self._place, part=_summary(part.text or "")
             )
         assert isinstance(part, ToolCallIR)
-        item = said_call(part)
+        item = self._named(said_call(part))
         key = _STEMS[item["type"]][1]
         done = self._event(f"{self._text}.done", **self._place, **{key: item[key]})
         return done + self._done(item)
@@ -94,9 +95,7 @@ class ItemWriter:
         written = b""
         if not self._texts:
             written = self._close_item()
-            item = message_item([part], self._messages)
-            self._messages += 1
-            written += self._open_item({**item, "content": []})
+            written += self._open_item({**self._named(message_item([part])), "content": []})
         self._text = _SAID
         self._place = {**self._own(), "content_index": len(self._texts)}
         return written + self._event("response.content_part.added", **self._place, part=said_text(Text("")))
@@ -110,7 +109,7 @@ class ItemWriter:
                 self._text = ""
                 self._item = {}
                 return written
-            written += self._open_item({"type": "reasoning", "summary": []})
+            written += self._open_item(self._named({"type": "reasoning", "summary": []}))
         elif not self._item:
             return written
         if part.text is None:
@@ -119,6 +118,9 @@ class ItemWriter:
         self._text = _SUMMED
         self._place = {**self._own(), "summary_index": len(self._thoughts)}
         return written + self._event("response.reasoning_summary_part.added", **self._place, part=_summary(""))
+
+    def _named(self, item: Item) -> Item:
+        return identified(item, self._answer, len(self._items))
 
     def _own(self) -> Item:
         assert self._item is not None
@@ -132,9 +134,9 @@ class ItemWriter:
     def _close_item(self) -> bytes:
         """The end of an item that holds several parts."""
         if self._texts:
-            item = message_item(self._texts, self._messages - 1)
+            item = self._named(message_item(self._texts))
         elif self._thoughts:
-            item = reasoning_item(self._thoughts)
+            item = self._named(reasoning_item(self._thoughts))
         else:
             return b""
         written = b"" if self._item else self._whole(item)
