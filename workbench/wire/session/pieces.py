@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import struct
+import sys
+import threading
 from array import array
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from workbench.errors import SessionFormatError
 from workbench.wire.exchange import Chunk
 from workbench.wire.jsontext import JsonIndex
+
+if TYPE_CHECKING:
+    from zstandard import ZstdCompressor
+
+_own = threading.local()
 
 SHARED = ("messages", "input", "contents", "tools", "system")
 """Members whose elements an agent repeats in every request."""
@@ -56,10 +64,18 @@ def body_digest(body: bytes) -> bytes:
 
 def compress(data: bytes) -> bytes:
     """A zstd frame, or the bytes themselves where that is not shorter."""
-    import zstandard
-
-    packed = zstandard.ZstdCompressor(level=6, write_content_size=True).compress(data) if len(data) > 32 else data
+    packed = _compressor().compress(data) if len(data) > 32 else data
     return packed if len(packed) < len(data) else data
+
+
+def _compressor() -> ZstdCompressor:
+    """That of this thread: making one takes as long as compressing a page, and two threads may not share it."""
+    found: ZstdCompressor | None = getattr(_own, "compressor", None)
+    if found is None:
+        import zstandard
+
+        found = _own.compressor = zstandard.ZstdCompressor(level=6, write_content_size=True)
+    return found
 
 
 def expand(data: bytes, size: int) -> bytes:
@@ -96,13 +112,13 @@ def unpack_ids(data: bytes) -> list[int]:
     return ids
 
 
-def pack_chunks(chunks: Sequence[Chunk]) -> bytes:
-    """Chunk ends and times, exact, compressed; empty for none."""
+def pack_chunks(chunks: Sequence[Chunk], *, is_brief: bool = False) -> bytes:
+    """Chunk ends and times, exact, compressed unless they stay for a moment only; empty for none."""
     if not chunks:
         return b""
     ends, times = array("q", (c.end for c in chunks)), array("d", (c.at for c in chunks))
     raw = struct.pack("<I", len(chunks)) + _little(ends).tobytes() + _little(times).tobytes()
-    return struct.pack("<I", len(raw)) + compress(raw)
+    return struct.pack("<I", len(raw)) + (raw if is_brief else compress(raw))
 
 
 def unpack_chunks(data: bytes) -> tuple[Chunk, ...]:
@@ -126,8 +142,6 @@ def _unpacked(data: bytes) -> bytes:
 
 def _little(numbers: array) -> array:  # type: ignore[type-arg]
     """The array with little-endian items, on any machine."""
-    import sys
-
     if sys.byteorder == "big":
         numbers = numbers[:]
         numbers.byteswap()

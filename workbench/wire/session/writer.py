@@ -10,12 +10,13 @@ import json
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
+from typing import NamedTuple
 
 from workbench.errors import SessionFormatError, WireError
 from workbench.ir import NOTHING, JsonValue
@@ -31,6 +32,22 @@ PATIENCE = 5.0
 """Seconds to wait for a transaction of another writer, each of which takes milliseconds."""
 
 PAUSE = LEAVE_SECONDS / 25
+
+
+class _Row(NamedTuple):
+    """What the list shows of a request; ``size`` is that of its body."""
+
+    method: str = ""
+    url: str = ""
+    model: str | None = None
+    size: int = 0
+
+
+class _Asked(NamedTuple):
+    """A request that stands in the file."""
+
+    request: HttpRequest
+    row: _Row
 
 
 class SessionWriter:
@@ -52,7 +69,8 @@ class SessionWriter:
         if not is_fresh and not _ours(path):
             raise SessionFormatError("not a recorded session", where=str(path), hint="choose another name")
         self.path = path
-        self._arrived: dict[int, int] = {}
+        self._arrived: dict[int, int] = {}  # of exchanges that go on: bytes of the answer
+        self._asked: dict[int, _Asked] = {}
         self._db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         with ExitStack() as stack:
             stack.callback(self._db.close)
@@ -106,8 +124,13 @@ class SessionWriter:
     @contextmanager
     def together(self) -> Iterator[None]:
         """Make one transaction of several calls: all of them are written, or none is."""
-        with self._transaction():
-            yield
+        arrived, asked = dict(self._arrived), dict(self._asked)
+        try:
+            with self._transaction():
+                yield
+        except BaseException:
+            self._arrived, self._asked = arrived, asked
+            raise
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -146,28 +169,35 @@ class SessionWriter:
     def append(self, exchange: Exchange) -> int:
         """Write one exchange (redacted before); returns its position in the session."""
         with self._transaction():
-            return self._append(exchange)
+            seq = self._next()
+            self._insert(seq, exchange)
+            return seq
 
     def begin(self, exchange: Exchange) -> int:
         """Write what is known of an exchange that goes on; returns its position, by which the other calls name it."""
         with self._transaction():
-            seq = self._append(replace(exchange, state=State.OPEN))
+            seq = self._next()
+            row = self._insert(seq, replace(exchange, state=State.OPEN))
             writers.begin(self._db, self._id, seq)
-            return seq
-
-    def _append(self, exchange: Exchange) -> int:
-        seq: int = self._db.execute("SELECT coalesce(max(seq) + 1, 0) FROM exchange").fetchone()[0]
-        self._insert(seq, exchange)
+        if exchange.request:
+            self._asked[seq] = _Asked(exchange.request, row)
+        if exchange.response:
+            self._arrived[seq] = len(exchange.response.body.raw)
         return seq
+
+    def _next(self) -> int:
+        return int(self._db.execute("SELECT coalesce(max(seq) + 1, 0) FROM exchange").fetchone()[0])
 
     def request(self, seq: int, request: HttpRequest) -> None:
         """The whole request is there: it takes the place of what was known of it."""
         index = _index(request)
+        row = _asked(request, index)
         with self._transaction():
             changed = "UPDATE exchange SET method = ?, url = ?, model = ?, request_bytes = ? WHERE seq = ?"
-            self._db.execute(changed, texts.bound((*_asked(request, index), seq)))
+            self._db.execute(changed, texts.bound((*row, seq)))
             self._db.execute("DELETE FROM side WHERE exchange = ? AND side = 'request'", (seq,))
             self._insert_request(seq, request, index)
+        self._asked[seq] = _Asked(request, row)
 
     def answer(self, seq: int, response: HttpResponse) -> None:
         """The head of the response is there, and its body so far. Once for an exchange."""
@@ -182,41 +212,49 @@ class SessionWriter:
         if not more:
             return
         at = self._arrived[seq]
-        row = (growth_id(seq, at), more, pieces.pack_chunks(chunks))
+        row = (growth_id(seq, at), more, pieces.pack_chunks(chunks, is_brief=True))
         with self._transaction():
             self._db.execute("INSERT INTO growth VALUES (?, ?, ?)", row)
         self._arrived[seq] = at + len(more)
 
     def finish(self, seq: int, exchange: Exchange) -> None:
-        """The exchange is over: this is all of it, in place of what was written."""
+        """The exchange is over: this is all of it, in place of what was written.
+
+        A request that was written before and is the same object stays as it stands.
+        """
+        asked = self._asked.get(seq)
+        stands = asked if asked and asked.request is exchange.request else None
         with self._transaction():
-            for table in ("side", "frame"):
-                self._db.execute(f"DELETE FROM {table} WHERE exchange = ?", (seq,))
-            self._db.execute("DELETE FROM exchange WHERE seq = ?", (seq,))
+            sides = "DELETE FROM side WHERE exchange = ?" + (" AND side = 'response'" if stands else "")
+            for statement in (sides, "DELETE FROM frame WHERE exchange = ?", "DELETE FROM exchange WHERE seq = ?"):
+                self._db.execute(statement, (seq,))
             self._db.execute("DELETE FROM growth WHERE id >= ? AND id < ?", (growth_id(seq), growth_id(seq + 1)))
-            self._insert(seq, exchange)
+            self._insert(seq, exchange, stands)
             writers.end(self._db, seq)
         self._arrived.pop(seq, None)
+        self._asked.pop(seq, None)
 
-    def _insert(self, seq: int, exchange: Exchange) -> None:
+    def _insert(self, seq: int, exchange: Exchange, stands: _Asked | None = None) -> _Row:
+        """Write all of it, but for a request that stands in the file; returns what the list shows of the request."""
         request, response = exchange.request, exchange.response
-        index = _index(request)
-        method, url, model, request_bytes = _asked(request, index)
+        index = _index(None if stands else request)
+        asked = stands.row if stands else _asked(request, index)
         status, content_type, response_bytes = _answered(response)
         row = (
             seq, exchange.id, exchange.parent, exchange.branch, exchange.origin, exchange.hop, exchange.kind,
             exchange.state, exchange.client, exchange.note, exchange.started_at, exchange.duration,
             _json(dict(exchange.meta)) if exchange.meta else None,
-            method, url, status, model, content_type, request_bytes, response_bytes,
+            asked.method, asked.url, status, asked.model, content_type, asked.size, response_bytes,
         )  # fmt: skip
         self._db.execute(f"INSERT INTO exchange VALUES ({', '.join('?' * len(row))})", texts.bound(row))
-        if request:
+        if request and not stands:
             self._insert_request(seq, request, index)
         if response:
             self._insert_response(seq, response)
         for n, frame in enumerate(exchange.frames):
             row = (seq, n, frame.direction, frame.opcode, frame.at, self._body(frame.data))  # type: ignore[assignment]
             self._db.execute("INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?)", texts.bound(row))
+        return asked
 
     def _insert_request(self, seq: int, request: HttpRequest, index: JsonIndex) -> None:
         head = {"version": request.http_version, "headers": request.headers.items}
@@ -316,9 +354,8 @@ def _index(request: HttpRequest | None) -> JsonIndex:
     return JsonIndex(request.body.raw if request and not request.body.encoding else b"")
 
 
-def _asked(request: HttpRequest | None, index: JsonIndex) -> tuple[str, str, str | None, int]:
-    """What the list shows of a request: method, URL, model, bytes."""
-    return (request.method, request.url, _model(index), len(request.body.raw)) if request else ("", "", None, 0)
+def _asked(request: HttpRequest | None, index: JsonIndex) -> _Row:
+    return _Row(request.method, request.url, _model(index), len(request.body.raw)) if request else _Row()
 
 
 def _answered(response: HttpResponse | None) -> tuple[int | None, str, int]:
@@ -338,5 +375,5 @@ def _model(index: JsonIndex) -> str | None:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None
 
 
-def _json(value: JsonValue) -> str:
-    return json.dumps(value, separators=(",", ":"))
+_json: Callable[[JsonValue], str] = json.JSONEncoder(separators=(",", ":")).encode
+"""Text of a value; made once, because an encoder takes longer to make than to use."""
