@@ -128,6 +128,13 @@ class Watched(SessionWriter):
         self._note(exchange.request, exchange.response)
         return super().append(exchange)
 
+    def begin(self, exchange: Exchange) -> int:
+        self._note(exchange.request, exchange.response)
+        seq = super().begin(exchange)
+        if exchange.response:
+            self.grown[seq] = exchange.response.body
+        return seq
+
     def request(self, seq: int, request: HttpRequest) -> None:
         self._note(request)
         super().request(seq, request)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from itertools import islice, takewhile
@@ -81,26 +81,39 @@ class _Side:
         return replace(body, note=_joined(body.note, note), original_length=total, original_digest=None)
 
 
+class Standing(NamedTuple):
+    """What of an exchange stands in the file.
+
+    Attributes:
+        seq: its position there.
+        request, answer: the whole request, the head of the response.
+        grown, shown: bytes of the response body, and chunks.
+    """
+
+    seq: int
+    request: bool
+    answer: bool
+    grown: int = 0
+    shown: int = 0
+
+
 class Arriving:
     """An exchange from its first byte to its last.
 
     Attributes:
-        seq: its position in the file, once it has one.
         end: how it ended, None while it goes on.
         held: bytes that holding it takes, roughly.
-        is_request_written, is_answer_written: what of it stands in the file.
+        stands: what of it is in the file, None for nothing.
     """
 
     def __init__(
         self, run: str, key: int, head: RequestHead, at: float, *, epoch: float, hop: str, client: str
     ) -> None:
         self.id = f"{run}-{key}"
-        self.seq: int | None = None
+        self.stands: Standing | None = None
         self.end: Ended | None = None
         self.held = 0
         self.is_request_done = False
-        self.is_request_written = False
-        self.is_answer_written = False
         self._head = head
         self._at = at
         self._epoch = epoch
@@ -115,8 +128,7 @@ class Arriving:
         self._guard: BodyGuard | None = None
         self._guarded = 0
         self._ready = b""
-        self._grown = 0
-        self._shown = 0
+        self._safe_answer: HttpResponse | None = None
         self._skipped = 0
 
     @property
@@ -127,6 +139,9 @@ class Arriving:
     def hear(self, what: Heard, value: Value, at: float) -> None:
         """Take what the tap was told, in its order."""
         self.held += weight(value)
+        if what == Heard.RESPONSE_BYTES and isinstance(value, bytes):  # most are
+            self._answered.add(value, at - self._at)
+            return
         match what, value:
             case Heard.REQUEST_BYTES, bytes():
                 self._asked.add(value, at - self._at)
@@ -136,8 +151,6 @@ class Arriving:
                 self.is_request_done = True
             case Heard.ANSWERED, ResponseHead():
                 self._response = value
-            case Heard.RESPONSE_BYTES, bytes():
-                self._answered.add(value, at - self._at)
             case Heard.RESPONSE_LOST, int():
                 self._answered.lost += value
             case Heard.SKIPPED, int():
@@ -146,8 +159,12 @@ class Arriving:
                 self.end, self._duration = value, at - self._at
 
     def begun(self, redactor: Redactor) -> Exchange:
-        """What can be written as soon as the head of the request is there."""
-        return redactor.exchange(replace(self._frame(), request=self._asked_for(Body()), state=State.OPEN))
+        """What is there when it is written first: the head of the request at least."""
+        if not self.is_request_done:
+            return redactor.exchange(replace(self._frame(), request=self._asked_for(Body()), state=State.OPEN))
+        request = self.request(redactor)  # first: a secret of its head may be echoed
+        answer = self.answer(redactor) if self.is_answered else None
+        return replace(redactor.exchange(self._frame()), request=request, response=answer, state=State.OPEN)
 
     def request(self, redactor: Redactor) -> HttpRequest:
         """The request, redacted once; asked for when it is whole."""
@@ -160,26 +177,26 @@ class Arriving:
         return self._request
 
     def answer(self, redactor: Redactor) -> HttpResponse:
-        """The head of the response, redacted, with a body that is still to grow."""
-        safe = redactor.exchange(Exchange(self.id, response=self._answer(Body(b"", self._label())))).response
-        assert safe
-        self._guard = BodyGuard(redactor, self._label())
-        return safe
+        """The head of the response, redacted once, with a body that is still to grow."""
+        if self._safe_answer is None:
+            safe = redactor.exchange(Exchange(self.id, response=self._answer(Body(b"", self._label())))).response
+            assert safe
+            self._safe_answer, self._guard = safe, BodyGuard(redactor, self._label())
+        return self._safe_answer
 
-    def grow(self, write: Callable[[bytes, Sequence[Chunk]], None]) -> None:
-        """Write what of the response body may be written by now, with the chunks that are complete with it."""
+    def growth(self, stands: Standing) -> tuple[bytes, Sequence[Chunk]]:
+        """What of the response body may be written by now and does not stand, and the chunks complete with it."""
         assert self._guard
         fresh = b"".join(islice(self._answered.pieces, self._guarded, None))
         self._guarded = len(self._answered.pieces)
         self._ready += self._guard.feed(fresh) if fresh else b""
-        if not self._ready:
-            return
-        grown = self._grown + len(self._ready)
-        chunks = list(takewhile(lambda c: c.end <= grown, islice(self._answered.chunks, self._shown, None)))
-        write(self._ready, chunks)
-        self._ready = b""  # after it was written: what fails is tried again
-        self._grown = grown
-        self._shown += len(chunks)
+        grown = stands.grown + len(self._ready)
+        return self._ready, list(takewhile(lambda c: c.end <= grown, islice(self._answered.chunks, stands.shown, None)))
+
+    def stand(self, stands: Standing) -> None:
+        """So much is in the file now."""
+        self._ready = self._ready[stands.grown - (self.stands.grown if self.stands else 0) :]
+        self.stands = stands
 
     def finished(self, redactor: Redactor) -> Exchange:
         """All of it, as it stays in the file; asked for when it is over."""

@@ -9,16 +9,15 @@ import os
 import re
 import sqlite3
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
 
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING
-from workbench.recorder.arriving import Arriving, Ended, Heard, Value, weight
+from workbench.recorder.arriving import Arriving, Ended, Heard, Standing, Value, weight
 from workbench.recorder.tap import RequestHead
 from workbench.wire.exchange import Exchange, State
 from workbench.wire.redaction import PLACEHOLDER, Redactor
@@ -30,8 +29,9 @@ STORAGE = (OSError, sqlite3.Error, SessionFormatError)
 
 SECRET_VARIABLE = re.compile(r"(?i)(^|_)(key|token|secret|password|passwd|pat|credentials?)$")
 
-TOGETHER = 32
-"""Exchanges written in one transaction at most: others that write the same file wait for it."""
+TOGETHER, MUCH = 64, 1024 * 1024
+"""Exchanges written in one transaction at most, and bytes of them that make it a long one: others that write the same
+file wait for it."""
 
 CUT_OFF = Ended(State.INCOMPLETE, "the recorder was stopped while this was going on")
 
@@ -122,7 +122,7 @@ class Keeper:
 
     def _hear(self, event: Event) -> None:
         what, key, value, at = event
-        if what is Heard.LISTENING:
+        if what == Heard.LISTENING:
             urls = str(value)
             self._unsaid = {"urls": f"{self._hop}: {urls}" if self._hop else urls}
             return
@@ -159,37 +159,42 @@ class Keeper:
             self._recover()
 
     def _write_changed(self) -> None:
-        for is_new, keys in groupby(sorted(self._changed), self._is_over_and_new):
-            while some := list(islice(keys, TOGETHER if is_new else 1)):
-                if len(some) == 1 or not self._write_together(some):
-                    for key in some:
-                        self._write_changed_one(key)
+        for keys in self._groups():
+            if len(keys) == 1 or not self._write_together(keys):
+                for key in keys:
+                    self._write_alone(key)
 
-    def _is_over_and_new(self, key: int) -> bool:
-        exchange = self._arriving[key]
-        return exchange.end is not None and exchange.seq is None
+    def _groups(self) -> Iterator[list[int]]:
+        """What has changed, in the order in which the requests began, in parts for one transaction each."""
+        keys, size = list[int](), 0
+        for key in sorted(self._changed):
+            keys.append(key)
+            size += self._arriving[key].held
+            if len(keys) == TOGETHER or size > MUCH:
+                yield keys
+                keys, size = [], 0
+        if keys:
+            yield keys
 
     def _write_together(self, keys: Sequence[int]) -> bool:
-        """Write exchanges that were over before any of them was written, all or none; False for a fault of ours."""
+        """Write several, all or none; False for a fault of ours."""
         try:
-            whole = [self._arriving[key].finished(self._redactor) for key in keys]
             with self._writer.together():
-                for exchange in whole:
-                    self._writer.append(exchange)
+                wrote = [self._write(self._arriving[key]) for key in keys]
         except STORAGE:
             raise
         except Exception:  # each by itself then, so that one alone is lost
             return False
-        for key, exchange in zip(keys, whole, strict=True):
-            self.tally.count(exchange)
-            self._drop(key)
+        for key, what in zip(keys, wrote, strict=True):
+            self._wrote(key, what)
         self._recover()
         return True
 
-    def _write_changed_one(self, key: int) -> None:
+    def _write_alone(self, key: int) -> None:
         exchange = self._arriving[key]
         try:
-            self._write(exchange)
+            with self._writer.together():
+                wrote = self._write(exchange)
         except STORAGE:
             raise
         except Exception as error:  # a fault of ours: this exchange is lost, the others are not
@@ -197,10 +202,17 @@ class Keeper:
             self._drop(key)
             self.tally.lost += 1
             return
-        del self._changed[key]
-        if exchange.end:
-            self._drop(key)
+        self._wrote(key, wrote)
         self._recover()
+
+    def _wrote(self, key: int, what: Standing | Exchange) -> None:
+        """It is in the file: all of it, or what there is of it by now."""
+        if isinstance(what, Standing):
+            self._arriving[key].stand(what)
+            del self._changed[key]
+        else:
+            self.tally.count(what)
+            self._drop(key)
 
     def _fail(self, line: str) -> None:
         if not self.is_failing:
@@ -216,31 +228,35 @@ class Keeper:
         self.released += self._arriving.pop(key).held
         self._changed.pop(key, None)
 
-    def _write(self, exchange: Arriving) -> None:
-        if exchange.end:
-            self._finish(exchange)
-            return
-        if exchange.seq is None:
-            exchange.seq = self._writer.begin(exchange.begun(self._redactor))
-        self._progress(exchange, exchange.seq)
-
-    def _finish(self, exchange: Arriving) -> None:
+    def _write(self, exchange: Arriving) -> Standing | Exchange:
+        """Write what is new of one; all of it where it is over."""
+        stands = exchange.stands
+        if exchange.end is None:
+            return self._grow(exchange, self._progress(exchange, stands) if stands else self._begin(exchange))
         whole = exchange.finished(self._redactor)
-        if exchange.seq is None:
-            self._writer.append(whole)
+        if stands:
+            self._writer.finish(stands.seq, whole)
         else:
-            self._writer.finish(exchange.seq, whole)
-        self.tally.count(whole)
+            self._writer.append(whole)
+        return whole
 
-    def _progress(self, exchange: Arriving, seq: int) -> None:
-        if exchange.is_request_done and not exchange.is_request_written:
-            self._writer.request(seq, exchange.request(self._redactor))
-            exchange.is_request_written = True
-        if exchange.is_answered and not exchange.is_answer_written:
-            self._writer.answer(seq, exchange.answer(self._redactor))
-            exchange.is_answer_written = True
-        if exchange.is_answer_written:
-            exchange.grow(lambda more, chunks: self._writer.grow(seq, more, chunks))
+    def _begin(self, exchange: Arriving) -> Standing:
+        begun = exchange.begun(self._redactor)
+        return Standing(self._writer.begin(begun), exchange.is_request_done, begun.response is not None)
+
+    def _progress(self, exchange: Arriving, stands: Standing) -> Standing:
+        if exchange.is_request_done and not stands.request:
+            self._writer.request(stands.seq, exchange.request(self._redactor))
+        if exchange.is_answered and not stands.answer:
+            self._writer.answer(stands.seq, exchange.answer(self._redactor))
+        return stands._replace(request=exchange.is_request_done, answer=exchange.is_answered)
+
+    def _grow(self, exchange: Arriving, stands: Standing) -> Standing:
+        if not stands.answer:
+            return stands
+        more, chunks = exchange.growth(stands)
+        self._writer.grow(stands.seq, more, chunks)
+        return stands._replace(grown=stands.grown + len(more), shown=stands.shown + len(chunks))
 
     def close(self) -> Tally:
         """Write what there is, also of exchanges that are not over, and close the file; what became of them."""
