@@ -180,12 +180,17 @@ class Gate:
 
     def pause(
         self, exchange: Paused, key: int, head: RequestHead, side: str,
-        reasons: tuple[Mapping[str, JsonValue], ...], quiet: float,
+        reasons: tuple[Mapping[str, JsonValue], ...], *, quiet: float, has_head: bool,
     ) -> int:  # fmt: skip
-        """Keep a pause; its id. ``quiet``: seconds since the client was last heard, or heard something."""
+        """Keep a pause; its id.
+
+        Args:
+            quiet: seconds since the client was last heard, or heard something.
+            has_head: it has the head of its answer.
+        """
         self._count += 1
         client = client_of(head.headers.get("user-agent") or "", self._client)
-        waits, now = patience(head.headers, client), time.time()
+        waits, now = patience(head.headers, client, has_head=has_head), time.time()
         told = {
             "id": self._count, "exchange": self.exchange(key), "side": side, "reasons": list(reasons),
             "method": head.method, "url": head.url, "client": client, "since": now,

@@ -26,6 +26,7 @@ from workbench.recorder.http1.head import BadMessage, HeadBuffer, Request, read_
 from workbench.recorder.http1.hops import is_persistent
 from workbench.recorder.madeup import MadeUp
 from workbench.recorder.passing import Passing
+from workbench.recorder.pausing import Pausing
 from workbench.recorder.replies import reply
 from workbench.recorder.tap import RequestHead, ResponseHead
 from workbench.recorder.telling import Teller
@@ -62,7 +63,7 @@ class Held:
         self._own = Own(teller, upstream, head, self._loop.time())
         self._ear = Ear(self._own, self._look_at)
         self._asked = Passing()  # the request as the client sent it
-        self._heard_at = self._loop.time()
+        self._pausing = Pausing(gate, self, self._own.key, head)
         self._wire: bytearray | None = bytearray() if REQUEST in sides else None  # the request, while it is held
         self._is_request_whole = False
         self._forward: Forward | None = None
@@ -70,8 +71,6 @@ class Held:
         self._answer: HeldAnswer | None = None
         self._keeps: bool | None = None  # the answer is whole, and what becomes of the connection
         self._judging: asyncio.Task[None] | None = None
-        self._pause, self._paused_at, self._kinds = 0, 0.0, ""
-        self._notes: list[str] = []
         self._is_another = False  # what went upstream, or came from it, is recorded in an exchange of its own
         self._is_over = False
 
@@ -107,7 +106,8 @@ class Held:
             return self._forward.request_data(data)
         if self._is_request_whole or self._wire is None:
             return data
-        self._heard_at = now = self._loop.time()
+        self._pausing.heard()
+        now = self._loop.time()
         try:
             fed = self._request_body.feed(data)
         except BadMessage as bad:
@@ -125,7 +125,7 @@ class Held:
             self._own.request_done(now)
             self._judging = self._loop.create_task(self._judge_request(), name="judge a request")
         elif len(self._wire) > MAX_HELD_REQUEST:
-            self._unjudged(f"the request has more than {MAX_HELD_REQUEST:,} bytes")
+            self._pausing.unjudged(f"the request has more than {MAX_HELD_REQUEST:,} bytes")
             self._send()
         return fed.rest
 
@@ -144,7 +144,7 @@ class Held:
             self._answer.abandon()
         end = self._ear.end
         is_answered = end is not None and end.state is State.COMPLETE and not (self._answer and self._answer.holds)
-        self._resolve(why)
+        self._pausing.end(why)
         self._end(State.COMPLETE if is_answered else State.ABORTED, why)
 
     # From the exchange inside, which takes this for the client
@@ -154,7 +154,7 @@ class Held:
         if self._answer:
             self._take(data)
         elif self._ear.passes:
-            self._heard_at = self._loop.time()
+            self._pausing.heard()
             self._client.write(data)
         else:
             self._heads.add(data)
@@ -186,14 +186,14 @@ class Held:
     # The request
 
     async def _judge_request(self) -> None:
-        reasons, why = await self._judged(REQUEST)
+        reasons, why = await self._pausing.judged(REQUEST)
         if self._is_over:
             return
         if reasons:
-            self._begin_pause(REQUEST, reasons)
+            self._pausing.begin(REQUEST, reasons, has_head=False)
             return
         if why:
-            self._unjudged(why)
+            self._pausing.unjudged(why)
         self._send()
 
     def _send(self, body: bytes | None = None) -> None:
@@ -239,7 +239,7 @@ class Held:
         self._own.answered(head, self._loop.time())
 
     def _out(self, data: bytes) -> None:
-        self._heard_at = self._loop.time()
+        self._pausing.heard()
         self._client.write(data)
 
     def _take(self, data: bytes) -> None:
@@ -247,21 +247,21 @@ class Held:
         was_given_up = self._answer.is_given_up
         self._answer.take(data)
         if self._answer.is_given_up and not was_given_up:
-            self._unjudged(f"the answer has more than {len(self._answer.raw):,} bytes")
+            self._pausing.unjudged(f"the answer has more than {len(self._answer.raw):,} bytes")
 
     async def _judge_answer(self, answer: HeldAnswer) -> None:
         head = answer.head
-        reasons, why = await self._judged(
+        reasons, why = await self._pausing.judged(
             RESPONSE, status=head.status, reason=head.reason, headers=head.headers.items, version=head.http_version,
             body=base64.b64encode(answer.raw).decode(),
         )  # fmt: skip
         if self._is_over:
             return
         if reasons:
-            self._begin_pause(RESPONSE, reasons)
+            self._pausing.begin(RESPONSE, reasons, has_head=not answer.is_untouched)
             return
         if why:
-            self._unjudged(why)
+            self._pausing.unjudged(why)
         self._release(answer)
 
     def _release(self, answer: HeldAnswer) -> None:
@@ -270,31 +270,6 @@ class Held:
         self._finish()
 
     # Paused
-
-    async def _judged(self, side: str, **words: JsonValue) -> tuple[tuple[Mapping[str, JsonValue], ...], str]:
-        """Reasons to pause, and why there could be none. Whatever goes wrong, traffic goes on."""
-        try:
-            return await self._gate.judge(self._own.key, side, **words)
-        except Exception as error:
-            return (), f"{type(error).__name__}: {error}"
-
-    def _begin_pause(self, side: str, reasons: tuple[Mapping[str, JsonValue], ...]) -> None:
-        self._paused_at = self._loop.time()
-        self._kinds = ", ".join(dict.fromkeys(reason["kind"] for reason in reasons))
-        quiet = self._paused_at - self._heard_at
-        self._pause = self._gate.pause(self, self._own.key, self._head, side, reasons, quiet)
-
-    def _resolve(self, how: str) -> None:
-        """The pause is over, if there is one."""
-        number, self._pause = self._pause, 0
-        if number:
-            seconds = self._loop.time() - self._paused_at
-            self._notes.append(f"paused at a breakpoint ({self._kinds}) for {seconds:.1f} s: {how}")
-            self._gate.ended(number, how)
-
-    def _unjudged(self, why: str) -> None:
-        self._notes.append(f"not judged at a breakpoint: {why}")
-        self._gate.unjudged(self._own.key, why)
 
     def deeds(self) -> tuple[str, ...]:
         """What can be done with the pause."""
@@ -313,7 +288,7 @@ class Held:
 
     def go_on(self) -> None:
         """Pass it on as it came."""
-        self._resolve("continued")
+        self._pausing.end("continued")
         if self._answer:
             self._release(self._answer)
         else:
@@ -323,11 +298,11 @@ class Held:
         """Pass this body on instead. Raises UsageError where that cannot be."""
         answer = self._answer
         if answer is None:
-            self._resolve("edited")
+            self._pausing.end("edited")
             self._send(body)
             return
         answer.edit(body)
-        self._resolve("the answer was edited")
+        self._pausing.end("the answer was edited")
         self._keep_apart(answer, UNEDITED)
         answer.finish()
         self._finish()
@@ -338,7 +313,7 @@ class Held:
             raise UsageError(
                 "part of the upstream's answer has left", hint="continue it, edit what follows, or drop it"
             )
-        self._resolve(f"answered by {who}")
+        self._pausing.end(f"answered by {who}")
         if self._answer:
             self._keep_apart(self._answer, INSTEAD)
         made = MadeUp(told, who, version=self._request.version, keeps=is_persistent(self._request))
@@ -356,7 +331,7 @@ class Held:
 
     def drop(self) -> None:
         """Break the client's connection off; of an answer that was held all that came is recorded."""
-        self._resolve("dropped")
+        self._pausing.end("dropped")
         if self._answer:
             self._answer.abandon()
         self._end(State.ABORTED, "")
@@ -384,7 +359,7 @@ class Held:
         if self._is_over:
             return
         self._is_over = True
-        words = "; ".join(filter(None, (why, *self._notes)))
+        words = "; ".join(filter(None, (why, *self._pausing.notes)))
         self._own.ended(state, words, self._loop.time(), self._passed())
 
     def _passed(self) -> Mapping[str, Passed]:

@@ -1,7 +1,9 @@
 """How long clients wait, as far as they say so or it is known: what a pause has to end within.
 
-The SDKs that Stainless makes (Anthropic's and OpenAI's, for Python and JavaScript, and what is built on them) say their
-timeout in a header of every request, in seconds. Of others the documented default is known; it may be configured.
+The SDKs that Stainless makes (Anthropic's and OpenAI's, and what is built on them) say their timeout in a header of a
+request, in seconds, and Google's do where one is set. In Python that is the longest silence; in JavaScript it ends with
+the head of the answer, and what runs the SDK has limits of its own. Of agents the defaults are known, for a request
+that waits for its answer, and for an answer that stands still; they may be configured.
 """
 
 from __future__ import annotations
@@ -11,13 +13,38 @@ from typing import NamedTuple
 
 from workbench.wire.exchange import Headers
 
-HEADER = "x-stainless-timeout"
+HEADERS = ("x-stainless-read-timeout", "x-stainless-timeout", "x-server-timeout")
 
-DEFAULTS: tuple[tuple[str, float, str], ...] = (
-    ("Codex", 300.0, "its default, stream_idle_timeout_ms (developers.openai.com/codex/config-reference, 2026-11)"),
-    ("OpenCode", 300.0, "its default, provider.ID.options.timeout (opencode.ai/docs/config, 2026-11)"),
+
+class Known(NamedTuple):
+    """The defaults of one client.
+
+    Attributes:
+        client: its name, before its version.
+        head, body: seconds until the head of an answer is there, and between two pieces of its body; None for no end.
+        source: where they are written down, or that they were measured.
+    """
+
+    client: str
+    head: float | None
+    body: float | None
+    source: str
+
+
+DEFAULTS: tuple[Known, ...] = (
+    Known("Claude Code", 350.0, 300.0, "its default, measured with 2.1.330 (code.claude.com/docs/en/env-vars)"),
+    Known("Codex", None, 300.0, "its default, stream_idle_timeout_ms (developers.openai.com/codex/config-reference)"),
+    Known("Qwen Code", 120.0, 240.0, "its default, generationConfig.timeout and streamIdleTimeoutMs, measured"),
+    Known("OpenCode", 300.0, 300.0, "its default, provider.ID.options.timeout (opencode.ai/docs/config)"),
+    Known("pi", 600.0, None, "its SDK's default, measured with 0.73.1"),
+    Known("aider", 600.0, 600.0, "its default, --timeout (Aider-AI/aider#276)"),
 )
-"""Client → seconds, and where that is written down."""
+"""As of 2026-11."""
+
+NODE = Known("", 300.0, 300.0, "as Node's fetch does by default (openai/openai-node#2153)")
+"""An SDK that Node runs, whatever it says itself."""
+
+NOBODY = "not known"
 
 _SECONDS = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,6})?")
 
@@ -29,12 +56,24 @@ class Patience(NamedTuple):
     words: str
 
 
-def patience(headers: Headers, client: str) -> Patience:
-    """Of the client that sent these headers and is called so (see ``clients.client_of``)."""
-    said = headers.get(HEADER) or ""
-    if _SECONDS.fullmatch(said):
-        return Patience(float(said), f"as it says itself ({HEADER})")
-    for name, seconds, source in DEFAULTS:
-        if client.startswith(name):
-            return Patience(seconds, source)
-    return Patience(None, "not known")
+def patience(headers: Headers, client: str, *, has_head: bool = False) -> Patience:
+    """What is the shortest of what is known.
+
+    Args:
+        headers: of its request.
+        client: what it is called, see ``clients.client_of``.
+        has_head: it has the head of its answer, and waits for more of the body.
+    """
+    is_script = (headers.get("x-stainless-lang") or "") == "js"
+    known = next((each for each in DEFAULTS if f"{client} ".startswith(f"{each.client} ")), None)
+    if known is None and is_script and headers.get("x-stainless-runtime") == "node":
+        known = NODE
+    limits = [] if is_script and has_head else _said(headers)
+    if known and (seconds := known.body if has_head else known.head) is not None:
+        limits.append(Patience(seconds, known.source))
+    return min(limits, key=lambda limit: limit.seconds or 0, default=Patience(None, NOBODY))
+
+
+def _said(headers: Headers) -> list[Patience]:
+    said = ((name, headers.get(name) or "") for name in HEADERS)
+    return [Patience(float(s), f"as it says itself ({name})") for name, s in said if _SECONDS.fullmatch(s) and float(s)]
