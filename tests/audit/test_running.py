@@ -87,10 +87,10 @@ async def test_credentials_are_sent_and_never_shown() -> None:
 async def test_a_score_card_counts_by_theme_and_names_the_worst_first() -> None:
     audit = await audited("sorts-keys", "openai-chat", cases=("key-order", "text-edges", "huge-number", "head"))
     found = card(audit)
-    rows = {row.theme: (row.passed, row.of) for row in found.rows}
-    assert rows["spelling"] == (0, 3)
-    assert rows["texts"] == (1, 1)
-    assert rows["path and method"] == (1, 1)
+    rows = {row.theme: (row.passed, row.of, row.elsewhere) for row in found.rows}
+    assert rows["spelling"] == (0, 2, 1)
+    assert rows["texts"] == (1, 1, 0)
+    assert rows["path and method"] == (1, 1, 0)
     assert [entry.first.kind for entry in found.entries] == ["no JSON any more", "key order"]
     assert [v.case.name for v in found.entries[1].verdicts] == ["key-order", "huge-number", "text-edges"]
     assert (found.passed, found.of) == (1, 4)

@@ -53,7 +53,10 @@ def garbled(text):
 
 
 ALL = [(0, (0,)), (1, (1,)), (2, (2,))]
+QUICK = [[at(hop, history(1), 100.0 + n * 0.02 + late, span) for n in (0, 1)]
+         for hop, late, span in (("client", 0.0, 0.019), ("gateway", 0.003, 0.01))]  # fmt: skip
 CASES = {
+    "the same twice, one right behind the other": (QUICK[0], QUICK[1][::-1], [(0, (1,)), (1, (0,))]),
     "every text trimmed": (talk("client"), talk("gateway", str.strip), ALL),
     "every text altered, with times": (talk("client", start=100.0), talk("gateway", shout, 100.1), ALL),
     "every text altered, without": (talk("client"), talk("gateway", garbled), ALL),

@@ -21,6 +21,8 @@ ASKED: dict[str, Any] = {
     "temperature": 1.0,
     "seed": 12345678901234567890,
     "user": None,
+    "tools": [{"name": "ls", "description": "Lists."}, {"name": "cat", "description": "Reads."}],
+    "stop_ids": [12345678901234567890, 3],
     "messages": [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "  caf\u00e9 / \U0001f600 \n"},

@@ -40,6 +40,10 @@ def merge_messages(body):
                                                           *ASKED["messages"][2]["content"]]}]  # fmt: skip
 
 
+def merge_apart(body):
+    body["messages"][1]["content"] += "\n" + body["messages"].pop(4)["content"]
+
+
 def split_text(body):
     body["messages"][0]["content"] = [{"type": "text", "text": t} for t in ("Be ", "brief.")]
 
@@ -83,6 +87,13 @@ VALUES = {
     "no emoji": (said(lambda s: s.replace("\U0001f600", "")), [f"characters damaged {USER}/content"]),
     "texts merged": (message(2, content=[{"type": "text", "text": "one\ntwo"}]), [f"texts merged {BLOCKS}/content/0"]),
     "texts to one": (message(2, content="one\n\ntwo"), [f"texts merged {BLOCKS}/content"]),
+    "messages merged that stood apart": (merge_apart,
+                                         [f"texts merged {USER}/content"]),
+    "a call renamed": (call(name="fs__ls"), [f"value changed {ANSWER}/tool_calls/0/function/name"]),
+    "tools renamed": (lambda body: [tool.update(name="x_" + tool["name"]) for tool in body["tools"]],
+                      ["value changed /tools/0/name"]),
+    "a number in a list": (lambda body: body["stop_ids"].insert(0, float(body["stop_ids"].pop(0))),
+                           ["value changed /stop_ids/0"]),
     "messages merged": (merge_messages, [f"texts merged {USER}"]),
     "a text split": (split_text, ["text split /messages/0/content"]),
     "a text as blocks": (message(0, content=[{"type": "text", "text": "Be brief."}]),

@@ -292,6 +292,8 @@ def _weighed(damage: Damage, case: Case) -> Found:
     severity = _SEVERITIES.get(damage.kind, WARNING)
     if damage.is_same_meaning and severity is ERROR and damage.kind is not Kind.BUFFERED:
         severity = WARNING
+    if damage.kind is Kind.HEADER_ADDED and damage.is_same_meaning:
+        severity = INFO
     if damage.kind is Kind.HEADER_DROPPED and damage.was.lower() in _VITAL:
         severity = ERROR
     return Found(damage.kind, damage.side, damage.was, damage.at, damage.words, severity, theme, damage.places)
@@ -331,11 +333,25 @@ _THEMES: dict[Kind, tuple[Theme, Theme]] = {
 def _theme(damage: Damage, case: Case) -> Theme:
     if damage.kind in _THEMES:
         return _THEMES[damage.kind][damage.side == RESPONSE]
-    if case.theme.side == damage.side:
+    is_beside = damage.kind in _BESIDE or (damage.kind in _MEMBERS and case.theme not in _OF_BODIES)
+    if case.theme.side == damage.side and not is_beside:
         return case.theme
     if damage.side == REQUEST:
         return Theme.FIELDS
     return Theme.EVENTS if case.streams else Theme.FIELDS_BACK
+
+
+_BESIDE = frozenset({Kind.FIELD_ADDED, Kind.EMPTY_DROPPED})
+_MEMBERS = frozenset(
+    {
+        *(Kind.FIELD_DROPPED, Kind.FIELD_RENAMED, Kind.FIELD_MOVED, Kind.VALUE_CHANGED, Kind.ORDER_CHANGED),
+        *(Kind.CONTENT_SHAPE, Kind.RESHAPED),
+    }
+)
+_OF_BODIES = frozenset(
+    {Theme.FIELDS, Theme.SPELLING, Theme.TEXTS, Theme.IDS, Theme.FIELDS_BACK, Theme.EVENTS, Theme.ERRORS}
+)
+"""Whose rows members count in, where a case is about them; what a gateway does to every body counts in none."""
 
 
 _SEVERITIES: dict[Kind, Severity] = {

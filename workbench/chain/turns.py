@@ -55,6 +55,7 @@ class _Match(NamedTuple):
 
     is_known: bool
     score: float
+    is_inside: bool
     near: int
     outer: int
     inner: int
@@ -142,7 +143,7 @@ def _matches(outer: Sequence[Sight], inner: Sequence[Sight]) -> Iterator[_Match]
     for number, sight in enumerate(inner):
         known = ids.get(sight.row.parent) if sight.row.parent else None
         if known is not None:
-            yield _Match(True, 1.0, 0, known, number, True, 1.0)
+            yield _Match(True, 1.0, True, 0, known, number, True, 1.0)
         at = anchors.get(number, number + shift)
         found = list(_near(outer, timed, number, sight, at))
         yield from found
@@ -157,11 +158,12 @@ def _near(outer: Sequence[Sight], timed: _Timed, number: int, sight: Sight, at: 
         seen.add(n)
         share = alike(outer[n].like, sight.like)
         if share >= WHILE or (len(while_) == 1 and share > 0):
-            yield _Match(False, share + _TIMED, -abs(n - at), n, number, True, share)
+            is_inside = _is_inside(sight.row, outer[n].row)
+            yield _Match(False, share + _TIMED, is_inside, -abs(n - at), n, number, True, share)
     for n in range(max(0, at - _NEAREST), min(len(outer), at + _NEAREST + 1)):
         share = 0.0 if n in seen else alike(outer[n].like, sight.like)
         if share >= ELSE:
-            yield _Match(False, share, -abs(n - at), n, number, False, share)
+            yield _Match(False, share, False, -abs(n - at), n, number, False, share)
 
 
 class _Timed:
@@ -180,6 +182,12 @@ class _Timed:
         first = bisect_left(self._starts, row.started_at - self._longest - _SKEW)
         last = bisect_right(self._starts, row.started_at + _SKEW)
         return [n for (_, end), n in self._spans[first:last] if row.started_at <= end + _SKEW]
+
+
+def _is_inside(row: Summary, outer: Summary) -> bool:
+    """It began and ended while the other went on, by clocks that agree: one before or behind it did not."""
+    mine, around = _span(row), _span(outer)
+    return bool(mine and around and around[0] <= mine[0] and mine[1] <= around[1])
 
 
 def _span(row: Summary) -> tuple[float, float] | None:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 MOST_CASES = 3
 """Names of cases that one line of text shows."""
 
+MOST_PLACES = 4
+"""Further places that one line of text shows."""
+
 WORDS = 160
 
 
@@ -81,9 +84,11 @@ def _where(out: str, first: tuple[int, ...]) -> str:
 
 def _table(rows: list[Row]) -> Iterator[str]:
     """The worst first."""
-    for row in sorted(rows, key=lambda row: row.passed / row.of):
-        sign = "✓" if row.passed == row.of else "✗"
-        yield f"  {sign} {row.theme:<26} {row.passed:>3} of {row.of:<3}  {cut(', '.join(row.kinds), 80)}".rstrip()
+    for row in sorted(rows, key=lambda row: (row.is_clean, row.passed / row.of if row.of else 1.0)):
+        sign = "✓" if row.is_clean else "✗"
+        more = f", and {row.elsewhere:,} others" if row.elsewhere else ""
+        kinds = cut(", ".join(row.kinds), 80)
+        yield f"  {sign} {row.theme:<26} {row.passed:>3} of {row.of:<3}  {kinds}".rstrip() + more
 
 
 def _entry_lines(entry: Entry) -> Iterator[str]:
@@ -93,6 +98,10 @@ def _entry_lines(entry: Entry) -> Iterator[str]:
     names = list(dict.fromkeys(verdict.case.name for verdict in entry.verdicts))
     more = f" and {len(names) - MOST_CASES:,} more" if len(names) > MOST_CASES else ""
     yield f"      in {', '.join(names[:MOST_CASES])}{more}: {cut(first.words, WORDS)}".rstrip(": ")
+    if len(entry.places) > 1:
+        further = [cut(at, 60) for at in entry.places[1:]]
+        rest = f" and {len(further) - MOST_PLACES:,} more" if len(further) > MOST_PLACES else ""
+        yield f"      also {', '.join(further[:MOST_PLACES])}{rest}"
     if entry.why:
         rule = f" (workbench explain {entry.rule})" if entry.rule else ""
         yield f"      {entry.why}{rule}"
@@ -114,8 +123,15 @@ def _as_json(report: Report) -> JsonValue:
         "passed": card.passed,
         "of": card.of,
         "themes": [
-            {"theme": str(r.theme), "side": r.theme.side, "passed": r.passed, "of": r.of, "kinds": list(r.kinds)}
-            for r in card.rows
+            {
+                "theme": str(row.theme),
+                "side": row.theme.side,
+                "passed": row.passed,
+                "of": row.of,
+                "elsewhere": row.elsewhere,
+                "kinds": list(row.kinds),
+            }
+            for row in card.rows
         ],
         "damages": [_entry_json(entry) for entry in card.entries],
         "cases": [
@@ -137,6 +153,7 @@ def _entry_json(entry: Entry) -> JsonValue:
         "at": first.at,
         "words": first.words,
         "places": first.places,
+        "shapes": list(entry.places),
         "why": entry.why,
         "rule": entry.rule or None,
         "cases": [

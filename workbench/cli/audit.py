@@ -19,12 +19,14 @@ workbench compare, check and open show each damage in its place.
 
 JSON output is one object:
   {{"gateway", "upstream", "protocols": [{{"protocol", "upstream", "skipped"}}], "passed", "of",
-   "themes": [{{"theme", "side", "passed", "of", "kinds"}}],
-   "damages": [{{"kind", "side", "severity": "error"|"warning"|"info", "theme", "was", "at", "words", "places", "why",
-     "rule", "cases": [{{"protocol", "case", "shows", "exchanges"}}]}}],
+   "themes": [{{"theme", "side", "passed", "of", "elsewhere", "kinds"}}],
+   "damages": [{{"kind", "side", "severity": "error"|"warning"|"info", "theme", "was", "at", "words", "places",
+     "shapes", "why", "rule", "cases": [{{"protocol", "case", "shows", "exchanges"}}]}}],
    "cases": [{{"protocol", "case", "theme", "passed"}}], "strays": requests that the gateway sent by itself}}
-"upstream" of a protocol is the one spoken there, null where it was skipped; "exchanges" are the positions in the file
-of --out, counted from zero: the client's sighting, then the upstream's.
+A theme has "of" cases; "elsewhere" counts those about something else that show such damage too. "shapes" of a damage
+are all pointers where it was found, "*" for a number. "upstream" of a protocol is the one spoken there, null where it
+was skipped; "exchanges" are the positions in the file of --out, counted from zero: the client's sighting, then the
+upstream's.
 
 Exit status: 0 nothing was damaged, 1 something was (of --fail-on or worse), 4 requests do not reach our upstream.
 """

@@ -211,16 +211,31 @@ def _named(olds: Sequence[JsonValue], old: Range, news: Sequence[JsonValue], new
     rows: dict[str, list[int]] = {}
     for n in range(*old):
         rows.setdefault(label_of(olds[n]), []).append(n)
-    at = old[0]
+    at, start = old[0], new[0]
     for k in range(*new):
         found = _from(rows.get(label_of(news[k]), []), at)
-        if not found:
-            yield Together((at, at), (k, k + 1))
-            continue
-        yield from (Together((o, o + 1), (k, k)) for o in range(at, found[0]))
-        yield Together((found[0], found[0] + 1), (k, k + 1))
-        at = found[0] + 1
-    yield from (Together((o, o + 1), (new[1], new[1])) for o in range(at, old[1]))
+        if found:
+            yield from _unnamed(olds, (at, found[0]), news, (start, k))
+            yield Together((found[0], found[0] + 1), (k, k + 1))
+            at, start = found[0] + 1, k + 1
+    yield from _unnamed(olds, (at, old[1]), news, (start, new[1]))
+
+
+def _unnamed(olds: Sequence[JsonValue], old: Range, news: Sequence[JsonValue], new: Range) -> Iterator[Together]:
+    """Items of no common name: as many that say the same in part are called otherwise, else they went and came."""
+    (i, j), (k, m) = old, new
+    if j - i == m - k and all(_built_alike(a, b) for a, b in zip(olds[i:j], news[k:m], strict=True)):
+        yield from (Together((i + n, i + n + 1), (k + n, k + n + 1)) for n in range(j - i))
+        return
+    yield from (Together((i, i), (n, n + 1)) for n in range(k, m))
+    yield from (Together((n, n + 1), (m, m)) for n in range(i, j))
+
+
+def _built_alike(a: JsonValue, b: JsonValue) -> bool:
+    """Objects of which a member of one name, or one inside of it, says the same."""
+    if not isinstance(a, dict) or not isinstance(b, dict):
+        return False
+    return any(k in b and (a[k] == b[k] or _built_alike(a[k], b[k])) for k in a if k != "type")
 
 
 def label_of(item: JsonValue) -> str:
@@ -231,7 +246,7 @@ def label_of(item: JsonValue) -> str:
         for word in (*names, item.get("role"), item.get("type")):
             if isinstance(word, str) and word:
                 return word
-    return type(item).__name__
+    return "number" if isinstance(item, int | float) and not isinstance(item, bool) else type(item).__name__
 
 
 def _beginning(item: JsonValue, key: Key) -> str:

@@ -70,7 +70,7 @@ def changes(before: JsonValue, after: JsonValue, prints: Fingerprints | None = N
         prints: of both values, where somebody has made them.
     """
     found = _Walk(before, after, prints or Fingerprints(before, after)).found
-    return _mapped(_moved(found), before, after) if found else []
+    return _mapped(_moved(_gathered(found)), before, after) if found else []
 
 
 def meaning(value: JsonValue) -> int:
@@ -250,6 +250,31 @@ def _words(name: str) -> set[str]:
     return {word.lower() for word in re.findall(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}", name)}
 
 
+def _gathered(found: list[Change]) -> list[Change]:
+    """Texts that went where another one grew by them, though other things stood between: they were merged."""
+    gone = [(c, said) for c in found if c.kind is Kind.FIELD_DROPPED and (said := _said(c.before))]
+    made: dict[int, Change | None] = {}
+    for change in found if gone else ():
+        if change.kind is not Kind.VALUE_CHANGED or not isinstance(change.before, str):
+            continue
+        left = [
+            (c, said)
+            for c, said in gone
+            if id(c) not in made and isinstance(change.after, str) and said in change.after
+        ]
+        if left and joined([change.before, *(said for _, said in left)], str(change.after)):
+            made.update({id(c): None for c, _ in left})
+            made[id(change)] = replace(change, kind=Kind.TEXTS_MERGED, words=f"{len(left) + 1} became one")
+    return [c for change in found if (c := made.get(id(change), change)) is not None]
+
+
+def _said(value: JsonValue) -> str:
+    """The text of a message, or of a block, that says nothing else; "" where it does."""
+    inner = value.get("content") if isinstance(value, dict) and "role" in value else value
+    texts = [text_of(item) for item in (inner if isinstance(inner, list) else [inner])]
+    return "".join(text for text in texts if text is not None) if None not in texts else ""
+
+
 def _moved(found: list[Change]) -> list[Change]:
     """What went in one place and came in another: found by what it says, under the same name or where it says much."""
     gone = [c for c in found if c.kind is Kind.FIELD_DROPPED]
@@ -277,6 +302,8 @@ def _moved(found: list[Change]) -> list[Change]:
 
 
 def _is_moved(was: str, at: str, value: JsonValue) -> bool:
+    if was == at:
+        return False
     old, new = (next((s for s in reversed(p.split("/")) if not s.isdecimal()), "") for p in (was, at))
     if isinstance(value, str | dict | list):
         return len(value) >= _LONG or (bool(value) and old == new) or (isinstance(value, dict) and len(value) > 1)
