@@ -31,7 +31,7 @@ def heard(
     body: list[bytes], response: list[bytes], head: RequestHead, answer: ResponseHead, key: int = 1
 ) -> list[Event]:
     """An exchange as the tap is told of it; a second passes between two calls."""
-    told: list[tuple[Heard, Any]] = [
+    told: list[tuple[int, Any]] = [
         (Heard.BEGAN, head),
         *((Heard.REQUEST_BYTES, piece) for piece in body),
         (Heard.REQUEST_DONE, None),
@@ -39,7 +39,7 @@ def heard(
         *((Heard.RESPONSE_BYTES, piece) for piece in response),
         (Heard.ENDED, Ended(State.COMPLETE, "")),
     ]
-    return [Event(what, key, value, float(at)) for at, (what, value) in enumerate(told)]
+    return [(what, key, value, float(at)) for at, (what, value) in enumerate(told)]
 
 
 def look(path: Path) -> list[Exchange]:
@@ -105,7 +105,7 @@ def test_the_weight_of_what_is_written_is_released() -> None:
 
     with keeping() as (keeper, _):
         keeper.take(events)
-        assert keeper.released == sum(weight(e.value) for e in events)
+        assert keeper.released == sum(weight(value) for _, _, value, _ in events)
 
 
 def _pieces(data: st.DataObject, whole: bytes) -> list[bytes]:
@@ -199,16 +199,16 @@ def _without_times(exchange: Exchange) -> tuple[Any, ...]:
 def test_the_state_is_the_relays(state: State) -> None:
     events = heard([], [], asked(), answered())
     with keeping() as (keeper, path):
-        keeper.take([*events[:-1], events[-1]._replace(value=Ended(state, "why not"))])
+        keeper.take([*events[:-1], (Heard.ENDED, 1, Ended(state, "why not"), 9.0)])
         (exchange,) = look(path)
     assert (exchange.state, exchange.note) == (state, "why not")
 
 
 def test_a_secret_in_why_it_ended_is_not_written() -> None:
     head = asked(("x-api-key", KEY.decode()))
-    ended = Event(Heard.ENDED, 1, Ended(State.ABORTED, f"the upstream said {KEY.decode()}"), 1.0)
+    ended = (Heard.ENDED, 1, Ended(State.ABORTED, f"the upstream said {KEY.decode()}"), 1.0)
     with keeping() as (keeper, path):
-        keeper.take([Event(Heard.BEGAN, 1, head, 0.0), ended])
+        keeper.take([(Heard.BEGAN, 1, head, 0.0), ended])
         (exchange,) = look(path)
         assert exchange.note.startswith("the upstream said ")
         assert KEY.decode() not in exchange.note
@@ -228,10 +228,10 @@ def test_a_reader_learns_where_the_recorder_listens_until_it_ends() -> None:
         writer = SessionWriter(path)
         writer.say({"story": "kept"})
         keeper = Keeper(writer, Redactor(salt=b"test"))
-        keeper.take([Event(Heard.LISTENING, 0, "http://127.0.0.1:8123", 0.0)])
+        keeper.take([(Heard.LISTENING, 0, "http://127.0.0.1:8123", 0.0)])
         assert said(path) == {"story": "kept", "urls": "http://127.0.0.1:8123"}
         other = Keeper(SessionWriter(path), Redactor(salt=b"test"), hop="behind")
-        other.take([Event(Heard.LISTENING, 0, "http://127.0.0.1:8124", 0.0)])
+        other.take([(Heard.LISTENING, 0, "http://127.0.0.1:8124", 0.0)])
         assert set(said(path)["urls"].split(" · ")) == {"http://127.0.0.1:8123", "behind: http://127.0.0.1:8124"}
         keeper.close()
         assert said(path) == {"story": "kept", "urls": "behind: http://127.0.0.1:8124"}
@@ -243,7 +243,7 @@ def test_an_address_that_could_not_be_written_is_tried_again(monkeypatch: pytest
     with keeping() as (keeper, path):
         with monkeypatch.context() as patched:
             patched.setattr(SessionWriter, "announce", Mock(side_effect=OSError(28, "No space left")))
-            keeper.take([Event(Heard.LISTENING, 0, "http://127.0.0.1:8123", 0.0)])
+            keeper.take([(Heard.LISTENING, 0, "http://127.0.0.1:8123", 0.0)])
             assert keeper.is_failing
         keeper.take([])
         assert not keeper.is_failing

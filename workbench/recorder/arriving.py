@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import IntEnum
 from itertools import islice, takewhile
 from typing import NamedTuple
 
@@ -18,8 +17,8 @@ from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResp
 from workbench.wire.redaction import Redactor
 
 
-class Heard(IntEnum):
-    """What the tap was told."""
+class Heard:
+    """What the tap was told: small numbers, which cost nothing to hand to another process."""
 
     BEGAN = 0
     REQUEST_BYTES = 1
@@ -43,14 +42,16 @@ class Ended(NamedTuple):
 
 Value = RequestHead | ResponseHead | Ended | bytes | str | int | None
 
+PIECE = 200
+"""Bytes that a piece takes beside its own."""
+
 _HEAD = 4096
-_PIECE = 200
 
 
 def weight(value: Value) -> int:
     """Bytes that holding this takes, roughly."""
     if isinstance(value, bytes):
-        return len(value) + _PIECE
+        return len(value) + PIECE
     return _HEAD if isinstance(value, RequestHead | ResponseHead) else 0
 
 
@@ -136,7 +137,7 @@ class Arriving:
         """The head of the response is there."""
         return self._response is not None
 
-    def hear(self, what: Heard, value: Value, at: float) -> None:
+    def hear(self, what: int, value: Value, at: float) -> None:
         """Take what the tap was told, in its order."""
         self.held += weight(value)
         if what == Heard.RESPONSE_BYTES and isinstance(value, bytes):  # most are

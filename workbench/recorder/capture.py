@@ -13,7 +13,7 @@ from typing import Protocol
 
 from workbench.ir import NOTHING
 from workbench.limits import MAX_RECORDED_BODY, MAX_RECORDING_HELD
-from workbench.recorder.arriving import Ended, Heard, Value, weight
+from workbench.recorder.arriving import PIECE, Ended, Heard, Value, weight
 from workbench.recorder.keeper import Event, Tally
 from workbench.recorder.tap import RequestHead, ResponseHead
 from workbench.wire.digests import Passed
@@ -25,6 +25,9 @@ BATCH = 0.06
 SOON, FEW = 0.005, 4
 """While no more exchanges than these are under way, what is asked and what is over is handed on after so many seconds:
 it outlives the recorder whatever happens next. Of more, that would cost twice the work."""
+
+MANY = 8
+"""Exchanges that begin in that time are so many that what is over waits for the next batch like all else."""
 
 WATCHED = 20
 """Exchanges at once that somebody may watch: of more, each grows less often, and a thousand cost no more than these."""
@@ -76,8 +79,9 @@ class Capture:
         self._most = held
         self._largest = largest
         self._taken = 0
-        self._counted: dict[int, dict[Heard, _Counted]] = {}  # of the exchanges that are recorded and not over
+        self._counted: dict[int, dict[int, _Counted]] = {}  # of the exchanges that are recorded and not over
         self._skipped = 0
+        self._begun = 0  # since a batch was taken
         self._queue = deque[Event]()
         self._wake = threading.Event()
         self._hurry = threading.Event()
@@ -87,7 +91,7 @@ class Capture:
 
     def listening(self, urls: str) -> None:
         """The relay can be reached at these addresses."""
-        self._queue.append(Event(Heard.LISTENING, 0, urls, 0.0))
+        self._queue.append((Heard.LISTENING, 0, urls, 0.0))
         self._wake.set()
 
     def began(self, key: int, upstream: str, request: RequestHead, at: float) -> None:
@@ -95,6 +99,7 @@ class Capture:
         if self._held() > self._most * 5 // 4:  # even heads alone would fill the memory in time
             self._skipped += 1
             return
+        self._begun += 1
         self._counted[key] = {what: _Counted() for what in LOST}
         self._put(Heard.BEGAN, key, request, at)
         if self._skipped:
@@ -144,24 +149,28 @@ class Capture:
     def _held(self) -> int:
         return self._taken - self._keeper.released
 
-    def _put(self, what: Heard, key: int, value: Value, at: float) -> None:
+    def _put(self, what: int, key: int, value: Value, at: float) -> None:
         if key not in self._counted:
             return
-        self._taken += weight(value)
-        self._queue.append(Event(what, key, value, at))
-        if not self._wake.is_set():
-            self._wake.set()
+        self._queue_up(what, key, value, at, weight(value))
 
-    def _put_bytes(self, what: Heard, key: int, data: bytes, at: float) -> None:
+    def _put_bytes(self, what: int, key: int, data: bytes, at: float) -> None:
         """Queue a piece. Once a piece was left out, all that follow are: what is kept has no hole."""
-        if key not in self._counted:
+        both, size = self._counted.get(key), len(data)
+        if both is None:
             return
-        counted, size = self._counted[key][what], len(data)
+        counted = both[what]
         if counted.lost or counted.kept + size > self._largest or self._held() + size > self._most:
             counted.lost += size
         else:
             counted.kept += size
-            self._put(what, key, data, at)
+            self._queue_up(what, key, data, at, size + PIECE)
+
+    def _queue_up(self, what: int, key: int, value: Value, at: float, weight: int) -> None:
+        self._taken += weight
+        self._queue.append((what, key, value, at))
+        if not self._wake.is_set():
+            self._wake.set()
 
     def _run(self) -> None:
         keeper = self._keeper
@@ -170,9 +179,10 @@ class Capture:
             if keeper.is_failing:
                 self._is_closing.wait(AGAIN)
             elif not self._is_closing.wait(SOON):
-                self._hurry.wait(self._pause())
+                (self._is_closing if self._begun > MANY else self._hurry).wait(self._pause())
             self._wake.clear()
             self._hurry.clear()
+            self._begun = 0
             keeper.take(self._waiting())
             if keeper.is_failing:
                 self._wake.set()

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING
@@ -36,13 +35,8 @@ file wait for it."""
 CUT_OFF = Ended(State.INCOMPLETE, "the recorder was stopped while this was going on")
 
 
-class Event(NamedTuple):
-    """One call of the tap."""
-
-    what: Heard
-    key: int
-    value: Value
-    at: float
+Event = tuple[int, int, Value, float]
+"""One call of the tap: what of ``Heard``, key, value, time."""
 
 
 @dataclass(slots=True)

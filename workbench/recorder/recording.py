@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.limits import MAX_OPEN_FILES
-from workbench.recorder.apart import KeeperApart
+from workbench.recorder.apart import KeeperApart, collect_rarely
 from workbench.recorder.capture import Capture
 from workbench.recorder.child import say
 from workbench.recorder.control import Control
@@ -77,6 +77,7 @@ def record(
         OSError: the file cannot be written.
     """
     sys.setswitchinterval(SWITCH)
+    collect_rarely()
     _allow_connections()
     for name, url in upstreams.items():
         parse_upstream(name, url)

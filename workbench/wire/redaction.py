@@ -53,6 +53,16 @@ SECRET_MEMBER = re.compile(_MEMBER_NAME + rb':\s*\\*"([^"\\]{8,})')
 OPEN_MEMBER = re.compile(_MEMBER_NAME + rb'(?::\s*(?:\\*"[^"\\]*)?)?\Z')
 """The text ends in the middle of such a member: the rest of the secret may follow, even on another line."""
 
+KEY_MARKS = tuple(
+    b"sk- AIza ya29. AKIA ASIA eyJ gsk_ gsk- hf_ hf- r8_ r8- nvapi_ nvapi- xai_ xai- pplx_ pplx- tgp_v1_ tgp_v1- glpat_"
+    b" glpat- ghp_ ghp- gho_ gho- ghu_ ghu- ghs_ ghs- ghr_ ghr- github_pat_ github_pat- xoxa_ xoxa- xoxb_ xoxb- xoxp_"
+    b" xoxp- xoxr_ xoxr- xoxs_ xoxs- npm_ npm- dop_v1_ dop_v1-".split()
+)
+BEARER_MARKS = (b"bearer ", b"basic ")
+MEMBER_MARKS = tuple(b"apikey api_key api-key authorization token secret password passwd private".split())
+"""One of these stands in each match of KNOWN_KEY, and in lower case of BEARER_TEXT and of members: most texts hold none,
+and looking for them is twenty times as fast."""
+
 PREFIX = re.compile(
     r"^(?:(?:bearer|basic|token)[ ]+)?"
     r"(?:sk-(?:ant-|proj-|or-v1-|svcacct-)?|gsk_|hf_|xai-|AIza|ghp_|github_pat_|AKIA|ASIA)?",
@@ -126,7 +136,8 @@ class Redactor:
         Secrets keep within a line; but for members of JSON, whose value may stand on the next one.
         """
         end = text.rfind(b"\n") + 1
-        return 0 if OPEN_MEMBER.search(text, 0, end) else end
+        is_open = _has(text.lower(), MEMBER_MARKS) and OPEN_MEMBER.search(text, 0, end)
+        return 0 if is_open else end
 
     def _request(self, request: HttpRequest) -> HttpRequest:
         self._remember_query(request.url)
@@ -178,7 +189,9 @@ class Redactor:
 
     def _line(self, text: str, where: str = "") -> tuple[str, list[Redaction]]:
         """A line of a head, or about an exchange, that is no secret as a whole: the secrets in it are replaced."""
-        found = []
+        found = list[Redaction]()
+        if not text:
+            return text, found
         for start, end, kind in self._in_line(text):
             text = text[:start] + self.stand_in(text[start:end]) + text[end:]
             found.append(Redaction(where, start, end, kind))
@@ -219,9 +232,12 @@ class Redactor:
 
     def _secrets(self, text: bytes) -> Iterator[tuple[int, int, str]]:
         for start, end in _windows(text):
-            yield from ((*m.span(), "api-key") for m in KNOWN_KEY.finditer(text, start, end))
-            yield from ((*m.span(1), "bearer") for m in BEARER_TEXT.finditer(text, start, end))
-        for m in SECRET_MEMBER.finditer(text):
+            part = text[start:end]
+            if _has(part, KEY_MARKS):
+                yield from ((*m.span(), "api-key") for m in KNOWN_KEY.finditer(text, start, end))
+            if _has(part.lower(), BEARER_MARKS):
+                yield from ((*m.span(1), "bearer") for m in BEARER_TEXT.finditer(text, start, end))
+        for m in SECRET_MEMBER.finditer(text) if _has(text.lower(), MEMBER_MARKS) else ():
             if not PLACEHOLDER.match(m[1]):
                 yield (*m.span(1), "password")
         for secret in self.seen:
@@ -229,6 +245,10 @@ class Redactor:
             while at >= 0:
                 yield at, at + len(secret), "api-key"
                 at = text.find(secret, at + len(secret))
+
+
+def _has(text: bytes, marks: Iterable[bytes]) -> bool:
+    return any(mark in text for mark in marks)
 
 
 def _windows(text: bytes) -> Iterator[tuple[int, int]]:
