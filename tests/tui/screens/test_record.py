@@ -89,6 +89,18 @@ async def test_the_place_the_protocol_and_the_breakpoints_are_asked_too(recorder
         await home.until("it breaks on closure, id")
 
 
+async def test_a_simulator_is_offered_and_wants_a_protocol(recorders: list[Fake]) -> None:
+    async with at_home() as home:
+        await home.press("r", *"sim:deepseek:v3", "tab")
+        await home.until("simulated, nothing leaves this machine")
+        await home.press("enter")
+        await home.until("a simulator is to speak a protocol; name it here")
+        await home.press(*"morse", "enter")
+        await home.until("no protocol named 'morse'")
+        assert home.app.focused and home.app.focused.id == "spoken"
+        assert not recorders
+
+
 async def test_a_recorder_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     def start(*given: object, **named: object) -> Fake:
         raise UsageError("port 80 \x1b[2J is taken")

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from workbench.tui.running import Running
 
 
+SIMULATED = "sim:"
+"""Begins the name of a simulator."""
+
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
 
 
@@ -66,11 +69,7 @@ class RecordScreen(Form["Running"]):
                 return Offer(())
             case "breaks":
                 return _offer_breaks(text)
-        before, space, begun = text.rpartition(" ")
-        fitting = [name for name in upstreams.KNOWN if name.startswith(begun)]
-        made = [Suggestion(f"{n:<12} {upstreams.KNOWN[n]}", before + space + n, is_final=False) for n in fitting]
-        common = made[0].text if len(made) == 1 else ""
-        return Offer(made, common, "" if made else "no provider known by this name: a URL will do")
+        return _offer_upstreams(text)
 
     def say(self, text: str, style: str = "error") -> None:
         super().say(text, style)
@@ -80,9 +79,10 @@ class RecordScreen(Form["Running"]):
     def submit(self, field: str, text: str) -> None:
         if self._is_starting:
             return
-        asked = "upstreams"
+        asked = "spoken"
         try:
-            spoken = self.value("spoken").strip()
+            spoken = _protocol(self.value("spoken"), self.value("upstreams"))
+            asked = "upstreams"
             chosen = targets(self.value("upstreams"), spoken) if spoken else upstreams.parse(self.value("upstreams"))
             asked = "breaks"
             breaks = kinds(self.value("breaks"))
@@ -128,17 +128,47 @@ class RecordScreen(Form["Running"]):
             self.say(f"the recorder did not start: {message.error}")
 
 
+def _protocol(text: str, upstreams: str) -> str:
+    """What the upstreams speak, "" for what clients do. Raises UsageError for no protocol, and where one is due."""
+    from workbench import adapters
+
+    spoken = text.strip()
+    if spoken:
+        adapters.get(spoken)
+    elif SIMULATED in upstreams:
+        raise UsageError("a simulator is to speak a protocol", hint="name it here")
+    return spoken
+
+
+def _offer_upstreams(text: str) -> Offer:
+    """Providers by name, and simulators once somebody begins with one."""
+    from workbench import matrix
+
+    before, space, begun = text.rpartition(" ")
+    name, sign, target = begun.rpartition("=")
+    if "://" in target:
+        return Offer(())
+    if target.startswith(SIMULATED):
+        known = {
+            f"{name}{sign}{SIMULATED}{label}": "simulated, nothing leaves this machine" for label in matrix.labels()
+        }
+    else:
+        known = dict(upstreams.KNOWN)
+    fitting = [word for word in known if word.startswith(begun)]
+    made = [Suggestion(f"{word:<12} {known[word]}", before + space + word, is_final=False) for word in fitting]
+    why = "" if made else f"no provider known by this name: a URL will do, or {SIMULATED}CONTRACT"
+    return Offer(made, made[0].text if len(made) == 1 else "", why)
+
+
 def targets(text: str, spoken: str) -> dict[str, str]:
     """Name → target of upstreams that speak a protocol, from words: ``TARGET`` or ``NAME=TARGET``.
 
     Raises:
-        UsageError: there is no such target or protocol, or two upstreams have one name.
+        UsageError: there is no such target, or two upstreams have one name.
     """
-    from workbench import adapters
     from workbench.recorder.pointing import ONLY
     from workbench.targets.target import resolve
 
-    adapters.get(spoken)
     found = dict[str, str]()
     for word in text.split():
         named = _NAMED.fullmatch(word)
