@@ -185,7 +185,7 @@ class Pausing:
 
 
 def held_in(session: Path) -> list[Held]:
-    """What the recorders of a session hold at this moment, the oldest first. Waits for them; one that is gone is none."""
+    """What the recorders of a session hold now, the oldest first. Waits for them; one that is gone holds nothing."""
     from workbench.breakpoints.remote import Remote
     from workbench.breakpoints.sockets import sockets_of
 

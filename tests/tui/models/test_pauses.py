@@ -51,7 +51,13 @@ def test_the_header_names_the_one_to_decide_first() -> None:
 def test_everything_about_a_pause_is_told_in_lines_that_fit() -> None:
     facts = pauses.facts(held(timeout=600.0, timeout_from="its default", bytes=9, sent=2), 4, 112.0, 40)
     text = "\n".join(plain(line) for line in facts)
-    for said in ("request 4 is held", "breakpoint closure", "its timeout is 10:00 (its default)", "9 bytes, 2 of them"):
+    for said in (
+        "request 4 is held",
+        "to https://",
+        "breakpoint closure",
+        "its timeout is 10:00 (its default)",
+        "9 bytes, 2 of them",
+    ):
         assert said in " ".join(text.split()), text
     assert max(len(plain(line)) for line in facts) <= 40
     assert (

@@ -173,7 +173,10 @@ def row_heading() -> Line:
 
 def facts(held: Held, number: int | None, now: float, width: int) -> list[Line]:
     """Everything about a pause: what is held, why, for how long, and what can be done."""
-    told = [line(Span(f"{SIGN} {named(held, number)} is held ", "warning strong"), Span(_where(held), "muted"))]
+    told = [line(Span(f"{SIGN} {named(held, number)} is held", "warning strong"))]
+    told.append(line(Span("to       " if held.side == REQUEST else "from     ", "muted"), Span(clip(held.url, 200))))
+    if held.client:
+        told.append(line(Span("client   ", "muted"), Span(clip(held.client, 100))))
     for why in held.reasons:
         told.append(line(Span("why      ", "muted"), Span(clip(why.words, 400), "strong")))
         facts = (f"breakpoint {why.kind}", why.rule, why.pointer)
@@ -182,8 +185,6 @@ def facts(held: Held, number: int | None, now: float, width: int) -> list[Line]:
     if held.timeout is not None:
         known = f" ({held.timeout_from})" if held.timeout_from else ""
         told.append(line(Span("         ", "muted"), Span(f"its timeout is {clock(held.timeout)}{known}", "muted")))
-    elif held.timeout_from:
-        told.append(line(Span("         ", "muted"), Span(held.timeout_from, "muted")))
     left = f", {held.sent:,} of them have left already" if held.sent else ", none of them has left"
     told.append(line(Span("bytes    ", "muted"), Span(f"{count(held.size, 'byte')}{left}")))
     return [piece for each in told for piece in _fitted(each, width)]
@@ -198,12 +199,6 @@ def _fitted(of: Line, width: int) -> list[Line]:
     wrapped = wrap(said.text, width, said.style, indent=len(lead.text), most=6)
     first = (lead, *wrapped[0][1:]) if wrapped else of
     return [first, *wrapped[1:]]
-
-
-def _where(held: Held) -> str:
-    to = "on its way to" if held.side == REQUEST else "on its way from"
-    client = f" · {held.client}" if held.client else ""
-    return clip(f"{to} {held.url}{client}", 200)
 
 
 DEEDS: Mapping[str, str] = {

@@ -158,9 +158,10 @@ class BreakpointsScreen(Screen["int | None"]):
         said: tuple[str, ...] = (kind, "What passes this filter is held.") if kind else ()
         if kind in KINDS:
             sides = " and ".join(f"the {side}" for side in ("request", "response") if side in KINDS[kind].sides)
-            rules = [rule for wanted in KINDS[kind].rules.values() for rule in wanted]
+            rules = dict.fromkeys(rule for wanted in KINDS[kind].rules.values() for rule in wanted)
             named = ", ".join(f"{rule}*" if rule.endswith(".") else rule for rule in rules)
-            said = (f"{KINDS[kind].says}.", f"Asked of {sides}, before it is passed on.", f"Rules: {named}")
+            but = f" but {', '.join(KINDS[kind].but)}" if KINDS[kind].but else ""
+            said = (f"{KINDS[kind].says}.", f"Asked of {sides}, before it is passed on.", f"Rules: {named}{but}")
         elif kind == FILTER:
             said = ("A filter, as & in the session: tool:bash, status:4xx, text~word, rule:closure, and not.",)
         return [piece for words in said for piece in wrap(words, self.why.text_width, "muted")]
