@@ -60,8 +60,8 @@ KEY_MARKS = tuple(
 )
 BEARER_MARKS = (b"bearer ", b"basic ")
 MEMBER_MARKS = tuple(b"apikey api_key api-key authorization token secret password passwd private".split())
-"""One of these stands in each match of KNOWN_KEY, and in lower case of BEARER_TEXT and of members: most texts hold none,
-and looking for them is twenty times as fast."""
+"""One of these stands in each match of KNOWN_KEY, and in lower case of BEARER_TEXT and of members. Most texts hold
+none, and looking for them is twenty times as fast."""
 
 PREFIX = re.compile(
     r"^(?:(?:bearer|basic|token)[ ]+)?"
@@ -248,7 +248,10 @@ class Redactor:
 
 
 def _has(text: bytes, marks: Iterable[bytes]) -> bool:
-    return any(mark in text for mark in marks)
+    for mark in marks:  # noqa: SIM110 (any() takes three times as long)
+        if mark in text:
+            return True
+    return False
 
 
 def _windows(text: bytes) -> Iterator[tuple[int, int]]:
