@@ -86,9 +86,9 @@ def _table(rows: list[Row]) -> Iterator[str]:
     """The worst first."""
     for row in sorted(rows, key=lambda row: (row.is_clean, row.passed / row.of if row.of else 1.0)):
         sign = "✓" if row.is_clean else "✗"
-        more = f", and {row.elsewhere:,} others" if row.elsewhere else ""
+        more = f" (in {number(row.elsewhere, 'other case')})" if row.elsewhere else ""
         kinds = cut(", ".join(row.kinds), 80)
-        yield f"  {sign} {row.theme:<26} {row.passed:>3} of {row.of:<3}  {kinds}".rstrip() + more
+        yield f"  {sign} {row.theme:<26} {row.passed:>3} of {row.of:<3}  {kinds}{more}".rstrip()
 
 
 def _entry_lines(entry: Entry) -> Iterator[str]:

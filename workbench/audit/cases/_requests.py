@@ -208,6 +208,15 @@ def _ids(speech: Speech) -> Iterator[Case]:
     )  # fmt: skip
 
 
+    name, tool = "tool-name", "mcp__Git-Hub__look_at_a_thing-v2__whose_name_has_64_characters_0"
+    turn = speech.text(speech.called, name, {}).replace('"name":"look"', f'"name":"{tool}"')
+    asked = Asked(speech.asked(name).path, turn.encode(), speech.headers)
+    yield Case(
+        name, Theme.IDS, "a name of 64 characters stays", asked, speech.answer(),
+        "the client knows no tool of the name that is called then", "call.unknown-tool", in_meaning=True,
+    )  # fmt: skip
+
+
 def _headers(speech: Speech) -> Iterator[Case]:
     def case(name: str, shows: str, headers: Pairs, why: str) -> Case:
         return Case(name, Theme.HEADERS, shows, speech.asked(name, headers=headers), speech.answer(), why)

@@ -149,6 +149,10 @@ def _results() -> Iterator[Case]:
         "gateway.altered-shape",
         TEXT='[{"type":"text","text":"@MARK@ one"},{"type":"text","text":" two "},{"type":"text","text":"\\nthree"}]',
     )  # fmt: skip
+    yield _ask(
+        "two-systems", texts, "two texts of the system prompt stay two", _CACHED, "gateway.altered-shape",
+        MORE=',"system":[{"type":"text","text":"Be brief. "},{"type":"text","text":"Be polite."}]',
+    )  # fmt: skip
     two = _ASK.replace('"content":@TEXT@}', '"content":@TEXT@},{"role":"user","content":"and this"}')
     yield _ask("same-role", texts, "two user messages in a row stay two", "the history is another one", template=two)
     mid = _ASK.replace(

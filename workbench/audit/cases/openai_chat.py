@@ -145,6 +145,11 @@ def _history() -> Iterator[Case]:
         "adjacent-texts", "texts side by side are not merged", _ASK.replace("@TEXT@", parts),
         "the prompt is another one, and what was cached is not used", "gateway.altered-shape",
     )  # fmt: skip
+    systems = '"messages":[{"role":"system","content":"Be brief. "},{"role":"system","content":"Be polite."},'
+    yield case(
+        "two-systems", "two system messages stay two", _ASK.replace('"messages":[', systems, 1),
+        "the prompt is another one, and what was cached is not used", "gateway.altered-shape",
+    )  # fmt: skip
     roles = (
         '{"role":"developer","content":"Be brief."},{"role":"user","name":"ann","content":@TEXT@},{"role":"assistant",'
         '"content":"Yes.","refusal":null},{"role":"system","content":"Be polite. "},{"role":"user","content":"Go on."},'
