@@ -24,8 +24,11 @@ from workbench.known import KnownMessages
 from workbench.rules import Case, Contract, Finding, Judgement, Origins, check, contracts, judge
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, State, Summary, summarize
 from workbench.wire.session import Session
+from workbench.wire.translation import translation
 
 PENDING = "closure.pending"
+WITHIN = 64
+"""Exchanges behind one among which the one is that it was translated to."""
 PEEKED_KEPT = 4
 """Exchanges that rules looked back at and that are kept: the last of a few conversations."""
 DETAILS_KEPT = 8
@@ -354,11 +357,27 @@ class Inspector:
     def _contract(self, decoded: Decoded, provider: str = "") -> tuple[Contract, str]:
         clues, provider = _clues(decoded), provider or self.provider or ""
         if not provider:
+            label, how = self._translated(decoded)
+            if label:
+                return contracts.get(label, protocol=decoded.protocol, clues=clues), how
             return contracts.choose(clues, decoded.protocol)
         contract = contracts.get(provider, protocol=decoded.protocol, clues=clues)
         if contract.note and contract.name != provider.partition(":")[0]:
             return contract, f"as asked; {contract.note}"
         return contract, "as asked" if contract.covers else f"as asked, although it does not cover {decoded.protocol}"
+
+    def _translated(self, decoded: Decoded) -> tuple[str, str]:
+        """(label, how it was chosen) where a recorder translated: no provider gets what it was made from."""
+        made = translation(decoded.exchange.branch)
+        if made:
+            known = made.contract.partition(":")[0] in contracts.names()
+            return (made.contract, "by the upstream that it was translated for") if known else ("", "")
+        if not decoded.exchange.hop:
+            return "", ""
+        near = self.session.summaries()[decoded.index + 1 : decoded.index + WITHIN]
+        if any(row.parent == decoded.exchange.id and translation(row.branch) for row in near):
+            return contracts.GENERIC, "translated on its way: no provider got it so"
+        return "", ""
 
     def _remember(self, decoded: Decoded, contract: Contract, conversation: Conversation) -> None:
         """Note what later exchanges need, and that earlier answers are no longer the end of their conversation."""

@@ -124,7 +124,8 @@ class Answer:
             self.changes += changes
         usage = None if turn.is_uncounted else response.usage
         named = self._namer.named(replace(response, is_stream=turn.is_stream, usage=usage))
-        named = replace(named, id=self._namer.answer(turn.client) or named.id)
+        if turn.client != turn.spoken:
+            named = replace(named, id=self._namer.answer(turn.client) or named.id)
         made = response_as(signed(named, self._signer), self._adapter, declared=self._declared)
         own = {call.id or "": old.id for call, old in zip(_calls(named), _calls(response), strict=True)}
         given = {old: new for new, old in made.ids.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -16,20 +16,22 @@ from workbench.capability.choosing import choose, of_request
 from workbench.capability.corrected import leaving
 from workbench.capability.corrections import PARSER, REASONING, Correction, value_of
 from workbench.capability.profile import CapabilityProfile
+from workbench.conversion import FREE_TEXT, INPUT
+from workbench.conversion.declared import declared
 from workbench.decode import Decoded
 from workbench.editing import with_body
 from workbench.errors import LocalProtocolError, UsageError, WireError
-from workbench.ir import Message, ModelRequest, Part, Reasoning, Text, ToolDef
+from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolDef
 from workbench.loop.policy import LEFT_OUT
-from workbench.rules import Contract
+from workbench.rules import Contract, contracts
 from workbench.targets import urls
-from workbench.targets.outgoing import Outgoing, prepare
+from workbench.targets.outgoing import Outgoing, is_known, prepare
 from workbench.targets.target import Target
 from workbench.wire import patch
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.jsontext import JsonIndex
 
-_USAGE = "stream_options"
+_USAGE, _ENCRYPTED = "stream_options", "reasoning.encrypted_content"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +93,13 @@ class Turn:
         request: absolute URL, headers with the key, body.
         changes: what was done to it.
         is_plain: not a model's answer, or one that the client reads as it is: what comes back passes as it comes.
+        is_passed: the body goes as it came.
         is_stream: the client asks for a stream.
         parser: text format in which the upstream's model writes calls, "" for none.
         tools: what the client declares.
         context: fingerprint of what the answer follows.
         is_array: the stream that the client asks for is one JSON array, and no events.
+        contract: label of the contract that it is judged by, "" to choose one by its URL and model.
         is_uncounted: the client did not ask a stream for its token counts, which come in a chunk that some cannot read.
     """
 
@@ -104,12 +108,14 @@ class Turn:
     request: HttpRequest
     changes: tuple[Change, ...] = ()
     is_plain: bool = False
+    is_passed: bool = False
     is_stream: bool = False
     parser: str = ""
     tools: tuple[ToolDef, ...] = ()
     context: str = ""
     is_array: bool = False
     is_uncounted: bool = False
+    contract: str = ""
 
 
 def asked(http: HttpRequest, upstream: Upstream, rules: Rules, memory: Memory) -> Turn | Reply:
@@ -151,7 +157,7 @@ def _passed(http: HttpRequest, client: str, upstream: Upstream, rules: Rules, wh
     is_own = bool(target.headers) or own.note.startswith("the key is")
     headers = own.headers if is_own else http.headers
     changes = [Change(PASSED, why), *([Change(NOTE, own.note)] if is_own and own.note else [])]
-    return Turn(client, rules.spoken, replace(request, headers=headers), tuple(changes), is_plain=True)
+    return Turn(client, rules.spoken, replace(request, headers=headers), tuple(changes), is_plain=True, is_passed=True)
 
 
 def _translated(
@@ -175,8 +181,9 @@ def _translated(
     changes += (Change(NOTE, note) for note in sent.notes if not note.startswith(("converted from", "model ")))
     changes += (Change(MODEL, note.removeprefix("model ")) for note in sent.notes if " in place of " in note)
     changes += (Change(LOSS, f"{loss.pointer or '/'}: {loss.what}: {loss.instead}") for loss in sent.losses)
-    if sent.is_converted and sent.is_stream:
-        sent = _with_usage(sent, contract)
+    changes += _freed(sent, request)
+    if sent.is_converted:
+        sent = _asking(sent, request, contract)
     after = leaving(sent, decided)
     changes += (Change(CORRECTION, note) for note in after.notes if note not in sent.notes)
     key = keyed(after, http.headers, http.url, rules.environ)
@@ -192,6 +199,7 @@ def _translated(
         tools=request.tools,
         context=back.context,
         is_array=request.stream and client == "gemini" and "alt=sse" not in http.url,
+        contract=_label(upstream, rules),
         is_uncounted=request.stream and client == "openai-chat" and not _counts(request),
     )
 
@@ -206,22 +214,57 @@ def _contract(upstream: Upstream, spoken: str, model: str) -> Contract:
     return Outgoing(target, HttpRequest(url=target.base(spoken)), spoken, model=model).contract
 
 
+def _label(upstream: Upstream, rules: Rules) -> str:
+    """A client names the model of its own provider: of an upstream that nobody knows that says nothing."""
+    target = upstream.target
+    if target.contract or rules.model or target.model or is_known(target, upstream.url):
+        return target.contract
+    return contracts.GENERIC
+
+
 def _is_wanted(part: Reasoning, contract: Contract, decided: Sequence[Correction]) -> bool:
     """Whether reasoning of an earlier answer goes back: as measured, else as the contract has it, else it does."""
+    if part.carrier is Carrier.ENCRYPTED_ITEM and not part.text and part.data is None:
+        return False  # nothing but an id that the upstream may have forgotten
     if replay := value_of(decided, REASONING):
         return bool(replay != LEFT_OUT)
     refused, carriers = contract.term("reasoning.refused-carriers", ()), contract.term("reasoning.carriers")
     return part.carrier not in refused and (not isinstance(carriers, list) or part.carrier in carriers)
 
 
-def _with_usage(sent: Outgoing, contract: Contract) -> Outgoing:
-    """Chat Completions count a stream's tokens only where they are asked to; other protocols always do."""
+def _asking(sent: Outgoing, request: ModelRequest, contract: Contract) -> Outgoing:
+    """The request, asking for what other protocols give unasked.
+
+    Chat Completions count a stream's tokens where they are asked to, and the Responses API gives reasoning that can be
+    sent back, which is all that is left of it where nothing is stored.
+    """
+    wanted: dict[str, JsonValue] = {}
+    if sent.protocol == "openai-chat" and sent.is_stream:
+        wanted = {_USAGE: {"include_usage": True}}
+    elif sent.protocol == "openai-responses" and _thinks(request, contract):
+        wanted = {"include": [_ENCRYPTED], "store": False}
     known, text = contract.term("params.fields"), sent.request.body.raw
-    is_known = not isinstance(known, list) or _USAGE in known
-    if sent.protocol != "openai-chat" or not is_known or JsonIndex(text).span(f"/{_USAGE}"):
-        return sent
-    body = patch.apply(text, [patch.Insert(f"/{_USAGE}", {"include_usage": True})])
-    return replace(sent, request=with_body(sent.request, body, text))
+    index = JsonIndex(text)
+    missing = [
+        patch.Insert(f"/{name}", value)
+        for name, value in wanted.items()
+        if (not isinstance(known, list) or name in known) and not index.span(f"/{name}")
+    ]
+    return replace(sent, request=with_body(sent.request, patch.apply(text, missing), text)) if missing else sent
+
+
+def _thinks(request: ModelRequest, contract: Contract) -> bool:
+    """Reasoning is asked for, or comes unasked."""
+    return request.thinking != "off" and (request.thinking is not None or contract.reasoning.thinking_default)
+
+
+def _freed(sent: Outgoing, request: ModelRequest) -> Iterator[Change]:
+    """Tools with free text that the upstream knows only as functions."""
+    free = declared(request.tools).free
+    if free and any(loss.what.startswith(FREE_TEXT) for loss in sent.losses):
+        names = ", ".join(map(repr, sorted(free)))
+        said = f"{names}: free text goes as the string {INPUT!r} of a function, and comes back as it was"
+        yield Change(CORRECTION, said)
 
 
 def _counts(request: ModelRequest) -> bool:

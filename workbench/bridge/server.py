@@ -29,11 +29,15 @@ from workbench.recorder.http1.head import BadMessage, HeadBuffer, Request, Respo
 from workbench.recorder.http1.hops import end_to_end
 from workbench.recorder.telling import Teller
 from workbench.wire.exchange import Body, Headers, HttpRequest
+from workbench.wire.translation import Translation
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 HOST = "127.0.0.1"
+AS_IT_CAME = "as it came"
+"""Branch of a request that nothing was done to."""
+
 _READ = 256 * 1024
 _LAST = ("connection", "close")
 _GO_ON = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -145,7 +149,8 @@ class Bridge:
             await _whole(writer, Head(found.status, (_JSON,)), found.body, head.method)
             return
         number = f"{self._run}{next(self._numbers)}"
-        branch = "as it came" if found.is_plain else f"{found.client} to {found.spoken}"
+        made = Translation(found.client, found.spoken, found.contract)
+        branch = AS_IT_CAME if found.is_passed else made.branch
         self._teller.tell(self._filing.going, number, target, body, branch)
         changes = list(found.changes)
         try:

@@ -11,7 +11,9 @@ false``, ``is_error: false``, parallel calls on).
 from __future__ import annotations
 
 from workbench.conversion._ledger import Loss
+from workbench.conversion._parts import INPUT
+from workbench.conversion._request import FREE_TEXT
 from workbench.conversion.compare import unsaid
 from workbench.conversion.convert import Converted, convert, request_as, response_as, unmap
 
-__all__ = ["Converted", "Loss", "convert", "request_as", "response_as", "unmap", "unsaid"]
+__all__ = ["FREE_TEXT", "INPUT", "Converted", "Loss", "convert", "request_as", "response_as", "unmap", "unsaid"]

@@ -18,7 +18,10 @@ from workbench.leaves import escape
 _ALLOWED = "allowed_tools"
 _IMPLIED = ("function", "custom")
 _NO_ARGUMENTS: Mapping[str, JsonValue] = {"type": "object", "properties": {}}
-_FREE_TEXT: Mapping[str, JsonValue] = {
+FREE_TEXT = "the free text that"
+"""Begins the loss of a tool that takes free text."""
+
+_SCHEMA: Mapping[str, JsonValue] = {
     "type": "object",
     "properties": {INPUT: {"type": "string"}},
     "required": [INPUT],
@@ -202,8 +205,8 @@ def _fit_tool(tool: ToolDef, capabilities: Capabilities, ledger: Ledger, places:
         return replace(tool, schema=None, **fields)
     schema = tool.schema
     if tool.kind == "custom":
-        ledger.lose(tool.pointer, f"the free text that {tool.name!r:.80} takes", f"a tool with the argument {INPUT!r}")
-        schema, fields["kind"] = _FREE_TEXT, "client"
+        ledger.lose(tool.pointer, f"{FREE_TEXT} {tool.name!r:.80} takes", f"a tool with the argument {INPUT!r}")
+        schema, fields["kind"] = _SCHEMA, "client"
     elif schema is None:
         schema = _NO_ARGUMENTS
     elif not isinstance(schema, dict):

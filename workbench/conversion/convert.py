@@ -100,9 +100,7 @@ def request_as(
     return _converted(adapter, dumps(adapter.write_request(meant)), JSON, adapter.path(meant), fitted, meant)
 
 
-def response_as(
-    response: ModelResponse, adapter: Adapter, body: bytes = b"", declared: Declared = NONE
-) -> Converted:
+def response_as(response: ModelResponse, adapter: Adapter, body: bytes = b"", declared: Declared = NONE) -> Converted:
     """An answer of any protocol as the adapter's, for a client with these tools; a stream as its stream."""
     fitted = fit_response(normal_response(response), adapter.capabilities, body, declared=declared)
     meant = replace(fitted.meant, protocol=adapter.name)

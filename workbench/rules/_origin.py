@@ -21,6 +21,7 @@ from workbench.rules._case import Case
 from workbench.rules._finding import Finding, Origin, Severity
 from workbench.rules._trimming import dropped_call, dropped_reasoning, dropped_result
 from workbench.rules._words import quote
+from workbench.wire.translation import translation
 
 OF_ONE_EXCHANGE = ("answer.", "contract.", "cost.", "program.", "retry.", "state.", "stream.", "closure.pending")
 """Rules whose findings are events of their own, however often they happen."""
@@ -98,6 +99,8 @@ class Origins:
         known = self._first.get((self._lanes.get(other.index, -1), subject))
         if known:
             return known
+        if translation(case.decoded.exchange.branch) or translation(other.exchange.branch):
+            return None
         if any(_touches(damage, finding) for damage in found):
             words = f"exchange {other.index + 1}, recorded at {hop}, is without this fault"
             return Origin(finding.exchange, finding.side, finding.pointer, words, case.hops.hop)

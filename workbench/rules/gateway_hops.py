@@ -72,14 +72,14 @@ _CHAIN = frozenset(
 def check(case: Case) -> Iterator[Finding]:
     """Against the same turn one place nearer to the client, and nearer to the model."""
     outer, inner = case.hops.outer, case.hops.inner
-    if outer is not None and not _is_meant(case.decoded, outer):
+    if outer is not None and not is_meant(case.decoded, outer):
         yield from _requests(case, outer)
     is_over = inner is not None and not case.decoded.is_arriving and not inner.is_arriving
-    if inner is not None and is_over and not _is_meant(case.decoded, inner):
+    if inner is not None and is_over and not is_meant(case.decoded, inner):
         yield from _answers(case, inner)
 
 
-def _is_meant(one: Decoded, other: Decoded) -> bool:
+def is_meant(one: Decoded, other: Decoded) -> bool:
     """One was made from the other by somebody who said so: an edit at a breakpoint, another protocol."""
     made = one.exchange.parent == other.exchange.id and one.exchange.branch
     return bool(made or (other.exchange.parent == one.exchange.id and other.exchange.branch))

@@ -14,6 +14,7 @@ from workbench.decode import RESPONSE, Decoded
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Origin, Severity
 from workbench.rules._words import quote, weaker
+from workbench.rules.gateway_hops import is_meant
 
 BUFFERED = Rule("gateway.buffered", Severity.WARNING, "The stream is held back and delivered late.")
 
@@ -48,7 +49,7 @@ def check(case: Case) -> Iterator[Finding]:
         return
     if inner is None or inner.answer is None or not inner.answer.is_stream:
         yield from _alone(case)
-    elif inner.answer.error is None and answer.error is None:
+    elif inner.answer.error is None and answer.error is None and not is_meant(case.decoded, inner):
         yield from _against(case, inner)
 
 

@@ -193,7 +193,7 @@ def _converted(decoded: Decoded, target: Target, wanted: str, model: str, stream
     asked = model or (decoded.request.model if decoded.request else None) or ""
     url = urls.joined(target.base(wanted), adapter.path(ModelRequest(wanted, asked, ()))) if target.url else ""
     contract = Outgoing(target, HttpRequest(url=url), wanted, model=asked).contract
-    made = convert(decoded, wanted, capabilities=_taken(adapter, contract))
+    made = convert(decoded, wanted, capabilities=_taken(adapter, contract if model or is_known(target, url) else None))
     assert isinstance(made.meant, ModelRequest)
     body, meant, notes = _otherwise(made.body, adapter, made.meant, model, stream)
     path = adapter.path(meant)
@@ -206,9 +206,14 @@ def _converted(decoded: Decoded, target: Target, wanted: str, model: str, stream
     return _Made(body, path, meant.model or "", meant.stream, notes, made.losses, renamed, is_converted=True)
 
 
-def _taken(adapter: Adapter, contract: Contract) -> Capabilities:
+def is_known(target: Target, url: str) -> bool:
+    """Who answers there is known, whatever model is asked for."""
+    return bool(target.contract) or contracts.choose(contracts.Clues(url=url), None)[0].name != contracts.GENERIC
+
+
+def _taken(adapter: Adapter, contract: Contract | None) -> Capabilities:
     """What a provider takes of a protocol: of Chat Completions most know functions alone, and no free text."""
-    kinds = contract.term("schema.tool-types")
+    kinds = contract.term("schema.tool-types") if contract else None
     is_free = "custom" in kinds if isinstance(kinds, list) else adapter.name != "openai-chat"
     capabilities = adapter.capabilities
     return capabilities if is_free or not capabilities.custom_tools else replace(capabilities, custom_tools=False)

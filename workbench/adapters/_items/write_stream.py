@@ -6,7 +6,15 @@ streams.
 
 from __future__ import annotations
 
-from workbench.adapters._items.write import Item, envelope, identified, message_item, reasoning_item, said_call, said_text
+from workbench.adapters._items.write import (
+    Item,
+    envelope,
+    identified,
+    message_item,
+    reasoning_item,
+    said_call,
+    said_text,
+)
 from workbench.ir import JsonValue, ModelResponse, Part, Reasoning, Text, ToolCallIR
 from workbench.wire.jsontext import dumps
 
