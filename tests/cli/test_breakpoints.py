@@ -156,12 +156,27 @@ def _id(call: object) -> bytes:
     [
         (("nothing.wb",), "no such file"),
         (("FILE",), "no recorder is writing this session"),
+        (("FILE", "--wait"), "no recorder is writing this session"),
+        (("FILE", "--timeout", "1"), "--timeout goes with --wait"),
     ],
 )
 def test_what_cannot_be_controlled(words: tuple[str, ...], said: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / "there.wb").touch()
     done = run("breakpoints", *(str(tmp_path / "there.wb") if w == "FILE" else w for w in words))
     assert done.status == 2 and said in done.err
+
+
+def test_a_script_may_wait_for_the_recorder(run: Run, tmp_path: Path) -> None:
+    done = run("breakpoints", str(tmp_path / "to-come.wb"), "--wait", "--timeout", "0")
+    assert done.status == 3 and "nobody recorded" in done.err
+
+
+def test_a_pause_is_announced_with_what_can_be_done() -> None:
+    lines: list[str] = []
+    reasons = [{"kind": "repeat", "rule": "", "words": "it repeats", "pointer": ""}]
+    pause = {"id": 2, "side": "response", "reasons": reasons, "deeds": ["continue", "drop"]}
+    _record_breaks.announcer(Path("a.wb"), lines.append)({"event": "paused", "pause": pause})
+    assert lines == ["pause 2: response, repeat: it repeats — workbench breakpoints a.wb --continue 2, or --drop"]
 
 
 @pytest.mark.parametrize(
@@ -183,7 +198,7 @@ def test_a_pause_in_words() -> None:
         "bytes": 900, "sent": 20, "deeds": ["continue", "drop"],
         "reasons": [{"kind": "repeat", "rule": "", "words": "it repeats", "pointer": ""}],
     }  # fmt: skip
-    assert list(_breaks_text.pause_lines(pause, 15.0)) == [
+    assert list(_breaks_text.pause_lines(pause, "3", 15.0)) == [
         "3  response of run-1 · pi 1 · POST http://h/v1/messages",
         "   repeat /: it repeats",
         "   paused for 5 s · 900 bytes, 20 of them have left · the client waits 600 s, as it says itself: 590 s left",

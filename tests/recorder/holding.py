@@ -142,11 +142,11 @@ def told(body: bytes) -> Mapping[str, JsonValue]:
 
 
 @asynccontextmanager
-async def held(*kinds: str, verdict: Verdict) -> AsyncIterator[Held]:
+async def held(*kinds: str, verdict: Verdict, run: str = "run") -> AsyncIterator[Held]:
     """A relay with these breakpoints armed."""
     async with serving() as upstream:
         judge = Played(verdict)
-        gate = Gate("run", Path("session.wb"), judging=judge)
+        gate = Gate(run, Path("session.wb"), judging=judge)
         for kind in kinds:
             gate.arm(kind)
         notes = Notes()

@@ -73,7 +73,7 @@ class Remote:
 
     @classmethod
     def of(cls, session: Path) -> Remote:
-        """The recorder that writes a session; of several, the one that began last.
+        """The recorder that writes a session; of several (see ``recorders``), the one that began last.
 
         Raises:
             UsageError: none does.

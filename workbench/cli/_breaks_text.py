@@ -25,19 +25,18 @@ def reasons_line(reasons: Sequence[Mapping[str, JsonValue]]) -> str:
     return f"{named}: {_output.cut(str(first['words']))}" + (f" (+{more} more)" if more else "")
 
 
-def pause_lines(pause: Mapping[str, JsonValue], now: float | None = None) -> Iterator[str]:
-    """A pause for people: what it is, why, since when and until when."""
+def pause_lines(pause: Mapping[str, JsonValue], name: str, now: float | None = None) -> Iterator[str]:
+    """A pause for people, by its name: what it is, why, since when and until when."""
     now = time.time() if now is None else now
     who = f" · {pause['client']}" if pause["client"] else ""
-    yield f"{pause['id']}  {pause['side']} of {pause['exchange']}{who} · {pause['method']} {pause['url']}"
+    yield f"{name}  {pause['side']} of {pause['exchange']}{who} · {pause['method']} {pause['url']}"
     for reason in pause["reasons"]:
         rule = f" {reason['rule']}" if reason["rule"] else ""
         yield f"   {reason['kind']}{rule} {reason['pointer'] or '/'}: {reason['words']}"
     left = f", {pause['sent']:,} of them have left" if pause["sent"] else ""
     held = f"{pause['bytes']:,} bytes{left}"
     yield f"   paused for {max(0.0, now - pause['since']):.0f} s · {held} · {timeout_words(pause, now)}"
-    number = pause["id"]
-    yield f"   {' · '.join(f'--{deed} {number}' for deed in pause['deeds'])}"
+    yield f"   {' · '.join(f'--{deed} {name}' for deed in pause['deeds'])}"
 
 
 def timeout_words(pause: Mapping[str, JsonValue], now: float) -> str:

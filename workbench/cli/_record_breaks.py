@@ -33,9 +33,10 @@ def announcer(out: Path, say: Callable[[str], None]) -> Callable[[Mapping[str, J
 
     def told(event: Mapping[str, JsonValue]) -> None:
         match event:
-            case {"event": "paused", "pause": {"id": number, "side": side, "reasons": reasons}}:
+            case {"event": "paused", "pause": {"id": number, "side": side, "reasons": reasons, "deeds": deeds}}:
                 what = f"pause {number}: {side}, {reasons_line(reasons)}"
-                say(f"{what} — workbench breakpoints {file} --continue {number}, or --edit, --answer, --drop")
+                first, *others = (f"--{deed}" for deed in deeds)
+                say(f"{what} — workbench breakpoints {file} {first} {number}, or {', '.join(others)}")
             case {"event": "ended", "pause": number, "how": how}:
                 say(f"pause {number}: {how}")
             case {"event": "unjudged", "exchange": exchange, "why": why}:

@@ -4,7 +4,7 @@ FILE is the session that workbench record writes. Without an option: what is arm
 
   workbench record --break closure --break 'filter:tool:Bash' --out today.wb -- claude
   workbench breakpoints today.wb
-  workbench breakpoints today.wb --wait --format json
+  workbench breakpoints today.wb --wait --timeout 60 --format json
   workbench breakpoints today.wb --continue 3
   workbench breakpoints today.wb --body 3 > body.json; workbench breakpoints today.wb --edit 3 body.json
   workbench breakpoints today.wb --answer 3 sim:anthropic
@@ -21,19 +21,24 @@ upstream or came from it. Answered, a strict simulator that remembers the sessio
 streaming if the request asks for it. Dropped, the client's connection is broken off. Of an answer whose beginning has
 left, an edited one has to begin with the same bytes.
 
+N is the number of a pause, or the id of its exchange: where several recorders write FILE, each counts by itself. --arm,
+--disarm and --wait are for all of them.
+
 JSON output is one object: {{"armed": [KIND], "trouble", "pauses": [{{"id", "exchange" (its id in the session), "side":
 "request"|"response", "reasons": [{{"kind", "rule", "words", "pointer"}}], "method", "url", "client", "since" (seconds
 since the epoch), "timeout" (seconds the client waits, or null), "timeout_from", "times_out_at", "bytes", "sent" (bytes
 of the answer that have left), "deeds": ["continue", "edit", "answer", "drop"]}}]}}, as things stand afterwards.
 
 Exit status 0 when it is done, or nothing is paused; 1 when nothing was asked for and something is paused; 2 when nobody
-records to FILE, or a pause cannot be ended so; 3 when --wait waited in vain; 4 when the recorder ended meanwhile.
+records to FILE, or a pause cannot be ended so; 3 when --wait waited in vain; 4 when the recorder ended meanwhile. With
+--timeout, --wait waits for the recorder, too.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,7 +48,7 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.ir import JsonValue
 
 if TYPE_CHECKING:
-    from workbench.breakpoints.remote import Remote
+    from workbench.breakpoints.recorders import Recorders
 
 __doc__ = __doc__.format(kinds=_breaks_text.KINDS_TEXT)
 
@@ -51,6 +56,8 @@ NAME = "breakpoints"
 HELP = "see and decide what a recording has paused"
 
 _PAUSED, _IN_VAIN, _GONE = 1, 3, 4
+_LOOK_AGAIN = 0.1
+"""Seconds between two looks for a recorder that has not begun."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -59,11 +66,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     one = parser.add_mutually_exclusive_group()
     one.add_argument("--arm", metavar="KIND", action="append", help="break on this, too")
     one.add_argument("--disarm", metavar="KIND", action="append", help="break on this no more (all: on nothing)")
-    one.add_argument("--continue", dest="go_on", metavar="N", type=int, help="pass it on as it came")
+    one.add_argument("--continue", dest="go_on", metavar="N", help="pass it on as it came")
     one.add_argument("--edit", nargs=2, metavar=("N", "BODYFILE"), help="pass this body on instead (- for stdin)")
     one.add_argument("--answer", nargs=2, metavar=("N", "sim:CONTRACT"), help="have a simulator answer")
-    one.add_argument("--drop", metavar="N", type=int, help="break the client's connection off")
-    one.add_argument("--body", metavar="N", type=int, help="print the body that is held, and nothing else")
+    one.add_argument("--drop", metavar="N", help="break the client's connection off")
+    one.add_argument("--body", metavar="N", help="print the body that is held, and nothing else")
     one.add_argument("--wait", action="store_true", help="wait until something is paused")
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="with --wait: no longer than this")
     parser.add_argument("--format", choices=("text", "json"), default="text")
@@ -71,20 +78,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do what is asked, then say how things stand."""
-    from workbench.breakpoints.remote import Remote
-
-    path = Path(args.file)
-    if not path.exists():
-        raise UsageError("no such file", where=args.file)
-    with Remote.of(path) as remote:
+    if args.timeout is not None and not args.wait:
+        raise UsageError("--timeout goes with --wait")
+    until = None if args.timeout is None else time.monotonic() + args.timeout
+    recorders = _recorders(Path(args.file), until)
+    if recorders is None:
+        return _output.complain("nobody recorded, and nothing was paused", _IN_VAIN)
+    with recorders:
         try:
             if args.body is not None:
-                sys.stdout.buffer.write(remote.body(args.body))
+                remote, number = recorders.found(args.body)
+                sys.stdout.buffer.write(remote.body(number))
                 return 0
-            if args.wait and remote.wait(args.timeout) is None:
+            if args.wait and recorders.wait(until and max(0.0, until - time.monotonic())) is None:
                 return _output.complain("nothing was paused", _IN_VAIN)
-            _do(remote, args)
-            told = remote.list()
+            _do(recorders, args)
+            told = recorders.told()
         except UsageError:
             raise
         except WorkbenchError as error:
@@ -92,31 +101,48 @@ def run(args: argparse.Namespace) -> int:
     return _shown(told, args)
 
 
-def _do(remote: Remote, args: argparse.Namespace) -> None:
+def _recorders(path: Path, until: float | None) -> Recorders | None:
+    """Who writes it; until then, who comes to write it, and None for nobody. Raises UsageError."""
+    from workbench.breakpoints.recorders import Recorders
+
+    while True:
+        try:
+            if not path.exists():
+                raise UsageError("no such file", where=str(path))
+            return Recorders(path)
+        except UsageError:
+            if until is None:
+                raise
+        if time.monotonic() >= until:
+            return None
+        time.sleep(_LOOK_AGAIN)
+
+
+def _do(recorders: Recorders, args: argparse.Namespace) -> None:
     for kind in args.arm or ():
-        remote.arm(kind)
+        recorders.arm(kind)
     for kind in args.disarm or ():
-        remote.disarm(kind)
+        recorders.disarm(kind)
     if args.go_on is not None:
-        remote.go_on(args.go_on)
+        remote, number = recorders.found(args.go_on)
+        remote.go_on(number)
     elif args.drop is not None:
-        remote.drop(args.drop)
+        remote, number = recorders.found(args.drop)
+        remote.drop(number)
     elif args.edit:
-        number, file = args.edit
+        name, file = args.edit
         body = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        remote.edit(_number(number), body)
+        remote, number = recorders.found(name)
+        remote.edit(number, body)
     elif args.answer:
-        number, target = args.answer
-        remote.answer(_number(number), target)
-
-
-def _number(text: str) -> int:
-    if not text.isdecimal():
-        raise UsageError(f"{text!a} is no number of a pause", hint="workbench breakpoints FILE lists them")
-    return int(text)
+        name, target = args.answer
+        remote, number = recorders.found(name)
+        remote.answer(number, target)
 
 
 def _shown(told: Mapping[str, JsonValue], args: argparse.Namespace) -> int:
+    from workbench.breakpoints.recorders import names
+
     pauses = told["pauses"]
     if args.format == "json":
         _output.emit_json({word: told[word] for word in ("armed", "trouble", "pauses")})
@@ -124,8 +150,8 @@ def _shown(told: Mapping[str, JsonValue], args: argparse.Namespace) -> int:
         _output.emit(f"armed: {', '.join(told['armed']) or 'nothing'}")
         if told["trouble"]:
             _output.emit(f"  ✗ {told['trouble']}")
-        for pause in pauses:
-            for line in _breaks_text.pause_lines(pause):
+        for pause, name in zip(pauses, names(pauses), strict=True):
+            for line in _breaks_text.pause_lines(pause, name):
                 _output.emit(line)
         if not pauses:
             _output.emit("nothing is paused")
