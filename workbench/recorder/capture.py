@@ -23,11 +23,8 @@ BATCH = 0.06
 """Seconds between two writes: readers of the file see events that soon, and one transaction holds many."""
 
 SOON, FEW = 0.005, 4
-"""While no more exchanges than these are under way, what is asked and what is over is handed on after so many seconds:
-it outlives the recorder whatever happens next. Of more, that would cost twice the work."""
-
-MANY = 8
-"""Exchanges that begin in that time are so many that what is over waits for the next batch like all else."""
+"""While never more exchanges than these were under way since the last write, what is asked and what is over is handed
+on after so many seconds: it outlives the recorder whatever happens next. Of more, that would cost twice the work."""
 
 WATCHED = 20
 """Exchanges at once that somebody may watch: of more, each grows less often, and a thousand cost no more than these."""
@@ -81,7 +78,7 @@ class Capture:
         self._taken = 0
         self._counted: dict[int, dict[int, _Counted]] = {}  # of the exchanges that are recorded and not over
         self._skipped = 0
-        self._begun = 0  # since a batch was taken
+        self._are_many = False  # since a batch was taken
         self._queue = deque[Event]()
         self._wake = threading.Event()
         self._hurry = threading.Event()
@@ -99,8 +96,8 @@ class Capture:
         if self._held() > self._most * 5 // 4:  # even heads alone would fill the memory in time
             self._skipped += 1
             return
-        self._begun += 1
         self._counted[key] = {what: _Counted() for what in LOST}
+        self._are_many |= len(self._counted) > FEW
         self._put(Heard.BEGAN, key, request, at)
         if self._skipped:
             self._put(Heard.SKIPPED, key, self._skipped, at)
@@ -143,7 +140,7 @@ class Capture:
         return tally
 
     def _hand_on(self) -> None:
-        if len(self._counted) <= FEW and not self._hurry.is_set():
+        if not self._are_many and len(self._counted) <= FEW and not self._hurry.is_set():
             self._hurry.set()
 
     def _held(self) -> int:
@@ -179,10 +176,10 @@ class Capture:
             if keeper.is_failing:
                 self._is_closing.wait(AGAIN)
             elif not self._is_closing.wait(SOON):
-                (self._is_closing if self._begun > MANY else self._hurry).wait(self._pause())
+                self._hurry.wait(self._pause())
             self._wake.clear()
             self._hurry.clear()
-            self._begun = 0
+            self._are_many = False
             keeper.take(self._waiting())
             if keeper.is_failing:
                 self._wake.set()
