@@ -54,9 +54,8 @@ OPEN_MEMBER = re.compile(_MEMBER_NAME + rb'(?::\s*(?:\\*"[^"\\]*)?)?\Z')
 """The text ends in the middle of such a member: the rest of the secret may follow, even on another line."""
 
 KEY_MARKS = tuple(
-    b"sk- AIza ya29. AKIA ASIA eyJ gsk_ gsk- hf_ hf- r8_ r8- nvapi_ nvapi- xai_ xai- pplx_ pplx- tgp_v1_ tgp_v1- glpat_"
-    b" glpat- ghp_ ghp- gho_ gho- ghu_ ghu- ghs_ ghs- ghr_ ghr- github_pat_ github_pat- xoxa_ xoxa- xoxb_ xoxb- xoxp_"
-    b" xoxp- xoxr_ xoxr- xoxs_ xoxs- npm_ npm- dop_v1_ dop_v1-".split()
+    b"sk- AIza ya29. AKIA ASIA eyJ gsk hf_ hf- r8_ r8- nvapi xai pplx tgp_v1 glpat ghp_ ghp- gho_ gho- ghu_ ghu- ghs_ ghs-"
+    b" ghr_ ghr- github_pat xox npm dop_v1".split()
 )
 BEARER_MARKS = (b"bearer ", b"basic ")
 MEMBER_MARKS = tuple(b"apikey api_key api-key authorization token secret password passwd private".split())
@@ -96,6 +95,9 @@ class Redactor:
         response = self._response(exchange.response) if exchange.response else None
         frames = tuple(self._frame(f) for f in exchange.frames)
         client, note = self._line(exchange.client)[0], self._line(exchange.note)[0]
+        same = request is exchange.request and response is exchange.response
+        if same and not frames and client == exchange.client and note == exchange.note:
+            return exchange
         return replace(exchange, request=request, response=response, frames=frames, client=client, note=note)
 
     def stand_in(self, secret: str) -> str:
@@ -144,6 +146,8 @@ class Redactor:
         headers, found = self._headers(request.headers)
         url, in_url = self._line(request.url, "url")
         body, in_body = self._body(request.body)
+        if not (found or in_url or in_body):
+            return request
         return replace(
             request, url=url, headers=headers, body=body, redactions=(*request.redactions, *in_url, *found, *in_body)
         )
@@ -152,6 +156,8 @@ class Redactor:
         headers, found = self._headers(response.headers)
         reason, in_reason = self._line(response.reason, "reason")
         body, in_body = self._body(response.body)
+        if not (found or in_reason or in_body):
+            return response
         marks = (*response.redactions, *found, *in_reason, *in_body)
         return replace(response, headers=headers, reason=reason, body=body, redactions=marks)
 
