@@ -18,6 +18,7 @@ from workbench.conversion.normal import normal_response, rebased
 from workbench.conversion.streaming import StreamConversion
 from workbench.decode import Decoded
 from workbench.ir import ModelResponse, Part, ToolCallIR
+from workbench.limits import MAX_BRIDGED_BODY
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse, State
 from workbench.wire.stream import read_stream
 
@@ -91,6 +92,8 @@ class Answer:
     def feed(self, data: bytes) -> bytes:
         """A piece of the upstream's body came; what the client gets now."""
         if self._turn.is_plain:
+            if self._turn.is_kept and len(self._came) <= MAX_BRIDGED_BODY:
+                self._came += data
             return data
         if self._stream:
             return self._signer.marked(self._stream.feed(data), lambda: _parts(self.response))
@@ -101,6 +104,8 @@ class Answer:
         """The upstream's answer is over; the rest of the client's. ``is_whole``: it was not broken off."""
         turn = self._turn
         if turn.is_plain:
+            if turn.is_kept and self._status < 300 and len(self._came) <= MAX_BRIDGED_BODY:
+                self._heard(is_whole)
             return b""
         if self._stream:
             rest = self._signer.marked(self._stream.end(), lambda: _parts(self.response))
@@ -108,14 +113,23 @@ class Answer:
             self._told(self._stream.ids, self._stream.losses)
             self._keep(self._stream.response, self._stream.response, self._stream.ids)
             return rest
-        body = Body(bytes(self._came), self._headers.get("content-encoding") or "")
-        http = HttpResponse(self._status, self._headers, body)
-        state = State.COMPLETE if is_whole else State.ABORTED
-        decoded = Decoded(0, Exchange("upstream", None, http, state), turn.spoken)
+        decoded = self._decoded(is_whole)
         response = decoded.response
         if response is None or (response.error and not response.messages):
             return self._failed(decoded, response)
         return self._whole(response)
+
+    def _decoded(self, is_whole: bool) -> Decoded:
+        body = Body(bytes(self._came), self._headers.get("content-encoding") or "")
+        http = HttpResponse(self._status, self._headers, body)
+        state = State.COMPLETE if is_whole else State.ABORTED
+        return Decoded(0, Exchange("upstream", None, http, state), self._turn.spoken)
+
+    def _heard(self, is_whole: bool) -> None:
+        """Remember what passed as it came."""
+        response = self._decoded(is_whole).response
+        if response is not None and response.messages and not response.error:
+            self._keep(response, response, {})
 
     def _whole(self, response: ModelResponse) -> bytes:
         turn, said = self._turn, response

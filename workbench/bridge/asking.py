@@ -12,10 +12,12 @@ from workbench.bridge.changes import CALL, CONVERSION, CORRECTION, LOSS, MODEL, 
 from workbench.bridge.keys import keyed
 from workbench.bridge.memory import Memory
 from workbench.bridge.restoring import restored
+from workbench.bridge.splicing import spliced
 from workbench.capability.choosing import choose, of_request
 from workbench.capability.corrected import leaving
 from workbench.capability.corrections import PARSER, REASONING, Correction, value_of
 from workbench.capability.profile import CapabilityProfile
+from workbench.chain.terms import Scope
 from workbench.conversion import FREE_TEXT, INPUT
 from workbench.conversion.declared import declared
 from workbench.decode import Decoded
@@ -100,6 +102,7 @@ class Turn:
         context: fingerprint of what the answer follows.
         is_array: the stream that the client asks for is one JSON array, and no events.
         contract: label of the contract that it is judged by, "" to choose one by its URL and model.
+        is_kept: what comes back as it is has to be brought back, too.
         is_uncounted: the client did not ask a stream for its token counts, which come in a chunk that some cannot read.
     """
 
@@ -116,6 +119,7 @@ class Turn:
     is_array: bool = False
     is_uncounted: bool = False
     contract: str = ""
+    is_kept: bool = False
 
 
 def asked(http: HttpRequest, upstream: Upstream, rules: Rules, memory: Memory) -> Turn | Reply:
@@ -168,14 +172,24 @@ def _translated(
     model = rules.model or upstream.target.model or request.model or ""
     decided = _decided(decoded, upstream, rules)
     parser = value_of(decided, PARSER) or ""
-    is_same = client == spoken
-    if is_same and not any(each.is_on for each in decided) and model == (request.model or ""):
-        return _passed(http, client, upstream, rules, f"unchanged, since it is in {spoken} already")
     contract = _contract(upstream, spoken, model)
-    back = restored(request, memory, lambda part: _is_wanted(part, contract, decided))
-    changes = [Change(CONVERSION, f"from {client} to {spoken}")] if not is_same else []
-    if not is_same:
-        changes += back.changes
+
+    def wanted(part: Reasoning) -> bool:
+        return _is_wanted(part, contract, decided)
+
+    is_same = client == spoken
+    if is_same:
+        is_owed = contract.reasoning.scope is not Scope.NEVER or value_of(decided, REASONING) is not None
+        own = spliced(decoded, memory, contract, wanted if is_owed else lambda part: False)
+        changes, context = own.changes, own.context
+        if not changes and not any(each.is_on for each in decided) and model == (request.model or ""):
+            turn = _passed(http, client, upstream, rules, f"unchanged, since it is in {spoken} already")
+            return replace(turn, is_kept=True, context=context)
+        http = with_body(http, own.text, decoded.request_text)
+        decoded = Decoded(0, Exchange("client", http), client)
+    else:
+        back = restored(request, memory, wanted)
+        context, changes = back.context, [Change(CONVERSION, f"from {client} to {spoken}"), *back.changes]
         decoded.request = _in_text(back.request, parser, changes) if parser else back.request
     sent = prepare(decoded, upstream.sent_to(spoken), protocol=spoken, model=rules.model)
     changes += (Change(NOTE, note) for note in sent.notes if not note.startswith(("converted from", "model ")))
@@ -197,7 +211,8 @@ def _translated(
         is_stream=request.stream,
         parser=parser,
         tools=request.tools,
-        context=back.context,
+        context=context,
+        is_kept=is_same,
         is_array=request.stream and client == "gemini" and "alt=sse" not in http.url,
         contract=_label(upstream, rules),
         is_uncounted=request.stream and client == "openai-chat" and not _counts(request),

@@ -14,6 +14,7 @@ from hashlib import blake2b
 from typing import Any
 
 from workbench.bridge.changes import Change, filed
+from workbench.recorder.ear import behind
 from workbench.recorder.tap import RequestHead, Tap
 from workbench.wire.exchange import Headers, State
 
@@ -36,7 +37,7 @@ class Filing:
 
     Args:
         tap: records.
-        client: hop of the client's relay.
+        client: hop of the client's relay; an exchange that a breakpoint altered goes on from behind it.
 
     Attributes:
         counts: changes of every turn, by kind.
@@ -45,7 +46,7 @@ class Filing:
     def __init__(self, tap: Tap, client: str) -> None:
         self.counts: Counter[str] = Counter()
         self._tap = tap
-        self._client = client
+        self._client = (client, behind(client))
         self._reading: dict[int, Any] = {}  # hashes of the bodies of the client's requests, by key
         self._marks: dict[int, str] = {}
         self._asked: dict[str, deque[int]] = {}
@@ -90,7 +91,7 @@ class Filing:
     def began(self, key: int, upstream: str, request: RequestHead, at: float) -> None:
         """See ``Tap``."""
         number = request.headers.get(MARK) or ""
-        if request.hop == self._client:
+        if request.hop in self._client:
             self._reading[key] = _hash(_target(request.url), b"")
         elif turned := self._turns.get(number):
             turned.key, self._numbers[key] = key, number

@@ -54,8 +54,39 @@ def restored(request: ModelRequest, memory: Memory, wanted: Wanted) -> Restored:
         Change(ID, f"{client} goes as {'none' if own is None else own}") for client, own in ids.items() if client != own
     )
     made.request = replace(request, messages=tuple(messages))
-    made.context = context_of(turns[-1].messages) if turns and not turns[-1].is_answer else context_of(())
+    made.context = _context(turns)
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer in a client's history.
+
+    Attributes:
+        at: number of its first message.
+        reasoning: what the client brings of it.
+        kept: what is known of it.
+    """
+
+    at: int
+    reasoning: tuple[Reasoning, ...]
+    kept: Kept | None
+
+
+def answered(messages: Sequence[Message], memory: Memory) -> tuple[list[Answered], str]:
+    """The answers of a history, and the fingerprint of what the next one follows."""
+    found, at = list[Answered](), 0
+    turns = list(_turns(messages, memory))
+    for turn in turns:
+        if turn.is_answer:
+            sent = tuple(part for message in turn.messages for _, part in message.reasoning())
+            found.append(Answered(at, sent, turn.kept))
+        at += len(turn.messages)
+    return found, _context(turns)
+
+
+def _context(turns: Sequence[_Turn]) -> str:
+    return context_of(turns[-1].messages if turns and not turns[-1].is_answer else ())
 
 
 def _turns(messages: Sequence[Message], memory: Memory) -> Iterator[_Turn]:
@@ -106,11 +137,16 @@ def _told(kept: Kept, sent: Sequence[Reasoning], back: Sequence[Reasoning]) -> I
     if handles:
         yield Change(HANDLE, f"{handles} of the answer {_which(kept)} taken out: no handle goes upstream")
     if back and list(back) != list(sent):
-        size = sum(len(part.text or "") for part in back)
-        carriers = ", ".join(dict.fromkeys(part.carrier.value for part in back))
-        yield Change(REASONING, f"put back in the answer {_which(kept)}: {carriers}, {size:,} characters, verbatim")
+        yield Change(REASONING, told_back(kept, back))
     elif not back:
         yield Change(REASONING, f"of the answer {_which(kept)} left out: the upstream takes none")
+
+
+def told_back(kept: Kept, back: Sequence[Reasoning]) -> str:
+    """What was put back in an answer, for people."""
+    size = sum(len(part.text or "") for part in back)
+    carriers = ", ".join(dict.fromkeys(part.carrier.value for part in back))
+    return f"put back in the answer {_which(kept)}: {carriers}, {size:,} characters, verbatim"
 
 
 def _which(kept: Kept) -> str:

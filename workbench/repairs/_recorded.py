@@ -29,9 +29,12 @@ def entry_of(fault: Fault, number: int) -> Entry | None:
 def restored(fault: Fault, entry: Entry) -> tuple[Change, ...]:
     """The changes that make the reasoning of a turn what it was when it came in; () where it is not known whole."""
     came = answer(fault, entry)
-    if not came or entry.message is None:
-        return ()
-    return (*_parts(fault, entry.message, came), *_proofs(fault.messages[entry.message], came))
+    return put_back(fault, entry.message, came) if came and entry.message is not None else ()
+
+
+def put_back(fault: Fault, number: int, came: Sequence[Part]) -> tuple[Change, ...]:
+    """The same for a message of the turn and the parts of the answer."""
+    return (*_parts(fault, number, came), *_proofs(fault.messages[number], came))
 
 
 def _parts(fault: Fault, number: int, came: Sequence[Part]) -> tuple[Change, ...]:
