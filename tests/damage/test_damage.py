@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.damage.sightings import ASKED, CHAT, MESSAGES, brief, changed, said, seen, stream, text
 from workbench.damage import Kind, across, between
-from workbench.wire.exchange import State
+from workbench.wire.exchange import CLIENT_LEFT, State
 
 ERROR = {"error": {"message": "no such model", "type": "not_found", "code": "404"}}
 REQUESTS = {
@@ -79,6 +79,26 @@ def test_two_versions_of_an_answer_are_compared_in_their_order():
     one, other = (seen(answer=text({"choices": [], **more})) for more in ({"x": 1}, {}))
     assert brief(between(one, other, is_passed_on=False)) == ["field dropped /x"]
     assert brief(between(one, other)) == ["field added /x"]
+
+
+LEFT, BROKEN = ({"state": State.ABORTED, "note": note} for note in (CLIENT_LEFT, "the upstream hung up"))
+
+
+@pytest.mark.parametrize(
+    ("upstream", "client", "expected"),
+    [
+        (seen(**LEFT), seen(answer=b'{"error":"timeout"}', status=502), ["answered by the gateway /status"]),
+        (seen(**BROKEN), seen(answer=b'{"error":"broken"}', status=502), ["answered by the gateway /status"]),
+        (seen(answer=b"{}"), seen(**BROKEN), ["truncated /status"]),
+        (seen(answer=b"{}"), seen(**LEFT), []),
+        (seen(answer=b'{"a":1}'), seen(answer=b'{"a"', **LEFT), []),
+        (seen(answer=b'{"a":1}'), seen(answer=b'{"a"', **BROKEN), ["truncated"]),
+        (seen(answer=stream(said())), seen(answer=stream(said()[:6]), **LEFT), []),
+        (seen(answer=stream(said())), seen(answer=stream(said()[:6]), **BROKEN), ["truncated"]),
+    ],
+)  # fmt: skip
+def test_an_answer_of_one_side_alone_is_the_gateways_but_not_where_the_client_left(upstream, client, expected):
+    assert brief(between(client, upstream)) == expected
 
 
 def test_a_gateway_that_asks_again_by_itself_or_not_at_all():

@@ -72,6 +72,9 @@ STREAMS = {
     "escapes": (stream(said(["é"]), ensure_ascii=False), stream(said(["é"])), ["escapes"]),
     "chat: merged": (chat(*HI), chat({"role": "assistant", "content": "Hi you"}), ["events re-cut /events/0"]),
     "chat: usage lost": (chat(*HI), chat(*HI, usage=False), ["events dropped /events/4"]),
+    "chat: usage twice": (
+        chat(*HI, done=False), chat(*HI, done=False) + chat(*HI, done=False).splitlines(keepends=True)[-2] + b"\n",
+        ["events added /events/5"]),
     "chat: the end within the last piece, no usage": (
         chat(*HI),
         chat(*HI, usage=False).replace(b'"content": "you"}, "finish_reason": null}',

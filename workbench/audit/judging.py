@@ -135,15 +135,17 @@ def _between(case: Case, seen: Seen, decoded: Sequence[Decoded], *, is_converted
     before, after = decoded[0], decoded[-1]
     is_other = seen.there[-1].method != case.asked.method  # the answer to a GET has a body, that to a HEAD none
     if is_other or case.hangs_up or (case.answer.end is End.CUT and _knows(seen.here)):
-        before = Decoded(
-            before.index, replace(before.exchange, response=None)
-        )  # it was not heard out, and that is known
+        before, after = _unheard(before), _unheard(after)  # it was not heard out, and that is known
     for damage in between(before, after):
         if damage.kind in _JUDGED_HERE or damage.at.lower().removeprefix("/headers/") in _CREDENTIALS:
             continue
         if is_converted and (damage.kind in _OF_THE_SAME_PROTOCOL or damage.is_same_meaning):
             continue
         yield damage
+
+
+def _unheard(decoded: Decoded) -> Decoded:
+    return Decoded(decoded.index, replace(decoded.exchange, response=None))
 
 
 _JUDGED_HERE = frozenset({Kind.METHOD_CHANGED, Kind.PATH_CHANGED, Kind.QUERY_CHANGED, Kind.ANSWERED, Kind.REPEATED})

@@ -6,7 +6,17 @@ from dataclasses import dataclass, field
 
 from workbench.recorder.http1.head import Request, Response
 from workbench.wire.encoding import detect_encoding
-from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
+from workbench.wire.exchange import (
+    CLIENT_LEFT,
+    Body,
+    Chunk,
+    Exchange,
+    Headers,
+    HttpRequest,
+    HttpResponse,
+    Origin,
+    State,
+)
 
 
 @dataclass(slots=True)
@@ -74,7 +84,7 @@ class Sighting:
             started_at=epoch + self.began,
             duration=None if self.ended is None else self.ended - self.began,
             hop=self.hop,
-            note=self.note,
+            note=self.note or (CLIENT_LEFT if self.is_left else ""),
         )
 
     def _answer(self) -> HttpResponse | None:

@@ -15,6 +15,7 @@ from workbench.damage.bodies import of_bodies
 from workbench.damage.kinds import Damage, Kind
 from workbench.damage.streams import held_back, of_streams
 from workbench.decode import REQUEST, RESPONSE, Decoded
+from workbench.wire.exchange import CLIENT_LEFT, State
 
 __all__ = ["Damage", "Kind", "across", "between"]
 
@@ -71,18 +72,41 @@ def _requests(before: Decoded, after: Decoded) -> Iterator[Damage]:
 
 def _answers(upstream: Decoded, client: Decoded, *, is_passed_on: bool) -> Iterator[Damage]:
     old, new = upstream.exchange.response, client.exchange.response
-    if old is None or new is None or client.is_arriving or upstream.is_arriving:
+    if client.is_arriving or upstream.is_arriving:
+        return
+    if old is None or new is None:
+        yield from _missing(upstream, client) if is_passed_on else ()
         return
     yield from _around.around_answer(old, new)
     is_other = _speak_otherwise(upstream, client)
     if is_other:
         yield _of_protocols(RESPONSE, upstream, client)
-    yield from _bodies(upstream, client, is_other=is_other, is_passed_on=is_passed_on)
+    bodies = _bodies(upstream, client, is_other=is_other, is_passed_on=is_passed_on)
+    yield from (d for d in bodies if d.kind is not Kind.TRUNCATED or not _is_left(client))
     if not is_other:
         is_streamed = bool(upstream.events) != bool(client.events)
         found = _around.headers(RESPONSE, old, new)
         yield from (damage for damage in found if not is_streamed or damage.at != "/headers/content-type")
     yield from _around.coding(RESPONSE, old, new)
+
+
+def _missing(upstream: Decoded, client: Decoded) -> Iterator[Damage]:
+    """An answer on one side alone: the gateway's own, or one that it kept."""
+    old, new = upstream.exchange.response, client.exchange.response
+    if new and upstream.exchange.state is State.ABORTED:
+        why = "the gateway did not wait for an answer" if _is_left(upstream) else "no answer came"
+        yield Damage(Kind.ANSWERED, RESPONSE, "/status", "/status", f"{why}, and the client got {new.status}")
+    elif old and upstream.exchange.state is State.COMPLETE and _is_broken_off(client):
+        yield Damage(Kind.TRUNCATED, RESPONSE, "/status", "/status", f"{old.status} came, and the client got nothing")
+
+
+def _is_broken_off(client: Decoded) -> bool:
+    return client.exchange.state is State.ABORTED and not _is_left(client)
+
+
+def _is_left(decoded: Decoded) -> bool:
+    """Who had asked went away before the answer was whole."""
+    return decoded.exchange.state is State.ABORTED and decoded.exchange.note == CLIENT_LEFT
 
 
 def _bodies(upstream: Decoded, client: Decoded, *, is_other: bool, is_passed_on: bool) -> Iterator[Damage]:

@@ -17,6 +17,7 @@ from workbench.damage.kinds import Damage, Kind
 from workbench.decode import RESPONSE, Decoded
 from workbench.differences.wire import common
 from workbench.ir import JsonValue
+from workbench.wire.exchange import State
 from workbench.wire.stream import Framing
 
 _MOST_ENTERED = 10_000
@@ -80,6 +81,9 @@ class _Streams:
         self.old, self.new = old, new
         self.found: list[Change] = []
         self._is_recut = False
+        if self._is_beginning():
+            self._cut_off("")
+            return
         if self._is_event_by_event():
             pairs = list(zip(old.events, new.events, strict=True))
         else:
@@ -95,6 +99,12 @@ class _Streams:
 
     def _add(self, kind: Kind, was: str = "", at: str = "", **facts: object) -> None:
         self.found.append(Change(kind, was, at, **facts))  # type: ignore[arg-type]
+
+    def _is_beginning(self) -> bool:
+        """The connection ended before the answer did, and nothing else happened."""
+        states = self.old.decoded.exchange.state, self.new.decoded.exchange.state
+        mine, theirs = ([(e.order, e.pieces) for e in stream.events] for stream in (self.old, self.new))
+        return states == (State.COMPLETE, State.ABORTED) and len(theirs) < len(mine) and mine[: len(theirs)] == theirs
 
     def _is_event_by_event(self) -> bool:
         """The same events in the same order, and no text that is only cut anew: each against its counterpart."""
@@ -133,7 +143,7 @@ class _Streams:
             start = self._first(olds[first][0], news[first][0] if news else None)
             facts = {"words": made.words, "places": made.places, "bytes": start}
             if made.kind is Kind.DELTAS_LOST and self._is_cut_off(made.is_tail):
-                self._cut_off(at, len(olds) - len(news))
+                self._cut_off(at)
             else:
                 self._add(made.kind, at, self.new.at.get(key, at), is_same_meaning=made.is_same_meaning, **facts)
         for key in self.new.texts.keys() - self.old.texts.keys():
@@ -153,7 +163,7 @@ class _Streams:
         old, new = self.old.decoded.response, self.new.decoded.response
         return is_tail and bool(old and new and old.is_complete and not new.is_complete)
 
-    def _cut_off(self, pointer: str, lost: int) -> None:
+    def _cut_off(self, pointer: str) -> None:
         """The stream ends before its end: what is missing at its end is one damage."""
         if not any(change.kind is Kind.TRUNCATED for change in self.found):
             came, went = len(self.old.events), len(self.new.events)
@@ -172,7 +182,7 @@ class _Streams:
         """Pairs the events that bring no text one by one, those that do where they are cut alike; names the rest."""
         pairs, gone, came = _matched(_plain(self.old.events), _plain(self.new.events))
         said, cost = self._says_the_same()
-        gone, came = self._merged(gone, said, cost), self._merged(came, said, cost)
+        gone, came = self._merged(gone, self.new, said, cost), self._merged(came, self.old, said, cost)
         self._missing(gone)
         for label, events in _by_label(came).items():
             words = f"{len(events):,} of them: {label}" if len(events) > 1 else label
@@ -206,8 +216,9 @@ class _Streams:
             return False, False
         return (old.messages, old.finish_reason) == (new.messages, new.finish_reason), old.usage == new.usage
 
-    def _merged(self, events: list[Event], said: bool, cost: bool) -> list[Event]:
+    def _merged(self, events: list[Event], other: Folded, said: bool, cost: bool) -> list[Event]:
         """Without what stands in another event now, or came out of one: nothing of it is lost."""
+        cost = cost and not any(e.label == USAGE for e in other.events)
         moved = [e for e in events if (e.label == FINISH and said) or (e.label == USAGE and cost)]
         if moved and not self._is_recut:
             at = f"/events/{moved[0].number}"

@@ -20,6 +20,7 @@ from workbench.recorder.routes import Routes, Upstream
 from workbench.recorder.tap import RequestHead
 from workbench.recorder.telling import Teller
 from workbench.recorder.upstream import Pool
+from workbench.wire.exchange import CLIENT_LEFT
 
 if TYPE_CHECKING:
     from workbench.recorder.gate import Gate
@@ -73,11 +74,11 @@ class ClientConnection(asyncio.Protocol):
         self.balance()
 
     def eof_received(self) -> None:
-        self._gone("the client hung up")
+        self._gone(CLIENT_LEFT)
         self._transport.abort()
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._gone("the client hung up")
+        self._gone(CLIENT_LEFT)
         self._desk.clients.discard(self)
         self._clear_deadline()
 

@@ -23,6 +23,10 @@ class State(StrEnum):
     INCOMPLETE = "incomplete"  # the recording stops here (crash, torn file, missing side)
 
 
+CLIENT_LEFT = "the client hung up"
+"""Note of an aborted exchange whose answer nobody waited for."""
+
+
 class Kind(StrEnum):
     """What was exchanged."""
 

@@ -207,7 +207,6 @@ def _ids(speech: Speech) -> Iterator[Case]:
         "a call without its result is refused", "closure.missing-result", in_meaning=True,
     )  # fmt: skip
 
-
     name, tool = "tool-name", "mcp__Git-Hub__look_at_a_thing-v2__whose_name_has_64_characters_0"
     turn = speech.text(speech.called, name, {}).replace('"name":"look"', f'"name":"{tool}"')
     asked = Asked(speech.asked(name).path, turn.encode(), speech.headers)
