@@ -21,7 +21,12 @@ LONGEST = 103
 
 
 def path_for(session: Path, pid: int) -> Path:
-    """Where the recorder with this process id listens; its folder is made.
+    """Where the recorder with this process id listens; its folder is made. Raises as ``place`` does."""
+    return place(f"{_name(session)}-{pid}.sock")
+
+
+def place(name: str) -> Path:
+    """A file of that name in a folder of this user's alone, which is made.
 
     Raises:
         UsageError: there is no folder that belongs to this user alone.
@@ -29,7 +34,7 @@ def path_for(session: Path, pid: int) -> Path:
     """
     refused = ""
     for folder in _folders():
-        path = folder / f"{_name(session)}-{pid}.sock"
+        path = folder / name
         if len(os.fsencode(path)) > LONGEST:
             continue
         with suppress(FileExistsError):
@@ -42,8 +47,13 @@ def path_for(session: Path, pid: int) -> Path:
 
 def sockets_of(session: Path) -> tuple[Path, ...]:
     """The sockets of recorders that write this session, the newest first; one that died may have left its own."""
-    found = [path for folder in _folders() if _is_ours(folder) for path in folder.glob(f"{_name(session)}-*.sock")]
+    found = [path for folder in folders() for path in folder.glob(f"{_name(session)}-*.sock")]
     return tuple(sorted(found, key=_made_at, reverse=True))
+
+
+def folders() -> tuple[Path, ...]:
+    """Where ``place`` may have put files: those that are there and belong to this user alone."""
+    return tuple(folder for folder in _folders() if _is_ours(folder))
 
 
 def clean(session: Path) -> None:

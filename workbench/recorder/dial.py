@@ -8,6 +8,7 @@ import ssl
 
 from workbench.errors import WorkbenchError
 from workbench.limits import CONNECT_SECONDS
+from workbench.recorder import rings
 from workbench.recorder.routes import Upstream
 from workbench.recorder.tunnel import open_tunnel, proxy_for
 from workbench.recorder.upstream import Pool, UpstreamConnection
@@ -42,9 +43,14 @@ class Dialer:
             raise Unreachable(what, "check the upstream's URL and the network") from None
         except (OSError, ValueError) as error:
             raise _explained(error, upstream.host, where) from error
-        if connection.transport.get_extra_info("peername")[:2] == self._own:
+        host, port = connection.transport.get_extra_info("peername")[:2]
+        if (host, port) == self._own:
             connection.drop()
             raise Unreachable(f"the upstream {where} is this listener itself", "give the provider's URL", 508)
+        if host in rings.LOOPBACK and rings.leads_back(port, upstream.name):
+            connection.drop()
+            what = f"the upstream {where} is a recorder that leads back to this one: requests would go round for ever"
+            raise Unreachable(what, "give one of them the provider's URL", 508)
         return connection
 
     async def _connect(self, upstream: Upstream) -> UpstreamConnection:

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
@@ -22,6 +22,7 @@ from workbench.recorder.capture import Capture
 from workbench.recorder.child import say
 from workbench.recorder.control import Control
 from workbench.recorder.gate import Gate
+from workbench.recorder.rings import note
 from workbench.recorder.routes import parse_upstream
 from workbench.wire.session.opening import is_written
 
@@ -119,15 +120,18 @@ async def _record(relay: Listener, capture: Capture, upstreams: Mapping[str, str
     for kind in breaks.armed:
         breaks.gate.arm(kind)
     await relay.start()
+    taken_back = ExitStack()
     try:
         await _listen(control)
         _refuse_loops(upstreams, relay.port)
+        taken_back.callback(note(relay.port, upstreams))
         urls = {name: relay.url(name) for name in upstreams}
         capture.listening(_shown(urls))
         say({"port": relay.port, "urls": urls, "out": str(out)})
         breaks.gate.listeners.add(say)
         await _until_told()
     finally:
+        taken_back.close()
         await relay.close()
         await control.close()
         breaks.gate.close()

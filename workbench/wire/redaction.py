@@ -54,8 +54,8 @@ OPEN_MEMBER = re.compile(_MEMBER_NAME + rb'(?::\s*(?:\\*"[^"\\]*)?)?\Z')
 """The text ends in the middle of such a member: the rest of the secret may follow, even on another line."""
 
 KEY_MARKS = tuple(
-    b"sk- AIza ya29. AKIA ASIA eyJ gsk hf_ hf- r8_ r8- nvapi xai pplx tgp_v1 glpat ghp_ ghp- gho_ gho- ghu_ ghu- ghs_ ghs-"
-    b" ghr_ ghr- github_pat xox npm dop_v1".split()
+    b"sk- AIza ya29. AKIA ASIA eyJ gsk hf_ hf- r8_ r8- nvapi xai pplx tgp_v1 glpat ghp_ ghp- gho_ gho- ghu_ ghu- ghs_"
+    b" ghs- ghr_ ghr- github_pat xox npm dop_v1".split()
 )
 BEARER_MARKS = (b"bearer ", b"basic ")
 MEMBER_MARKS = tuple(b"apikey api_key api-key authorization token secret password passwd private".split())
