@@ -63,9 +63,12 @@ class Agent:
             held = {"input": held}  # others know no tools with free text
         call = {"name": self.tool, "arguments": held}
         calls = [call, call] if is_long else [call]
-        turns = [{"match": {"tool": self.tool, "results": False}, "answer": {"text": "I read it.", "calls": calls}}]
+        words = (
+            {} if provider == "gemini" else {"text": "I read it."}
+        )  # its proof would stand on the text, not the call
+        turns = [{"match": {"tool": self.tool, "results": False}, "answer": {**words, "calls": calls}}]
         if is_long:
-            again = {"text": "Once more.", "calls": [call]}
+            again = {**words, "calls": [call]}
             turns.append({"match": {"tool": self.tool, "results": True}, "times": 1, "answer": again})
         return json.dumps({"version": 1, "turns": turns})
 
@@ -103,7 +106,7 @@ AGENTS = {
     ),
 }
 MODELS = {
-    "anthropic": "claude-sonnet-4-5",
+    "anthropic": "claude-opus-5-5",
     "deepseek": "deepseek-v4-flash",
     "gemini": "gemini-3-pro-preview",
     "glm": "glm-5",
@@ -227,7 +230,8 @@ def main() -> int:
         print(f"skipped: {agent.words[0]} is not installed")
         return 0
     provider = args.provider or agent.provider
-    words = ["--as", args.protocol, "--model", MODELS[provider]] if args.protocol else []
+    is_other = provider != agent.provider
+    words = ["--as", args.protocol, *(["--model", MODELS[provider]] if is_other else [])] if args.protocol else []
     refused = HttpFault(args.refuse, times=1, retry_after=1.0) if args.refuse else None
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"

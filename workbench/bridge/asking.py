@@ -9,7 +9,7 @@ from typing import NamedTuple
 from workbench import adapters, textcalls
 from workbench.bridge import elsewhere
 from workbench.bridge.changes import CALL, CONVERSION, CORRECTION, LOSS, MODEL, NOTE, PASSED, Change
-from workbench.bridge.keys import keyed
+from workbench.bridge.keys import KEY_HEADERS, keyed
 from workbench.bridge.memory import Memory
 from workbench.bridge.restoring import restored
 from workbench.bridge.splicing import spliced
@@ -27,12 +27,14 @@ from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reason
 from workbench.loop.policy import LEFT_OUT
 from workbench.rules import Contract, contracts
 from workbench.targets import urls
+from workbench.targets.headers import with_headers
 from workbench.targets.outgoing import Outgoing, is_known, prepare
 from workbench.targets.target import Target
 from workbench.wire import patch
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.jsontext import JsonIndex
 
+_AGENT = "user-agent"
 _USAGE, _ENCRYPTED = "stream_options", "reasoning.encrypted_content"
 
 
@@ -192,7 +194,7 @@ def _translated(
         context, changes = back.context, [Change(CONVERSION, f"from {client} to {spoken}"), *back.changes]
         decoded.request = _in_text(back.request, parser, changes) if parser else back.request
     sent = prepare(decoded, upstream.sent_to(spoken), protocol=spoken, model=rules.model)
-    changes += (Change(NOTE, note) for note in sent.notes if not note.startswith(("converted from", "model ")))
+    changes += (Change(NOTE, note) for note in sent.notes if not _is_said(note))
     changes += (Change(MODEL, note.removeprefix("model ")) for note in sent.notes if " in place of " in note)
     changes += (Change(LOSS, f"{loss.pointer or '/'}: {loss.what}: {loss.instead}") for loss in sent.losses)
     changes += _freed(sent, request)
@@ -201,11 +203,12 @@ def _translated(
     after = leaving(sent, decided)
     changes += (Change(CORRECTION, note) for note in after.notes if note not in sent.notes)
     key = keyed(after, http.headers, http.url, rules.environ)
+    headers = with_headers(key.headers, tuple(item for item in http.headers if item[0].lower() == _AGENT))
     changes += [Change(NOTE, key.note)] if key.note else []
     return Turn(
         client,
         spoken,
-        replace(after.request, headers=key.headers),
+        replace(after.request, headers=headers),
         tuple(changes),
         is_plain=is_same and not parser,
         is_stream=request.stream,
@@ -217,6 +220,13 @@ def _translated(
         contract=_label(upstream, rules),
         is_uncounted=request.stream and client == "openai-chat" and not _counts(request),
     )
+
+
+def _is_said(note: str) -> bool:
+    """A note that is told elsewhere, or of a key on its way."""
+    what, _, names = note.partition(": ")
+    is_key = what.startswith("left out, since") and set(names.split(", ")) <= set(KEY_HEADERS)
+    return is_key or note.startswith(("converted from", "model "))
 
 
 def _decided(decoded: Decoded, upstream: Upstream, rules: Rules) -> Sequence[Correction]:

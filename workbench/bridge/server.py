@@ -194,11 +194,18 @@ class Bridge:
                 await sending.more(answer.head, answer.feed(piece))
         except (OSError, BrokenOff, BadMessage):
             is_whole = False
-        rest = await self._work(answer.end, is_whole)
-        changes += answer.changes
-        if not is_whole:
-            changes.append(Change(NOTE, "the upstream broke its answer off"))
-        await sending.end(answer.head, rest, is_whole=is_whole or not turn.is_stream)
+        except asyncio.CancelledError:  # some clients hang up at the last event
+            answer.end(is_whole=False)
+            raise
+        ending = asyncio.ensure_future(self._work(answer.end, is_whole))  # before the next request of this client
+        rest = b"" if turn.is_plain else await ending
+        try:
+            await sending.end(answer.head, rest, is_whole=is_whole or not (turn.is_stream or turn.is_plain))
+        finally:
+            await ending
+            changes += answer.changes
+            if not is_whole:
+                changes.append(Change(NOTE, "the upstream broke its answer off"))
 
 
 class _Sending:
