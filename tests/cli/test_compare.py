@@ -75,7 +75,11 @@ def test_spelling_is_no_difference_in_meaning(tmp_path: Path, capsys: pytest.Cap
     status, out, _ = run(capsys, str(one), str(other))
     assert status == 1
     assert "the same meaning in other bytes" in out
-    assert run(capsys, str(one), str(other), "--meaning")[0] == 0
+    for words in ((str(one), str(other), "--meaning"), (str(one), "--meaning", str(other))):
+        assert run(capsys, *words)[0] == 0
+    status, _, err = run(capsys, str(one), "--meaning", str(other), str(one))
+    assert status == 2
+    assert "unrecognized arguments" in err
 
 
 @pytest.mark.parametrize(

@@ -362,6 +362,7 @@ _SEVERITIES: dict[Kind, Severity] = {
         (Kind.EVENTS_RECUT, Kind.EVENT_IDS_LOST, Kind.EVENTS_ADDED, Kind.FRAMING_CHANGED, Kind.HEADER_ADDED), WARNING
     ),
     **dict.fromkeys((Kind.FIELD_DROPPED, Kind.FIELD_RENAMED, Kind.VALUE_CHANGED, Kind.ORDER_CHANGED), ERROR),
-    **dict.fromkeys((Kind.BUFFERED, Kind.TRUNCATED, Kind.STATUS_CHANGED, Kind.RESHAPED, Kind.PROTOCOL_CHANGED), ERROR),
+    **dict.fromkeys((Kind.RESHAPED, Kind.PROTOCOL_CHANGED), ERROR),
+    **dict.fromkeys((Kind.BUFFERED, Kind.TRUNCATED, Kind.STATUS_CHANGED, Kind.ERROR_REWRITTEN), ERROR),
 }
 """What breaks a chain, a stream or a client; everything else costs something, and is a warning."""

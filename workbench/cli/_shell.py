@@ -67,7 +67,13 @@ def build(only: str | None = None) -> argparse.ArgumentParser:
 
 def _run_command(words: list[str]) -> int:
     first = next((w for w in words if not w.startswith("-")), None)
-    args = build(f"{first}_" if first and iskeyword(first) else first).parse_args(words)
+    parser = build(f"{first}_" if first and iskeyword(first) else first)
+    args, left = parser.parse_known_args(words)
+    last = getattr(args, "last", None)
+    if last and len(left) == 1 and left[0][:1] != "-" and getattr(args, last) is None:
+        setattr(args, last, left[0])  # argparse gives up an optional last argument at the first option
+    elif left:
+        parser.error(f"unrecognized arguments: {' '.join(left)}")
     return int(args.run(args))
 
 

@@ -15,7 +15,8 @@ protocol that it has a way for is audited; where it speaks another one upstream,
 
 Legal for a gateway are: headers of the connection, Host, Via, Forwarded, its own credentials and other chunks; nothing
 else. With --out both sightings of every case are kept as a session with two hops, client and upstream, in which
-workbench compare, check and open show each damage in its place.
+workbench compare and open show each damage in its place; what workbench check finds there is mostly the cases' own:
+answers that break off, and members that no provider knows, are sent on purpose.
 
 JSON output is one object:
   {{"gateway", "upstream", "protocols": [{{"protocol", "upstream", "skipped"}}], "passed", "of",
@@ -56,6 +57,8 @@ PORT = 8765
 
 DUMMY = "sk-workbench-audit-0000"
 """The key that is sent unless one is given: no provider ever sees it."""
+
+_STORY = "an audit of the gateway {}: odd requests and broken answers are meant, compare says what became of them"
 
 UNREACHED = 4
 FORMATS = ("text", "json", "junit")
@@ -220,5 +223,5 @@ def _keep(audit: Audit, out: Path, plan: Plan) -> None:
     redactor = Redactor()
     for _, value in plan.headers:
         redactor.remember(value)
-    store.save(audit.exchanges, out, redactor, {"story": f"an audit of the gateway {plan.gateway.url}"})
+    store.save(audit.exchanges, out, redactor, {"story": _STORY.format(plan.gateway.url)})
     memory.remember(out)

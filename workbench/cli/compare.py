@@ -71,7 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--meaning", action="store_true", help="what is only spelled otherwise is no difference")
     parser.add_argument("--protocol", metavar="NAME", help="the protocol (default: guessed)")
     parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.set_defaults(provider=None)
+    parser.set_defaults(provider=None, last="after")
 
 
 class _Named(NamedTuple):
