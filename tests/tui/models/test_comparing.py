@@ -38,6 +38,16 @@ def test_the_headline_says_where_they_part_first(turns: list[Turn], told: str) -
     assert plain(verdict).strip().startswith(told)
 
 
+def test_what_is_noticed_is_named_beside_a_first_divergence_that_is_not() -> None:
+    """A gateway that writes all JSON anew differs at once, and what it drops is what one looks for."""
+    header = Damage(Kind.HEADER_DROPPED, RESPONSE, "/headers/x", "/headers/x", "", 1, None, False)
+    turns = [Turn(0, 1, (ORDER, header)), Turn(2, 3, (ORDER, DROPPED))]
+    _, first, meant = (plain(told).strip() for told in comparing.headline(HOPS, turns, is_over=True))
+    assert first.startswith("≠ first divergence: key order")
+    assert meant == "≠ first in meaning: field dropped · exchanges 3 – 4, request /a, byte 12"
+    assert "header dropped" in plain(comparing.headline(HOPS, turns[:1], is_over=True)[2])
+
+
 def test_a_change_is_told_with_its_bytes_on_either_side() -> None:
     """A request goes from left to right, the answer back."""
     turn = Turn(0, 1, (DROPPED,), outer="before")

@@ -110,7 +110,7 @@ class Place(NamedTuple):
 
 
 def headline(pairing: Pairing, turns: Sequence[Turn], *, is_over: bool) -> list[Line]:
-    """What is compared, and where it parts first."""
+    """What is compared, where it parts first, and where in meaning, if that is later."""
     between = "→" if pairing.are_places else "against"
     title = line(Span(f" {pairing.left}", "strong"), Span(f" {between} ", "muted"), Span(pairing.right, "strong"))
     more = "" if is_over else " · comparing …"
@@ -126,20 +126,43 @@ def headline(pairing: Pairing, turns: Sequence[Turn], *, is_over: bool) -> list[
     parted = next((n for n, turn in enumerate(turns) if not turn.is_same), None)
     if parted is None:
         return [(*title, facts), line(Span(" = the same, byte for byte", "ok"))]
-    return [(*title, facts), line(Span(" "), *_first(turns[parted], pairing, alone=len(turns) == 1))]
+    is_alone = len(turns) == 1
+    return [
+        (*title, facts),
+        line(Span(" "), *_first(turns[parted], pairing, alone=is_alone)),
+        *_first_in_meaning(turns, turns[parted], alone=is_alone),
+    ]
+
+
+def _first_in_meaning(turns: Sequence[Turn], parted: Turn, *, alone: bool) -> list[Line]:
+    """The first damage that a reader notices, of a body before one of headers; none where the first divergence is."""
+    if not parted.damages or not parted.damages[0].is_same_meaning:
+        return []
+    noticed = [(turn, damage) for turn in turns for damage in turn.damages if not damage.is_same_meaning]
+    found = min(noticed, key=lambda each: (each[1].at or each[1].was).startswith("/headers/"), default=None)
+    if found is None:
+        return []
+    turn, damage = found
+    said = Span(f" ≠ first in meaning: {damage.kind}", "warning")
+    return [line(said, Span(_where(turn, damage, alone=alone), "muted"))]
+
+
+def _where(turn: Turn, damage: Damage, *, alone: bool) -> str:
+    at = f", byte {damage.first:,}" if damage.first is not None else ""
+    numbers = "" if alone else f"exchanges {_numbers(turn)}, "
+    return f"{f' · {numbers}{SIDES[damage.side]} {damage.at or damage.was}'.rstrip()}{at}"
 
 
 def _first(turn: Turn, pairing: Pairing, *, alone: bool) -> Line:
-    where = "" if alone else f"exchanges {_numbers(turn)}, "
     if turn.before is None or turn.after is None:
         return line(Span(f"≠ first divergence: {_only(turn, pairing)}", "warning"))
     first = turn.damages[0]
     style = "info" if turn.is_same_meaning else "warning"
     sign = "=" if turn.is_same_meaning else "≠"
-    at = f", byte {first.first:,}" if first.first is not None else ""
     meant = " · the meaning is the same" if turn.is_same_meaning else ""
-    place = f" · {where}{SIDES[first.side]} {first.at or first.was}".rstrip()
-    return line(Span(f"{sign} first divergence: {first.kind}{meant}", style), Span(f"{place}{at}", "muted"))
+    return line(
+        Span(f"{sign} first divergence: {first.kind}{meant}", style), Span(_where(turn, first, alone=alone), "muted")
+    )
 
 
 def turn_line(turn: Turn, pairing: Pairing) -> Line:

@@ -219,7 +219,9 @@ class ComparingScreen(Screen["Spot | None"]):
     def _show(self) -> None:
         told = comparing.headline(self.source.pairing, self.all, is_over=self.is_over)
         trouble = line(Span(f" {self.trouble}", "error"))
-        self.query_one("#headline", Bar).show([told[0], trouble] if self.trouble else told)
+        head = self.query_one("#headline", Bar)
+        head.show([told[0], trouble] if self.trouble else told)
+        head.styles.height = 2 if self.trouble else len(told)
         self.set_class(self.is_over and not self.all, "-nothing")
         self.set_class(len(self.all) < 2 and self.is_over, "-one")
         self.query_one("#nothing", Bar).show(self._nothing())
