@@ -158,6 +158,7 @@ def test_signals_are_the_clients(number: signal.Signals, status: int) -> None:
         _, said = process.communicate(timeout=60)
     assert process.returncode == status
     assert b"0 exchanges" in said
+    assert b"does the client read" not in said
 
 
 def test_without_a_command_the_addresses_are_printed_until_interrupted(tmp_path: Path) -> None:
@@ -209,6 +210,7 @@ def _until(lines: Iterator[str], beginning: str) -> Iterator[str]:
         (("--", "no-such-client"), 127, "no such command"),
         (("--", "./mine.wb"), 126, "cannot be executed"),
         (("--upstream", "ftp://x", "--", "true"), 2, "http"),
+        (("--upstream", "sim:qwen", "--", "true"), 2, "--as PROTOCOL"),
         (("--upstream", "https://a.example", "https://b.example", "--", "true"), 2, "two upstreams"),
         (("--upstream", "a=https://a.example", "a=https://b.example", "--", "true"), 2, "named 'a'"),
         (("--upstream", "https://key@a.example", "--", "true"), 2, "user"),

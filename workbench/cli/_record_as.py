@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,14 @@ def check(args: argparse.Namespace) -> None:
     _correcting.check(args)
     if not args.upstream:
         raise UsageError("--as needs an upstream", hint="say where it is spoken: --upstream URL, NAME or sim:CONTRACT")
+
+
+def check_urls(upstreams: Iterable[str]) -> None:
+    """Raises UsageError for what only ``--as`` takes as an upstream: a simulator, or a target by its name."""
+    for text in upstreams:
+        if "://" not in text:
+            hint = "give https://HOST[/PATH], or say with --as PROTOCOL what is spoken there"
+            raise UsageError(f"--upstream {text!a} is not a URL", hint=hint)
 
 
 def upstreams(args: argparse.Namespace) -> dict[str, str]:

@@ -61,6 +61,9 @@ if TYPE_CHECKING:
 _CUT = 4
 """Exit status when the recorder ended by itself: input and output failed."""
 
+_SIGNAL = 128
+"""Exit statuses beyond it: a signal, ctrl-c for one, ended the client."""
+
 NAME = "record"
 HELP = "record a client's traffic, live"
 
@@ -110,18 +113,21 @@ def run(args: argparse.Namespace) -> int:
         recording = _record_as.start(args, upstreams, out, name, _say, told)
     else:
         upstreams = pointing.parse_upstreams(args.upstream) or pointing.usual_upstreams(client, os.environ)
+        _record_as.check_urls(upstreams.values())
         recording = process.start(
             upstreams, out, port=args.port, hop=args.hop, client=name, breaks=args.breaks, trouble=_say, told=told
         )
     if args.out:
         memory.remember(recording.out)  # Home finds the others by their folder
+    ended: int | None = None
     try:
         if args.words:
-            return _with_client(args, client, upstreams, recording)
+            ended = _with_client(args, client, upstreams, recording)
+            return ended
         _alone(args, upstreams, recording)
     finally:
         recording.stop()
-        _summarize(recording, args)
+        _summarize(recording, args, has_run=ended is not None and ended < _SIGNAL)
     return _CUT if _is_cut(recording) else 0
 
 
@@ -199,7 +205,8 @@ def _is_cut(recording: Recording) -> bool:
     return not recording.summary or bool(recording.summary["is_cut"])
 
 
-def _summarize(recording: Recording, args: argparse.Namespace) -> None:
+def _summarize(recording: Recording, args: argparse.Namespace, *, has_run: bool) -> None:
+    """Say what was recorded. ``has_run``: a client did, to its own end."""
     summary, out = recording.summary, shlex.quote(str(recording.out))
     if _is_cut(recording):
         _say(f"the recorder ended before its time; what it wrote is in {out}")
@@ -214,7 +221,7 @@ def _summarize(recording: Recording, args: argparse.Namespace) -> None:
         return
     if not args.out:
         recording.out.unlink(missing_ok=True)  # nobody asked for this very file
-    hint = ": does the client read what was set above?" if args.words and not states else ""
+    hint = ": does the client read what was set above?" if has_run and not states else ""
     _say(f"{count} recorded{hint}")
 
 
