@@ -71,9 +71,10 @@ class Dialer:
 
     async def _open(self, upstream: Upstream, host: str, port: int) -> UpstreamConnection:
         loop = asyncio.get_running_loop()
+        next_address = None if _is_address(host) else _NEXT_ADDRESS_SECONDS
         opening = loop.create_task(
             loop.create_connection(
-                lambda: UpstreamConnection(upstream, self._pool), host, port, happy_eyeballs_delay=_NEXT_ADDRESS_SECONDS
+                lambda: UpstreamConnection(upstream, self._pool), host, port, happy_eyeballs_delay=next_address
             ),
             name=f"open {host}:{port}",
         )
@@ -96,6 +97,15 @@ class Dialer:
             self._tls = ssl.create_default_context()
             self._tls.set_alpn_protocols(["http/1.1"])
         return self._tls
+
+
+def _is_address(host: str) -> bool:
+    """It is no name, which might have several addresses."""
+    try:
+        socket.inet_pton(socket.AF_INET6 if ":" in host else socket.AF_INET, host)
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _close(opening: asyncio.Task[tuple[asyncio.Transport, UpstreamConnection]]) -> None:

@@ -17,7 +17,9 @@ class Passing:
 
     def __init__(self) -> None:
         self._came, self._bytes_in = sha256(), 0
-        self.leaves(behind=0, is_chunked=False)
+        self._left, self._bytes_out = sha256(), 0
+        self._behind = 0
+        self._framing: ChunkedBody | None = None
 
     def came(self, piece: bytes) -> None:
         """A piece was read, without its framing."""
@@ -26,7 +28,8 @@ class Passing:
 
     def leaves(self, *, behind: int, is_chunked: bool) -> None:
         """It is sent (once more) from its beginning, ``behind`` so many bytes of a head."""
-        self._left, self._bytes_out = sha256(), 0
+        if self._bytes_out:
+            self._left, self._bytes_out = sha256(), 0
         self._behind = behind
         self._framing = ChunkedBody() if is_chunked else None
 

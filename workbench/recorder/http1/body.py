@@ -87,6 +87,8 @@ class ChunkedBody:
         self._trailer_size = 0
 
     def feed(self, data: bytes) -> Fed:
+        if self._at is _At.SIZE and not self._held and (fed := _one(data)):
+            return fed
         data = self._held + data if self._held else data
         pieces: list[bytes] = []
         pos = 0
@@ -147,6 +149,15 @@ class ChunkedBody:
         else:
             read_fields([data[pos:end]])
         return end + 2
+
+
+def _one(data: bytes) -> Fed | None:
+    """What became of one whole chunk, as nearly all come; None for anything else."""
+    matched = _SIZE_LINE.match(data)
+    size = int(matched[1], 16) if matched else 0
+    if matched and size and matched.end() + size + 2 == len(data) and data.endswith(b"\r\n"):
+        return Fed(data, (data[matched.end() : -2],), b"")
+    return None
 
 
 def request_body(head: Request) -> Body:

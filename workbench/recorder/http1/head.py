@@ -69,8 +69,9 @@ class Head:
 
     def tokens(self, key: bytes) -> list[bytes]:
         """Members of a comma-separated header, in lower case."""
-        members = (m.strip(b" \t").lower() for value in self.values(key) for m in value.split(b","))
-        return [m for m in members if m]
+        values = self.values(key)
+        members = (m.strip(b" \t").lower() for value in values for m in value.split(b","))
+        return [m for m in members if m] if values else values
 
     @property
     def headers(self) -> Headers:
