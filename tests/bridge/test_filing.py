@@ -5,13 +5,14 @@ from __future__ import annotations
 from tests.bridge.bridging import Heard
 from workbench.bridge.changes import Change
 from workbench.bridge.filing import MARK, Filing
+from workbench.recorder.ear import behind
 from workbench.recorder.tap import RequestHead
 from workbench.wire.exchange import Headers, State
 
 
 def began(filing, key, hop, number="", body=b"{}"):
     headers = Headers((("host", "x"), *((("connection", MARK), (MARK, number)) if number else ())))
-    url = "http://127.0.0.1:1/v1/messages" if hop == "client" else "http://127.0.0.1:2/v1/chat/completions"
+    url = "http://127.0.0.1:1/v1/messages" if hop.startswith("client") else "http://127.0.0.1:2/v1/chat/completions"
     filing.began(key, "default", RequestHead("POST", "/x", url, headers, "HTTP/1.1", hop), 0.0)
     filing.request_bytes(key, body, 0.0)
     filing.request_done(key, 0.0)
@@ -34,6 +35,16 @@ def test_a_turn_is_filed_under_the_request_it_came_of():
     assert heard.ends[3] == (State.COMPLETE, "handle: h; loss: l")
     assert heard.ends[1] == (State.ABORTED, "the client hung up") and heard.ends[2] == (State.COMPLETE, "")
     assert filing.counts == {"handle": 1, "loss": 1}
+
+
+def test_a_turn_of_a_request_that_was_edited_is_filed_under_what_went_on():
+    heard = Heard()
+    filing = Filing(heard, "client")
+    began(filing, 1, "client", body=b"one")
+    began(filing, 2, behind("client"), body=b"edited")
+    filing.going("t", "/v1/messages", b"edited", "a to b")
+    began(filing, 3, "upstream", "t")
+    assert heard.heads[3].parent == 2
 
 
 def test_a_turn_that_is_over_first_is_filed_at_its_end():

@@ -21,6 +21,11 @@ BEHIND = "behind the breakpoint"
 """The place where a child was recorded, behind the name of the client's."""
 
 
+def behind(hop: str) -> str:
+    """The place behind the breakpoints of this one."""
+    return f"{hop}, {BEHIND}" if hop else BEHIND
+
+
 class Timed(NamedTuple):
     """A piece of a body, and when it came."""
 
@@ -92,8 +97,7 @@ class Child:
         self._upstream, self._own, self._branch = upstream, own, branch
 
     def began(self, head: RequestHead, at: float) -> None:
-        hop = f"{self._own.head.hop}, {BEHIND}" if self._own.head.hop else BEHIND
-        made = replace(head, hop=hop, parent=self._own.key, branch=self._branch)
+        made = replace(head, hop=behind(self._own.head.hop), parent=self._own.key, branch=self._branch)
         self._teller.tell(self._tap.began, self.key, self._upstream, made, at)
 
     def request_bytes(self, piece: bytes, at: float) -> None:
