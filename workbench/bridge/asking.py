@@ -34,7 +34,7 @@ from workbench.wire import patch
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.jsontext import JsonIndex
 
-_AGENT = "user-agent"
+_AGENT, _PAIRED = "user-agent", "reasoning.unpaired"
 _USAGE, _ENCRYPTED = "stream_options", "reasoning.encrypted_content"
 
 
@@ -181,8 +181,8 @@ def _translated(
 
     is_same = client == spoken
     if is_same:
-        is_owed = contract.reasoning.scope is not Scope.NEVER or value_of(decided, REASONING) is not None
-        own = spliced(decoded, memory, contract, wanted if is_owed else lambda part: False)
+        is_owed = _is_owed(contract, decided)
+        own = spliced(decoded, memory, contract, lambda part: is_owed and wanted(part))
         changes, context = own.changes, own.context
         if not changes and not any(each.is_on for each in decided) and model == (request.model or ""):
             turn = _passed(http, client, upstream, rules, f"unchanged, since it is in {spoken} already")
@@ -255,6 +255,12 @@ def _is_wanted(part: Reasoning, contract: Contract, decided: Sequence[Correction
         return bool(replay != LEFT_OUT)
     refused, carriers = contract.term("reasoning.refused-carriers", ()), contract.term("reasoning.carriers")
     return part.carrier not in refused and (not isinstance(carriers, list) or part.carrier in carriers)
+
+
+def _is_owed(contract: Contract, decided: Sequence[Correction]) -> bool:
+    """A client of the upstream's own protocol has to bring reasoning back: as measured, or as the contract has it."""
+    is_bound = contract.reasoning.scope is not Scope.NEVER or contract.enforced(_PAIRED) is not None
+    return is_bound or value_of(decided, REASONING) is not None
 
 
 def _asking(sent: Outgoing, request: ModelRequest, contract: Contract) -> Outgoing:
