@@ -211,6 +211,11 @@ async def added_up(gateway: Gateway, message: Message, chunks: AsyncIterator[byt
     yield json.dumps({"id": "chatcmpl-audit", "object": "chat.completion", "choices": [choice]}).encode()
 
 
+def answer_before(gateway: Gateway, message: Message) -> None:
+    if message.is_json:
+        message.body, gateway.kept = getattr(gateway, "kept", b"") or message.body, message.body
+
+
 def cut_long(text: str) -> str:
     return text[:8000] + "… [truncated]" if len(text) > 8000 else text
 
@@ -301,6 +306,9 @@ GATEWAYS: dict[str, Dirty] = {
     "drops-usage": Dirty("events dropped", {"chunks": without(rb'data: .*"choices":\[\]')}, ("usage-and-done",)),
     "stream-to-body": Dirty(
         "stream became one body", {"answer": one_body, "chunks": added_up, "streams_as_body": True}, ("stream",)
+    ),
+    "mixes-answers": Dirty(
+        "answer of another request", {"answer": answer_before}, ("answer-members", "answer-spelling")
     ),
     "own-status": Dirty("status changed", {"answer": own_error}, ("refusal",)),
     "own-error-words": Dirty("error rewritten", {"answer": own_words}, ("refusal",)),

@@ -15,8 +15,8 @@ from workbench.comparison import compare_hops, hops_of
 from workbench.recorder.relay import Relay
 from workbench.wire.session import MemorySession
 
-ONLY_AN_AUDIT_SEES = {"ends-broken-streams", "keeps-upstream-running", "gets-for-head"}
-"""Both sides hold the same bytes, and what is wrong is how they end; or nothing tells that they belong together."""
+ONLY_AN_AUDIT_SEES = {"ends-broken-streams", "keeps-upstream-running", "gets-for-head", "mixes-answers"}
+"""Both sides hold the same bytes, and what is wrong is how they end; or nothing tells what belongs together."""
 
 BESIDE = {
     "drops-unknown-fields": {"null or empty dropped"},

@@ -122,7 +122,10 @@ _EVERYWHERE = frozenset(
 _ADDED = frozenset({"header added", "field added", "events added"})
 """Kinds by which nothing is lost: what a loss would break does not follow."""
 
-_MANY = _ADDED | {"null or empty dropped", "header dropped", "ids mapped"}
+_MANY = _ADDED | {
+    *("null or empty dropped", "header dropped", "ids mapped", "error rewritten", "truncated"),
+    *("deltas lost", "deltas repeated", "events reordered"),
+}
 """Kinds of which a gateway does many: their places are one list."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
@@ -28,6 +28,7 @@ class Fault(StrEnum):
     HANG_UP_LOST = "hang-up not passed on"
     NO_JSON = "no JSON any more"
     OTHER_BYTES = "other bytes"
+    OTHER_ANSWER = "answer of another request"
 
 
 class Place(NamedTuple):
@@ -100,9 +101,21 @@ class Verdict:
     exchanges: tuple[int, ...]
 
 
-def judged(protocol: str, case: Case, seen: Seen, place: Place, decoded: Sequence[Decoded]) -> Verdict:
-    """Judge one case by its sightings; ``decoded``: the same, in the order client, upstream."""
+def judged(
+    protocol: str, case: Case, seen: Seen, place: Place, decoded: Sequence[Decoded], others: Mapping[bytes, str]
+) -> Verdict:
+    """Judge one case by its sightings.
+
+    Args:
+        decoded: the same, in the order client, upstream.
+        others: body that our upstream answered → the case that it was for.
+    """
     found = list(_found(case, seen, place, decoded, is_converted=place.spoken != protocol))
+    got, *own = (d.response_text for d in decoded)
+    if got in others and found and got not in own:
+        words = f"the client got what {others[got]} was answered"
+        mixed = _fault(Fault.OTHER_ANSWER, RESPONSE, words, ERROR, Theme.FIELDS_BACK)
+        found = [*(f for f in found if f.side == REQUEST), mixed]
     return Verdict(protocol, case, tuple(found), tuple(d.index for d in decoded))
 
 

@@ -85,6 +85,9 @@ class Audit:
     strays: tuple[str, ...] = ()
 
 
+_TELLING = 64
+"""Bytes from which a body tells which request it answers."""
+
 Told = Callable[[str, int, int], None]
 """``told(protocol, done, of)``: how far it is."""
 
@@ -100,6 +103,7 @@ class _Run:
         self._client = Client(plan.gateway, plan.headers, plan.deadline)
         self._patience = Patience(plan.patience)
         self._audit = Audit()
+        self._answered: dict[bytes, str] = {}
         self._epoch = time.time() - asyncio.get_running_loop().time()
 
     async def all(self) -> Audit:
@@ -116,6 +120,7 @@ class _Run:
         """Where a plain request of the protocol arrives, None where it does not."""
         plain = hello(protocol, self._plan.model)
         seen = await self._stage(plain)
+        self._remember(plain, seen)
         if not seen.there:
             self._audit.skipped[protocol] = _why(seen)
             return None
@@ -181,9 +186,15 @@ class _Run:
         made = [s.exchange(f"{protocol}/{case.name}/{n}", self._epoch) for n, s in enumerate(sightings)]
         audit.exchanges += made
         decoded = [Decoded(first + n, exchange) for n, exchange in enumerate(made)]
-        verdict = judged(protocol, case, seen, place, decoded)
+        verdict = judged(protocol, case, seen, place, decoded, self._answered)
+        self._remember(case, seen)
         found = tuple(replace(f, words=self._plan.masked(f.words)) for f in verdict.found)
         audit.verdicts.append(replace(verdict, found=found))
+
+    def _remember(self, case: Case, seen: Seen) -> None:
+        """What was answered, and to which case."""
+        bodies = (b"".join(there.answered.pieces) for there in seen.there)
+        self._answered.update((body, case.name) for body in bodies if len(body) > _TELLING)
 
 
 def _why(seen: Seen) -> str:

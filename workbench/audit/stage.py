@@ -125,6 +125,8 @@ class Stage:
         if words.encode() in text or words in seen.url:
             return True
         is_other = b"audit:" in text or "audit:" in seen.url
+        if self.seen and not text:  # asked again, as it was the first time
+            return (seen.method, seen.url) == (self.seen[0].method, self.seen[0].url)
         if is_other or self.seen:
             return False
         return seen.method == self.case.asked.method or _last(seen.url) == _last(self.case.asked.path)
