@@ -252,9 +252,12 @@ def _held(case: Case, seen: Seen, damages: Sequence[Damage]) -> Iterator[Found]:
         return
     if any(d.kind in (Kind.BUFFERED, Kind.STREAM_TO_BODY) for d in damages) or not case.answer.in_events:
         return
+    sent = sum(at < here.times[0] for at in there.times)
     words = ""
-    if here.times[0] > there.times[-1]:
-        words = f"{len(there.times)} pieces were sent one after the other before the first one came"
+    if sent == len(there.times) and case.theme is Theme.BUFFERING:
+        words = f"{sent} pieces were sent one after the other before the first one came"
+    elif sent == len(there.times) or (sent >= _FEWEST and case.theme is Theme.BUFFERING):
+        words = "the first piece did not come before others were sent"
     elif seen.held and b"".join(here.pieces) == b"".join(there.pieces):
         words = f"{seen.held} of {len(there.times)} pieces were held back until others followed"
     if words:
