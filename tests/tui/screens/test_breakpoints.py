@@ -103,6 +103,8 @@ async def test_several_are_a_list_and_each_deed_goes_to_the_one_under_the_cursor
         await driver.press("space")
         await said(driver, "[x] closure")
         assert holder.armed == ["closure"]
+        holder.hold(9, b"{}", exchange="e0", reasons=[REASON], since=9.0)
+        await said(driver, "▸‖ request 1")
         holder.close()
         await driver.press("q", "P")
         await until(driver.pilot, lambda: driver.screen.pausing and not driver.screen.pausing.recorders)

@@ -36,7 +36,7 @@ async def test_a_recording_is_started_by_keys_alone(recorders: list[Fake], size:
         await until(home.pilot, lambda: isinstance(home.app.screen, SessionScreen))
         await home.until(recorder.out.name)
         await home.back()
-        await until(home.pilot, lambda: recorder.out.name in home.names)
+        await until(home.pilot, lambda: home.here == recorder.out.name)
 
 
 async def test_it_is_stopped_on_home(recorders: list[Fake]) -> None:

@@ -57,7 +57,7 @@ def keys_used(plan: Plan, environ: Mapping[str, str]) -> list[str]:
     return [
         *said,
         "what the client sends as its key passes" if not own else "else the client's passes",
-        "no file gets any",
+        "keys are written to no file",
     ]
 
 

@@ -36,6 +36,7 @@ class HomePane(LineView):
         self.stories: dict[Path, Story] = {}
         self.listening: dict[Path, str] = {}
         self.held: Mapping[Path, Sequence[Held]] = {}
+        self.expected: Path | None = None
         self._dates: dict[Path, float | None] = {}
         self._clock = clock
         self._home = str(Path.home())
@@ -45,7 +46,10 @@ class HomePane(LineView):
         self.show(self._sections)
 
     def show(self, sections: Iterable[Section]) -> None:
-        """Show other sections; the cursor stays on its session, and what has changed is to be told again."""
+        """Show other sections; what has changed is to be told again.
+
+        The cursor stays on its session, but goes to one that is ``expected`` as soon as it is listed.
+        """
         here = self.item()
         self.rows = home.rows(sections, self._switch())
         self.opened_items = {n for n, row in enumerate(self.rows) if row.note}
@@ -53,8 +57,11 @@ class HomePane(LineView):
             if self._dates.get(item.path) not in (None, item.modified):
                 self.stories.pop(item.path, None)
             self._dates[item.path] = item.modified
+        new = next((n for n, row in enumerate(self.rows) if row.item and row.item.path == self.expected), None)
+        if new is not None:
+            self.expected = None
         same = (n for n, row in enumerate(self.rows) if row.item and here and _place(row.item) == _place(here))
-        self.cursor = next(same, None) or self._landing(min(self.cursor, len(self.rows) - 1), 1)
+        self.cursor = new or next(same, None) or self._landing(min(self.cursor, len(self.rows) - 1), 1)
         self.reload()
         self.show_item(self.cursor)
 

@@ -89,9 +89,6 @@ class BreakpointsScreen(Screen["int | None"]):
         self.points.focus()
         self.app.clear_notifications()  # they are in the list
         self.refresh_pauses()
-        if held := self.pausing.held:
-            self.points.find(pauses.first_to_decide(held))
-            self._show_point()
         self.set_interval(1.0, self._tick)
 
     def show_keys(self, instead: str = "") -> None:
@@ -103,12 +100,15 @@ class BreakpointsScreen(Screen["int | None"]):
     # What is shown.
 
     def refresh_pauses(self) -> None:
-        """Something is held, or no longer; or other breakpoints are armed."""
+        """Something is held, or no longer; or other breakpoints are armed. The cursor goes to what is held first."""
+        was_empty = not any(row.held for row in self.points.rows)
         held = [(each, self.session.number_of(each.exchange)) for each in self.pausing.held]
         armed = self.pausing.armed
         own = [(name, "what passes this filter") for name in armed if name not in KINDS]
         kinds = [*((name, kind.says) for name, kind in KINDS.items()), *own]
         self.points.show(points(held, kinds, armed, pausing.now()))
+        if was_empty and held:
+            self.points.find(pauses.first_to_decide([each for each, _ in held]))
         self._show_point()
         if self._writing and self._writing[1] not in self.pausing.held:
             self._end_writing()

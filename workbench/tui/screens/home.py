@@ -216,6 +216,7 @@ class HomeScreen(Screen[None]):
 
         if running:
             memory.remember(running.recording.out)
+            self.pane.expected = running.recording.out
             self.app.push_screen(RecordingScreen(running), self._chosen)
 
     def action_stop(self) -> None:

@@ -50,7 +50,7 @@ class RecordScreen(Form["Running"]):
         name = time.strftime("%Y%m%d-%H%M%S", time.localtime(clock()))
         out = resources.state_folder("recordings") / f"{name}.wb"
         self.fields = [
-            Field("upstreams", "Record traffic to", "providers, URLs, NAME=URL · ↓ chooses · enter starts"),
+            Field("upstreams", "Record traffic to", "providers, URLs, NAME=URL, sim:CONTRACT · enter starts"),
             Field("spoken", "which speaks", "empty: what the client speaks · a protocol: clients are translated"),
             Field("hop", "at the place", "empty, or the name of this hop, to compare it with another"),
             Field("breaks", "and break on", "empty, or kinds: closure, reasoning, filter:tool:bash"),
@@ -155,7 +155,8 @@ def _offer_upstreams(text: str) -> Offer:
     else:
         known = dict(upstreams.KNOWN)
     fitting = [word for word in known if word.startswith(begun)]
-    made = [Suggestion(f"{word:<12} {known[word]}", before + space + word, is_final=False) for word in fitting]
+    column = max(map(len, known))
+    made = [Suggestion(f"{word:<{column}} {known[word]}", before + space + word, is_final=False) for word in fitting]
     why = "" if made else f"no provider known by this name: a URL will do, or {SIMULATED}CONTRACT"
     return Offer(made, made[0].text if len(made) == 1 else "", why)
 
