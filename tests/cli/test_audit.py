@@ -69,6 +69,15 @@ def test_the_same_as_json_and_junit(run: Run) -> None:
     assert [case.get("name") for case in suite] == ["key-order", "query", "stream"]
 
 
+def test_places_that_are_alike_are_one_entry_and_other_cases_are_counted_apart(run: Run) -> None:
+    lines = run(*_words("writes-json-anew", "--protocol", "anthropic-messages")).out.splitlines()
+    spelling = next(line for line in lines if "spelling" in line)
+    assert "0 of 2 " in spelling  # of either protocol
+    assert spelling.endswith("(in 4 other cases)")
+    assert sum(line.startswith("  ! whitespace") for line in lines) == 1
+    assert not any(line.startswith("      also ,") for line in lines)
+
+
 def test_what_fails_is_a_choice_and_a_clean_gateway_does_not(run: Run) -> None:
     assert run(*_words("sorts-keys", "--fail-on", "error")).status == 0
     done = run(*_words("clean"))

@@ -98,8 +98,8 @@ def _entry_lines(entry: Entry) -> Iterator[str]:
     names = list(dict.fromkeys(verdict.case.name for verdict in entry.verdicts))
     more = f" and {len(names) - MOST_CASES:,} more" if len(names) > MOST_CASES else ""
     yield f"      in {', '.join(names[:MOST_CASES])}{more}: {cut(first.words, WORDS)}".rstrip(": ")
-    if len(entry.places) > 1:
-        further = [cut(at, 60) for at in entry.places[1:]]
+    further = [cut(at, 60) for at in entry.places[1:] if at]
+    if further:
         rest = f" and {len(further) - MOST_PLACES:,} more" if len(further) > MOST_PLACES else ""
         yield f"      also {', '.join(further[:MOST_PLACES])}{rest}"
     if entry.why:
