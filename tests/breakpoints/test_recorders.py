@@ -32,7 +32,7 @@ async def recorder(run: str, pid: Callable[[], int], monkeypatch: pytest.MonkeyP
     async with held("closure", verdict=pausing("request"), run=run) as stage:
         controlled = control.Control(stage.gate, Path("shared.wb"))
         with monkeypatch.context() as patched:
-            patched.setattr(control.os, "getpid", pid)
+            patched.setattr("os.getpid", pid)
             await controlled.start()
         try:
             yield stage

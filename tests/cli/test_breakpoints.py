@@ -91,15 +91,15 @@ def test_a_recording_is_paused_and_decided_on(run: Run, tmp_path: Path) -> None:
         try:
             with Remote.of(out) as remote:
                 _pauses(run, recording, remote, out, lines)
+                asking = Asking(recording.port, broken(_call(recording)))
+                last = remote.wait()
+                assert last and last["reasons"][0]["kind"] == "closure"
                 os.kill(judge_of(recording.pid), signal.SIGKILL)
                 while remote.list()["armed"]:
                     pass
                 assert "is gone" in remote.list()["trouble"]
-                assert Asking(recording.port, broken(_call(recording))).over().status == 400, "traffic goes on"
-                remote.arm("closure")
-                asking = Asking(recording.port, broken(_call(recording)))
-                last = remote.wait()
-                assert last and last["reasons"][0]["kind"] == "closure", "armed anew, somebody judges again"
+                assert Asking(recording.port, QUESTION).over().status == 200, "traffic goes on"
+                assert [pause["id"] for pause in remote.pauses()] == [last["id"]], "what is paused stays so"
         finally:
             recording.stop()
     assert asking.over().error, "the end of the recorder ends what is paused"

@@ -81,9 +81,11 @@ class Judging:
         threading.Thread(target=self._listen, args=(child, loop), name="from the judge", daemon=True).start()
 
     def _listen(self, child: Child, loop: asyncio.AbstractEventLoop) -> None:
-        for line in child.answers:
-            with suppress(WorkbenchError, RuntimeError):
-                loop.call_soon_threadsafe(self._told, loads(line))
+        with child.answers:
+            for line in child.answers:
+                with suppress(WorkbenchError, RuntimeError):
+                    loop.call_soon_threadsafe(self._told, loads(line))
+        child.process.wait()
         with suppress(RuntimeError):  # the loop is over
             loop.call_soon_threadsafe(self._ended, child)
 
@@ -113,7 +115,7 @@ class Judging:
 
 def _write(child: Child, lines: queue.SimpleQueue[bytes | None]) -> None:
     """In a thread: a line may be longer than the pipe, and the loop does not wait."""
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError), child.told:
         while (line := lines.get()) is not None:
             child.told.write(line)
             child.told.flush()

@@ -1,0 +1,24 @@
+"""A judge that finds nothing, for tests: ``Judging`` starts it in the place of the real one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+from workbench.ir import JsonValue
+from workbench.recorder.child import say, serve
+from workbench.wire.jsontext import loads
+
+
+def main(task: Mapping[str, JsonValue]) -> int:
+    """Say nothing to ``wait``, and nothing against everything else."""
+    say({})
+    for line in sys.stdin.buffer:
+        asked = loads(line)
+        if asked["do"] != "wait":
+            say({"ask": asked["ask"], "reasons": [], "out": task["out"]})
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(serve(main))
