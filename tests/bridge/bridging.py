@@ -58,7 +58,7 @@ class Bench:
         self.turn, sent = found, found.request
         reply = self.simulator.send(sent.method, sent.url.removeprefix(UP), tuple(sent.headers), sent.body.raw)
         self.answer = Answer(found, reply.status, Headers(tuple(reply.headers)), self.memory, f"a{self._count}")
-        said = reply.body()[: cut or None]
+        self.heard = said = reply.body()[: cut or None]
         out = b"".join(self.answer.feed(said[at : at + 7]) for at in range(0, len(said), 7))
         out += self.answer.end(is_whole=not cut)
         assert self.answer.head

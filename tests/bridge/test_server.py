@@ -110,10 +110,11 @@ def test_a_client_that_hangs_up_before_the_answer_ends_the_request():
     asyncio.run(play())
 
 
-def test_an_upstream_that_breaks_off_ends_the_stream_without_an_end():
+@pytest.mark.parametrize("path", [b"/v1/messages", b"/v1/chat/completions"])
+def test_an_upstream_that_breaks_off_ends_the_stream_without_an_end(path):
     async def play():
         async with staged() as stage:
-            client = await stage.asks(blocks(stream=True))
+            client = await stage.asks(blocks(stream=True, tools=[], model="deepseek-v4-flash"), path)
             provider, _, _ = await stage.takes()
             provider.send(STREAM + event(role="assistant", content="Yes"))
             await client.until(b'"Yes"')

@@ -14,8 +14,6 @@ def test_a_branch_is_read_as_it_was_written(made):
     assert translation(made.branch) == made
 
 
-@pytest.mark.parametrize(
-    "branch", ["", "as it came", "edited at a breakpoint", "from a to b", "a to b at", "a to b at "]
-)
+@pytest.mark.parametrize("branch", ["", "as it came", "edited here", "from a to b", "a to b at", "a to b at "])
 def test_other_branches_are_none(branch):
     assert translation(branch) is None

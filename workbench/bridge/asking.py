@@ -26,6 +26,7 @@ from workbench.errors import LocalProtocolError, UsageError, WireError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolDef
 from workbench.loop.policy import LEFT_OUT
 from workbench.rules import Contract, contracts
+from workbench.rules.params import refusals
 from workbench.targets import urls
 from workbench.targets.headers import with_headers
 from workbench.targets.outgoing import Outgoing, is_known, prepare
@@ -33,6 +34,9 @@ from workbench.targets.target import Target
 from workbench.wire import patch
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.jsontext import JsonIndex
+
+_SAID = ("messages", "input", "contents", "system", "instructions", "tools", "model", "stream")
+"""Members of a body that are no parameters."""
 
 _AGENT, _PAIRED = "user-agent", "reasoning.unpaired"
 _USAGE, _ENCRYPTED = "stream_options", "reasoning.encrypted_content"
@@ -200,6 +204,7 @@ def _translated(
     changes += _freed(sent, request)
     if sent.is_converted:
         sent = _asking(sent, request, contract)
+        sent = _taken(sent, contract, changes) if _label(upstream, rules) != contracts.GENERIC else sent
     after = leaving(sent, decided)
     changes += (Change(CORRECTION, note) for note in after.notes if note not in sent.notes)
     key = keyed(after, http.headers, http.url, rules.environ)
@@ -255,6 +260,29 @@ def _is_wanted(part: Reasoning, contract: Contract, decided: Sequence[Correction
         return bool(replay != LEFT_OUT)
     refused, carriers = contract.term("reasoning.refused-carriers", ()), contract.term("reasoning.carriers")
     return part.carrier not in refused and (not isinstance(carriers, list) or part.carrier in carriers)
+
+
+def _taken(sent: Outgoing, contract: Contract, changes: list[Change]) -> Outgoing:
+    """Without the parameters that the upstream is known to refuse: what was asked for comes from another protocol."""
+    made = dict[str, patch.Change]()
+    for finding in refusals(Decoded(0, Exchange("sent", sent.request), sent.protocol), contract):
+        at = "/" + finding.pointer.split("/", 2)[1]
+        if at[1:] in _SAID or at in made:
+            continue
+        value = _accepted(contract, finding.pointer)
+        made[at] = patch.Remove(at) if value is None else patch.Replace(finding.pointer, value)
+        how = "left out" if value is None else f"{value!r}"
+        changes.append(Change(CORRECTION, f"{at} is {how}: {finding.message}"))
+    text = sent.request.body.raw
+    return replace(sent, request=with_body(sent.request, patch.apply(text, made.values()), text)) if made else sent
+
+
+def _accepted(contract: Contract, pointer: str) -> JsonValue:
+    """The value that is taken where others are refused; None where none is."""
+    known = contract.term("params.refused")
+    entries = known if isinstance(known, list) else ()
+    values = (e["not-in"] for e in entries if isinstance(e, Mapping) and e.get("at") == pointer and e.get("not-in"))
+    return next((value[0] for value in values), None)
 
 
 def _is_owed(contract: Contract, decided: Sequence[Correction]) -> bool:

@@ -199,13 +199,13 @@ class Bridge:
             raise
         ending = asyncio.ensure_future(self._work(answer.end, is_whole))  # before the next request of this client
         rest = b"" if turn.is_plain else await ending
+        changes += answer.changes
+        if not is_whole:
+            changes.append(Change(NOTE, "the upstream broke its answer off"))
         try:
             await sending.end(answer.head, rest, is_whole=is_whole or not (turn.is_stream or turn.is_plain))
         finally:
             await ending
-            changes += answer.changes
-            if not is_whole:
-                changes.append(Change(NOTE, "the upstream broke its answer off"))
 
 
 class _Sending:

@@ -7,10 +7,14 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
+from workbench.chain.closure import Closure
+from workbench.chain.conversations import Conversation
+from workbench.chain.ledger import Ledger
 from workbench.decode import REQUEST, Decoded
 from workbench.ir import JsonValue
 from workbench.rules._body import base, is_there, values
 from workbench.rules._case import Case, Rule
+from workbench.rules._contract import Contract
 from workbench.rules._contract_file import matches
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._reasoning import is_off
@@ -45,6 +49,14 @@ def check(case: Case) -> Iterator[Finding]:
     yield from _ignored(case, "params.ignored")
     if not is_off(case):
         yield from _ignored(case, "params.ignored-while-thinking")
+
+
+def refusals(decoded: Decoded, contract: Contract) -> Iterator[Finding]:
+    """Parameters of a request that are known to be refused, whatever was recorded before it."""
+    case = Case(decoded, contract, Closure(), Ledger(), Conversation(-1))
+    for finding in check(case) if decoded.request else ():
+        if finding.rule == UNSUPPORTED.slug and finding.severity is Severity.ERROR and finding.pointer:
+            yield finding
 
 
 def _entries(case: Case, term: str) -> list[JsonValue]:

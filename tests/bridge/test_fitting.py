@@ -1,4 +1,4 @@
-"""Tools with free text, for an upstream that knows functions alone: whole, in a stream, and in what follows."""
+"""Requests of the Responses API for upstreams that know less: tools with free text, and parameters."""
 
 from __future__ import annotations
 
@@ -67,3 +67,17 @@ def test_openai_itself_gets_them_as_they_are():
     one = bench("openai", "openai-chat", model="gpt-4.1")
     one.ask("/v1/responses", body())
     assert one.sent["tools"] == [{"type": "custom", "custom": {"name": "exec"}}] and "correction" not in one.lines
+
+
+@pytest.mark.parametrize(
+    ("spoken", "model", "gone", "instead"),
+    [
+        ("openai-chat", "gpt-6.1-sol", "reasoning_effort", "none"),
+        ("anthropic-messages", "claude-sonnet-4-5", "thinking", None),
+    ],
+)
+def test_what_the_upstream_is_known_to_refuse_does_not_go_there(spoken, model, gone, instead):
+    one = bench("openai" if spoken == "openai-chat" else "anthropic", spoken, model=model)
+    status, said = one.ask("/v1/responses", body() | {"reasoning": {"effort": "low"}})
+    assert status == 200 and one.sent.get(gone) == instead, said
+    assert f"correction: /{gone} is " in one.lines
