@@ -244,6 +244,26 @@ async def answering(stage: Held, text: bytes) -> tuple[Peer, Peer]:
     return client, server
 
 
+async def test_a_simulator_answers_a_stream_of_which_the_head_alone_has_left() -> None:
+    says = [{**told(b"data: 1\n\n"), "status": 400}, told(b"data: 1\n\n")]
+
+    def verdict(verb: str, words: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+        return says.pop(0) if verb == "answer" else pausing("response")(verb, words)
+
+    async with held("arguments", verdict=verdict) as stage:
+        client, _ = await answering(stage, STREAM + chunk(CALL) + chunk(END) + b"0\r\n\r\n")
+        pause = await stage.paused()
+        assert pause["sent"] == 0 and pause["deeds"] == ["continue", "edit", "answer", "drop"]
+        with pytest.raises(UsageError, match="the head of the upstream's answer has left, and sim:gemini answers 400"):
+            await stage.gate.answer(pause["id"], "sim:gemini")
+        await stage.gate.answer(pause["id"], "sim:gemini")
+        await client.until(b"\r\n\r\n")
+        await client.expects(chunk(b"data: 1\n\n") + b"0\r\n\r\n")
+        state, why = await stage.tap.end(1)
+        assert state is State.COMPLETE and why.endswith("answered by sim:gemini")
+        assert stage.tap.body(1, "says") == b"data: 1\n\n" and stage.tap.body(2, "says") == CALL + END
+
+
 @pytest.mark.parametrize("size", [1, 7, 64, 10_000])
 async def test_a_stream_is_held_from_its_first_call_on(size: int) -> None:
     async with held("arguments", verdict=pausing("response")) as stage:

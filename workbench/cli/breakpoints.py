@@ -19,7 +19,7 @@ rest waits until it is whole; an answer that makes no call is never held. Contin
 Edited, the other body passes, and the recording holds both: the client's exchange, and a child with what went to the
 upstream or came from it. Answered, a strict simulator that remembers the session answers in place of the upstream,
 streaming if the request asks for it. Dropped, the client's connection is broken off. Of an answer whose beginning has
-left, an edited one has to begin with the same bytes.
+left, an edited one has to begin with the same bytes, and no simulator can take its place.
 
 N is the number of a pause, or the id of its exchange: where several recorders write FILE, each counts by itself. --arm,
 --disarm and --wait are for all of them.

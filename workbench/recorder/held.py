@@ -276,7 +276,9 @@ class Held:
         answer = self._answer
         if answer is None or answer.is_untouched:
             return (CONTINUE, EDIT, ANSWER, DROP)
-        return (CONTINUE, DROP) if answer.body.encoding else (CONTINUE, EDIT, DROP)
+        if answer.body.encoding:
+            return (CONTINUE, DROP)
+        return (CONTINUE, EDIT, ANSWER, DROP) if answer.has_begun_alone else (CONTINUE, EDIT, DROP)
 
     def held(self) -> tuple[bytes, int]:
         """The body that is held, without content coding, and how much of it has left already."""
@@ -310,9 +312,8 @@ class Held:
     def answer(self, told: Mapping[str, JsonValue], who: str) -> None:
         """Answer the client with what a simulator said. Raises UsageError where the upstream's answer has begun."""
         if self._answer and not self._answer.is_untouched:
-            raise UsageError(
-                "part of the upstream's answer has left", hint="continue it, edit what follows, or drop it"
-            )
+            self._go_on_with(self._answer, told, who)
+            return
         self._pausing.end(f"answered by {who}")
         if self._answer:
             self._keep_apart(self._answer, INSTEAD)
@@ -328,6 +329,19 @@ class Held:
         else:
             self._end(State.COMPLETE, "")
             self._client.over(keeps=made.keeps)
+
+    def _go_on_with(self, answer: HeldAnswer, told: Mapping[str, JsonValue], who: str) -> None:
+        """The simulator's body behind the upstream's head."""
+        made = MadeUp(told, who, version=self._request.version, keeps=True)
+        kinds = [(head.headers.get("content-type") or "").partition(";")[0] for head in (made.head, answer.head)]
+        if not answer.has_begun_alone or made.head.status != answer.head.status or kinds[0] != kinds[1] or made.is_cut:
+            what = f"the head of the upstream's answer has left, and {who} answers {made.head.status} {kinds[0]}"
+            raise UsageError(what, hint="continue it, edit what follows, or drop it")
+        answer.edit(b"".join(made.pieces))
+        self._pausing.end(f"answered by {who}")
+        self._keep_apart(answer, INSTEAD)
+        answer.finish()
+        self._finish()
 
     def drop(self) -> None:
         """Break the client's connection off; of an answer that was held all that came is recorded."""

@@ -71,9 +71,9 @@ class HeldAnswer:
         return not self._is_head_sent
 
     @property
-    def left(self) -> int:
-        """Bytes of the body that have left."""
-        return self._left
+    def has_begun_alone(self) -> bool:
+        """Its head alone has left, and does not say how long the body is."""
+        return self._is_head_sent and not self._left and self._is_chunked
 
     @property
     def raw(self) -> bytes:
