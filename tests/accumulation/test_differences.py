@@ -85,8 +85,10 @@ def test_reasoning_that_is_dropped_is_named() -> None:
     assert (node.event, node.words) == (2, "has the last 6 of 8 characters of reasoning_content alone")
 
 
-def test_reasoning_inside_the_text_is_text_for_all() -> None:
-    (group,) = chat(ROLE, {"content": "<think>hm"}, {"content": "</think>hello"})
+@pytest.mark.parametrize("pieces", [("<think>hm", "</think>hello"), ("<think>", "hm", "</think>", "hello")])
+def test_reasoning_inside_the_text_is_text_for_all(pieces: tuple[str, ...]) -> None:
+    """Also where its tags come by themselves, as a tokenizer has them."""
+    (group,) = chat(ROLE, *({"content": piece} for piece in pieces))
     assert group.agrees
 
 

@@ -17,11 +17,15 @@ def ours(response: ModelResponse, chunks: Sequence[Chunk]) -> Built:
     clients hold it alike.
     """
     values = {chunk.event: chunk.value for chunk in chunks}
-    messages = (_parts(message.parts, values, is_chat="chat" in response.protocol) for message in response.messages)
+    is_alone = len(response.messages) == 1
+    messages = (
+        _parts(message.parts, values, is_chat="chat" in response.protocol, is_alone=is_alone)
+        for message in response.messages
+    )
     return Built(tuple(tuple(p for p in parts if not p.is_empty) for parts in messages))
 
 
-def _parts(parts: Sequence[Part], values: Mapping[int, JsonValue], *, is_chat: bool) -> list[Grown]:
+def _parts(parts: Sequence[Part], values: Mapping[int, JsonValue], *, is_chat: bool, is_alone: bool) -> list[Grown]:
     made: list[Grown] = []
     sliced: dict[Segment, None] = {}
     for part in parts:
@@ -33,10 +37,17 @@ def _parts(parts: Sequence[Part], values: Mapping[int, JsonValue], *, is_chat: b
                 made.append(found)
     if sliced:
         text = Grown(TEXT)
-        text.strings["text"] = _pieces(sorted(sliced), values)
+        segments = _with_tags(sliced, values) if is_alone else sorted(sliced)
+        text.strings["text"] = _pieces(segments, values)
         made.append(text)
     order = (REASONING, TEXT, CALL)
     return sorted(made, key=lambda p: order.index(p.kind)) if is_chat else made
+
+
+def _with_tags(sliced: Mapping[Segment, None], values: Mapping[int, JsonValue]) -> list[Segment]:
+    """Every piece of a text, also those that hold nothing but a tag, of which no part is made."""
+    pointers = {segment.pointer for segment in sliced}
+    return [Segment(event, pointer) for event in sorted(values) for pointer in sorted(pointers)]
 
 
 def _part(part: Part, values: Mapping[int, JsonValue]) -> Grown | None:
