@@ -310,12 +310,17 @@ def _weighed(damage: Damage, case: Case) -> Found:
     severity = _SEVERITIES.get(damage.kind, WARNING)
     if damage.is_same_meaning and severity is ERROR and damage.kind is not Kind.BUFFERED:
         severity = WARNING
+    if damage.kind is Kind.VALUE_CHANGED and damage.at.rpartition("/")[2] in _STAMPS:
+        severity = WARNING
     if damage.kind is Kind.HEADER_ADDED and damage.is_same_meaning:
         severity = INFO
     if damage.kind is Kind.HEADER_DROPPED and damage.was.lower() in _VITAL:
         severity = ERROR
     return Found(damage.kind, damage.side, damage.was, damage.at, damage.words, severity, theme, damage.places)
 
+
+_STAMPS = frozenset({"created", "created_at", "createTime"})
+"""Members that say when: nobody acts on them."""
 
 _VITAL = frozenset({"/headers/anthropic-beta", "/headers/anthropic-version", "/headers/retry-after"})
 

@@ -147,7 +147,7 @@ def _cut(speech: Speech, pieces: Sequence[str | bytes]) -> Answer:
 
 def _buffering(speech: Speech) -> Iterator[Case]:
     theme, rule = Theme.BUFFERING, "gateway.buffered"
-    why = "nothing is shown until the end, and a client that waits for the first words gives up"
+    why = "words are shown late, or only at the end, and a client that waits for the first ones gives up"
     yield _stream(
         speech,
         "first-event",
