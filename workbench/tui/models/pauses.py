@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.ir import JsonValue
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.words import REQUEST, count
 from workbench.tui.safetext import clip
+
+if TYPE_CHECKING:
+    from workbench.ir import JsonValue
 
 SIGN = "‖"
 """Stands before what is held, in every list."""
