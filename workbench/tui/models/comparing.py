@@ -142,9 +142,8 @@ def _first_in_meaning(turns: Sequence[Turn], parted: Turn, *, alone: bool) -> li
     found = min(noticed, key=lambda each: (each[1].at or each[1].was).startswith("/headers/"), default=None)
     if found is None:
         return []
-    turn, damage = found
-    said = Span(f" ≠ first in meaning: {damage.kind}", "warning")
-    return [line(said, Span(_where(turn, damage, alone=alone), "muted"))]
+    said = Span(f" ≠ first in meaning: {found[1].kind}", "warning")
+    return [line(said, Span(_where(*found, alone=alone), "muted"))]
 
 
 def _where(turn: Turn, damage: Damage, *, alone: bool) -> str:
@@ -160,9 +159,8 @@ def _first(turn: Turn, pairing: Pairing, *, alone: bool) -> Line:
     style = "info" if turn.is_same_meaning else "warning"
     sign = "=" if turn.is_same_meaning else "≠"
     meant = " · the meaning is the same" if turn.is_same_meaning else ""
-    return line(
-        Span(f"{sign} first divergence: {first.kind}{meant}", style), Span(_where(turn, first, alone=alone), "muted")
-    )
+    said = Span(f"{sign} first divergence: {first.kind}{meant}", style)
+    return line(said, Span(_where(turn, first, alone=alone), "muted"))
 
 
 def turn_line(turn: Turn, pairing: Pairing) -> Line:

@@ -101,16 +101,16 @@ class BreakpointsScreen(Screen["int | None"]):
 
     def refresh_pauses(self) -> None:
         """Something is held, or no longer; or other breakpoints are armed. The cursor goes to what is held first."""
-        was_empty = not any(row.held for row in self.points.rows)
-        held = [(each, self.session.number_of(each.exchange)) for each in self.pausing.held]
-        armed = self.pausing.armed
+        is_first = not any(row.held for row in self.points.rows)
+        held, armed = self.pausing.held, self.pausing.armed
+        numbered = [(each, self.session.number_of(each.exchange)) for each in held]
         own = [(name, "what passes this filter") for name in armed if name not in KINDS]
         kinds = [*((name, kind.says) for name, kind in KINDS.items()), *own]
-        self.points.show(points(held, kinds, armed, pausing.now()))
-        if was_empty and held:
-            self.points.find(pauses.first_to_decide([each for each, _ in held]))
+        self.points.show(points(numbered, kinds, armed, pausing.now()))
+        if is_first and held:
+            self.points.find(pauses.first_to_decide(held))
         self._show_point()
-        if self._writing and self._writing[1] not in self.pausing.held:
+        if self._writing and self._writing[1] not in held:
             self._end_writing()
 
     def _tick(self) -> None:
@@ -128,8 +128,9 @@ class BreakpointsScreen(Screen["int | None"]):
             Span(told, "warning strong" if held else "muted"),
         )
         promise = Span(f" {state.mode()} · {state.key()} · {TOOLS}", "ok")
-        second = line(promise, Span(f" · {armed or 'nothing is armed'}", "muted"))
-        self.query_one("#headline", Bar).show([first, second])
+        self.query_one("#headline", Bar).show(
+            [first, line(promise, Span(f" · {armed or 'nothing is armed'}", "muted"))]
+        )
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show_point)
@@ -160,8 +161,8 @@ class BreakpointsScreen(Screen["int | None"]):
             sides = " and ".join(f"the {side}" for side in ("request", "response") if side in KINDS[kind].sides)
             rules = dict.fromkeys(rule for wanted in KINDS[kind].rules.values() for rule in wanted)
             named = ", ".join(f"{rule}*" if rule.endswith(".") else rule for rule in rules)
-            but = f" but {', '.join(KINDS[kind].but)}" if KINDS[kind].but else ""
-            said = (f"{KINDS[kind].says}.", f"Asked of {sides}, before it is passed on.", f"Rules: {named}{but}")
+            named = " but ".join(filter(None, (named, ", ".join(KINDS[kind].but))))
+            said = (f"{KINDS[kind].says}.", f"Asked of {sides}, before it is passed on.", f"Rules: {named}")
         elif kind == FILTER:
             said = ("A filter, as & in the session: tool:bash, status:4xx, text~word, rule:closure, and not.",)
         return [piece for words in said for piece in wrap(words, self.why.text_width, "muted")]
