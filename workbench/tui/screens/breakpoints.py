@@ -104,8 +104,8 @@ class BreakpointsScreen(Screen["int | None"]):
         is_first = not any(row.held for row in self.points.rows)
         held, armed = self.pausing.held, self.pausing.armed
         numbered = [(each, self.session.number_of(each.exchange)) for each in held]
-        own = [(name, "what passes this filter") for name in armed if name not in KINDS]
-        kinds = [*((name, kind.says) for name, kind in KINDS.items()), *own]
+        own = "what passes this filter"
+        kinds = [(n, KINDS[n].says if n in KINDS else own) for n in dict.fromkeys((*KINDS, *armed))]
         self.points.show(points(numbered, kinds, armed, pausing.now()))
         if is_first and held:
             self.points.find(pauses.first_to_decide(held))
@@ -128,9 +128,8 @@ class BreakpointsScreen(Screen["int | None"]):
             Span(told, "warning strong" if held else "muted"),
         )
         promise = Span(f" {state.mode()} · {state.key()} · {TOOLS}", "ok")
-        self.query_one("#headline", Bar).show(
-            [first, line(promise, Span(f" · {armed or 'nothing is armed'}", "muted"))]
-        )
+        said = Span(f" · {armed or 'nothing is armed'}", "muted")
+        self.query_one("#headline", Bar).show([first, line(promise, said)])
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show_point)
@@ -159,9 +158,10 @@ class BreakpointsScreen(Screen["int | None"]):
         said: tuple[str, ...] = (kind, "What passes this filter is held.") if kind else ()
         if kind in KINDS:
             sides = " and ".join(f"the {side}" for side in ("request", "response") if side in KINDS[kind].sides)
-            rules = dict.fromkeys(rule for wanted in KINDS[kind].rules.values() for rule in wanted)
-            named = ", ".join(f"{rule}*" if rule.endswith(".") else rule for rule in rules)
-            named = " but ".join(filter(None, (named, ", ".join(KINDS[kind].but))))
+            rules = dict.fromkeys(
+                f"{r}*" if r.endswith(".") else r for some in KINDS[kind].rules.values() for r in some
+            )
+            named = " but ".join(filter(None, (", ".join(rules), ", ".join(KINDS[kind].but))))
             said = (f"{KINDS[kind].says}.", f"Asked of {sides}, before it is passed on.", f"Rules: {named}")
         elif kind == FILTER:
             said = ("A filter, as & in the session: tool:bash, status:4xx, text~word, rule:closure, and not.",)
