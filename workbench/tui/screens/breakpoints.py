@@ -104,8 +104,9 @@ class BreakpointsScreen(Screen["int | None"]):
         is_first = not any(row.held for row in self.points.rows)
         held, armed = self.pausing.held, self.pausing.armed
         numbered = [(each, self.session.number_of(each.exchange)) for each in held]
-        own = "what passes this filter"
-        kinds = [(n, KINDS[n].says if n in KINDS else own) for n in dict.fromkeys((*KINDS, *armed))]
+        kinds = [
+            (n, KINDS[n].says if n in KINDS else "what passes this filter") for n in dict.fromkeys((*KINDS, *armed))
+        ]
         self.points.show(points(numbered, kinds, armed, pausing.now()))
         if is_first and held:
             self.points.find(pauses.first_to_decide(held))
@@ -158,10 +159,9 @@ class BreakpointsScreen(Screen["int | None"]):
         said: tuple[str, ...] = (kind, "What passes this filter is held.") if kind else ()
         if kind in KINDS:
             sides = " and ".join(f"the {side}" for side in ("request", "response") if side in KINDS[kind].sides)
-            rules = dict.fromkeys(
-                f"{r}*" if r.endswith(".") else r for some in KINDS[kind].rules.values() for r in some
-            )
-            named = " but ".join(filter(None, (", ".join(rules), ", ".join(KINDS[kind].but))))
+            rules = dict.fromkeys(r for some in KINDS[kind].rules.values() for r in some)
+            named = ", ".join(f"{r}*" if r.endswith(".") else r for r in rules)
+            named = " but ".join(filter(None, (named, ", ".join(KINDS[kind].but))))
             said = (f"{KINDS[kind].says}.", f"Asked of {sides}, before it is passed on.", f"Rules: {named}")
         elif kind == FILTER:
             said = ("A filter, as & in the session: tool:bash, status:4xx, text~word, rule:closure, and not.",)
