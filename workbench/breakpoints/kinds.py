@@ -122,7 +122,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "closure": Kind(
         "a call without its result, a result without its call, or either in the wrong place",
         {REQUEST: ("closure.",)},
-        but=(*_IDS, "closure.pending"),
+        but=("closure.duplicate-id", "closure.id-format", "closure.pending"),
     ),
     "reasoning": Kind(
         "reasoning that is owed and missing, or altered on its way back",
