@@ -34,7 +34,7 @@ SECOND = {**FIRST, "messages": [user("go"), SAID, user("on", **MARK)]}
 
 
 def exchange(number, body, usage=None, status=200, protocol="anthropic"):
-    url = {"anthropic": "/v1/messages", "openai": "/v1/chat/completions"}[protocol]
+    url = {"anthropic": "/v1/messages", "openai": "/v1/chat/completions", "responses": "/v1/responses"}[protocol]
     counts = {"input_tokens": 9, "output_tokens": 9, **(usage or {})}
     answer = {"type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": "ok"}],
               "stop_reason": "end_turn", "usage": counts}  # fmt: skip
@@ -178,3 +178,11 @@ def test_tools_that_outweigh_the_prompt():
     assert not cost(exchange(1, FIRST), rule="cost.tool-overhead")
     (more,) = cost(exchange(1, {**body, "tools": [tool(f"t_{n}", LONG) for n in range(10)]}), rule="cost.tool-overhead")
     assert more.severity == "warning"
+
+
+def test_tools_inside_a_tool_are_not_counted_twice():
+    functions = [{"type": "function", **tool(f"tool_{n}", LONG), "parameters": {}} for n in range(10)]
+    tools = [{"type": "namespace", "name": "functions", "tools": functions}]
+    body = {"model": "gpt-5.5", "input": [{"role": "user", "content": "hi"}], "tools": tools}
+    (finding,) = cost(exchange(1, body, protocol="responses"), rule="cost.tool-overhead")
+    assert 90 < int(finding.message.partition("%")[0].rpartition(" ")[2]) <= 100

@@ -14,7 +14,7 @@ from workbench.conversion.normal import normal_response
 from workbench.decode import Decoded
 from workbench.ir import Message, ModelRequest, Text, ToolDef, ToolResultIR
 from workbench.rules import Verdict, contracts
-from workbench.targets.simulator import Dials, ScriptedModel, Simulator
+from workbench.targets.simulator import Dials, ScriptedModel, Simulator, read_script
 from workbench.targets.simulator import _memory as memory
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.jsontext import dumps
@@ -52,6 +52,20 @@ def test_every_protocol_goes_round_the_tool_loop(protocol, is_stream):
     assert not calls
     text = "".join(part.text for part in said.parts if isinstance(part, Text))
     assert "seen 0" in text and "seen 1" in text
+
+
+def test_gemini_signs_the_call_and_not_the_words_before_it():
+    answer = {"text": "I read.", "calls": [{"name": "f"}]}
+    script = json.dumps({"version": 1, "turns": [{"match": {"results": False}, "answer": answer}]})
+    simulator = Simulator("gemini", model=read_script(script, "script"))
+    asked, tools = {"role": "user", "parts": [{"text": "f"}]}, [{"functionDeclarations": [{"name": "f"}]}]
+    path = "/v1beta/models/gemini-3-pro:generateContent"
+    first = simulator.send("POST", path, (JSON,), dumps({"contents": [asked], "tools": tools}))
+    said = json.loads(first.body())["candidates"][0]["content"]
+    assert ["thoughtSignature" in part for part in said["parts"]] == [False, True]
+    result = {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"output": "done"}}}]}
+    reply = simulator.send("POST", path, (JSON,), dumps({"contents": [asked, said, result], "tools": tools}))
+    assert (reply.status, reply.served.verdict) == (200, Verdict.ACCEPTS), reply.served.line()
 
 
 def test_a_custom_call_goes_round_openai_s_loop_in_codex_s_words():

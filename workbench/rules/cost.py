@@ -117,7 +117,8 @@ def _tools(case: Case) -> Iterator[Finding]:
     request, old = case.request, _before(case)
     if request is None or not request.tools or (old and old.request and old.request.tools == request.tools):
         return
-    size = sum(_size(case.decoded, tool.pointer) for tool in request.tools)
+    outer = {tool.pointer for tool in request.tools}
+    size = sum(_size(case.decoded, at) for at in outer if not any(at.startswith(f"{other}/") for other in outer))
     tokens = size // limits.BYTES_PER_TOKEN
     share = size / max(len(case.decoded.request_text), 1)
     if tokens < limits.HEAVY_TOOL_TOKENS or share < limits.HEAVY_TOOL_SHARE:

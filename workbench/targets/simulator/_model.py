@@ -183,7 +183,9 @@ class _Writer:
                 text = f"{text}\n{written}".strip()
             calls = []
         text, is_cut = self.cut(text)
-        parts = (*self.reasoning(thought, text, calls), *self.text(text), *calls)
+        thoughts = tuple(self.reasoning(thought, text, calls))
+        proofs = tuple(part for part in thoughts if _is_on_a_call(part))
+        parts = (*(part for part in thoughts if part not in proofs), *self.text(text), *proofs, *calls)
         stop = "tool_calls" if calls else "length" if is_cut else "stop"
         shape = ANSWERS.get(self.adapter.name, "")
         return ModelResponse(
@@ -410,6 +412,11 @@ class _Writer:
             **({"reasoning": thoughts} if "reasoning" in held.usage_fields and thoughts else {}),
         }
         return Usage(input_tokens(self.request), output, **known)
+
+
+def _is_on_a_call(part: Reasoning) -> bool:
+    """A signature without thoughts: it stands on the call that follows it."""
+    return part.carrier is Carrier.THOUGHT_SIGNATURE and part.text is None
 
 
 def _absolute(given: JsonValue) -> JsonValue:
