@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,10 +12,21 @@ from hypothesis import HealthCheck, settings
 # A busy machine is no failure: no property has a time limit of its own.
 # A run says the same each time; `pytest --hypothesis-profile=explore` draws new examples.
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("patient", settings.get_profile("explore"), derandomize=True, max_examples=40)
+settings.register_profile("patient", settings.get_profile("explore"), derandomize=True, max_examples=30)
 settings.load_profile("patient")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+def pytest_configure() -> None:
+    """Collect the tests without looking for garbage: there is none, and there are very many objects."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays: nobody has to look at it again."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
