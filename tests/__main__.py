@@ -16,8 +16,8 @@ STEPS = {
     "collection": ["pytest", "--collect-only", "-qq"],
     "tests": ["pytest", "-n", "5", "--dist", "worksteal"],
 }
-"""The collection compiles every test once: the workers, which start together, would each do all of it. They are more than
-the cores, since each waits half its time for processes and screens, and who is done takes from who is not."""
+"""The collection compiles every test once: the workers, which start together, would each do all of it. They are more
+than the cores, since each waits half its time for processes and screens, and who is done takes from who is not."""
 
 
 def main() -> int:
