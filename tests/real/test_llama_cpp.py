@@ -143,12 +143,10 @@ async def asked(url: str) -> list[Exchange]:
     first, *others = PATHS
     target = Target("llama", first, url, "llama.cpp", others=tuple((name, url) for name in others))
     made = []
-    async with Sender(retries=0) as sender:
-        for protocol, body, _ in DEVIATIONS.values():
-            request = HttpRequest(
-                "POST", PATHS[protocol], body=Body(json.dumps({"model": "sim-model", **body}).encode())
-            )
-            outgoing = prepare(Decoded(0, Exchange("x", request), protocol), target, protocol=protocol)
+    for protocol, body, _ in DEVIATIONS.values():
+        request = HttpRequest("POST", PATHS[protocol], body=Body(json.dumps({"model": "sim-model", **body}).encode()))
+        outgoing = prepare(Decoded(0, Exchange("x", request), protocol), target, protocol=protocol)
+        async with Sender(retries=0) as sender:  # a connection each: the server ends idle ones when it likes
             made.append(await sender.send(outgoing))
     return made
 
