@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 # A busy machine is no failure: no property has a time limit of its own.
 # A run says the same each time; `pytest --hypothesis-profile=explore` draws new examples.
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("patient", settings.get_profile("explore"), derandomize=True, max_examples=30)
+settings.register_profile("patient", settings.get_profile("explore"), derandomize=True, max_examples=40)
 settings.load_profile("patient")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

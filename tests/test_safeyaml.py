@@ -94,13 +94,13 @@ def test_reads_without_the_c_parser(monkeypatch):
 
 
 @given(json_values)
-@settings(max_examples=60)
+@settings(max_examples=100)
 def test_what_pyyaml_writes_comes_back(value):
     assert load(yaml.safe_dump(value), name="t") == value
 
 
 @given(st.text() | st.binary())
-@settings(max_examples=60)
+@settings(max_examples=100)
 def test_any_text_is_read_or_refused(text):
     try:
         load(text, name="t")

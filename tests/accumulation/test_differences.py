@@ -126,7 +126,7 @@ def test_an_answer_of_very_many_calls_is_not_compared(monkeypatch: pytest.Monkey
     assert chat(ROLE, call(0, "call_1", "f", "{}"), call(1, "call_2", "g", "{}")) == ()
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(st.lists(BLOCK_EVENTS, max_size=12), st.lists(CHAT_DELTAS, max_size=8))
 def test_whatever_comes_every_client_is_in_one_group(events: list[Any], deltas: list[Any]) -> None:
     for groups, protocol in ((blocks(*events), "anthropic-messages"), (chat(*deltas), "openai-chat")):

@@ -183,7 +183,7 @@ CHAT_DELTAS = st.one_of(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=150)
 @given(st.lists(CHAT_DELTAS, max_size=7), st.booleans(), st.booleans())
 def test_openai(deltas: list[Json], finish: bool, done: bool) -> None:
     body = chat_stream(deltas, finish=finish, done=done)

@@ -157,7 +157,7 @@ def test_shuffled_and_wrong_events_never_raise(events: list[Json], chance: rando
     laws.check_places(data, RESPONSE, NAME)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=60) | bodies.JSON.map(bodies.dump))
 def test_random_bytes_never_crash(data: bytes) -> None:
     for decode in (

@@ -570,7 +570,7 @@ def test_recordings_read_as_the_sdk_reads_them(recordings: Path) -> None:
 
 
 @given(bodies.STREAM, st.lists(st.integers(0, 2_000), max_size=8))
-@settings(max_examples=60)
+@settings(max_examples=100)
 def test_any_chunking_gives_the_same(body: bytes, cuts: list[int]) -> None:
     whole, cut = feed(body), feed(body, cuts)
     assert cut == whole
@@ -588,7 +588,7 @@ def test_byte_by_byte(path: Path) -> None:
 
 
 @given(bodies.STREAM)
-@settings(max_examples=60)
+@settings(max_examples=100)
 def test_generated_streams_obey_the_laws(body: bytes) -> None:
     if not body:
         return

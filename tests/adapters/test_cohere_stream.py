@@ -207,13 +207,13 @@ def test_a_copy_goes_on_by_itself() -> None:
 
 
 @given(bodies.STREAM, st.lists(st.integers(0, 1_000), max_size=8))
-@settings(max_examples=50)
+@settings(max_examples=80)
 def test_any_chunking_gives_the_same(body: bytes, cuts: list[int]) -> None:
     assert feed(body, cuts) == feed(body)
 
 
 @given(bodies.STREAM)
-@settings(max_examples=50)
+@settings(max_examples=80)
 def test_generated_streams_obey_the_laws(body: bytes) -> None:
     if body:
         subject = laws.check_places(body, RESPONSE, NAME)

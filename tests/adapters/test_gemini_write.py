@@ -124,7 +124,7 @@ def common(request: ModelRequest) -> dict[str, Any]:
     return {param.name: param.value for param in adapter.params(request)}
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(REQUESTS)
 def test_requests_are_read_back_as_they_were_meant(request: ModelRequest) -> None:
     body = dumps(adapter.write_request(normal(request)))
@@ -167,7 +167,7 @@ def check(said: ModelResponse, response: ModelResponse) -> None:
     assert counts[0] == counts[1]
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(ANSWERS)
 def test_answers_and_streams_are_read_back_as_they_were_meant(response: ModelResponse) -> None:
     check(adapter.decode_response(dumps(adapter.write_response(given_to(response)))), response)

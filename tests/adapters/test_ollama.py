@@ -465,13 +465,13 @@ def test_recordings(recordings: Path) -> None:
 
 
 @given(bodies.REQUEST.map(dump))
-@settings(max_examples=50)
+@settings(max_examples=80)
 def test_generated_requests_obey_the_laws(body: bytes) -> None:
     laws.check(body, REQUEST, NAME)
 
 
 @given(bodies.RESPONSE.map(dump))
-@settings(max_examples=50)
+@settings(max_examples=80)
 def test_generated_answers_obey_the_laws(body: bytes) -> None:
     laws.check(body, RESPONSE, NAME)
 

@@ -198,7 +198,7 @@ def test_a_copy_goes_on_by_itself() -> None:
 
 
 @given(bodies.STREAM)
-@settings(max_examples=50)
+@settings(max_examples=80)
 def test_generated_streams_obey_the_laws(body: bytes) -> None:
     if read_stream(body).framing is Framing.NDJSON:
         laws.check(body, RESPONSE, NAME)

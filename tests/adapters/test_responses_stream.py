@@ -235,7 +235,7 @@ def test_every_chunking_gives_the_same(path: Path) -> None:
 
 
 @given(bodies.EVENTS)
-@settings(max_examples=60)
+@settings(max_examples=100)
 def test_nothing_crashes(events: list[Json]) -> None:
     decoder = adapter.stream_decoder()
     for event in read_events(b"".join(b"data: %s\n\n" % json.dumps(e).encode() for e in events)):

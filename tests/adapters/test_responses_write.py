@@ -199,7 +199,7 @@ PARTS = st.lists(
 
 
 @given(PARTS, TEXT)
-@settings(max_examples=60)
+@settings(max_examples=100)
 def test_generated_answers_come_back(parts: list[Part], text: str) -> None:
     response = replace(RESPONSE, messages=(Message("assistant", (*parts, *THOUGHT)),))
     again = streamed(response)

@@ -208,7 +208,7 @@ def is_json(text):
 
 
 @given(value=OBJECT, where=st.integers(0, 200), what=st.sampled_from(['"', ",", "}", "]", "{", "[", ":", "'", "\\"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_a_character_too_many_or_too_few_never_drops_a_text(value, where, what):
     text = json.dumps(value, ensure_ascii=False)
     where %= len(text)
@@ -224,7 +224,7 @@ def test_a_character_too_many_or_too_few_never_drops_a_text(value, where, what):
 
 
 @given(st.text(alphabet="{}[]\"',:ab01 \\\n`/#", max_size=40))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_text_is_survived(text):
     try:
         found, _ = repair(text)

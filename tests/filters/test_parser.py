@@ -133,7 +133,7 @@ EXPRESSIONS: st.SearchStrategy[Expression] = st.recursive(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(EXPRESSIONS)
 def test_what_is_written_is_read_again(expression: Expression) -> None:
     assert parse(unparse(expression)) == expression

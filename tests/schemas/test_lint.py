@@ -94,7 +94,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_value_is_survived(schema):
     lint(
         schema,

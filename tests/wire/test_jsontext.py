@@ -154,7 +154,7 @@ JSON_BITS += [b"NaN", b"Infinity", b"null", b"true", b" ", b"\n", b"\xc3\xa9", b
 broken = st.binary(max_size=40) | st.lists(st.sampled_from(JSON_BITS), max_size=20).map(b"".join)
 
 
-@settings(max_examples=50)
+@settings(max_examples=200)
 @given(broken)
 def test_any_bytes_are_read_as_by_the_standard_library_or_refused(text: bytes) -> None:
     try:
@@ -276,7 +276,7 @@ def test_dumps_refuses_what_is_no_json() -> None:
 # ---------------------------------------------------------------- JsonIndex
 
 
-@settings(max_examples=50)
+@settings(max_examples=150)
 @given(value=values, pick=writers, repeats=st.booleans())
 def test_the_range_of_every_pointer_reads_as_its_value(value: Any, pick: random.Random, repeats: bool) -> None:
     text = encode(blank(pick) + write(value, pick, repeats) + blank(pick))
@@ -301,7 +301,7 @@ def parent(value: Any, pointer: str) -> Any:
     return found
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(value=values, pick=writers)
 def test_every_byte_of_a_value_points_to_it_or_deeper(value: Any, pick: random.Random) -> None:
     text = encode(write(value, pick))
@@ -322,7 +322,7 @@ def opened(value: Any, pointer: str) -> bool:
     return not any(isinstance(v, Held) for v in above)
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(value=values, pick=writers, data=st.data())
 def test_cut_text_answers_what_is_whole(value: Any, pick: random.Random, data: st.DataObject) -> None:
     text = encode(write(value, pick))
@@ -339,7 +339,7 @@ def test_cut_text_answers_what_is_whole(value: Any, pick: random.Random, data: s
         part.pointer_at(at)
 
 
-@settings(max_examples=50)
+@settings(max_examples=150)
 @given(broken, st.sampled_from(["", "/", "/0", "/a", "//", "/0/0", "a", "/~2", "/-", "/01"]))
 def test_no_bytes_break_an_index(text: bytes, pointer: str) -> None:
     index = JsonIndex(text)
@@ -499,7 +499,7 @@ def test_megabytes_on_one_line() -> None:
 # ---------------------------------------------------------------- replace
 
 
-@settings(max_examples=50)
+@settings(max_examples=150)
 @given(value=values, pick=writers, repeats=st.booleans(), new=values, data=st.data())
 def test_replace_changes_only_the_range(
     value: Any, pick: random.Random, repeats: bool, new: Any, data: st.DataObject

@@ -105,7 +105,7 @@ def _pointers(value: Any, at: str = "") -> list[str]:
     return found
 
 
-@settings(max_examples=50)
+@settings(max_examples=80)
 @given(value=trees, style=styles, new=trees, data=st.data())
 def test_a_change_and_its_undoing_give_the_text_back(value: Any, style: dict[str, Any], new: Any, data: Any) -> None:
     """What was inserted can be removed, and the document is as the same writer writes it in between."""
@@ -135,7 +135,7 @@ def _written(value: Any, style: dict[str, Any], text: bytes) -> bytes:
     )
 
 
-@settings(max_examples=50)
+@settings(max_examples=80)
 @given(value=trees, style=styles, data=st.data())
 def test_removing_leaves_the_other_bytes(value: Any, style: dict[str, Any], data: Any) -> None:
     text = json.dumps([value, {"k": value}], **style).encode()

@@ -78,7 +78,7 @@ def test_without_a_clock_a_date_is_no_wait() -> None:
     assert ratelimits.wait("2025-08-21T11:42:10Z", None) is None
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.text(max_size=40) | st.sampled_from(["x-ratelimit-limit-", "ratelimit-reset"]), st.text()))
 )
