@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from workbench.errors import UsageError
+from workbench.wire.session.alive import exists
 
 LONGEST = 103
 """Bytes of a socket's path, without its final NUL (``sun_path`` of macOS)."""
@@ -60,7 +61,7 @@ def clean(session: Path) -> None:
     """Remove what recorders of this session that are no more have left."""
     for path in sockets_of(session):
         pid = path.stem.rpartition("-")[2]
-        if pid.isdecimal() and not _exists(int(pid)):
+        if pid.isdecimal() and not exists(int(pid)):
             path.unlink(missing_ok=True)
 
 
@@ -90,13 +91,3 @@ def _made_at(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True  # somebody else's
-    return True

@@ -11,56 +11,19 @@ not known are tolerated and kept. What a stream does otherwise is an anomaly.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from workbench.adapters import Growing
 from workbench.adapters._error_body import read_error, read_error_text, verbatim
 from workbench.adapters._growing import Came
 from workbench.adapters._items.response import describe, error_of, text_of
 from workbench.adapters._items.streamed import Entry, Said, StreamedItem, order
+from workbench.adapters._items.texts import PARTS, TEXTS, InPieces
 from workbench.adapters._pieces import Pieces
 from workbench.adapters._reading import kind_of
 from workbench.errors import WireError
 from workbench.ir import Anomaly, ApiError, JsonValue, Message, ModelResponse
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
-
-
-class _Text(NamedTuple):
-    """A string that arrives in pieces: ``….delta`` events, then one ``….done``.
-
-    Attributes:
-        kind: type of item it belongs to.
-        at: where it stands in the item; ``*`` is the index of an entry.
-        whole: key of the ``done`` event that holds it.
-        position: key that holds the index of the entry.
-        entry: type of the entry.
-    """
-
-    kind: str
-    at: str
-    whole: str
-    position: str = ""
-    entry: str = ""
-
-
-_TEXTS: Mapping[str, _Text] = {
-    "response.output_text": _Text("message", "/content/*/text", "text", "content_index", "output_text"),
-    "response.refusal": _Text("message", "/content/*/refusal", "refusal", "content_index", "refusal"),
-    "response.function_call_arguments": _Text("function_call", "/arguments", "arguments"),
-    "response.custom_tool_call_input": _Text("custom_tool_call", "/input", "input"),
-    "response.mcp_call_arguments": _Text("mcp_call", "/arguments", "arguments"),
-    "response.code_interpreter_call_code": _Text("code_interpreter_call", "/code", "code"),
-    "response.reasoning_summary_text": _Text("reasoning", "/summary/*/text", "text", "summary_index", "summary_text"),
-    "response.reasoning_text": _Text("reasoning", "/content/*/text", "text", "content_index", "reasoning_text"),
-    "response.apply_patch_call_operation_diff": _Text("apply_patch_call", "/operation/diff", "diff"),
-    "response.shell_call_command": _Text("shell_call", "/action/commands/*", "command", "command_index"),
-}
-_PARTS: Mapping[str, tuple[str, str]] = {
-    "response.content_part": ("/content", "content_index"),
-    "response.reasoning_summary_part": ("/summary", "summary_index"),
-}
-"""Events that bring an entry of a list whole: where the list stands, and the key that holds the entry's index."""
 
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _BEGINS = frozenset({"response.created", "response.queued", "response.in_progress"})
@@ -168,12 +131,12 @@ class ItemStreamDecoder:
             self._response(value, kind, number)
         elif kind in ("response.output_item.added", "response.output_item.done"):
             self._item_event(value, number, is_done=suffix == "done")
-        elif stem in _PARTS and suffix in ("added", "done"):
-            self._part(value, *_PARTS[stem], number, is_done=suffix == "done")
+        elif stem in PARTS and suffix in ("added", "done"):
+            self._part(value, *PARTS[stem], number, is_done=suffix == "done")
         elif kind == "response.output_text.annotation.added":
             self._annotation(value, number)
-        elif stem in _TEXTS and suffix in ("delta", "done", "added"):
-            self._text(value, _TEXTS[stem], suffix, number)
+        elif stem in TEXTS and suffix in ("delta", "done", "added"):
+            self._text(value, TEXTS[stem], suffix, number)
         elif not self._is_progress(value, suffix, number) and kind != "keepalive":
             self._unknown.append(value)
 
@@ -301,7 +264,7 @@ class ItemStreamDecoder:
 
     # -- what is in them
 
-    def _text(self, value: Value, text: _Text, suffix: str, number: int) -> None:
+    def _text(self, value: Value, text: InPieces, suffix: str, number: int) -> None:
         item = self._find(value, text.kind, number)
         at, key = self._place(item, text, value, number), "delta" if suffix == "delta" else text.whole
         piece = value.get(key)
@@ -329,7 +292,7 @@ class ItemStreamDecoder:
             item.is_shown = True
             self.growing.append(Entry(item, at))
 
-    def _place(self, item: StreamedItem, text: _Text, value: Value, number: int) -> str:
+    def _place(self, item: StreamedItem, text: InPieces, value: Value, number: int) -> str:
         before, star, after = text.at.partition("/*")
         if not star:
             return before
@@ -417,4 +380,4 @@ class ItemStreamDecoder:
             yield Anomaly("stream.no-terminator", message, "", (self._last,))
 
 
-_INDEX_KEYS: Mapping[str, str] = {f"{stem}.delta": text.position for stem, text in _TEXTS.items()}
+_INDEX_KEYS: Mapping[str, str] = {f"{stem}.delta": text.position for stem, text in TEXTS.items()}

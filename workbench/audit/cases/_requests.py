@@ -25,6 +25,7 @@ def cases(speech: Speech) -> Iterator[Case]:
     yield from _spelling(speech)
     yield from _numbers(speech)
     yield from _texts(speech)
+    yield from _long_or_empty(speech)
     yield from _ids(speech)
     yield from _headers(speech)
     yield from _paths(speech)
@@ -174,6 +175,9 @@ def _texts(speech: Speech) -> Iterator[Case]:
         "the model does not read the end",
         "args.truncated",
     )
+
+
+def _long_or_empty(speech: Speech) -> Iterator[Case]:
     name = "empty-values"
     asked = speech.asked(name, speech.called, RESULT='""', ARGS="{}", MORE=',"metadata":{},"audit_null":null')
     yield Case(
@@ -184,13 +188,13 @@ def _texts(speech: Speech) -> Iterator[Case]:
     result = json.dumps("".join(f"{n:06x} \t{'x' * (n % 17)}\n" for n in range(2000)))
     asked = speech.asked(name, speech.called, RESULT=result)
     yield Case(
-        name, texts, "a long result is not cut", asked, speech.answer(), "the model does not read the end",
+        name, Theme.TEXTS, "a long result is not cut", asked, speech.answer(), "the model does not read the end",
         "args.truncated", in_meaning=True,
     )  # fmt: skip
     name = "many-turns"
     yield Case(
-        name, texts, "a call and its result stay where they are", speech.asked(name, speech.called), speech.answer(),
-        "a call without its result is refused", "closure.missing-result", in_meaning=True,
+        name, Theme.TEXTS, "a call and its result stay where they are", speech.asked(name, speech.called),
+        speech.answer(), "a call without its result is refused", "closure.missing-result", in_meaning=True,
     )  # fmt: skip
 
 

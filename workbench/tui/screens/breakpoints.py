@@ -288,7 +288,7 @@ class BreakpointsScreen(Screen["int | None"]):
                     self.pausing.decide(held, lambda remote: remote.answer(held.id, f"sim:{label}"))
 
             title = "Let the simulator answer of"
-            self.app.push_screen(ContractScreen((row and row.provider) or "openai", title), chosen)
+            self.app.push_screen(ContractScreen((row and row.provider) or "generic", title), chosen)
 
     def action_edit(self) -> None:
         if held := self._for("edit"):

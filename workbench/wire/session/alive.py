@@ -19,7 +19,7 @@ def is_alive(mark: str) -> bool:
     pid, _, started = mark.partition(" ")
     if not pid.isdecimal():
         return False
-    return _started(int(pid)) == started if started else _exists(int(pid))
+    return _started(int(pid)) == started if started else exists(int(pid))
 
 
 def _started(pid: int) -> str:
@@ -32,7 +32,8 @@ def _started(pid: int) -> str:
     return "" if state in "ZX" else fields[18]
 
 
-def _exists(pid: int) -> bool:
+def exists(pid: int) -> bool:
+    """Some process has this id, perhaps another one by now."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
