@@ -61,27 +61,27 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield page
 
 
-async def frames(served: Served, wanted: str, *keys: str) -> str:
-    """What a page is sent: keys are typed once it shows some words, and it is read until the app is left."""
+async def frames(served: Served, steps: dict[str, tuple[str, ...]]) -> str:
+    """What a page is sent until the app is left. ``steps``: words → what is typed once they are shown, in order."""
     import aiohttp
 
     seen = b""
-    is_typed = False
+    left = list(steps.items())
     async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as client:
         await client.get(served.address)
         socket = f"{served.origin}/ws?width=120&height=40"
         async with client.ws_connect(socket, headers={"Origin": served.origin}) as page, asyncio.timeout(60):
             async for message in page:
                 seen += message.data if isinstance(message.data, bytes) else message.data.encode()
-                if wanted.encode() in seen and not is_typed:
-                    is_typed = True
-                    for key in keys:
+                while left and left[0][0].encode() in seen:
+                    for key in left.pop(0)[1]:
                         await page.send_json(["stdin", key])
     return seen.decode()
 
 
 async def test_the_app_arrives_and_takes_keys(served: Served) -> None:
-    seen = await frames(served, "closure.missing-result", "\x1a", "\x03", "?", "q", "q")
+    steps = {"closure.missing-result": ("\x1a",), "cannot be suspended": ("\x03", "?", "q", "q")}
+    seen = await frames(served, steps)
     assert "run_tests" in seen
     assert "cannot be suspended" in seen
 
