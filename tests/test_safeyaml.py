@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.errors import UnreadableInput
-from workbench.limits import MAX_YAML_DEPTH, MAX_YAML_NODES
-from workbench.safeyaml import load
+from workbench.limits import MAX_YAML_DEPTH, MAX_YAML_DOCUMENTS, MAX_YAML_NODES
+from workbench.safeyaml import load, load_all
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -36,12 +36,16 @@ PLAIN = [
     ("!!str 5", "5"),
     ("!!int '5'", 5),
     ("!!binary aGk=", b"hi"),
+    ("!binary aGk=", b"hi"),
+    ("!<tag:yaml.org,2002:binary> aGk=", b"hi"),
     ("!!timestamp 2001-01-01", "2001-01-01"),
     ("!!python/object/apply:os.system [ls]", ["ls"]),
     ("!!python/tuple [1, 2]", [1, 2]),
     ("!!python/name:os.system ''", ""),
     ("!ruby/object:Gem {a: 1}", {"a": 1}),
     ("{yes: 1, 200: 2, ~: 3}", {"yes": 1, "200": 2, "~": 3}),
+    ("? !!python/object/apply:istr [Accept]\n: 1", {"Accept": 1}),
+    ("? !!python/object/new:istr\n  args: [Accept]\n: [x]\n? &k [a]\n: *k", {"Accept": ["x"], "a": "a"}),
     ("{<<: {a: b}}", {"<<": {"a": "b"}}),
     ("[&a {x: 1}, *a]", [{"x": 1}, {"x": 1}]),
     ("{&k name: *k}", {"name": "name"}),
@@ -66,7 +70,7 @@ REFUSED = [
     ("a: 1\nb: ]\n", "t:2: not YAML"),
     ("a: 1\n\x00", "t:2: not YAML: character 0"),
     ("ok\n--- 2\n", "t:2: more than one YAML document"),
-    ("a:\n  ? [1]\n  : 2", "t:2: a list or mapping as a key"),
+    ("a:\n  ? [1, 2]\n  : 2", "t:2: a list or mapping as a key"),
     ("x: !!binary '%'", "t:1: !!binary is not base64"),
     ("a: *b", "t:1: alias 'b' names nothing"),
     ("a: &a [*a]", "t:1: alias 'a' names nothing"),
@@ -84,6 +88,15 @@ def test_refuses_in_one_line(text, line):
         load(text, name="t")
     assert str(caught.value).startswith(line)
     assert "\n" not in str(caught.value)
+
+
+def test_documents_are_read_one_after_the_other():
+    assert load_all("a: &x 1\n---\n- 2\n--- three\n", name="t") == [{"a": 1}, [2], "three"]
+    assert load_all("", name="t") == []
+    with pytest.raises(UnreadableInput, match="t:2: alias 'x' names nothing"):
+        load_all("a: &x 1\n--- *x\n", name="t")
+    with pytest.raises(UnreadableInput, match=f"more than {MAX_YAML_DOCUMENTS:,} documents"):
+        load_all("--- 1\n" * (MAX_YAML_DOCUMENTS + 1), name="t")
 
 
 def test_reads_without_the_c_parser(monkeypatch):

@@ -109,6 +109,8 @@ class Reasoning:
         text: readable reasoning; None where the carrier has none (redacted, encrypted), "" where it is there but empty.
         signature: opaque proof bound to the text; None where absent.
         data: opaque state without readable text (redacted or encrypted block, one entry of reasoning_details).
+        copies: proofs (signature or data) that the stream brought for it beside the one that stands here. They differ,
+            and the provider made each of them.
     """
 
     carrier: Carrier
@@ -117,6 +119,7 @@ class Reasoning:
     data: JsonValue = None
     extra: Mapping[str, JsonValue] = NOTHING
     source: Source = field(default=Source(), compare=False, repr=False)
+    copies: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,21 @@ Decoded they take two to three times as much, and go with the inspection."""
 MAX_DECODED_BODY = 256 * 1024 * 1024
 """Bytes one compressed body may grow to. The largest request a provider takes is 32 MB; more is a bomb."""
 
+MAX_CODINGS = 3
+"""Content codings of one body that are undone, one inside another. Servers use one, a proxy may add another."""
+
+MAX_STORED_BODY = MAX_DECODED_BODY
+"""Bytes of one body in a recorded session, however small they stand there."""
+
+MAX_STORED_NUMBERS = 64 * 1024 * 1024
+"""Bytes of one list of numbers in a recorded session (chunk times, the pieces of a body): four million chunks."""
+
+MAX_STORED_FRAMES = 1024**3
+"""Bytes of all messages of one WebSocket connection in a recorded session: many may share one body."""
+
+MAX_PIECES = 100_000
+"""Pieces that a body is cut into. A longer list (token ids of an embedding) repeats nothing that is worth a row."""
+
 MAX_INPUT_FILE = 4 * 1024**3
 """Bytes of a file that an importer reads whole."""
 
@@ -23,6 +38,9 @@ MAX_YAML_NODES = 5_000_000
 
 MAX_YAML_DEPTH = 200
 """Deeper YAML is refused in one line. Real cassettes stay under 40; what is read has to be writable as JSON again."""
+
+MAX_YAML_DOCUMENTS = 100_000
+"""YAML documents in one file: a cassette that keeps one exchange in each has under 100."""
 
 MAX_SSE_LINE = 64 * 1024 * 1024
 """Bytes of one unfinished event-stream line before the reader gives up on it (one base64 image fits)."""
@@ -164,3 +182,24 @@ HEAVY_TOOL_SHARE = 0.5
 
 EXCESSIVE_TOOL_TOKENS = 20_000
 """Tokens of tool definitions that crowd out the conversation: several servers of tools in one list."""
+
+MAX_RECORD_DEPTH = 12
+"""Levels of a file that are looked through for exchanges. Traces nest runs in runs, three or four deep."""
+
+MAX_RECORD_NODES = 200_000
+"""Objects and lists of a file that are looked through for exchanges: one that is none costs 20 µs."""
+
+MAX_UNWRAPPED = 64 * 1024 * 1024
+"""Bytes of a text that is searched for what somebody pasted into it. The largest request a provider takes is 32 MB."""
+
+MAX_UNWRAPPING = 4
+"""Wrappers around each other: a log line that quotes a JSON string, in a fence, in UTF-16."""
+
+MAX_UNWRAPPED_EXCHANGES = 2_000
+"""Exchanges taken out of one text: an hour of a debug log."""
+
+MAX_TORN_PIECES = 50
+"""Pieces of one text that begin like an exchange and cannot be read; behind them nobody looks on."""
+
+MOST_NAMED = 200
+"""Ids that one refusal names; a provider would name them all, and the text of each would hold all others."""

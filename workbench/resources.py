@@ -7,6 +7,7 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
 _PAGES = _PACKAGE / "rules" / "pages"
+_REFUSALS = _PACKAGE / "refusals" / "kinds.yaml"
 
 
 def folder(name: str) -> Path:
@@ -33,6 +34,11 @@ def pages() -> tuple[str, ...]:
 def page(slug: str) -> bytes:
     """The text of a rule's page. Raises OSError."""
     return (_PAGES / f"{slug}.yaml").read_bytes()
+
+
+def refusals() -> bytes:
+    """The table of kinds of refusals. Raises OSError."""
+    return _REFUSALS.read_bytes()
 
 
 def shipped_profiles() -> dict[str, Path]:

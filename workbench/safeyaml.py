@@ -3,7 +3,8 @@
 Laws of this file:
 
 * Nothing but null, booleans, numbers, text, bytes, lists and dicts with text keys comes out. A tag that is not one of
-  theirs (``!!python/object/apply``, ``!ruby/…``) is dropped and its node kept as data.
+  theirs (``!!python/object/apply``, ``!ruby/…``) is dropped and its node kept as data. A container with one scalar in
+  it is that scalar where a key is expected: serializers write text of a class of their own so.
 * A plain scalar is resolved only where every YAML 1.1 writer would have quoted a text of that look: ``null``, ``yes``,
   ``12``, ``1.5``. Dates, base-60, octal and underscored numbers stay text. Keys are text as written.
 * It is read event by event: neither depth nor aliases can cost more than their cap.
@@ -20,12 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import UnreadableInput
 from workbench.ir import JsonValue
-from workbench.limits import MAX_YAML_DEPTH, MAX_YAML_NODES, SNIPPET
+from workbench.limits import MAX_YAML_DEPTH, MAX_YAML_DOCUMENTS, MAX_YAML_NODES, SNIPPET
 
 if TYPE_CHECKING:
     from yaml.events import Event
 
 _STANDARD = "tag:yaml.org,2002:"
+_BINARY = ("binary", "!binary")
+"""The tag of bytes without its standard prefix: Ruby writes it as a local tag."""
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOLEANS = {
     spelled: value
@@ -50,18 +53,28 @@ def load(text: bytes | str, *, name: str) -> JsonValue:
         name: what to call it in an error.
 
     Returns:
-        None, bool, int, float, str, list, dict with str keys, and bytes for ``!!binary``. Values an alias repeats are
-        one shared object: treat them as read-only.
+        None, bool, int, float, str, list, dict with str keys, and bytes for ``!!binary`` and ``!binary``. Values an
+        alias repeats are one shared object: treat them as read-only.
 
     Raises:
         UnreadableInput: not YAML, more than one document, or over a cap; with the line it failed at.
     """
+    return next(iter(_parsed(text, _Builder(name))), None)
+
+
+def load_all(text: bytes | str, *, name: str) -> list[JsonValue]:
+    """The values of a text of any number of YAML documents. As ``load``; the caps hold for all of them together."""
+    return _parsed(text, _Builder(name, most=MAX_YAML_DOCUMENTS))
+
+
+def _parsed(text: bytes | str, builder: _Builder) -> list[JsonValue]:
     import yaml
 
+    name = builder.name
     decoded = text if isinstance(text, str) else _decode(text, name)
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return _Builder(name).build(yaml.parse(decoded, Loader=loader))
+        return builder.build(yaml.parse(decoded, Loader=loader))
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise _refusal(name, line, f"not YAML: {error.problem or error.context}") from error
@@ -87,11 +100,17 @@ def _refusal(name: str, line: int, what: str) -> UnreadableInput:
 
 @dataclass(slots=True)
 class _Open:
-    """A container that is being filled. ``before``: how many nodes there were when it began."""
+    """A container that is being filled.
+
+    Attributes:
+        before: how many nodes there were when it began.
+        is_key: it is a key of the mapping it is in.
+    """
 
     value: list[JsonValue] | dict[str, JsonValue]
     before: int
     anchor: str | None
+    is_key: bool = False
     key: str | None = None
 
 
@@ -101,10 +120,11 @@ class _Builder:
     stack: list[_Open] = field(default_factory=list)
     anchors: dict[str, tuple[JsonValue, int]] = field(default_factory=dict)
     nodes: int = 0
+    most: int = 1
     documents: int = 0
-    root: JsonValue = None
+    roots: list[JsonValue] = field(default_factory=list)
 
-    def build(self, events: Iterator[Event]) -> JsonValue:
+    def build(self, events: Iterator[Event]) -> list[JsonValue]:
         from yaml import events as kinds
 
         handlers: dict[type[Event], Callable[[Any], None]] = {
@@ -119,12 +139,15 @@ class _Builder:
         for event in events:
             if handler := handlers.get(type(event)):
                 handler(event)
-        return self.root
+        return self.roots
 
     def document(self, event: Event) -> None:
         self.documents += 1
-        if self.documents > 1:
-            raise self.refuse(event, "more than one YAML document")
+        self.anchors.clear()
+        if self.documents > self.most:
+            raise self.refuse(
+                event, f"more than {'one YAML document' if self.most == 1 else f'{self.most:,} documents'}"
+            )
 
     def scalar(self, event: Any) -> None:
         self.count(event, 1)
@@ -138,7 +161,7 @@ class _Builder:
         if event.implicit[0]:
             return _plain(event.value)
         tag = (event.tag or "").removeprefix(_STANDARD)
-        if tag == "binary":
+        if tag in _BINARY:
             return self.binary(event)
         return _plain(event.value) if tag in ("int", "float", "bool", "null") else event.value
 
@@ -150,19 +173,25 @@ class _Builder:
 
     def begin(self, value: list[JsonValue] | dict[str, JsonValue], event: Any) -> None:
         self.count(event, 1)
-        if self.wants_key():
-            raise self.refuse(event, "a list or mapping as a key")
+        is_key = self.wants_key()
         if len(self.stack) >= MAX_YAML_DEPTH:
             raise self.refuse(event, f"nested deeper than {MAX_YAML_DEPTH}")
         if event.anchor:
             self.anchors.pop(event.anchor, None)
-        self.put(event, value)
-        self.stack.append(_Open(value, self.nodes - 1, event.anchor))
+        if not is_key:
+            self.put(event, value)
+        self.stack.append(_Open(value, self.nodes - 1, event.anchor, is_key))
 
     def end(self, event: Event) -> None:
         done = self.stack.pop()
+        value: JsonValue = done.value
+        if done.is_key:
+            value = _only_scalar(done.value)
+            if value is None:
+                raise self.refuse(event, "a list or mapping as a key")
+            self.put(event, value)
         if done.anchor:
-            self.anchors[done.anchor] = (done.value, self.nodes - done.before)
+            self.anchors[done.anchor] = (value, self.nodes - done.before)
 
     def alias(self, event: Any) -> None:
         if event.anchor not in self.anchors:
@@ -178,7 +207,7 @@ class _Builder:
 
     def put(self, event: Event, value: JsonValue) -> None:
         if not self.stack:
-            self.root = value
+            self.roots.append(value)
             return
         top = self.stack[-1]
         if isinstance(top.value, list):
@@ -197,6 +226,15 @@ class _Builder:
     def refuse(self, event: Event, what: str) -> UnreadableInput:
         mark: Any = event.start_mark
         return _refusal(self.name, mark.line + 1 if mark else 1, what)
+
+
+def _only_scalar(value: JsonValue) -> str | None:
+    """The text of the only scalar in a container of containers of one, None where there is none or more."""
+    while isinstance(value, list | dict) and len(value) == 1:
+        value = next(iter(value.values() if isinstance(value, dict) else value))
+    if value is None or isinstance(value, list | dict | bytes):
+        return None
+    return value if isinstance(value, str) else str(value)
 
 
 def _plain(text: str) -> JsonValue:

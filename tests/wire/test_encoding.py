@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.errors import WireError
+from workbench.limits import MAX_CODINGS
 from workbench.wire import encoding
 from workbench.wire.encoding import decode_body, decode_partial, detect_encoding
 from workbench.wire.exchange import Body
@@ -155,3 +156,16 @@ def test_a_bomb_stops_at_the_limit(name: str, monkeypatch: pytest.MonkeyPatch) -
 def test_many_members_are_read_one_after_the_other() -> None:
     assert decode_body(Body(gzip.compress(b"a") * 5_000, "gzip")) == b"a" * 5_000
     assert decode_body(Body(zstandard.compress(b"a") * 5_000, "zstd")) == b"a" * 5_000
+
+
+def test_codings_inside_one_another_are_counted() -> None:
+    """Each of them may grow to the limit: the time for a body would be as long as its header."""
+    raw = b'{"a": 1}'
+    for count in range(1, 20):
+        raw = gzip.compress(raw)
+        decoded, problem = decode_partial(Body(raw, ", ".join(["gzip"] * count)))
+        assert (decoded, problem) == (
+            (b'{"a": 1}', "")
+            if count <= MAX_CODINGS
+            else (raw, f"{count} content codings, one inside another; at most {MAX_CODINGS} are undone")
+        )

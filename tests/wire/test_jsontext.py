@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from workbench.errors import LocalProtocolError, WireError
 from workbench.leaves import escape
 from workbench.limits import MAX_JSON_DEPTH
+from workbench.wire._scan import CUT, Scanner
 from workbench.wire.jsontext import JsonIndex, dumps, loads, replace, string_slice_span
 
 # ---------------------------------------------------------------- random documents
@@ -483,6 +484,14 @@ def test_deep_text_is_walked_without_recursion() -> None:
         index.span("/0")
         index.duplicates()
         assert len(index.pointer_at(len(text) // 2)) <= 3 * MAX_JSON_DEPTH
+
+
+def test_what_is_deeper_than_the_bound_is_cut_and_not_walked() -> None:
+    for depth, is_read in ((MAX_JSON_DEPTH, True), (MAX_JSON_DEPTH + 50, False)):
+        text = b"[" * depth + b"]" * depth
+        end = Scanner(text).value_end(0)
+        assert (end == len(text)) is is_read
+        assert is_read or end == CUT
 
 
 def test_megabytes_on_one_line() -> None:

@@ -73,9 +73,15 @@ REFUSED: list[tuple[bytes, list[Change]]] = [
     (b"[1]", [Remove("")]),
     (b"[1]", [Remove("/0"), Remove("/0")]),
     (b"[[1]]", [Remove("/0"), Replace("/0/0", 2)]),
+    (b'{"a": {"b": 1}}', [Replace("/a", 2), Remove("/a/b")]),
+    (b'{"a": {"b": 1}}', [Remove("/a/b"), Replace("/a", 2)]),
+    (b'{"a": {"b": 1}}', [Insert("/a/c", 3), Replace("/a", 2)]),
+    (b'{"a": {"b": 1}}', [Insert("/a/c", 3), Remove("/a")]),
     (b"[[1]]", [Move("/0", "/0/0")]),
     (b"[1]", [Insert("/0/a", 1)]),
     (b'{"a": 1}', [Insert("/a", 2)]),
+    (b'{"a": 1}', [Insert("/x/y", 2)]),
+    (b'{"a": 1}', [Move("/a", "/x/y")]),
     (b'{"a": 1, "a": 2, "b": 3}', [Remove("/b")]),
     (b'{"a": "[1]"}', [Remove("/a/0")]),
     (b"", [Remove("/a")]),
@@ -87,6 +93,13 @@ def test_what_cannot_be_done_is_said_in_one_line(text: bytes, changes: list[Chan
     with pytest.raises(LocalProtocolError) as refused:
         apply(text, changes)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("text", "where"), [(b"[1]", "/9"), (b'{"a": {}}', "/a/b"), (b"", "the whole text")])
+def test_a_place_that_is_not_there_is_named(text: bytes, where: str) -> None:
+    with pytest.raises(LocalProtocolError) as refused:
+        apply(text, [Move(where if where.startswith("/") else "", "/0")])
+    assert refused.value.where == where
 
 
 leaf = st.none() | st.booleans() | st.integers(-9, 9) | st.sampled_from(["", "é", 'a"b', "{[,:", "\\"])

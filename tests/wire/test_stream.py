@@ -76,6 +76,7 @@ def test_events_have_data_and_places(framing):
     assert [event.data for event in stream.events] == PAYLOADS
     assert [event.number for event in stream.events] == [0, 1, 2]
     assert all(event.terminated for event in stream.events)
+    assert {(event.id, event.retry, event.comments) for event in stream.events} == {(None, None, ())}
     first = stream.events[0]
     assert body[slice(*first.span("/a") or ())] == b'"zw\\u00f6lf"'
     assert body[slice(*first.span("/b/1/c") or ())] == b'"]}"'
@@ -185,6 +186,8 @@ def test_broken_messages(body, data, faults):
         (b'[{"a":1}', 1, "the array is not closed"),
         (b'[{"a":1},', 1, "the array is not closed"),
         (b'[{"a":1}] x', 1, "the array is followed by other bytes"),
+        (b'[{"a":1}\x0b]', 1, "the array is not closed"),
+        (b'[{"a":1}]\x0b', 1, "the array is followed by other bytes"),
         (b'[{"a":1},{"b"', 2, None),
         (b'[{"a":1} {"b":1}]', 1, "the array is not closed"),
     ],

@@ -12,6 +12,7 @@ import binascii
 import re
 import struct
 from base64 import b64decode, b64encode
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 from zlib import crc32
 
@@ -21,7 +22,8 @@ from workbench.wire._sse_block import SseEvent
 MAX_MESSAGE: Final = 24 * 1024 * 1024
 """Bytes of one message: a payload of 24 MB is the most the specification allows (botocore refuses larger ones)."""
 
-_PRELUDE, _TAIL = 12, 4
+PRELUDE, TAIL = 12, 4
+"""Bytes before the headers of a message, and of its checksum."""
 _STRING: Final = 7
 _FIXED: Final = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 """Type of a header → bytes of its value; types 6 (bytes) and 7 (string) say their length in 16 bits."""
@@ -56,11 +58,11 @@ class AwsEvent(SseEvent):
     def rewritten(self, body: bytes, data: bytes) -> bytes:
         """The message with other data, its lengths and checksums made right; headers and padding stay."""
         ((start, end),) = self.data_spans
-        total, headers = _lengths(body, self.start)
-        payload_start = self.start + _PRELUDE + headers
+        total, headers = lengths(body, self.start)
+        payload_start = self.start + PRELUDE + headers
         new = b64encode(data) if self.is_sealed else data
-        payload = body[payload_start:start] + new + body[end : self.start + total - _TAIL]
-        return _sealed(body[self.start + _PRELUDE : payload_start], payload)
+        payload = body[payload_start:start] + new + body[end : self.start + total - TAIL]
+        return _sealed(body[self.start + PRELUDE : payload_start], payload)
 
 
 class Message(NamedTuple):
@@ -72,10 +74,10 @@ class Message(NamedTuple):
 
 def is_prelude(body: bytes, at: int = 0) -> bool:
     """A message begins here: its lengths are possible and their checksum is right."""
-    if len(body) < at + _PRELUDE:
+    if len(body) < at + PRELUDE:
         return False
     total, headers, checksum = _PREAMBLE.unpack_from(body, at)
-    is_possible: bool = headers + _PRELUDE + _TAIL <= total <= MAX_MESSAGE + 128 * 1024
+    is_possible: bool = headers + PRELUDE + TAIL <= total <= MAX_MESSAGE + 128 * 1024
     return is_possible and bool(checksum == crc32(body[at : at + 8]))
 
 
@@ -88,7 +90,7 @@ def read(body: bytes) -> list[Message]:
         whole = is_prelude(body, at)
         if whole:
             message = _message(body, at, len(found), known)
-        elif len(body) - at < _PRELUDE:
+        elif len(body) - at < PRELUDE:
             message = Message(_event(len(found), at, len(body), terminated=False), "the stream ends inside a message")
         else:
             end = _next_prelude(body, at + 1)
@@ -112,13 +114,15 @@ def sealed_payload(data: bytes) -> bytes:
 
 def _message(body: bytes, at: int, number: int, known: dict[bytes, dict[str, str]]) -> Message:
     """The message at a place; ``known`` holds headers that were read, which most messages of a stream share."""
-    total, length = _lengths(body, at)
+    total, length = lengths(body, at)
     end = min(at + total, len(body))
-    payload_start = at + _PRELUDE + length
-    written = body[at + _PRELUDE : min(payload_start, end)]
+    payload_start = at + PRELUDE + length
+    written = body[at + PRELUDE : min(payload_start, end)]
     headers = known.get(written)
     if headers is None:
-        headers = known[written] = _headers(written)
+        headers = known[written] = {
+            header: written[first:last].decode("utf-8", "replace") for header, first, last in string_headers(written)
+        }
     name = next((v for n in ("event", "exception") if (v := headers.get(f":{n}-type"))), headers.get(":error-code"))
     text = headers.get(":error-message")
     comments = (text.encode(),) if text else ()
@@ -126,9 +130,9 @@ def _message(body: bytes, at: int, number: int, known: dict[bytes, dict[str, str
         span = (min(payload_start, end), end)
         event = _event(number, at, end, name, body[slice(*span)], (span,), comments, terminated=False)
         return Message(event, "the stream ends inside a message")
-    data, span = _payload(body, payload_start, end - _TAIL)
+    data, span = _payload(body, payload_start, end - TAIL)
     event = _event(number, at, end, name, data, (span,), comments)
-    is_right = _number(body, end - _TAIL) == crc32(body[at : end - _TAIL])
+    is_right = _number(body, end - TAIL) == crc32(body[at : end - TAIL])
     return Message(event, "" if is_right else f"the checksum of message {number} is wrong")
 
 
@@ -166,9 +170,8 @@ def _event(
     return AwsEvent(number, name, data, start, end, spans, None, None, comments, terminated)
 
 
-def _headers(text: bytes) -> dict[str, str]:
-    """String headers by name, as far as they are well-formed."""
-    found: dict[str, str] = {}
+def string_headers(text: bytes) -> Iterator[tuple[str, int, int]]:
+    """Name and range of each string header, as far as they are well-formed."""
     at = 0
     while at < len(text):
         value = at + 2 + text[at]
@@ -181,9 +184,8 @@ def _headers(text: bytes) -> dict[str, str]:
             if kind not in (6, _STRING) or value + length > len(text):
                 break
         if kind == _STRING:
-            found[name.decode("utf-8", "replace")] = text[value : value + length].decode("utf-8", "replace")
+            yield name.decode("utf-8", "replace"), value, value + length
         at = value + length
-    return found
 
 
 def _header(name: str, value: str) -> bytes:
@@ -193,7 +195,7 @@ def _header(name: str, value: str) -> bytes:
 
 def _sealed(headers: bytes, payload: bytes) -> bytes:
     """A message of its headers and payload."""
-    total = _PRELUDE + len(headers) + len(payload) + _TAIL
+    total = PRELUDE + len(headers) + len(payload) + TAIL
     lengths = total.to_bytes(4, "big") + len(headers).to_bytes(4, "big")
     message = lengths + crc32(lengths).to_bytes(4, "big") + headers + payload
     return message + crc32(message).to_bytes(4, "big")
@@ -201,14 +203,15 @@ def _sealed(headers: bytes, payload: bytes) -> bytes:
 
 def _next_prelude(body: bytes, at: int) -> int:
     """Where the next message begins: before the name of a first header, and with a right checksum; else the end."""
-    for found in _HEADER_NAME.finditer(body, at + _PRELUDE):
-        start = found.start() - 1 - _PRELUDE
+    for found in _HEADER_NAME.finditer(body, at + PRELUDE):
+        start = found.start() - 1 - PRELUDE
         if start >= at and is_prelude(body, start):
             return start
     return len(body)
 
 
-def _lengths(body: bytes, at: int) -> tuple[int, int]:
+def lengths(body: bytes, at: int) -> tuple[int, int]:
+    """Of the message at a place, and of its headers."""
     total, headers, _ = _PREAMBLE.unpack_from(body, at)
     return total, headers
 

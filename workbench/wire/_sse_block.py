@@ -20,6 +20,7 @@ class SseEvent(NamedTuple):
         id: value of the last ``id`` field (fields with NUL are void).
         retry: value of the last ``retry`` field that is a number, milliseconds.
         comments: comment lines without colon and first space.
+        others: (name, value) of fields that no event stream has, in order: browsers and SDKs ignore them.
         terminated: a blank line followed. False for a last block that was cut, which a browser would discard.
     """
 
@@ -33,6 +34,7 @@ class SseEvent(NamedTuple):
     retry: int | None = None
     comments: tuple[bytes, ...] = ()
     terminated: bool = True
+    others: tuple[tuple[str, bytes], ...] = ()
 
     def span(self, pointer: str) -> Span | None:
         """Byte range in the body of a pointer into the JSON of ``data``; from first to last byte over several lines."""
@@ -52,7 +54,7 @@ class SseEvent(NamedTuple):
 class Block:
     """The lines of one block as they come."""
 
-    __slots__ = ("comments", "data", "end", "id", "name", "retry", "spans", "start")
+    __slots__ = ("comments", "data", "end", "id", "name", "others", "retry", "spans", "start")
 
     def __init__(self, start: int) -> None:
         self.start = self.end = start
@@ -62,6 +64,7 @@ class Block:
         self.data: list[bytes] = []
         self.spans: list[Span] = []
         self.comments: list[bytes] = []
+        self.others: list[tuple[str, bytes]] = []
 
     def add(self, line: bytes, start: int, end: int) -> None:
         """Take a line that is not blank; ``end`` is past what was read of it if it was over the limit."""
@@ -81,6 +84,8 @@ class Block:
             self.id = value.decode("utf-8", "replace")
         elif field == b"retry" and value.isdigit() and len(value) < 19:
             self.retry = int(value)
+        elif colon and field not in (b"id", b"retry"):
+            self.others.append((field.decode("utf-8", "replace"), value))
 
     def event(self, number: int, *, terminated: bool) -> SseEvent:
         return SseEvent(
@@ -94,4 +99,5 @@ class Block:
             self.retry,
             tuple(self.comments),
             terminated,
+            tuple(self.others),
         )

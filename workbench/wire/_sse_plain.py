@@ -54,7 +54,7 @@ def plain_events(body: bytes, *, number: int = 0, base: int = 0) -> tuple[list[S
         if other is None:
             start, end = found.span(2)
             span = (base + start, base + end)
-            add(new(SseEvent, (n, names[name], data, base + found.start(), span[1], (span,), None, None, (), True)))
+            add(new(SseEvent, (n, names[name], data, base + found.start(), span[1], (span,), None, None, (), True, ())))
         else:
             add(_careful(body, found.span(3), line_end, base).event(n, terminated=True))
     return events, last + 2 * len(line_end)

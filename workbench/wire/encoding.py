@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from workbench.errors import WireError
-from workbench.limits import MAX_DECODED_BODY
+from workbench.limits import MAX_CODINGS, MAX_DECODED_BODY
 from workbench.wire._codings import DECODERS, Broken
 from workbench.wire.exchange import Body
 
@@ -35,7 +35,10 @@ def decode_partial(body: Body, most: int | None = None) -> tuple[bytes, str]:
     """What of a body can be decoded, ``most`` bytes of it at most, and what is wrong with the rest ("" for nothing)."""
     raw, problem = body.raw, ""
     most = MAX_DECODED_BODY if most is None else most
-    for label in reversed(_labels(body.encoding) or [""]):
+    labels = _labels(body.encoding)
+    if len(labels) > MAX_CODINGS:
+        return raw, f"{len(labels)} content codings, one inside another; at most {MAX_CODINGS} are undone"
+    for label in reversed(labels or [""]):
         coding = _actual(raw, label)
         if coding and coding not in DECODERS:
             return raw, f"content coding {coding[:40]!r} is not known"

@@ -6,6 +6,7 @@ Times are seconds: ``started_at`` since the epoch (UTC), chunk times since the e
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -26,6 +27,9 @@ class State(StrEnum):
 CLIENT_LEFT = "the client hung up"
 """Note of an aborted exchange whose answer nobody waited for."""
 
+_LEFT = re.compile(r"client (?:hung up|disconnected)|ERR_ABORTED|BINDING_ABORTED", re.IGNORECASE)
+"""What recorders, proxies and browsers call it when the client ended an exchange."""
+
 
 class Kind(StrEnum):
     """What was exchanged."""
@@ -39,6 +43,7 @@ class Origin(StrEnum):
 
     RECORDED = "recorded"
     IMPORTED = "imported"
+    PASTED = "pasted"  # taken out of a text (a command, a log, an issue report): no recorder vouches for it
     RECONSTRUCTED = "reconstructed"  # built from a client's transcript: there was no wire to see
     RESENT = "re-sent"
     EDITED = "edited"  # its request was changed: nobody has sent it
@@ -179,6 +184,11 @@ class Exchange:
     frames: tuple[Frame, ...] = ()
     meta: Mapping[str, JsonValue] = field(default=NOTHING)
     damage: tuple[str, ...] = ()
+
+    @property
+    def is_left(self) -> bool:
+        """The client ended it before the answer was whole."""
+        return self.state is State.ABORTED and bool(_LEFT.search(self.note))
 
 
 @dataclass(frozen=True, slots=True)

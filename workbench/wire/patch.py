@@ -71,8 +71,11 @@ def apply(text: bytes, changes: Iterable[Change]) -> bytes:
     index, wanted = JsonIndex(text), list(changes)
     inside = {c.pointer: c.value for c in wanted if isinstance(c, Replace) and _is_in_string(index, c.pointer)}
     outside = [c for c in wanted if not (isinstance(c, Replace) and c.pointer in inside)]
-    for pointer in (c.pointer for c in wanted if isinstance(c, Replace)):
-        _refuse_overlap(pointer, outside)
+    for change in wanted:
+        if isinstance(change, Replace):
+            _refuse_overlap(change.pointer, outside)
+        if isinstance(change, Replace | Remove):
+            _refuse_insertion(change.pointer, outside)
     edited = replace(text, inside) if inside else text
     if not outside:
         return edited
@@ -101,6 +104,13 @@ def _refuse_overlap(pointer: str, changes: Sequence[Change]) -> None:
         is_other = not (isinstance(change, Replace) and gone == pointer)
         if gone and is_other and (f"{pointer}/".startswith(f"{gone}/") or gone.startswith(f"{pointer}/")):
             raise LocalProtocolError("two changes contradict each other", where=f"{pointer}, {gone}")
+
+
+def _refuse_insertion(pointer: str, changes: Sequence[Change]) -> None:
+    """Nothing is put into what goes."""
+    for change in changes:
+        if isinstance(change, Insert | Move) and change.pointer.startswith(f"{pointer}/"):
+            raise LocalProtocolError("two changes contradict each other", where=f"{pointer}, {change.pointer}")
 
 
 class _Layout(NamedTuple):
@@ -160,6 +170,8 @@ class _Editor:
             parent, step = parent_of(change.pointer)
             if isinstance(change, Move) and f"{parent}/".startswith(f"{source}/"):
                 raise LocalProtocolError("a value cannot be moved into itself", where=source)
+            if self.index.span(parent) is None:
+                raise LocalProtocolError("nothing is there", where=parent, hint="check the pointer")
             self.work[parent].added[step].append(change)
 
     def render(self, pointer: str, layout: _Layout) -> bytes:

@@ -9,72 +9,41 @@ the chain needs, and grant nothing.
 from __future__ import annotations
 
 import hashlib
-import hmac
 import re
 import secrets
-import string
 from base64 import b64decode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from urllib.parse import unquote
 
+from workbench.wire.aws_texts import AwsTexts, is_messages
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Redaction
-
-SECRET_HEADER = re.compile(
-    r"(?i)(^|[-_])(authorization|auth|(api|auth|access|subscription)-?key|token|secret|password|credentials?)$"
+from workbench.wire.secrets import (
+    Family,
+    Secret,
+    family,
+    find,
+    is_placeholder,
+    is_secret,
+    merged,
+    of_header,
+    of_query,
+    open_key,
+    public_prefix,
 )
-COOKIE_HEADER = re.compile(r"(?i)^(set-)?cookie2?$")
+from workbench.wire.secrets.streamed import Streamed
+from workbench.wire.standins import disguise
+from workbench.wire.stream import framing_of
 
-QUERY_SECRET = re.compile(
-    r"(?i)(?<=[?&;])(?:key|api[_-]?key|(?:access|auth|id|refresh|security|session)[_-]?token|token|client[_-]?secret"
-    r"|secret|password|sig|signature|x-amz-(?:signature|credential|security-token)|x-goog-signature)=([^&#;\s]+)"
-)
-USERINFO = re.compile(r"(?<=://)([^/?#@\s:]*:[^/?#@\s]+)(?=@)")
+_USERINFO = re.compile(r"(?<=://)([^/?#@\s:]*:[^/?#@\s]+)(?=@)")
+_PARAMETER = re.compile(r"[?&;#]([A-Za-z][\w.~-]*+)=([^&#;\s]+)")
+_OPEN_MEMBER = re.compile(rb"([\w.-]+)[\\\"'`]+[ \t]*(?:=>|:=|=|:|,)\s*\Z")
+_LONGEST_GAP = 400
 
-KNOWN_KEY = re.compile(
-    rb"(?<![A-Za-z0-9_+/-])(?:"
-    rb"sk-[A-Za-z0-9_-]{16,}"  # OpenAI, Anthropic, DeepSeek, OpenRouter …
-    rb"|(?:gsk|hf|r8|nvapi|xai|pplx|tgp_v1|glpat|ghp|gho|ghu|ghs|ghr|github_pat|xox[abprs]|npm|dop_v1)[_-][A-Za-z0-9_-]{16,}"
-    rb"|AIza[A-Za-z0-9_-]{35}"  # Google
-    rb"|ya29\.[A-Za-z0-9_.-]{20,}"
-    rb"|(?:AKIA|ASIA)[A-Z0-9]{16}"  # AWS
-    rb"|eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"  # JSON web token
-    rb")"
-)
-BEARER_TEXT = re.compile(rb"(?i)\b(?:bearer|basic)[ ]+(?!(?-i:[a-z_]+)=\")([A-Za-z0-9_.~+/=-]{16,})")
-"""What such a challenge asks for (WWW-Authenticate: Bearer resource_metadata="…") is no secret."""
-_MEMBER_NAME = (
-    rb'(?i)"(?:x-)?(?:api[_-]?key|authorization|(?:access|auth|refresh|id|session)[_-]?token|client[_-]?secret'
-    rb'|secret[_-]?key|password|passwd|private[_-]?key)\\*"\s*'
-)
-SECRET_MEMBER = re.compile(_MEMBER_NAME + rb':\s*\\*"([^"\\]{8,})')
-OPEN_MEMBER = re.compile(_MEMBER_NAME + rb'(?::\s*(?:\\*"[^"\\]*)?)?\Z')
-"""The text ends in the middle of such a member: the rest of the secret may follow, even on another line."""
-
-KEY_MARKS = tuple(
-    b"sk- AIza ya29. AKIA ASIA eyJ gsk hf_ hf- r8_ r8- nvapi xai pplx tgp_v1 glpat ghp_ ghp- gho_ gho- ghu_ ghu- ghs_"
-    b" ghs- ghr_ ghr- github_pat xox npm dop_v1".split()
-)
-BEARER_MARKS = (b"bearer ", b"basic ")
-MEMBER_MARKS = tuple(b"apikey api_key api-key authorization token secret password passwd private".split())
-"""One of these stands in each match of KNOWN_KEY, and in lower case of BEARER_TEXT and of members. Most texts hold
-none, and looking for them is twenty times as fast."""
-
-PREFIX = re.compile(
-    r"^(?:(?:bearer|basic|token)[ ]+)?"
-    r"(?:sk-(?:ant-|proj-|or-v1-|svcacct-)?|gsk_|hf_|xai-|AIza|ghp_|github_pat_|AKIA|ASIA)?",
-    re.IGNORECASE,
-)
-PLACEHOLDER = re.compile(
-    rb"^(?:\$\{?\w+\}?|<[^>]*>|[*x.]+|redacted|filtered|dummy|none|null|your[-_ ].*)$", re.IGNORECASE
-)
-
-WINDOW = 256 * 1024
-"""Bytes of a body that are searched at once, and as many more as there are up to the next comma."""
-
-CLASSES = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
+_LEAST, _LEAST_LETTERS = 8, 12
+"""Characters of a secret that bodies are searched for; of one that is all letters, or all digits."""
 
 
 @dataclass(slots=True)
@@ -102,44 +71,66 @@ class Redactor:
 
     def stand_in(self, secret: str) -> str:
         """What stands for a secret: same length, same classes, public prefix kept."""
-        kept = PREFIX.match(secret)
-        start = kept.end() if kept and kept.end() < len(secret) else 0
-        digest = bytearray()
-        while len(digest) < len(secret):
-            digest += hmac.digest(
-                self.salt, secret.encode("utf-8", "surrogatepass") + bytes([len(digest) % 251]), "sha256"
-            )
-        return secret[:start] + "".join(_same_class(c, digest[n]) for n, c in enumerate(secret) if n >= start)
+        start = public_prefix(secret)
+        return secret[:start] + disguise(secret[start:], self.salt)
 
     def remember(self, secret: str) -> None:
         """Look for this text in every body from now on, unless it is too short to be told from a word.
 
         Digits tell it from one: with them eight characters are enough.
         """
-        least = 8 if any(map(str.isdigit, secret)) and any(map(str.isalpha, secret)) else 12
+        least = _LEAST if any(map(str.isdigit, secret)) and any(map(str.isalpha, secret)) else _LEAST_LETTERS
         if len(secret) >= least and not any(map(str.isspace, secret)):
             self.seen.add(secret.encode("latin-1", "replace"))
 
-    def text(self, text: bytes) -> tuple[bytes, list[Redaction]]:
-        """A body that is in no coding, every secret in it replaced; and where they stood."""
-        spans = _merged(self._secrets(text))
-        if not spans:
+    def text(self, text: bytes, stream: Streamed | None = None) -> tuple[bytes, list[Redaction]]:
+        """A body that is in no coding, every secret in it replaced; and where they stood.
+
+        Args:
+            stream: the stream that the text is the next part of; None for a whole body.
+        """
+        if is_messages(text):
+            said = AwsTexts(text)
+            made, found = self._text(said.text, stream or Streamed())
+            return (said.written(made), said.marks(found)) if found else (text, [])
+        return self._text(text, stream or (Streamed() if framing_of(text) else None))
+
+    def _text(self, text: bytes, stream: Streamed | None) -> tuple[bytes, list[Redaction]]:
+        """A text that is written as it is meant."""
+        changes = list(self._in_pieces(text, stream)) if stream else []
+        taken = [(mark.start, mark.end) for mark, _ in changes]
+        for start, end, kind in find(text, self.seen):
+            if not any(first < end and start < last for first, last in taken):
+                changes.append((Redaction("body", start, end, kind), self._stand_in(text[start:end])))
+        if not changes:
             return text, []
-        pieces, at, found = [], 0, []
-        for start, end, kind in spans:
-            pieces += [text[at:start], self.stand_in(text[start:end].decode("latin-1")).encode("latin-1")]
-            found.append(Redaction("body", start, end, kind))
-            at = end
-        return b"".join((*pieces, text[at:])), found
+        pieces, at = list[bytes](), 0
+        changes.sort(key=lambda change: change[0].start)
+        for mark, made in changes:
+            pieces += (text[at : mark.start], made)
+            at = mark.end
+        return b"".join((*pieces, text[at:])), [mark for mark, _ in changes]
+
+    def _in_pieces(self, text: bytes, stream: Streamed) -> Iterator[tuple[Redaction, bytes]]:
+        """Each piece of the secrets in a stream's deltas, and what stands for it."""
+        for cut in stream.secrets(text, self.seen):
+            made, at = self._stand_in(cut.secret), cut.written
+            for start, end in cut.ranges:
+                yield Redaction("body", start, end, cut.kind), made[at : at + end - start]
+                at += end - start
+
+    def _stand_in(self, secret: bytes) -> bytes:
+        return self.stand_in(secret.decode("latin-1")).encode("latin-1")
 
     def settled(self, text: bytes) -> int:
         """Length of the part of a growing text that can be redacted by itself: nothing to come changes it.
 
-        Secrets keep within a line; but for members of JSON, whose value may stand on the next one.
+        Secrets keep within a line; but for values of members, which may stand on the next one, and private keys.
         """
         end = text.rfind(b"\n") + 1
-        is_open = _has(text.lower(), MEMBER_MARKS) and OPEN_MEMBER.search(text, 0, end)
-        return 0 if is_open else end
+        if (begun := open_key(text, end)) is not None:
+            end = text.rfind(b"\n", 0, begun) + 1
+        return 0 if is_open(text[max(0, end - _LONGEST_GAP) : end]) else end
 
     def _request(self, request: HttpRequest) -> HttpRequest:
         self._remember_query(request.url)
@@ -162,7 +153,7 @@ class Redactor:
         return replace(response, headers=headers, reason=reason, body=body, redactions=marks)
 
     def _headers(self, headers: Headers) -> tuple[Headers, list[Redaction]]:
-        kinds = [_kind(name, value) for name, value in headers]
+        kinds = [header_kind(name, value) for name, value in headers]
         for (_, value), kind in zip(headers, kinds, strict=True):
             if kind == "api-key":
                 self._remember_credentials(value)
@@ -189,7 +180,7 @@ class Redactor:
 
     def _remember_query(self, url: str) -> None:
         """Secrets of a URL, as they stand in it and as they are meant."""
-        for start, end in _in_urls(url):
+        for start, end in in_url(url):
             self.remember(url[start:end])
             self.remember(unquote(url[start:end], "latin-1"))
 
@@ -207,9 +198,9 @@ class Redactor:
         """Values of the pairs are replaced; names and attributes stay readable."""
         return re.sub(r"(?<==)[^;,\s]+", lambda m: self.stand_in(m[0]), value)
 
-    def _in_line(self, text: str) -> list[tuple[int, int, str]]:
-        spans = [(*span, "api-key") for span in _in_urls(text)]
-        return _merged([*spans, *self._secrets(text.encode("latin-1", "replace"))])
+    def _in_line(self, text: str) -> list[Secret]:
+        spans = [Secret(*span, "api-key") for span in in_url(text)]
+        return merged([*spans, *find(text.encode("latin-1", "replace"), self.seen)])
 
     def _body(self, body: Body) -> tuple[Body, list[Redaction]]:
         if not body.raw:
@@ -236,68 +227,30 @@ class Redactor:
         text, found = self.text(frame.data)
         return replace(frame, data=text) if found else frame
 
-    def _secrets(self, text: bytes) -> Iterator[tuple[int, int, str]]:
-        for start, end in _windows(text):
-            part = text[start:end]
-            if _has(part, KEY_MARKS):
-                yield from ((*m.span(), "api-key") for m in KNOWN_KEY.finditer(text, start, end))
-            if _has(part.lower(), BEARER_MARKS):
-                yield from ((*m.span(1), "bearer") for m in BEARER_TEXT.finditer(text, start, end))
-        for m in SECRET_MEMBER.finditer(text) if _has(text.lower(), MEMBER_MARKS) else ():
-            if not PLACEHOLDER.match(m[1]):
-                yield (*m.span(1), "password")
-        for secret in self.seen:
-            at = text.find(secret)
-            while at >= 0:
-                yield at, at + len(secret), "api-key"
-                at = text.find(secret, at + len(secret))
+
+def is_open(text: bytes) -> bool:
+    """A text ends between the name of a secret and its value, which may stand on another line."""
+    found = _OPEN_MEMBER.search(text[-_LONGEST_GAP:])
+    return bool(found and family(found[1], is_line=True))
 
 
-def _has(text: bytes, marks: Iterable[bytes]) -> bool:
-    for mark in marks:  # noqa: SIM110 (any() takes three times as long)
-        if mark in text:
-            return True
-    return False
+def header_kind(name: str, value: str) -> str:
+    """What a header holds that is secret: "cookie", "api-key", or "" for nothing."""
+    raw, kind = value.encode("latin-1", "replace"), of_header(name)
+    if kind is None or not value or is_placeholder(raw.split(b" ")[-1]) or is_placeholder(raw):
+        return ""
+    if kind is Family.COOKIE:
+        return "cookie"
+    return "api-key" if kind is not Family.TOKEN or is_secret(raw, kind) else ""
 
 
-def _windows(text: bytes) -> Iterator[tuple[int, int]]:
-    """A text in parts that end behind a comma, which neither a key nor a bearer token holds.
-
-    Searching all of a large body at once would keep every other thread from the interpreter for as long.
-    """
-    start = 0
-    while start < len(text):
-        end = text.find(b",", start + WINDOW) + 1 or len(text)
-        yield start, end
-        start = end
-
-
-def _kind(name: str, value: str) -> str:
-    """What a header holds that is secret by its name, "" for nothing."""
-    kind = "cookie" if COOKIE_HEADER.match(name) else "api-key" if SECRET_HEADER.search(name) else ""
-    return kind if kind and value and not PLACEHOLDER.match(value.encode("latin-1", "replace")) else ""
-
-
-def _in_urls(text: str) -> list[tuple[int, int]]:
+def in_url(text: str) -> list[tuple[int, int]]:
     """Where secrets stand in the URLs of a text, by the place they have there."""
-    patterns = (QUERY_SECRET,) * ("=" in text) + (USERINFO,) * ("@" in text)  # they are slow, and seldom needed
-    return [m.span(1) for pattern in patterns for m in pattern.finditer(text)]
-
-
-def _merged(spans: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """In order, those that overlap as one."""
-    merged = list[tuple[int, int, str]]()
-    for start, end, kind in sorted(spans):
-        if merged and start < merged[-1][1]:
-            first, last, of = merged[-1]
-            merged[-1] = (first, max(last, end), of)
-        else:
-            merged.append((start, end, kind))
-    return merged
-
-
-def _same_class(char: str, byte: int) -> str:
-    for members in CLASSES:
-        if char in members:
-            return members[byte % len(members)]
-    return char if char.isascii() else "x"
+    found = [m.span(1) for m in _USERINFO.finditer(text)] if "@" in text else []
+    for m in _PARAMETER.finditer(text) if "=" in text else ():
+        kind, value = of_query(m[1].encode("latin-1", "replace")), m[2].encode("latin-1", "replace")
+        if kind is None or is_placeholder(value):
+            continue
+        if kind is not Family.TOKEN or is_secret(value, kind):
+            found.append(m.span(2))
+    return found

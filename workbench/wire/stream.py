@@ -27,6 +27,7 @@ __all__ = [
     "framing_of",
     "is_sealed",
     "read_stream",
+    "read_untyped",
     "rewrite",
     "sealed_payload",
 ]
@@ -62,6 +63,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 _JSON: Final = re.compile(rb"[ \t\r\n]*+[{\[]")
 _OBJECT: Final = re.compile(rb"[ \t\r\n]*+\{")
 _ELEMENT: Final = re.compile(rb'[ \t\r\n]*+\[[ \t\r\n]*+\{[ \t\r\n]*+"(?!error")')
+_FIELD: Final = re.compile(rb"(?:^|[\r\n])[ \t]*+(?:data|event):")
 _SPACE: Final = b" \t\r\n"
 
 
@@ -104,6 +106,18 @@ def read_stream(body: bytes, content_type: str = "", framing: Framing | None = N
         faults = tuple(Fault(m.event.number, m.fault) for m in messages if m.fault)
         return Stream(framing, tuple(m.event for m in messages), faults)
     return Stream(None)
+
+
+def read_untyped(body: bytes, framing: Framing | None = None) -> Stream:
+    """``read_stream`` without the content type that the body came with, which may be all that called it a stream.
+
+    What begins like no stream and is no JSON is server-sent events if it holds any.
+    """
+    found = read_stream(body, framing=framing)
+    is_json = _JSON.match(body, len(_BOM) if body.startswith(_BOM) else 0)
+    if found.framing is None and not is_json and _FIELD.search(body):
+        return Stream(Framing.SSE, sse.read_events(body))
+    return found
 
 
 def is_sealed(event: SseEvent) -> bool:

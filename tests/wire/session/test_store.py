@@ -124,6 +124,29 @@ def test_half_a_character_in_a_text_body_is_its_three_bytes(tmp_path: Path) -> N
     assert [e.request and e.request.body.raw for e in contents(path)] == [b"hi \xed\xa0\x80"]
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_the_list_says_of_each_exchange_what_is_known_without_its_body(form: str, tmp_path: Path) -> None:
+    with closing(store.open_session(write(tmp_path / f"s{form}", [RICH, Exchange("none")]))) as session:
+        first, second = session.summaries()
+    size = len(history(30))
+    assert (first.index, first.id, first.method, first.url) == (0, "ex-1", "POST", RICH.request and RICH.request.url)
+    assert (first.status, first.state, first.content_type) == (200, State.ABORTED, "text/event-stream")
+    assert (first.request_bytes, first.response_bytes) == (size, 22)
+    assert first.model == ("m-1" if form == ".wb" else None), "a text session is not read for its list"
+    assert (second.index, second.id, second.method, second.url, second.status) == (1, "none", "", "", None)
+    assert (second.request_bytes, second.response_bytes, second.model, second.content_type) == (0, 0, None, "")
+
+
+def test_a_line_without_what_every_exchange_has_says_what_is_missing(tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", [Exchange("a"), Exchange("b")])
+    head, first, second = path.read_text().splitlines()
+    nameless = {key: value for key, value in json.loads(first).items() if key != "id"}
+    path.write_text("\n".join((head, json.dumps(nameless), second)))
+    with closing(store.open_session(path)) as session:
+        assert [e.id for e in exchanges_of(session)] == ["b"]
+        assert "not an exchange: 'id' is missing" in session.damage[0]
+
+
 @pytest.mark.parametrize(
     "changed",
     [
@@ -253,7 +276,9 @@ def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
     at = data.rindex(contents(path)[0].request.body.raw[100:200])  # type: ignore[union-attr]
     data[at] ^= 1
     path.write_bytes(bytes(data))
-    assert any("digest" in p for p in store.fsck(path).problems)
+    problems = store.fsck(path).problems
+    assert any("digest" in p for p in problems)
+    assert {p.partition(":")[0] for p in problems if p.startswith("exchange")} == {"exchange 1"}
 
 
 def test_a_torn_text_session_names_the_line(tmp_path: Path) -> None:
@@ -269,7 +294,7 @@ def test_a_torn_text_session_names_the_line(tmp_path: Path) -> None:
 def test_a_session_of_a_newer_version_says_update(form: str, tmp_path: Path) -> None:
     path = write(tmp_path / f"s{form}", EVERY)
     if form == ".jsonl":
-        path.write_bytes(path.read_bytes().replace(b'"version": 1', b'"version": 99', 1))
+        path.write_bytes(path.read_bytes().replace(b'"version": 2', b'"version": 99', 1))
     else:
         with closing(sqlite3.connect(path)) as db:
             db.execute("UPDATE meta SET value = '99' WHERE key = 'version'")

@@ -24,6 +24,11 @@ class Session(Protocol):
     about: Mapping[str, str]
     is_live: bool
 
+    @property
+    def id(self) -> str:
+        """Written in its file when it was begun or imported; empty string if absent (``identity.session_id``)."""
+        ...
+
     def __len__(self) -> int: ...
 
     def summaries(self) -> Sequence[Summary]:
@@ -51,6 +56,7 @@ class MemorySession:
     format: str = ""
     about: Mapping[str, str] = NOTHING
     is_live: bool = False
+    id: str = ""
     _summaries: tuple[Summary, ...] = field(default=(), repr=False)
 
     def __len__(self) -> int:

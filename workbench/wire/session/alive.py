@@ -6,6 +6,7 @@ A process id alone is not enough: ids are used again, and one that was killed ke
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 
@@ -17,7 +18,7 @@ def mark() -> str:
 def is_alive(mark: str) -> bool:
     """The process of a mark is running."""
     pid, _, started = mark.partition(" ")
-    if not pid.isdecimal():
+    if not re.fullmatch("[0-9]{1,9}", pid):
         return False
     return _started(int(pid)) == started if started else exists(int(pid))
 

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from workbench.errors import SessionFormatError, WireError
+from workbench.wire._strings import encode
 from workbench.wire.jsontext import loads
+from workbench.wire.session import untrusted, values
+from workbench.wire.session.identity import valid_id
+from workbench.wire.session.untrusted import FAULTS, readable, reason
 
 MAGIC = b"SQLite format 3\x00"
-VERSION = 1
+VERSION = 2
 APPLICATION_ID = 0x57424348  # "WBCH": file(1) and we know our own
+
+LAST = 2**31 - 1
+"""Largest position of an exchange: what its answer grows by is numbered by it and an offset, in 64 bits."""
 
 Stamp = tuple[int, ...]
 
@@ -29,7 +38,7 @@ class OpenFile:
         stamp: of the file when it was opened.
     """
 
-    db: sqlite3.Connection
+    db: untrusted.Connection
     torn: str
     is_shared: bool
     stamp: Stamp
@@ -55,17 +64,18 @@ def open_read_only(path: Path) -> OpenFile:
     is_shared = is_written(path)
     torn = "" if is_shared else _cut_off(path)
     uri = f"{path.resolve().as_uri()}?mode=ro{'' if is_shared else '&immutable=1'}"
-    try:
-        db = sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None)
-        with ExitStack() as stack:
+    with ExitStack() as stack:
+        with readable(path):
+            db = sqlite3.connect(
+                uri, uri=True, check_same_thread=False, isolation_level=None, factory=untrusted.Connection
+            )
             stack.callback(db.close)
+            db.guard(path.resolve())
             if torn:
                 db.execute("PRAGMA writable_schema = ON")  # or SQLite refuses a short file as a whole
-            db.execute("SELECT 1 FROM sqlite_master").fetchone()
-            check_version(db, path)
-            stack.pop_all()
-    except sqlite3.Error as error:
-        raise SessionFormatError(f"not a readable session ({error})", where=str(path)) from error
+        untrusted.check_schema(db, path)
+        check_version(db, path)
+        stack.pop_all()
     return OpenFile(db, torn, is_shared, seen)
 
 
@@ -86,27 +96,29 @@ def _cut_off(path: Path) -> str:
 
 def check_version(db: sqlite3.Connection, path: Path) -> None:
     """Raises SessionFormatError for what is no session, or one of a newer version."""
-    try:
-        meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
-    except sqlite3.Error as error:
-        raise SessionFormatError(f"a SQLite file, but no session ({error})", where=str(path)) from error
-    version = meta.get("version", "")
-    if meta.get("format") != "workbench-session" or not version.isdecimal():
+    with readable(path):
+        meta = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('format', 'version') LIMIT 2").fetchall())
+    version = str(meta.get("version"))
+    if meta.get("format") != "workbench-session" or not re.fullmatch("[1-9][0-9]*", version):
         raise SessionFormatError("a SQLite file, but no session", where=str(path))
-    if int(version) > VERSION:
-        raise SessionFormatError(
-            f"written by a newer version (format {version}, this one reads {VERSION})",
-            where=str(path),
-            hint="update workbench",
-        )
+    if len(version) > 9 or int(version) > VERSION:
+        raise SessionFormatError(values.newer(version, VERSION), where=str(path), hint="update workbench")
+
+
+def identity(db: sqlite3.Connection) -> str:
+    """The id of the session; empty string in a file of format 1 that holds none."""
+    with suppress(*FAULTS):
+        found = db.execute("SELECT value FROM meta WHERE key = 'identity'").fetchone()
+        return valid_id(found[0]) if found else ""
+    return ""
 
 
 def about(db: sqlite3.Connection) -> Mapping[str, str]:
     """What its maker says of the session."""
-    found = db.execute("SELECT value FROM meta WHERE key = 'about'").fetchone()
     try:
-        said = loads(found[0].encode()) if found else None
-    except (WireError, AttributeError):
+        found = db.execute("SELECT value FROM meta WHERE key = 'about'").fetchone()
+        said = loads(encode(values.text(found[0]))) if found else None
+    except (*FAULTS, WireError, SessionFormatError):
         said = None
     return {k: v for k, v in said.items() if isinstance(v, str)} if isinstance(said, dict) else {}
 
@@ -116,9 +128,11 @@ def sequence(file: OpenFile) -> tuple[list[int], tuple[str, ...]]:
     torn = file.torn
     try:
         found = [row[0] for row in file.db.execute("SELECT seq FROM exchange ORDER BY seq")]
-    except sqlite3.DatabaseError as error:
+        if not all(0 <= a < b <= LAST for a, b in pairwise((*found, LAST))):
+            raise sqlite3.DatabaseError("its exchanges are not in order")
+    except FAULTS as error:
         found = _listable(file.db)
-        torn = torn or f"the file is torn ({error})"
+        torn = torn or f"the file is torn ({reason(error)})"
     return found, (f"{torn}; {len(found):,} exchanges can be listed",) if torn else ()
 
 
@@ -127,7 +141,7 @@ def _listable(db: sqlite3.Connection) -> list[int]:
     found: list[int] = []
     seq = 0
     while seq - (found[-1] if found else 0) < 1000:
-        with suppress(sqlite3.DatabaseError):
+        with suppress(*FAULTS):
             if db.execute("SELECT 1 FROM exchange WHERE seq = ?", (seq,)).fetchone():
                 found.append(seq)
         seq += 1

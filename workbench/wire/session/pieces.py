@@ -8,11 +8,14 @@ import sys
 import threading
 from array import array
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from workbench.errors import SessionFormatError
+from workbench.limits import MAX_PIECES, MAX_STORED_BODY, MAX_STORED_NUMBERS
 from workbench.wire.exchange import Chunk
 from workbench.wire.jsontext import JsonIndex
+from workbench.wire.session import values
 
 if TYPE_CHECKING:
     from zstandard import ZstdCompressor
@@ -21,6 +24,9 @@ _own = threading.local()
 
 SHARED = ("messages", "input", "contents", "tools", "system")
 """Members whose elements an agent repeats in every request."""
+
+_WINDOW = 128 * 1024 * 1024
+"""Bytes of memory that a frame may ask for: far more than our own do."""
 
 SMALL = 4096
 """Bodies below this are one piece: an index entry would cost more than it saves."""
@@ -31,7 +37,9 @@ def cut(index: JsonIndex) -> list[bytes]:
     body = index.text
     if len(body) < SMALL or body.lstrip()[:1] != b"{":
         return [body] if body else []
-    spans = sorted(_elements(index))
+    spans = sorted(islice(_elements(index), MAX_PIECES + 1))
+    if len(spans) > MAX_PIECES:
+        return [body]
     pieces, at = [], 0
     for start, end in spans:
         if start < at:
@@ -80,12 +88,17 @@ def _compressor() -> ZstdCompressor:
 
 def expand(data: bytes, size: int) -> bytes:
     """The plain bytes of a stored piece. Raises SessionFormatError when the frame is torn."""
+    if not 0 <= size <= MAX_STORED_BODY:
+        raise SessionFormatError(f"a piece says that it has {size:,} bytes; no body has more than {MAX_STORED_BODY:,}")
     if len(data) == size:
         return data
     import zstandard
 
     try:
-        plain = zstandard.ZstdDecompressor().decompress(data, max_output_size=size)
+        said = zstandard.frame_content_size(data)  # what a frame says of itself outranks the limit it is given
+        if said not in (-1, size):
+            raise SessionFormatError(f"a piece says that it has {said:,} bytes where {size:,} were stored")
+        plain = zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompress(data, max_output_size=size)
     except zstandard.ZstdError as error:
         raise SessionFormatError(f"a piece of {size:,} bytes cannot be decompressed ({error})") from error
     if len(plain) != size:
@@ -102,9 +115,9 @@ def pack_ids(ids: Sequence[int]) -> bytes:
 
 def unpack_ids(data: bytes) -> list[int]:
     """The inverse of ``pack_ids``."""
-    raw = _unpacked(data)
+    raw, count = _unpacked(data, 8)
     deltas = array("q")
-    deltas.frombytes(raw[4 : 4 + 8 * struct.unpack_from("<I", raw)[0]])
+    deltas.frombytes(raw[4 : 4 + 8 * count])
     ids, last = [], 0
     for delta in _little(deltas):
         last += delta
@@ -125,19 +138,27 @@ def unpack_chunks(data: bytes) -> tuple[Chunk, ...]:
     """The inverse of ``pack_chunks``."""
     if not data:
         return ()
-    raw = _unpacked(data)
-    count = struct.unpack_from("<I", raw)[0]
+    raw, count = _unpacked(data, 16)
     ends, times = array("q"), array("d")
     ends.frombytes(raw[4 : 4 + 8 * count])
     times.frombytes(raw[4 + 8 * count : 4 + 16 * count])
-    return tuple(map(Chunk, _little(ends), _little(times)))
+    chunks = tuple(map(Chunk, _little(ends), _little(times)))
+    if not all(chunk.end >= 0 and abs(chunk.at) <= values.LAST_SECOND for chunk in chunks):
+        raise SessionFormatError("its chunks have times that no clock shows")
+    return chunks
 
 
-def _unpacked(data: bytes) -> bytes:
-    try:
-        return expand(data[4:], struct.unpack_from("<I", data)[0])
-    except struct.error as error:
-        raise SessionFormatError("a list of numbers is torn") from error
+def _unpacked(data: bytes, width: int) -> tuple[bytes, int]:
+    """The plain bytes of a list, and how many items of so many bytes follow the count."""
+    if len(data) < 8 or (size := struct.unpack_from("<I", data)[0]) < 4:
+        raise SessionFormatError("a list of numbers is torn")
+    if size > MAX_STORED_NUMBERS:
+        raise SessionFormatError(f"a list of numbers says that it has {size:,} bytes")
+    raw = expand(data[4:], size)
+    count: int = struct.unpack_from("<I", raw)[0]
+    if len(raw) != 4 + width * count:
+        raise SessionFormatError("a list of numbers is torn")
+    return raw, count
 
 
 def _little(numbers: array) -> array:  # type: ignore[type-arg]

@@ -1,5 +1,6 @@
--- Format 1 of a recorded session. Times are seconds; digests of bodies are SHA-256, of pieces BLAKE2b (16 bytes).
+-- Format 2 of a recorded session (format 1 could be without an identity). Times are seconds; digests of bodies are SHA-256, of pieces BLAKE2b (16 bytes).
 
+-- format, version, identity (the id of the session: its copies share it), about (JSON), writers.
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- Content-addressed: what a thousand requests repeat is here once.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -12,34 +11,14 @@ from threading import RLock
 from typing import NamedTuple
 
 from workbench.errors import SessionFormatError, WireError
-from workbench.ir import NOTHING, JsonValue
-from workbench.wire.exchange import (
-    Body,
-    Chunk,
-    Exchange,
-    Frame,
-    Headers,
-    HttpRequest,
-    HttpResponse,
-    Kind,
-    Origin,
-    Redaction,
-    State,
-    Summary,
-)
-from workbench.wire.jsontext import loads
-from workbench.wire.session import opening, pieces, texts, writers
+from workbench.limits import MAX_STORED_BODY, MAX_STORED_FRAMES
+from workbench.wire.exchange import Body, Chunk, Exchange, Frame, HttpRequest, HttpResponse, State, Summary
+from workbench.wire.session import opening, pieces, rows, values, writers
+from workbench.wire.session.rows import Row
+from workbench.wire.session.untrusted import FAULTS, readable, reason
 
 CACHED_PIECES = 32 * 1024 * 1024
 """Bytes of decompressed pieces kept: the history that neighbouring requests share."""
-
-SUMMARY = (
-    "seq, id, method, url, status, state, kind, origin, request_bytes, response_bytes, started_at, duration,"
-    " hop, parent, branch, model, content_type, note"
-)
-
-
-Row = Sequence[JsonValue]
 
 
 class _Arrived(NamedTuple):
@@ -73,7 +52,7 @@ class SqliteSession:
         self._file = opening.open_read_only(path)
         self._db = self._file.db
         try:
-            with self._snapshot():
+            with readable(path), self._snapshot():
                 self._seqs, self.damage = opening.sequence(self._file)
                 self._see_writers()
         except BaseException:
@@ -90,11 +69,13 @@ class SqliteSession:
             try:
                 if not is_reopened and self._look() == (self._version, self.writers):
                     return frozenset()
+                with suppress(OSError):  # what was moved away stays open
+                    self._db.measure(self.path.resolve())
                 known = [*self.summaries()]
                 with self._snapshot():
                     self._see_writers()
                     return self._take_in(known)
-            except sqlite3.DatabaseError:
+            except FAULTS:
                 return frozenset()  # busy, or torn behind our back: the next look may do better
 
     def _look(self) -> tuple[int, writers.Writers]:
@@ -107,6 +88,7 @@ class SqliteSession:
     def _see_writers(self) -> None:
         self._version, self.writers = self._look()
         self.is_live = bool(self.writers)
+        self.id = opening.identity(self._db)
         self.about = writers.merged(opening.about(self._db), self.writers)
 
     def _reopen_if_needed(self) -> bool:
@@ -127,7 +109,7 @@ class SqliteSession:
         query = "SELECT seq FROM exchange WHERE seq > ? ORDER BY seq"
         self._seqs += [row[0] for row in self._db.execute(query, (last,)).fetchall()]
         looked_at = [s.index for s in known if s.state is State.OPEN] + [*range(len(known), len(self._seqs))]
-        fresh = {n: self._summarize(n, self._row(self._seqs[n], SUMMARY)) for n in looked_at}
+        fresh = {n: self._summarize(n, self._known_row(self._seqs[n])) for n in looked_at}
         for n, summary in fresh.items():
             if summary.state is not State.OPEN:
                 self._arrived.pop(self._seqs[n], None)
@@ -143,77 +125,93 @@ class SqliteSession:
             try:
                 yield
             finally:
-                with suppress(sqlite3.DatabaseError):  # of a torn file
+                with suppress(*FAULTS):  # of a torn file
                     self._db.execute("ROLLBACK")
 
     def summaries(self) -> Sequence[Summary]:
         """The list. A row that is torn stands there as an incomplete exchange."""
         with self._lock:
             if self._summaries is None:
-                with self._snapshot():
-                    rows = {row[0]: row for row in self._rows()}
-                    self._summaries = [self._summarize(n, rows.get(seq)) for n, seq in enumerate(self._seqs)]
+                with readable(self.path), self._snapshot():
+                    known = {row[0]: row for row in self._rows()}
+                    self._summaries = [self._summarize(n, known.get(seq)) for n, seq in enumerate(self._seqs)]
             return tuple(self._summaries)
 
     def left_open(self) -> Iterator[tuple[int, Exchange]]:
         """Exchanges that nobody goes on with, as far as they came, with their positions in the file."""
         known = {seq: n for n, seq in enumerate(self._seqs)}  # of others the writers may be newer than ours
         query = "SELECT seq FROM exchange WHERE state = ? ORDER BY seq"
-        with self._snapshot():
+        with readable(self.path), self._snapshot():
             found = [seq for (seq,) in self._db.execute(query, (State.OPEN,)) if seq in known]
             left = [seq for seq in found if writers.owner(self._db, seq) not in self.writers]
         yield from ((seq, self.exchange(known[seq])) for seq in left)
 
     def _rows(self) -> Iterator[Row]:
-        if not self.damage:
-            yield from map(texts.plain, self._db.execute(f"SELECT {SUMMARY} FROM exchange ORDER BY seq"))
-            return
-        for seq in self._seqs:
-            with suppress(sqlite3.DatabaseError):
-                row = self._row(seq, SUMMARY)
-                if row:
-                    yield row
+        """Those that can be read: all at once, or one by one where one of them cannot."""
+        try:
+            query = f"SELECT {rows.SUMMARY} FROM exchange ORDER BY seq"
+            yield from list(map(rows.summary, self._db.execute(query))) if not self.damage else self._readable_rows()
+        except (*FAULTS, SessionFormatError):
+            yield from self._readable_rows()
 
-    def _row(self, seq: int, columns: str) -> Row | None:
-        row: Row | None = self._db.execute(f"SELECT {columns} FROM exchange WHERE seq = ?", (seq,)).fetchone()
-        return texts.plain(row) if row else None
+    def _readable_rows(self) -> Iterator[Row]:
+        return (row for seq in self._seqs if (row := self._known_row(seq)))
+
+    def _known_row(self, seq: int) -> Row | None:
+        with suppress(*FAULTS, SessionFormatError):
+            return self._row(seq)
+        return None
+
+    def _row(self, seq: int) -> Row | None:
+        """What the list shows of an exchange. Raises SessionFormatError, and what SQLite does."""
+        row = self._db.execute(f"SELECT {rows.SUMMARY} FROM exchange WHERE seq = ?", (seq,)).fetchone()
+        return rows.summary(row) if row else None
 
     def _summarize(self, index: int, row: Row | None) -> Summary:
         summary = _summary(index, row)
         if summary.state is not State.OPEN or row is None:
             return summary
-        query = "SELECT id, length(data) FROM growth WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT 1"
         seq = self._seqs[index]
-        last = self._db.execute(query, (growth_id(seq), growth_id(seq + 1))).fetchone()
-        arrived = last[0] - growth_id(seq) + last[1] if last else summary.response_bytes
+        try:
+            arrived = self._growth(seq) or summary.response_bytes
+        except FAULTS:
+            arrived = summary.response_bytes
         state = State.OPEN if writers.owner(self._db, seq) in self.writers else State.INCOMPLETE
         return replace(summary, state=state, response_bytes=arrived)
 
+    def _growth(self, seq: int) -> int:
+        """Bytes of the response body that stand beside its row; 0 where nothing came since."""
+        query = "SELECT id, length(data) FROM growth WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT 1"
+        last = self._db.execute(query, (growth_id(seq), growth_id(seq + 1))).fetchone()
+        return last[0] - growth_id(seq) + (last[1] or 0) if last else 0
+
     def exchange(self, index: int) -> Exchange:
         """One exchange; what of it is torn is left out and named in its note."""
-        with self._snapshot():
+        with readable(self.path), self._snapshot():
             return self._read(index)
 
     def _read(self, index: int) -> Exchange:
         seq = self._seqs[index]
         try:
-            row = self._row(seq, f"{SUMMARY}, client, meta")
-        except sqlite3.DatabaseError as error:
-            return _torn(seq, str(error))
+            row = self._row(seq)
+            if row is None:
+                return _torn(seq, "its row cannot be read")
+            client, meta = rows.more(self._db.execute(rows.MORE, (seq,)).fetchone())
+        except (*FAULTS, SessionFormatError, WireError) as error:
+            return _torn(seq, _why(error))
         summary = self._summarize(index, row)
-        if row is None or summary.id != row[1]:
-            return _torn(seq, "its row cannot be read")
-        sides, torn = {}, []
+        sides: dict[str, HttpRequest | HttpResponse | None] = {}
         frames: tuple[Frame, ...] = ()
+        torn = []
         for side in ("request", "response"):
             try:
                 sides[side] = self._side(seq, side, row)
-            except (sqlite3.DatabaseError, SessionFormatError, WireError) as error:
-                torn.append(f"{side} is torn: {error}")
+            except (*FAULTS, SessionFormatError, WireError) as error:
+                torn.append(f"{side} is torn: {_why(error)}")
         try:
-            frames = tuple(self._frames(seq))
-        except (sqlite3.DatabaseError, SessionFormatError) as error:
-            torn.append(f"frames are torn: {error}")
+            frames = self._frames(seq)
+        except (*FAULTS, SessionFormatError) as error:
+            torn.append(f"frames are torn: {_why(error)}")
         return Exchange(
             id=summary.id,
             request=sides.get("request"),  # type: ignore[arg-type]
@@ -226,56 +224,69 @@ class SqliteSession:
             hop=summary.hop,
             parent=summary.parent,
             branch=summary.branch,
-            client=row[-2],
+            client=client,
             note=summary.note,
             frames=frames,
-            meta=loads(row[-1].encode()) if row[-1] else NOTHING,
+            meta=meta,
             damage=tuple(torn),
         )
 
     def _side(self, seq: int, side: str, row: Row) -> HttpRequest | HttpResponse | None:
-        found = self._db.execute("SELECT * FROM side WHERE exchange = ? AND side = ?", (seq, side)).fetchone()
+        found = self._db.execute(rows.SIDE, (seq, side)).fetchone()
         if not found:
             if (row[2] and side == "request") or (row[4] is not None and side == "response"):
                 raise SessionFormatError("its row is not in the file")
             return None
-        _, _, head_id, body_id, encoding, is_raw, note, length, digest, chunks, redactions = found
-        head = loads(self._piece(head_id))
-        encoding, note, digest = texts.plain((encoding, note, digest))
-        headers = Headers(tuple((n, v) for n, v in head["headers"]))
-        raw, times = self._body(body_id), pieces.unpack_chunks(chunks)
+        stands = rows.side(found)
+        head = rows.head(self._piece(stands.head))
+        raw, times = self._body(stands.body), pieces.unpack_chunks(stands.chunks)
         if side == "response" and row[5] == State.OPEN:
             more = self._more(seq, len(raw))
             raw, times = raw + bytes(more.data), (*times, *more.chunks)
-        body = Body(raw, encoding, times, bool(is_raw), note, length, digest)
-        marks = tuple(Redaction(*r) for r in loads(redactions.encode())) if redactions else ()
+        body = Body(raw, stands.encoding, times, stands.is_raw, stands.note, stands.length, stands.digest)
         if side == "request":
-            return HttpRequest(row[2], row[3], headers, body, head["version"], marks)
-        return HttpResponse(row[4], headers, body, head["reason"], head["version"], marks)
+            return HttpRequest(row[2], row[3], head.headers, body, head.version, stands.redactions)
+        return HttpResponse(row[4], head.headers, body, head.reason, head.version, stands.redactions)
 
     def _more(self, seq: int, start: int) -> _Arrived:
         """What came behind the stored body; only what is new is read from the file."""
         arrived = self._arrived.setdefault(seq, _Arrived(bytearray(), []))
         query = "SELECT data, chunks FROM growth WHERE id >= ? AND id < ? ORDER BY id"
         known = growth_id(seq, start + len(arrived.data))
-        for data, chunks in self._db.execute(query, (known, growth_id(seq + 1))).fetchall():
-            arrived.data.extend(data)
-            arrived.chunks.extend(pieces.unpack_chunks(chunks))
+        for data, chunks in self._db.execute(query, (known, growth_id(seq + 1))):
+            arrived.data.extend(values.raw(data))
+            arrived.chunks.extend(pieces.unpack_chunks(values.raw(chunks)))
+            if len(arrived.data) > MAX_STORED_BODY:
+                raise SessionFormatError(f"its body grows beyond {MAX_STORED_BODY:,} bytes")
         return arrived
 
-    def _frames(self, seq: int) -> Iterator[Frame]:
-        query = "SELECT direction, opcode, data, at FROM frame WHERE exchange = ? ORDER BY seq"
-        for direction, opcode, data, at in map(texts.plain, self._db.execute(query, (seq,))):
-            yield Frame(direction, opcode, self._body(data), at)
+    def _frames(self, seq: int) -> tuple[Frame, ...]:
+        frames = list[Frame]()
+        size = 0
+        for row in self._db.execute(rows.FRAMES, (seq,)).fetchall():
+            direction, opcode, data, at = rows.frame(row)
+            frames.append(Frame(direction, opcode, self._body(data), at))
+            size += len(frames[-1].data)
+            if size > MAX_STORED_FRAMES:
+                raise SessionFormatError(f"they have more than {MAX_STORED_FRAMES:,} bytes in all")
+        return tuple(frames)
 
     def _body(self, body_id: int) -> bytes:
         row = self._db.execute("SELECT size, pieces FROM body WHERE id = ?", (body_id,)).fetchone()
         if row is None:
             raise SessionFormatError(f"body {body_id} is not in the file")
-        body = b"".join(map(self._piece, pieces.unpack_ids(row[1])))
-        if len(body) != row[0]:
-            raise SessionFormatError(f"body {body_id} has {len(body):,} bytes where {row[0]:,} were stored")
-        return body
+        size = values.count(row[0])
+        if size > MAX_STORED_BODY:
+            raise SessionFormatError(f"body {body_id} says that it has {size:,} bytes")
+        found, left = list[bytes](), size
+        for piece_id in pieces.unpack_ids(values.raw(row[1])):
+            found.append(self._piece(piece_id))
+            left -= len(found[-1])
+            if left < 0 or not found[-1]:
+                break
+        if left:
+            raise SessionFormatError(f"body {body_id} has other bytes than the {size:,} that were stored")
+        return b"".join(found)
 
     def _piece(self, piece_id: int) -> bytes:
         if piece_id in self._pieces:
@@ -284,7 +295,7 @@ class SqliteSession:
         row = self._db.execute("SELECT size, data, digest FROM piece WHERE id = ?", (piece_id,)).fetchone()
         if row is None:
             raise SessionFormatError(f"piece {piece_id} is not in the file")
-        plain = pieces.expand(row[1], row[0])
+        plain = pieces.expand(values.raw(row[1]), values.count(row[0]))
         if pieces.piece_digest(plain) != row[2]:
             raise SessionFormatError(f"piece {piece_id} does not match its digest")
         self._pieces[piece_id] = plain
@@ -296,15 +307,17 @@ class SqliteSession:
     def problems(self) -> Iterator[str]:
         """Everything that is wrong with the file, one line each."""
         yield from self.damage
-        try:
-            checked = self._db.execute("PRAGMA integrity_check(20)").fetchall()
-            yield from (f"SQLite: {row[0]}" for row in checked if row[0] != "ok")
-            yield from self._torn_pieces()
-            yield from self._torn_bodies()
-        except sqlite3.DatabaseError as error:
-            yield f"SQLite: {error}"
+        for proof in (self._proved, self._torn_pieces, self._torn_bodies):
+            try:
+                yield from proof()
+            except (*FAULTS, SessionFormatError) as error:
+                yield f"SQLite: {_why(error)}"
         for index in range(len(self)):
             yield from (f"exchange {index + 1}: {line}" for line in self.exchange(index).damage)
+
+    def _proved(self) -> Iterator[str]:
+        checked = self._db.execute("PRAGMA integrity_check(20)").fetchall()
+        return (f"SQLite: {row[0]}" for row in checked if row[0] != "ok")
 
     def _torn_pieces(self) -> Iterator[str]:
         for (piece_id,) in self._db.execute("SELECT id FROM piece").fetchall():
@@ -334,12 +347,14 @@ def growth_id(seq: int, offset: int = 0) -> int:
 
 def _summary(index: int, row: Row | None) -> Summary:
     if row is not None:
-        with suppress(ValueError):  # a row of a torn page holds anything
-            kinds = State(row[5]), Kind(row[6]), Origin(row[7])
-            return Summary(index, row[1], row[2], row[3], row[4] or None, *kinds, *row[8:18])
+        return Summary(index, *row[1:4], row[4] or None, *row[5:])  # type: ignore[call-arg]
     torn = _torn(index, "")
     return Summary(index, torn.id, "", "", None, State.INCOMPLETE, torn.kind, torn.origin, 0, 0)
 
 
 def _torn(seq: int, why: str) -> Exchange:
     return Exchange(id=f"torn-{seq}", state=State.INCOMPLETE, damage=(f"torn: {why}",))
+
+
+def _why(error: Exception) -> str:
+    return reason(error) if isinstance(error, FAULTS) else str(error)

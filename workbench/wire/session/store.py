@@ -6,6 +6,7 @@ import errno
 import os
 import sqlite3
 import tempfile
+import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from workbench.wire import digests
 from workbench.wire.exchange import Exchange, State
 from workbench.wire.redaction import Redactor
 from workbench.wire.session import Session, exchanges_of, opening, sqlite, text, writer
+from workbench.wire.session.identity import session_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +85,13 @@ def save(
     redactor: Redactor | None = None,
     about: Mapping[str, str] = NOTHING,
     form: str = "",
+    id: str = "",
 ) -> Written:
     """Write a session file, redacted; the text form for names ending in .jsonl.
 
     Args:
         form: ``TEXT`` or ``RECORDING``, whatever the name.
+        id: of the session that this is a copy of; empty string for a new one.
 
     The file appears whole or not at all: it is written beside its place and moved there.
 
@@ -104,7 +108,8 @@ def save(
         raise type(error)(error.errno, error.strerror, str(path)) from error
     os.close(handle)
     try:
-        written = (text if is_text else writer).write(map(count.prepared, exchanges), Path(name), about)
+        form_written = text if is_text else writer
+        written = form_written.write(map(count.prepared, exchanges), Path(name), about, id or uuid.uuid4().hex)
         os.chmod(name, 0o600 if not path.exists() else path.stat().st_mode & 0o777)
         os.replace(name, path)
     except BaseException as error:
@@ -114,6 +119,25 @@ def save(
             raise OSError(errno.EIO, f"cannot be written ({error})", str(path)) from error
         raise
     return Written(written, path.stat().st_size, count.redactions, tuple(count.damage))
+
+
+def copied_id(session: Session) -> str:
+    """The id for a copy of a session; empty string for a new one, where a derived id would be a digest of secrets.
+
+    Raises:
+        SessionFormatError: the first exchange cannot be read.
+    """
+    if session.id or not len(session):
+        return session.id
+    first = session.exchange(0)
+    return session_id(session) if _told(Redactor().exchange(first)) == _told(first) else ""
+
+
+def _told(exchange: Exchange) -> list[tuple[str, bytes]]:
+    """What an id is derived from, as far as it could hold a secret."""
+    request, response = exchange.request, exchange.response
+    asked = [(request.url, request.body.raw)] if request else []
+    return asked + ([("", response.body.raw)] if response else [])
 
 
 class _Counter:

@@ -1,7 +1,7 @@
 r"""The text form of a session: JSON Lines, for fixtures and diffs.
 
-The first line is ``{"workbench": "session", "version": 1}``, with what the maker says of the session in ``"about"``,
-then one exchange a line. Bodies are exact: a body that is
+The first line is ``{"workbench": "session", "version": 2, "id": ID}``, with what the maker says of the session in
+``"about"``, then one exchange a line. Bodies are exact: a body that is
 UTF-8 stands in ``"text"``, anything else in ``"base64"``. Keys that hold their default are left out.
 """
 
@@ -17,24 +17,22 @@ from workbench.ir import NOTHING, JsonValue
 from workbench.wire._strings import encode
 from workbench.wire.exchange import (
     Body,
-    Chunk,
     Exchange,
     Frame,
-    Headers,
     HttpRequest,
     HttpResponse,
-    Kind,
-    Origin,
-    Redaction,
     State,
 )
 from workbench.wire.jsontext import loads
-from workbench.wire.session import MemorySession
+from workbench.wire.session import MemorySession, values
+from workbench.wire.session.identity import valid_id
 
-VERSION = 1
+VERSION = 2
 HEAD = b'{"workbench": "session"'
 
-STEPS: Mapping[int, Callable[[dict[str, JsonValue]], dict[str, JsonValue]]] = {}
+STEPS: Mapping[int, Callable[[dict[str, JsonValue]], dict[str, JsonValue]]] = {
+    1: lambda line: line,  # sessions of format 1 have no id: ``identity.session_id`` derives one
+}
 """One-step converters of a line: version → what makes it the next version."""
 
 
@@ -43,12 +41,13 @@ def is_text_session(head: bytes) -> bool:
     return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(HEAD)
 
 
-def write(exchanges: Iterable[Exchange], path: Path, about: Mapping[str, str] = NOTHING) -> int:
+def write(exchanges: Iterable[Exchange], path: Path, about: Mapping[str, str] = NOTHING, id: str = "") -> int:
     """Write a text session; returns how many exchanges."""
     count = 0
     head: dict[str, JsonValue] = {"workbench": "session", "version": VERSION}
+    head |= ({"id": id} if id else {}) | ({"about": dict(about)} if about else {})
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(json.dumps(head | ({"about": dict(about)} if about else {})) + "\n")
+        file.write(json.dumps(head) + "\n")
         for exchange in exchanges:
             file.write(dump(exchange) + "\n")
             count += 1
@@ -62,7 +61,7 @@ def read(data: bytes, name: str) -> MemorySession:
         SessionFormatError: the head is missing or of a newer version.
     """
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    version, about = _head(lines[0], name)
+    version, id, about = _head(lines[0], name)
     exchanges, damage = [], []
     for number, line in enumerate(lines[1:], 2):
         if not line.strip():
@@ -71,23 +70,22 @@ def read(data: bytes, name: str) -> MemorySession:
             exchanges.append(load(_current(loads(line), version)))
         except (WireError, SessionFormatError) as error:
             damage.append(f"line {number} is torn and was left out: {error}")
-    return MemorySession(name, tuple(exchanges), tuple(damage), "text", about)
+    return MemorySession(name, tuple(exchanges), tuple(damage), "text", about, id=id)
 
 
-def _head(line: bytes, name: str) -> tuple[int, Mapping[str, str]]:
+def _head(line: bytes, name: str) -> tuple[int, str, Mapping[str, str]]:
     try:
         head = loads(line)
     except WireError:
         head = None
     head = head if isinstance(head, dict) and head.get("workbench") == "session" else {}
     version, about = head.get("version"), head.get("about")
-    if not isinstance(version, int):
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise SessionFormatError("the first line is not the head of a text session", where=f"{name}, line 1")
     if version > VERSION:
-        newer = f"written by a newer version (format {version}, this one reads {VERSION})"
-        raise SessionFormatError(newer, where=name, hint="update workbench")
+        raise SessionFormatError(values.newer(str(version), VERSION), where=name, hint="update workbench")
     said = about.items() if isinstance(about, dict) else ()
-    return version, {key: value for key, value in said if isinstance(value, str)}
+    return version, valid_id(head.get("id", "")), {key: value for key, value in said if isinstance(value, str)}
 
 
 def _current(line: dict[str, JsonValue], version: int) -> dict[str, JsonValue]:
@@ -175,93 +173,85 @@ def _dump_frame(frame: Frame) -> JsonValue:
 def load(line: JsonValue) -> Exchange:
     """One exchange from its parsed line. Raises SessionFormatError."""
     try:
-        return _load(line)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise SessionFormatError(f"not an exchange ({type(error).__name__}: {error})") from error
+        return _load(values.members(line))
+    except (KeyError, SessionFormatError) as error:
+        why = f"{error} is missing" if isinstance(error, KeyError) else error.what
+        raise SessionFormatError(f"not an exchange: {why}") from error
 
 
-def _load(line: dict[str, JsonValue]) -> Exchange:
+def _load(line: Mapping[str, JsonValue]) -> Exchange:
     return Exchange(
         id=_text(line["id"]),
         request=_load_request(line["request"]) if "request" in line else None,
         response=_load_response(line["response"]) if "response" in line else None,
-        state=State(line.get("state", "complete")),
-        kind=Kind(line.get("kind", "http")),
-        origin=Origin(line.get("origin", "imported")),
-        started_at=_number(line.get("started_at")),
-        duration=_number(line.get("duration")),
+        state=values.state(line.get("state", "complete")),
+        kind=values.kind(line.get("kind", "http")),
+        origin=values.origin(line.get("origin", "imported")),
+        started_at=_SECONDS(line.get("started_at")),
+        duration=_SECONDS(line.get("duration")),
         hop=_text(line.get("hop", "")),
-        parent=None if line.get("parent") is None else _text(line["parent"]),
+        parent=_OPTIONAL_TEXT(line.get("parent")),
         branch=_text(line.get("branch", "")),
         client=_text(line.get("client", "")),
         note=_text(line.get("note", "")),
-        frames=tuple(
-            Frame(_text(f["direction"]), _text(f["opcode"]), _load_bytes(f), _number(f.get("at")))
-            for f in line.get("frames", ())
-        ),
-        meta=dict(line["meta"]) if "meta" in line else NOTHING,
+        frames=tuple(map(_load_frame, values.several(line.get("frames", [])))),
+        meta=values.members(line["meta"]) if "meta" in line else NOTHING,
     )
 
 
-def _load_request(plain: dict[str, JsonValue]) -> HttpRequest:
+def _load_frame(plain: JsonValue) -> Frame:
+    plain = values.members(plain)
+    data = _load_bytes(plain)
+    return Frame(_text(plain["direction"]), _text(plain["opcode"]), data, _SECONDS(plain.get("at")))
+
+
+def _load_request(plain: JsonValue) -> HttpRequest:
+    plain = values.members(plain)
     return HttpRequest(
         method=_text(plain.get("method", "POST")),
         url=_text(plain.get("url", "")),
         http_version=_text(plain.get("http_version", "")),
-        headers=_load_headers(plain),
+        headers=values.headers(plain.get("headers", [])),
         body=_load_body(plain["body"]),
-        redactions=_load_redactions(plain),
+        redactions=values.redactions(plain.get("redactions", [])),
     )
 
 
-def _load_response(plain: dict[str, JsonValue]) -> HttpResponse:
+def _load_response(plain: JsonValue) -> HttpResponse:
+    plain = values.members(plain)
     return HttpResponse(
-        status=_count(plain.get("status", 200)),
+        status=values.count(plain.get("status", 200)),
         reason=_text(plain.get("reason", "")),
         http_version=_text(plain.get("http_version", "")),
-        headers=_load_headers(plain),
+        headers=values.headers(plain.get("headers", [])),
         body=_load_body(plain["body"]),
-        redactions=_load_redactions(plain),
+        redactions=values.redactions(plain.get("redactions", [])),
     )
 
 
-def _load_headers(plain: dict[str, JsonValue]) -> Headers:
-    return Headers(tuple((_text(n), _text(v)) for n, v in plain.get("headers", ())))
-
-
-def _load_redactions(plain: dict[str, JsonValue]) -> tuple[Redaction, ...]:
-    return tuple(Redaction(_text(w), int(s), int(e), _text(k)) for w, s, e, k in plain.get("redactions", ()))
-
-
-def _load_body(plain: dict[str, JsonValue]) -> Body:
+def _load_body(plain: JsonValue) -> Body:
+    plain = values.members(plain)
     return Body(
         raw=_load_bytes(plain),
         encoding=_text(plain.get("encoding", "")),
-        chunks=tuple(Chunk(int(end), float(at)) for end, at in plain.get("chunks", ())),
-        is_raw=bool(plain.get("is_raw", True)),
+        chunks=values.chunks(plain.get("chunks", [])),
+        is_raw=values.flag(plain.get("is_raw", True)),
         note=_text(plain.get("note", "")),
-        original_length=None if plain.get("original_length") is None else _count(plain["original_length"]),
-        original_digest=None if plain.get("original_digest") is None else _text(plain["original_digest"]),
+        original_length=_OPTIONAL_COUNT(plain.get("original_length")),
+        original_digest=_OPTIONAL_TEXT(plain.get("original_digest")),
     )
 
 
-def _load_bytes(plain: dict[str, JsonValue]) -> bytes:
-    if "base64" in plain:
-        return base64.b64decode(plain["base64"], validate=True)
-    return encode(_text(plain["text"]))
+def _load_bytes(plain: Mapping[str, JsonValue]) -> bytes:
+    if "base64" not in plain:
+        return encode(_text(plain["text"]))
+    try:
+        return base64.b64decode(_text(plain["base64"]), validate=True)
+    except ValueError as error:
+        raise SessionFormatError("its bytes are no base64") from error
 
 
-def _text(value: JsonValue) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"text expected, not {type(value).__name__}")
-    return value
-
-
-def _count(value: JsonValue) -> int:
-    if not 0 <= (count := int(value)) < 2**63:
-        raise ValueError(f"a whole number below 2**63 expected, not {str(value)[:20]}")
-    return count
-
-
-def _number(value: JsonValue) -> float | None:
-    return None if value is None else float(value)
+_text = values.text
+_SECONDS = values.optional(values.seconds)
+_OPTIONAL_TEXT = values.optional(values.text)
+_OPTIONAL_COUNT = values.optional(values.count)

@@ -13,16 +13,17 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
 from workbench.errors import SessionFormatError, WireError
 from workbench.ir import NOTHING, JsonValue
+from workbench.limits import MAX_STORED_BODY
 from workbench.wire.exchange import Body, Chunk, Exchange, HttpRequest, HttpResponse, Redaction, State
 from workbench.wire.jsontext import JsonIndex, loads
-from workbench.wire.session import opening, pieces, texts, writers
+from workbench.wire.session import opening, pieces, texts, untrusted, writers
+from workbench.wire.session.identity import session_id
 from workbench.wire.session.sqlite import SqliteSession, growth_id
 
 LEAVE_SECONDS = 0.5
@@ -58,39 +59,60 @@ class SessionWriter:
 
     Args:
         alone: refuse a file that somebody is writing.
+        id: of the session, if the file does not exist; empty string for a new one.
 
     Raises:
         SessionFormatError: the file exists and is no session of this version, or may not be shared and is.
         OSError, sqlite3.Error: it cannot be written.
     """
 
-    def __init__(self, path: Path, *, alone: bool = False) -> None:
+    def __init__(self, path: Path, *, alone: bool = False, id: str = "") -> None:
         is_fresh = not path.exists() or path.stat().st_size == 0
         if not is_fresh and not _ours(path):
             raise SessionFormatError("not a recorded session", where=str(path), hint="choose another name")
         self.path = path
         self._arrived: dict[int, int] = {}  # of exchanges that go on: bytes of the answer
         self._asked: dict[int, _Asked] = {}
-        self._db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+        self._db = sqlite3.connect(
+            path, timeout=PATIENCE, isolation_level=None, check_same_thread=False, factory=untrusted.Connection
+        )
         with ExitStack() as stack:
             stack.callback(self._db.close)
+            self._db.guard(path.resolve())
             self._db.execute("PRAGMA page_size = 16384")  # pieces are 1 to 5 kB: small pages would stand half empty
             if is_fresh:
-                self._create()  # before WAL: the file itself says what it is, also after a crash
+                self._create(id or uuid.uuid4().hex)  # before WAL: the file itself says what it is, also after a crash
+            untrusted.check_schema(self._db, path)
             opening.check_version(self._db, path)
             self._write_ahead()
             self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.executescript(f"BEGIN IMMEDIATE; {_schema()} COMMIT;")  # what files of before do not have yet
+            self._db.executescript(
+                f"BEGIN IMMEDIATE; {untrusted.schema()} COMMIT;"
+            )  # what files of before do not have yet
             self._id = self._join(alone)
             self._close_what_was_left_open()
+            self._convert()
+            self._db.trust()
             stack.pop_all()
 
-    def _create(self) -> None:
+    def _create(self, id: str) -> None:
+        quoted = id.replace("'", "''")
         self._db.executescript(
-            f"BEGIN IMMEDIATE; {_schema()} PRAGMA application_id = {opening.APPLICATION_ID};"
+            f"BEGIN IMMEDIATE; {untrusted.schema()} PRAGMA application_id = {opening.APPLICATION_ID};"
             f"INSERT OR IGNORE INTO meta VALUES ('format', 'workbench-session'), ('version', '{opening.VERSION}');"
+            f"INSERT OR IGNORE INTO meta VALUES ('identity', '{quoted}');"
             "COMMIT;"
         )
+
+    def _convert(self) -> None:
+        """Make a file of format 1 one of format 2: with the id that it is known by already."""
+        if opening.identity(self._db):
+            return
+        with closing(SqliteSession(self.path)) as session:
+            id = session_id(session) or uuid.uuid4().hex
+        with self._transaction():
+            self._db.execute("INSERT OR IGNORE INTO meta VALUES ('identity', ?)", (id,))
+            self._db.execute("UPDATE meta SET value = ? WHERE key = 'version'", (str(opening.VERSION),))
 
     def _write_ahead(self) -> None:
         """Change to WAL. SQLite itself does not wait here for one that comes or leaves at the same time."""
@@ -161,10 +183,8 @@ class SessionWriter:
             writers.announce(self._db, self._id, self.path, about)
 
     def identity(self) -> str:
-        """What the session is known by, random; given to it once, and its copies share it."""
-        with self._transaction():
-            self._db.execute("INSERT OR IGNORE INTO meta VALUES ('identity', ?)", (uuid.uuid4().hex,))
-            return str(self._db.execute("SELECT value FROM meta WHERE key = 'identity'").fetchone()[0])
+        """The id of the session; its copies share it."""
+        return opening.identity(self._db)
 
     def append(self, exchange: Exchange) -> int:
         """Write one exchange (redacted before); returns its position in the session."""
@@ -281,6 +301,8 @@ class SessionWriter:
         self._db.execute(f"INSERT INTO side VALUES ({', '.join('?' * len(row))})", texts.bound(row))
 
     def _body(self, raw: bytes, index: JsonIndex | None = None) -> int:
+        if len(raw) > MAX_STORED_BODY:
+            raise SessionFormatError(f"a body of {len(raw):,} bytes; a recording keeps {MAX_STORED_BODY:,} of one")
         digest = pieces.body_digest(raw)
         known = self._db.execute("SELECT id FROM body WHERE digest = ?", (digest,)).fetchone()
         if known:
@@ -329,19 +351,15 @@ class SessionWriter:
         self.close()
 
 
-def write(exchanges: Iterable[Exchange], path: Path, about: Mapping[str, str] = NOTHING) -> int:
+def write(exchanges: Iterable[Exchange], path: Path, about: Mapping[str, str] = NOTHING, id: str = "") -> int:
     """A new recording of these exchanges; returns how many."""
     count = 0
-    with closing(SessionWriter(path)) as writer:
+    with closing(SessionWriter(path, id=id)) as writer:
         writer.say(about)
         for exchange in exchanges:
             writer.append(exchange)
             count += 1
     return count
-
-
-def _schema() -> str:
-    return files("workbench.wire.session").joinpath("schema.sql").read_text(encoding="utf-8")
 
 
 def _ours(path: Path) -> bool:

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.errors import WireError
+from workbench.errors import SessionFormatError, WireError
+from workbench.wire._strings import encode
 from workbench.wire.jsontext import loads
-from workbench.wire.session import alive
+from workbench.wire.session import alive, values
 
 Writers = Mapping[str, Mapping[str, str]]
 """Id of a writer → what it says of the session for as long as it is there."""
@@ -106,8 +107,16 @@ def _note(db: sqlite3.Connection, one: str, noted: _Noted) -> None:
 
 def _noted(db: sqlite3.Connection) -> Iterator[tuple[str, _Noted]]:
     for key, value in db.execute("SELECT key, value FROM meta WHERE key GLOB 'writer *'").fetchall():
-        try:
-            noted = _Noted(**loads(value.encode()))
-        except (WireError, TypeError):  # not written by this version
-            noted = _Noted("", "", {})
-        yield key.partition(" ")[2], noted
+        if isinstance(key, str):
+            yield key.partition(" ")[2], _read(value)
+
+
+def _read(value: object) -> _Noted:
+    """What a row says of a writer; nothing where it is not written by this version."""
+    try:
+        said = values.members(loads(encode(values.text(value))))
+        about = values.members(said.get("about"))
+        mark, file = values.text(said.get("mark")), values.text(said.get("file"))
+        return _Noted(mark, file, {word: values.text(told) for word, told in about.items()})
+    except (WireError, SessionFormatError):
+        return _Noted("", "", {})

@@ -1,0 +1,32 @@
+"""What is a secret: the one list that redaction, exports and the rule ``secret.in-body`` read.
+
+A secret is told by its shape (``shapes``: keys with a prefix of their own, tokens with a known structure, private
+keys), or by the name it is given (``names``, ``named``: members of JSON, lines of an environment, headers, parameters
+of a URL, options of a command), which then has to look like one (``values``). Text is searched as it is meant
+(``views``), also inside base64.
+"""
+
+from workbench.wire.secrets.named import kind_of
+from workbench.wire.secrets.names import Family, family, is_header, is_parameter, of_header, of_query
+from workbench.wire.secrets.search import Secret, find, merged
+from workbench.wire.secrets.shapes import KEY_TEXT, open_key, public_prefix
+from workbench.wire.secrets.values import Style, is_placeholder, is_secret
+
+__all__ = [
+    "KEY_TEXT",
+    "Family",
+    "Secret",
+    "Style",
+    "family",
+    "find",
+    "is_header",
+    "is_parameter",
+    "is_placeholder",
+    "is_secret",
+    "kind_of",
+    "merged",
+    "of_header",
+    "of_query",
+    "open_key",
+    "public_prefix",
+]

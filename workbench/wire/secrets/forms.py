@@ -1,0 +1,68 @@
+"""Secrets by where they stand in a command, a call or a file, whose words say what they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from workbench.wire.secrets.names import Family
+from workbench.wire.secrets.shapes import Shaped
+from workbench.wire.secrets.values import Style, is_secret
+
+_OPEN: Final = rb"[\\\"']{0,8}"
+_QUOTED: Final = rb"[bBrR]?[\\]{0,6}[\"']"
+_VALUE: Final = rb"(?P<value>[^\s\"'`\\;&<>|]{6,512})"
+_PAIR: Final = (
+    _QUOTED + rb"[^\s\"'\\]{0,80}[\\]{0,6}[\"'],\s{0,40}" + _QUOTED + rb"(?P<value>[^\s\"'\\]{6,512})[\\]{0,6}[\"']"
+)
+
+_FORMS: Final = tuple(
+    (mark, re.compile(rb"(?i)" + form))
+    for mark, form in (
+        (b"mysql", rb"mysql\w*[ ](?:[^\n|;&]{0,200}?[ ])?-p" + _OPEN + _VALUE),
+        (b"mariadb", rb"mariadb[\w-]*[ ](?:[^\n|;&]{0,200}?[ ])?-p" + _OPEN + _VALUE),
+        (b"sshpass", rb"sshpass[ ]+-p[ ]?" + _OPEN + _VALUE),
+        (b" login", rb"[ ]login[ ](?:[^\n|;&]{0,200}?[ ])?-p[ ]" + _OPEN + _VALUE),
+        (b"redis-cli", rb"redis-cli[ ](?:[^\n|;&]{0,200}?[ ])?-a[ ]" + _OPEN + _VALUE),
+        (b"mongo", rb"mongo\w*[ ](?:[^\n|;&]{0,200}?[ ])?-p[ ]" + _OPEN + _VALUE),
+        (b"requirepass", rb"requirepass[ \t]+" + _OPEN + _VALUE),
+        (b"http", rb"https?[ ](?:[^\n|;&]{0,200}?[ ])?(?:-a|--auth)[ =]" + _OPEN + rb"[^\s:\"']{0,80}:" + _VALUE),
+        (b"auth", rb"auth\w{0,5}[\\\"']{0,8}(?:\s{0,4}[=:]\s{0,4}[(\[]|\()\s{0,40}" + _PAIR),
+    )
+)
+"""What a text has in lower case where one may stand, and all of it."""
+
+_OF_KEY: Final = re.compile(
+    rb"[\\]{0,12}\"(?:d|p|q|dp|dq|qi|k)[\\]{0,12}\"\s{0,8}:\s{0,8}[\\]{0,12}\"(?P<value>[^\s\"\\]{14,2048})"
+)
+_OBJECT: Final = re.compile(rb"[^{}]{0,4096}")
+_PUTTY: Final = re.compile(rb"Private-Lines: [0-9]{1,3}\s{1,8}(?P<value>(?:[A-Za-z0-9+/=]{2,64}[\s\\]{1,4}){1,999})")
+
+
+def formed(text: bytes, lower: bytes) -> Iterator[Shaped]:
+    """Secrets of a view that stand where commands, calls and keys have them."""
+    for mark, form in _FORMS:
+        at = lower.find(mark)
+        while at >= 0:
+            found = form.match(text, at)
+            if found and is_secret(found["value"].rstrip(b",;)"), Family.PASSWORD, Style.LINE):
+                yield Shaped(*found.span("value"), "password")
+            at = lower.find(mark, at + len(mark))
+    if b'"kty' in lower:
+        yield from _web_keys(text)
+    if b"private-lines:" in lower:
+        for found in _PUTTY.finditer(text):
+            yield Shaped(*found.span("value"), "private-key")
+
+
+def _web_keys(text: bytes) -> Iterator[Shaped]:
+    """The private members of JSON web keys; what is public of them stays."""
+    at = text.find(b'"kty')
+    while at >= 0:
+        start = text.rfind(b"{", max(0, at - 4096), at)
+        inside = _OBJECT.match(text, start + 1 if start >= 0 else at)
+        end = inside.end() if inside else at
+        for found in _OF_KEY.finditer(text, start if start >= 0 else at, end):
+            yield Shaped(*found.span("value"), "private-key")
+        at = text.find(b'"kty', max(end, at + 4))

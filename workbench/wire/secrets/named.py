@@ -1,0 +1,280 @@
+"""Secrets by the names they are given in a text: members, variables, headers, options, tags, parameters, URLs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from workbench.wire.secrets.forms import formed
+from workbench.wire.secrets.names import Family, family, of_query
+from workbench.wire.secrets.shapes import Shaped
+from workbench.wire.secrets.values import Style, is_made_up, is_random, is_secret, is_uuid
+
+_QUOTE: Final = rb"[\\\"'`]"
+_BEHIND: Final = (
+    rb"(?:[_.-]?(?:[0-9]{1,2}|prod(?:uction)?|dev|test|staging|live|value|raw|plain|b64|base64|str|string))?"
+)
+_TYPE: Final = rb"[&']{0,2}(?:static )?(?:str(?:ing)?|secretstr|optional\[str\])(?: ?\| ?[a-z]{2,9})?"
+_VALUE: Final = rb"(?:value|val|v)"
+_LIST: Final = rb"(?:\s{0,200}\[(?=\s{0,200}[\\\"']|(?!a-z|0-9|\^)[^\s\"'\\\[\]]{12,512}\]))"
+_SIGN: Final = (
+    rb"(?P<close>" + _QUOTE + rb"{0,12}\]?)(?:"
+    rb"(?P<pair>[ \t]*,\s{0,200}" + _QUOTE + rb"{1,12}" + _VALUE + _QUOTE + rb"{1,12}[ \t]*:[ \t]*"
+    rb"|\s{1,40}" + _VALUE + rb"[ \t]*[=:][ \t]*)"
+    rb"|(?P<block>[ \t]*:[ \t]*(?:[|>][+-]?[0-9]?[ \t]*\n+[ \t]+|\n+[ \t]*-[ \t]+))"
+    rb"|(?P<typed>[ \t]*:[ \t]*" + _TYPE + rb"[ \t]*=[ \t]*)"
+    rb"|(?P<sign>[ \t]*(?:(?:=>|:=|=|:)\*{0,2}" + _LIST + rb"?\s{0,200}|,[ \t]*))"
+    rb"|(?P<tag>(?:[ \t]+[a-z-]{1,20}=[^<>\n]{0,60})?>\s{0,8}|</key>\s{0,40}<string>)"
+    rb"|(?P<said>\*{0,2}[ \t]{0,20}\|[ \t]{1,20}|\*\*[ \t]*[:=][ \t]*|[ \t]+is:?[ \t]+)"
+    rb"|(?P<call>\([ \t]*(?=[\\\"'`]))"
+    rb"|(?P<space>[ \t]{1,8})"
+    rb")(?:[bBrRfFuU](?=['\"\\]))?(?P<open>" + _QUOTE + rb"{0,12})"
+)
+"""What stands between a name and its value: signs of programs and files, or words, which then need more of a value."""
+_MARKS: Final = tuple(
+    (mark, re.compile(rest + _BEHIND + _SIGN))
+    for mark, rest in (
+        (b"key", b""),
+        (b"token", b""),
+        (b"secret", b""),
+        (b"pass", rb"(?:w(?:or)?d|phrase|code)?"),
+        (b"pwd", b""),
+        (b"pw", b""),
+        (b"psk", b""),
+        (b"auth", rb"(?:orization|entication)?"),
+        (b"cred", rb"(?:ential)?s?"),
+        (b"cookie", b""),
+        (b"jwt", b""),
+        (b"assertion", b""),
+    )
+)
+"""What names end with; behind it stand a sign and a value."""
+
+_MOST: Final = 512
+"""Bytes of a value that are read before it is known to be a secret."""
+
+_BARE: Final = re.compile(rb"[^\s\"'`\\,;&<>|(){}\[\]]{1,512}")
+_REST: Final = re.compile(rb"[^\s\"'`\\,;&<>|(){}\[\]]*+")
+_LINE: Final = re.compile(rb"[^\s\"'`\\;&<>|]{1,512}")
+_TAGGED: Final = re.compile(rb"[^\s<>\"\\]{1,512}(?=[\"'\\]*\s*</?)")
+_QUOTED: Final = {
+    quote: (re.compile(rb"[^\\\x00-\x1f" + quote + rb"]{1,512}"), re.compile(rb"[^\\\x00-\x1f" + quote + rb"]*+"))
+    for quote in (b'"', b"'", b"`")
+}
+_SCHEME: Final = re.compile(
+    rb"(?i)(?:bearer|basic|token|api-?key|api-?token|bot|key|digest|negotiate|oauth|ssws|genie-?key)[ \t]+"
+)
+_PAIR: Final = re.compile(rb"([\w.!%$-]{1,80})=([^;,\s\"'\\]{6,})")
+_PAIR_BEGINS: Final = re.compile(rb"[ \t]*[\w.!%$-]{1,80}=")
+_PAIRS_END: Final = re.compile(rb"[\"'\n\r\\]")
+_LONGEST_COOKIE: Final = 4096
+_OF_NAMES: Final = bytes(sorted({*b"_.-", *range(48, 58), *range(65, 91), *range(97, 123)}))
+_QUALIFIED: Final = re.compile(rb"(?i)(api|access|secret|auth|bearer|refresh|private|personal|session)[ ]+\Z")
+_LONGEST_NAME: Final = 80
+_SETTER: Final = re.compile(rb"(?<![A-Za-z0-9])(?i:set|with|add|use)[_A-Z]")
+_SETS: Final = re.compile(rb"(?:setx|setenv|set -[A-Za-z]{1,4}|ENV|#[ ]?define|configure set)[ \t]{1,8}\Z")
+
+_PARAMETER: Final = re.compile(rb"[?&;](?:amp;)?([A-Za-z][\w.~-]{0,40})=([^&#;\s\"'<>\\`)]{6,})")
+_USERINFO: Final = re.compile(rb"://[^/?#@\s:\"\\<>]{0,80}:(?:([^/?#@\s\"\\<>]{3,200})|([\w+/=.~%!$*-]{16,200}))@")
+_OPTION: Final = re.compile(
+    rb"-[uU](?:ser)?(?:[ =\t]{1,4}|[\\\"']{1,8},[ \t]*)[\\\"']{0,8}([^\s:\"'\\]{0,80}):([^\s\"'\\]{3,512})"
+)
+_BEARER: Final = re.compile(rb"(?:er|ic)[ ]+(?!(?-i:[a-z_]+)=[\\\"])([A-Za-z0-9_.~+/=-]{16,})")
+_BEARER_MARKS: Final = ((b"bearer ", 4), (b"basic ", 3))
+
+
+class _Named(NamedTuple):
+    name: bytes
+    family: Family
+    style: Style
+
+
+def named(text: bytes) -> Iterator[Shaped]:
+    """Secrets of a view that a name tells."""
+    lower, cookies = text.lower(), _Cookies(text)
+    for mark, behind in _MARKS:
+        at = lower.find(mark)
+        while at >= 0:
+            after = at + len(mark)
+            found = behind.match(lower, after)
+            if found:
+                for secret in _behind(text, at, found, cookies):
+                    after = max(after, secret.end)
+                    yield secret
+            at = lower.find(mark, after)
+    yield from _bearers(text, lower)
+    yield from formed(text, lower)
+    if b"=" in text:
+        yield from _parameters(text)
+    if b"://" in text:
+        yield from _passwords_of_urls(text)
+    if b"-u" in lower:
+        yield from _options(text, lower)
+
+
+def _behind(text: bytes, mark: int, sign: re.Match[bytes], cookies: _Cookies) -> Iterator[Shaped]:
+    """What stands behind a name and its sign."""
+    told = _told(text, mark, sign)
+    if told is None:
+        return
+    name, kind, style = told
+    start = sign.end()
+    quote = text[start - 1 : start] if sign["open"] else b""
+    if kind is Family.COOKIE:
+        yield from cookies.pairs(start)
+        return
+    if _takes_scheme(name) and (scheme := _SCHEME.match(text, start)):
+        start = scheme.end()
+    if sign["tag"]:
+        short = rest = _TAGGED
+    elif quote in _QUOTED:
+        short, rest = _QUOTED[quote]
+    else:
+        short, rest = (_LINE, _LINE) if style is Style.LINE else (_BARE, _REST)
+    value = short.match(text, start)
+    if value is None:
+        return
+    end, held = value.end(), value[0]
+    if style is Style.BARE and text[end : end + 1] in (b"(", b"["):
+        return
+    if held != name and is_secret(held.rstrip(b",;"), kind, style) and not _describes(text, end):
+        if end - start >= _MOST and (whole := rest.match(text, start)):
+            end = max(end, whole.end())
+        yield Shaped(start, end - (len(held) - len(held.rstrip(b",;"))), kind_of(name))
+
+
+def _told(text: bytes, mark: int, sign: re.Match[bytes]) -> _Named | None:
+    """The whole name, what it says, and how its value is written; None where it is not one."""
+    before = text[max(0, mark - _LONGEST_NAME) : mark]
+    start = mark - len(before) + len(before.rstrip(_OF_NAMES))
+    name = text[start : sign.start("close")].lstrip(b"-.")
+    is_option = text[start : start + 2] == b"--"
+    is_quoted = bool(sign["open"])
+    if sign["space"] and not (is_option or _is_of_netrc(text, start, name) or _is_set(text, start)):
+        return None
+    if sign["sign"] and b"," in sign["sign"] and not (is_quoted and sign["close"]):
+        return None
+    if _is_of_another(text, start, sign):
+        return None
+    if sign["sign"] and (b"\n" in sign["sign"] or b"\r" in sign["sign"]) and not (is_quoted and sign["close"]):
+        return None
+    if name.lower() in (b"key", b"token") and (words := _QUALIFIED.search(text, max(0, start - 40), start)):
+        name = words[1] + b"_" + name
+    is_line = is_option or (name.isupper() and sign["sign"] is not None and sign["sign"] == b"=")
+    kind = family(name, is_line=is_line or b"-" in name)
+    if kind is None:
+        return None
+    if sign["said"] or sign["call"] or (sign["sign"] and b"," in sign["sign"]):
+        return _Named(name, kind, Style.LISTED)
+    style = Style.LINE if is_line else Style.QUOTED if is_quoted else Style.BARE
+    return _Named(name, kind, style)
+
+
+def kind_of(name: bytes) -> str:
+    """What a named secret is: a key or token, or a password."""
+    low = name.lower()
+    return "bearer" if b"auth" in low else "api-key" if b"key" in low or b"token" in low else "password"
+
+
+def _is_of_netrc(text: bytes, start: int, name: bytes) -> bool:
+    return name.lower() == b"password" and b"login " in text[max(0, start - 80) : start].lower()
+
+
+def _is_of_another(text: bytes, start: int, sign: re.Match[bytes]) -> bool:
+    """The name is a part of something else: of a resource's name, a type, a union of types, a constructor."""
+    if sign["call"]:
+        return not _SETTER.search(text, start, sign.start("close"))
+    if sign["said"] and b"|" in sign["said"]:
+        return not text[text.rfind(b"\n", 0, start) + 1 : start].lstrip().endswith((b"|", b"| ", b"| `", b"| **"))
+    before = text[max(0, start - 2) : start]
+    return (sign["sign"] == b":" and before[-1:] == b":") or (bool(sign["close"]) and before == b"::")
+
+
+def _is_set(text: bytes, start: int) -> bool:
+    """A command before the name gives it a value: of a shell, of an image, of a compiler."""
+    return bool(_SETS.search(text, max(0, start - 40), start))
+
+
+def _takes_scheme(name: bytes) -> bool:
+    return b"auth" in name.lower()
+
+
+def _describes(text: bytes, end: int) -> bool:
+    """It is the token of a language model, with its probability behind it."""
+    return b"logprob" in text[end : end + 40] or b'"bytes"' in text[end : end + 40]
+
+
+class _Cookies:
+    """The cookies of a text. Their pairs are read once, however many cookies are named among them.
+
+    Args:
+        text: a view.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._read = 0
+
+    def pairs(self, start: int) -> Iterator[Shaped]:
+        """The secret values of the pairs from an offset on. Offsets come in order."""
+        text, most = self._text, min(len(self._text), start + _LONGEST_COOKIE)
+        if not _PAIR_BEGINS.match(text, start):
+            return
+        start = max(start, self._read)
+        end = _PAIRS_END.search(text, start, most)
+        stop = end.start() if end else most
+        self._read = stop if end else max(start, *(text.rfind(sign, start, stop) for sign in (b";", b",", b" ")))
+        for found in _PAIR.finditer(text, start, stop):
+            if is_random(found[2]) or is_secret(found[2], Family.KEY):
+                yield Shaped(*found.span(2), "cookie")
+
+
+def _bearers(text: bytes, lower: bytes) -> Iterator[Shaped]:
+    for mark, skipped in _BEARER_MARKS:
+        at = lower.find(mark)
+        while at >= 0:
+            found = _BEARER.match(text, at + skipped)
+            after = at + len(mark)
+            if found and _is_credential(found[1]) and not text[at - 1 : at].isalnum():
+                after = found.end()
+                yield Shaped(*found.span(1), "bearer")
+            at = lower.find(mark, after)
+
+
+def _is_credential(value: bytes) -> bool:
+    return len(value) > 200 or (is_random(value) and not is_made_up(value) and not is_uuid(value))
+
+
+def _parameters(text: bytes) -> Iterator[Shaped]:
+    for found in _PARAMETER.finditer(text):
+        kind = of_query(found[1])
+        if kind is not None and is_secret(found[2], kind):
+            yield Shaped(*found.span(2), "api-key")
+
+
+def _passwords_of_urls(text: bytes) -> Iterator[Shaped]:
+    at = text.find(b"://")
+    while at >= 0:
+        found = _USERINFO.match(text, at)
+        group = 1 if found and found[1] is not None else 2
+        if found and _is_password(found[group], is_long=group == 2):
+            yield Shaped(*found.span(group), "password")
+        at = text.find(b"://", at + 3)
+
+
+def _is_password(value: bytes, *, is_long: bool) -> bool:
+    if is_made_up(value) or (is_long and (not is_random(value) or value[:5].partition(b"/")[0].isdigit())):
+        return False
+    return is_secret(value, Family.PASSWORD) or (len(value) < 8 and any(map(str.isdigit, value.decode("latin-1")))
+                                                 and any(map(str.isalpha, value.decode("latin-1"))))  # fmt: skip
+
+
+def _options(text: bytes, lower: bytes) -> Iterator[Shaped]:
+    """User and password of a command, as curl takes them."""
+    at = lower.find(b"-u")
+    while at >= 0:
+        found = _OPTION.match(text, at)
+        if found and (is_secret(found[2], Family.PASSWORD) or is_secret(found[2], Family.TOKEN)):
+            yield Shaped(*found.span(2), "password")
+        at = lower.find(b"-u", at + 2)

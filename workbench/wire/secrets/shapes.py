@@ -1,0 +1,296 @@
+"""Secrets that tell themselves: by a prefix of their own, by their structure, by the words around them.
+
+Learned from the documents of those who issue them, and from what the scanners of the field know (gitleaks,
+detect-secrets, trufflehog).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from workbench.wire.secrets.names import listed
+from workbench.wire.secrets.values import is_made_up, is_wordy
+from workbench.wire.secrets.views import BASE64, runs
+
+_PREFIXES: Final = listed("""
+sk- sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ whsec_ sk_ gsk_ hf_ hf- r8_ r8- nvapi_ nvapi- xai_
+xai- pplx_ pplx- tgp_v1_ tgp_v1- csk- fw_ fw- fpk_ tvly- jina_ pcsk_ fc- lsv2_pt_ lsv2_sk_ ls__ vck_ vcp_ vca_
+rpa_ flp_ esecret_ up_ wandb_v1_ hcaik_ AIza AQ. ya29. GOCSPX- AKIA ASIA ABIA ACCA ABSK bedrock-api-key- ghp_
+ghp- gho_ gho- ghu_ ghu- ghs_ ghs- ghr_ ghr- github_pat_ github_pat- glpat_ glpat- glptt- gldt- glrt- glcbt-
+glsoat- glagent- gloas- glft- glimt- glffct- npm_ npm- pypi- dckr_pat_ dckr_oat_ dop_v1_ dop_v1- doo_v1_ dor_v1_
+xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xoxa_ xoxb_ xoxp_ xoxr_ xoxs_ xapp- SG. hvs. hvb. hvr.
+AGE-SECRET-KEY-1 lin_api_ lin_oauth_ dapi shpat_ shpca_ shppa_ shpss_ NRAK- NRII- NRJS- PMAK- pul- rdme_
+rubygems_ glsa_ glc_ sntrys_ sntryu_ dp.pt. ntn_ secret_ figd_ pat-na1- pat-eu1- xkeysib- xsmtpsib- LTAI AKID
+AKCp HRKU- tfp_ pscale_tkn_ pscale_oauth_ pscale_pw_ sgp_ shippo_live_ shippo_test_ duffel_live_ duffel_test_
+EZAK EZTK CFPAT- CLOJARS_ sbp_ sb_secret_ tskey- napi_ rnd_ nfp_ ATATT3 ATCTT3 ATBB ATTA sq0atp- sq0csp- EAAA
+key- sess- e2b_ ctx7sk- bb_live_ SK oy2 BSA fo1_ fm2_ phx_ ops_ cfut_ cfat_ squ_ sqp_ sqa_
+""")
+"""What keys begin with, in no order. A prefix that other words begin with too has a body of its own in ``_BODIES``."""
+
+_BODIES: Final = {
+    "AIza": "[A-Za-z0-9_-]{30,}",
+    "AKIA": "[A-Z0-9]{16}",
+    "ASIA": "[A-Z0-9]{16}",
+    "ABIA": "[A-Z0-9]{16}",
+    "ACCA": "[A-Z0-9]{16}",
+    "ABSK": "[A-Za-z0-9+/=]{40,}",
+    "AGE-SECRET-KEY-1": "[A-Z0-9]{40,}",
+    "AKCp": "[A-Za-z0-9]{60,}",
+    "AKID": "[A-Za-z0-9]{28,36}",
+    "AQ.": "[A-Za-z0-9_-]{20,}",
+    "ATBB": "[A-Za-z0-9]{28,}",
+    "ATTA": "[A-Za-z0-9]{60,}",
+    "BSA": "[A-Za-z0-9_-]{27,}",
+    "EAAA": "[A-Za-z0-9_-]{50,}",
+    "EZAK": "[A-Za-z0-9]{54,}",
+    "EZTK": "[A-Za-z0-9]{54,}",
+    "HRKU-": "[A-Za-z0-9_-]{36,}",
+    "LTAI": "[A-Za-z0-9]{16,}",
+    "SG.": r"[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
+    "SK": "[0-9a-f]{32}",
+    "dapi": "[0-9a-z]{32}",
+    "fc-": "[0-9a-z]{32}",
+    "fm2_": "[A-Za-z0-9+/=]{60,}",
+    "hvb.": "[A-Za-z0-9_-]{20,}",
+    "hvr.": "[A-Za-z0-9_-]{20,}",
+    "hvs.": "[A-Za-z0-9_-]{20,}",
+    "key-": "[0-9a-z]{32}",
+    "ops_": "eyJ[A-Za-z0-9+/=_-]{50,}",
+    "oy2": "[a-z0-9]{43}",
+    "pul-": "[0-9a-z]{40}",
+    "rnd_": "[A-Za-z0-9]{24,}",
+    "sess-": "[A-Za-z0-9]{40}",
+    "secret_": "[A-Za-z0-9]{32,}",
+    "sk_": "[A-Za-z0-9]{32,}",
+    "up_": "[A-Za-z0-9]{28,}",
+    "ya29.": "[A-Za-z0-9_.-]{20,}",
+}
+_BODY: Final = "[A-Za-z0-9_-]{16,}"
+
+_PUBLIC: Final = listed("""
+sk-ant-api03- sk-ant-admin01- sk-ant-oat01- sk-ant- sk-proj- sk-or-v1- sk-svcacct- sk-admin-
+""")
+_PREFIX: Final = re.compile(
+    r"(?:(?:(?i:bearer|basic|token)[ ]+)?(?:"
+    + "|".join(map(re.escape, sorted((*_PREFIXES, *_PUBLIC), key=len, reverse=True)))
+    + r")?)"
+)
+
+
+def _pattern(prefix: str) -> str:
+    return re.escape(prefix) + _BODIES.get(prefix, _BODY)
+
+
+_KEY: Final = re.compile("|".join(map(_pattern, sorted(_PREFIXES, key=len, reverse=True))).encode())
+_BEGINNINGS: Final = frozenset(prefix[:2].encode() for prefix in _PREFIXES)
+KEY_TEXT: Final = rf"(?<![\w+/-])(?:{'|'.join(re.escape(p) for p in _PREFIXES)})[\w-]{{16,}}"
+"""Pattern of keys by their prefix, in text: coarser than what is a secret."""
+
+_WEB_TOKEN: Final = re.compile(
+    rb"eyJ[\w-]{10,}+\.(?:eyJ[\w-]{10,}+(?:\.[\w-]++){1,3}|[\w-]*+\.[\w-]{10,}+\.[\w-]{10,}+\.[\w-]{10,}+)"
+)
+"""JSON web tokens, signed or encrypted."""
+_JOINED: Final = re.compile(
+    rb"[0-9]{8,10}:[\w-]{35}(?![\w-])"  # Telegram
+    rb"|[MNO][\w-]{22,27}\.[\w-]{6,7}\.[\w-]{27,}|mfa\.[\w-]{60,}"  # Discord
+    rb"|[0-9a-z]{32}\.[A-Za-z0-9]{16}(?![\w-])"  # Zhipu
+    rb"|SG\.[\w-]{16,}\.[\w-]{16,}|(?:hv[sbr]|ya29|AQ|sl(?:\.u)?)\.[\w-]{20,}(?:\.[\w-]+)*"
+    rb"|s\.[A-Za-z0-9]{24}(?![\w-])"  # older Vault
+    rb"|dp\.[a-z]{2,5}\.[A-Za-z0-9]{40,}|dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"
+    rb"|(?:pat|sat)\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}|[a-z0-9]{14}\.atlasv1\.[\w-]{60,}"
+    rb"|sk\.eyJ[\w-]{20,}\.[\w-]{20,}|xoxe\.xox[bp]-[\w-]{20,}|t1\.[\w-]+\.[\w-]{80,}|AAAA[\w-]{7}:[\w-]{100,}"
+    rb"|[\w~.]{3}[0-9]Q~[\w~.-]{31,34}"  # Azure
+    rb"|1//0[\w-]{40,}"  # Google, for refreshing
+)
+_LEFT: Final = re.compile(rb"[\w.:~/-]*\Z")
+_JOINTS: Final = (b".", b":", b"~")
+_WIDEST_JOINT, _FURTHEST = 64, 200
+"""Bytes before and behind a part of a key in which its other parts are."""
+_DIGIT: Final = re.compile(rb"[0-9]")
+
+_AWS: Final = re.compile(rb"(?i)aws|secret|A[KS]IA")
+_STATE: Final = re.compile(
+    rb"(?i)(?:signature|data|id|hash|digest|sha-?[0-9]*|nonce|etag|checksum|fingerprint|key|code|cursor|content)"
+    rb"[\"'\\]*\s*[:=]\s*[\"'\\]*\Z"
+)
+"""Names of what looks random and grants nothing."""
+_DIGEST: Final = re.compile(rb"(?i)(?:sha|md|blake)[0-9a-z]{1,4}[=:-]\Z")
+_SESSION: Final = (b"IQoJb3JpZ2lu", b"FwoGZXIvYXdz", b"FQoGZXIvYXdz", b"IQoJ")
+_OPENSSH: Final = b"b3BlbnNzaC1rZXkt"
+_MIXED: Final = (re.compile(rb"[a-z]"), re.compile(rb"[A-Z]"), _DIGIT)
+
+_HOOKS: Final = (
+    (b"hooks.slack.com/", re.compile(rb"(?:services|workflows|triggers)/([\w+/-]{20,})")),
+    (b"/api/webhooks/", re.compile(rb"[0-9]{5,}/([\w-]{40,})")),
+    (b".webhook.office.com/", re.compile(rb"webhookb2/([\w@/-]{60,})")),
+)
+_BEGIN: Final = b"-----BEGIN "
+_PRIVATE: Final = re.compile(rb"[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+_LINES: Final = re.compile(rb"[A-Za-z0-9+/=\s\\]*+")
+_KEY_LINE: Final = re.compile(rb"[A-Za-z0-9+/=]{16}")
+_LONGEST_PEM: Final = 64 * 1024
+
+_WORD: Final = re.compile(rb"[A-Za-z0-9_-]{16,}")
+_ESCAPE: Final = re.compile(rb"u[0-9a-fA-F]{4}|[bf]")
+"""What a run begins with whose backslash stands before it."""
+
+
+class Shaped(NamedTuple):
+    """A secret in a text."""
+
+    start: int
+    end: int
+    kind: str
+
+
+def shaped(text: bytes) -> Iterator[Shaped]:
+    """Secrets of a view that tell themselves."""
+    done, plain = 0, set[bytes]()  # words with what stands around them: most come again and again
+    for start, end in runs(text, BASE64, 16):
+        word = text[start - 1 : end + 1]
+        if start < done or word in plain:
+            continue
+        for found in _in_run(text, start, end):
+            done = found.end
+            yield found
+        if start >= done and len(word) < 64 and word[:1] not in _JOINTS and word[-1:] not in _JOINTS:
+            plain.add(word)
+    yield from _hooks(text)
+    yield from private_keys(text)
+
+
+def public_prefix(secret: str) -> int:
+    """Length of what a secret begins with that all of its kind do."""
+    found = _PREFIX.match(secret)
+    return found.end() if found and found.end() < len(secret) else 0
+
+
+def _in_run(text: bytes, start: int, end: int) -> Iterator[Shaped]:
+    """Those in a run of characters of base64, which holds several words where it is none."""
+    if end - start >= 38:
+        yield from _in_base64(text, start, end)
+    if text.find(b"/", start, end) < 0 and text.find(b"+", start, end) < 0:
+        yield from _in_word(text, start, end)
+        return
+    yield from _in_word(text, start, end)
+    if text.find(b"-", start, end) >= 0 or text.find(b"_", start, end) >= 0 or text[end : end + 1] in _JOINTS:
+        for part in _WORD.finditer(text, start, end):
+            if part.start() > start:
+                yield from _in_word(text, *part.span())
+
+
+def _in_word(text: bytes, start: int, end: int) -> Iterator[Shaped]:
+    if text[start - 1 : start] == b"\\" and (escape := _ESCAPE.match(text, start)):
+        start = escape.end()
+    while start < end and text[start] in b"-_":
+        start += 1
+    head = text[start : start + 2]
+    if (
+        head in _BEGINNINGS
+        and not _DIGEST.search(text, max(0, start - 12), start)
+        and (found := _KEY.match(text, start))
+        and _is_key(found[0])
+    ):
+        yield Shaped(start, found.end(), "api-key")
+        return
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if head == b"ey" and after == b"." and (token := _WEB_TOKEN.match(text, start)):
+        yield Shaped(start, token.end(), "api-key")
+    elif (before in _JOINTS or after in _JOINTS or head == b"1/") and _DIGIT.search(text, start, end):
+        yield from _joined(text, start, end)
+
+
+def _joined(text: bytes, start: int, end: int) -> Iterator[Shaped]:
+    left = _LEFT.search(text, max(0, start - _WIDEST_JOINT), start)
+    for found in _JOINED.finditer(text, left.start() if left else start, min(len(text), end + _FURTHEST)):
+        if found.start() < end and _begins(text, found) and _is_key(found[0]):
+            yield Shaped(found.start(), max(found.end(), end), "api-key")
+
+
+def _begins(text: bytes, found: re.Match[bytes]) -> bool:
+    before = text[max(0, found.start() - 3) : found.start()]
+    return before == b"bot"[-len(before) :] or (not before[-1:].isalnum() and before[-1:] not in (b"_", b"-", b"+"))
+
+
+def _is_key(value: bytes) -> bool:
+    """What has the shape of a key is no name, no class of CSS, and no example of a documentation."""
+    if len(value) > 200:
+        return True
+    if value[1:4] in (b"KIA", b"SIA", b"BIA", b"CCA") and len(value) == 20:
+        return not value.endswith(b"EXAMPLE")
+    return not is_wordy(value) and not is_made_up(value) and value[-10:].strip(b"xX0*.") != b""
+
+
+def _in_base64(text: bytes, start: int, end: int) -> Iterator[Shaped]:
+    """Credentials of AWS, and keys of OpenSSH: told by length, beginning and what stands near."""
+    head = text[start : start + 16]
+    while text[end : end + 1] == b"=":
+        end += 1
+    size = end - start
+    if (head.startswith(_SESSION) and size >= 60) or head.startswith(_OPENSSH):
+        yield Shaped(start, end, "api-key")
+    elif size == 40 and _is_mixed(text, start, end) and not is_wordy(text[start:end]):
+        near = text[max(0, start - 120, text.rfind(b"\n", 0, start - 2) + 1) : start]
+        is_told = b"/" in text[start:end] and b"-" not in text[start:end] and not _STATE.search(near)
+        if (is_told or _AWS.search(near)) and _is_alone(text, start, end) and not is_made_up(text[start:end]):
+            yield Shaped(start, end, "api-key")
+
+
+def _is_alone(text: bytes, start: int, end: int) -> bool:
+    """A word of its own, and no part of a path or of a longer value; nor a path: its parts are no words."""
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if before in (b".", b"@", b"~", b"#", b"?") or (after in (b".", b"@", b"~") and text[end + 1 : end + 2].isalnum()):
+        return False
+    return not all(map(is_wordy, (part for part in text[start:end].split(b"/") if len(part) > 2)))
+
+
+def _is_mixed(text: bytes, start: int, end: int) -> bool:
+    return all(pattern.search(text, start, end) for pattern in _MIXED)
+
+
+def _hooks(text: bytes) -> Iterator[Shaped]:
+    for host, pattern in _HOOKS:
+        at = text.find(host)
+        while at >= 0:
+            found = pattern.match(text, at + len(host))
+            if found and not is_made_up(found[1]):
+                yield Shaped(*found.span(1), "api-key")
+            at = text.find(host, at + len(host))
+
+
+def private_keys(text: bytes) -> Iterator[Shaped]:
+    """What stands between the two lines of a private key; of one that is cut, as much as looks like one."""
+    at, next_end = text.find(_BEGIN), 0
+    while at >= 0:
+        found = _PRIVATE.match(text, at + len(_BEGIN))
+        after = found.end() if found else at + len(_BEGIN)
+        if found:
+            if 0 <= next_end < after:
+                next_end = text.find(b"-----END ", after)
+            end = next_end
+            if not 0 <= end - after <= _LONGEST_PEM:
+                lines = _LINES.match(text, after)
+                end = lines.end() if lines else after
+            inner = text[after:end].strip(b" \t\r\n\\")
+            if _KEY_LINE.search(inner) and not is_made_up(inner):
+                yield Shaped(after, end, "private-key")
+            after = end
+        at = text.find(_BEGIN, after)
+
+
+def open_key(text: bytes, end: int) -> int | None:
+    """Where a private key begins whose end may stand behind ``end``; None for none."""
+    at = text.rfind(_BEGIN, max(0, end - _LONGEST_PEM), end)
+    is_open = at >= 0 and _PRIVATE.match(text, at + len(_BEGIN)) and text.find(b"-----END ", at, end) < 0
+    return at if is_open else None
+
+
+def begins_key(word: bytes) -> bool:
+    """A word that is still to grow begins as keys do, or with a part of that."""
+    return word in _PARTS or any(word.startswith(prefix) for prefix in _WHOLE)
+
+
+_WHOLE: Final = (*(prefix.encode() for prefix in _PREFIXES), b"eyJ")
+_PARTS: Final = frozenset(prefix[:n] for prefix in _WHOLE for n in range(1, len(prefix) + 1))

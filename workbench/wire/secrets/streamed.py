@@ -1,0 +1,124 @@
+"""Secrets that a stream brings in pieces: the texts of its deltas are searched as the text that they make.
+
+The pieces of one text are told by the member that holds them and by the numbers beside it (index, item), whatever the
+protocol. A text that is still to grow may end in the beginning of a secret: what is open waits until it is decided.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+from workbench.wire.secrets.search import find
+from workbench.wire.secrets.shapes import begins_key, open_key
+from workbench.wire.secrets.views import view
+
+Key = tuple[bytes, ...]
+Range = tuple[int, int]
+
+_PIECE: Final = re.compile(
+    rb"\n|:event-type|"
+    rb'"(?:index|output_index|content_index|summary_index|contentBlockIndex|item_id)"\s*:\s*(?P<number>"[^"\\]*"|[0-9]+)|'
+    rb'"(?P<name>text|content|delta|partial_json|arguments|thinking|reasoning\w{0,20}|refusal|input|output|response'
+    rb'|completion|stringValue|outputText|generated_text|transcript|message|token)"\s*:\s*"(?P<said>(?:[^"\\]|\\.)*+)"'
+)
+_KEPT: Final = 600
+"""Bytes of a text that has left which may say what comes is a secret: a name before its value."""
+
+_RUN: Final = bytes(sorted({*b"+/.:~=@%_-\x7f", *range(48, 58), *range(65, 91), *range(97, 123)}))
+_WORD: Final = bytes(sorted({*b"_-", *range(48, 58), *range(65, 91), *range(97, 123)}))
+_LONG: Final = 12
+"""Characters without a space that may be most of a secret."""
+_NAMED: Final = re.compile(
+    rb"(?i)(?:(?:key|token|secret|pass(?:word|wd|phrase|code)?|pwd|auth(?:orization|entication)?|cred(?:ential)?s?|cookie"
+    rb"|jwt)[\w.-]{0,12}[\\\"'`]{0,12}\]?\s{0,4}(?:=>|:=|[:=,>])\s{0,200}[\\\"'`]{0,12}|(?:bearer|basic)[ ]"
+    rb"|--[a-z-]*(?:key|token|secret|password)[ ]|-u(?:ser)?[ =][\\\"']{0,4})(?P<value>[^\n\"'`]{0,200})\Z"
+)
+_AROUND: Final = 400
+
+
+class Cut(NamedTuple):
+    """A secret in pieces: where in the stream they are, what they say together, how much of that is written already."""
+
+    ranges: tuple[Range, ...]
+    secret: bytes
+    written: int
+    kind: str
+
+
+@dataclass(slots=True)
+class Streamed:
+    """The texts of a stream, as far as it has been searched. ``tails``: the end of each."""
+
+    tails: dict[Key, bytes] = field(default_factory=dict)
+
+    def secrets(self, stream: bytes, seen: Collection[bytes]) -> Iterator[Cut]:
+        """Secrets in the texts of what comes next of the stream."""
+        for key, ranges in _pieces(stream).items():
+            tail = self.tails.get(key, b"")
+            joined = tail + b"".join(stream[start:end] for start, end in ranges)
+            for start, end, kind in find(joined, seen):
+                if end > len(tail):
+                    gone = max(len(tail) - start, 0)
+                    cut = tuple(_ranges(ranges, start + gone - len(tail), end - len(tail)))
+                    yield Cut(cut, joined[start:end], gone, kind)
+
+    def settled(self, stream: bytes, seen: Collection[bytes]) -> int:
+        """How much of what comes next, in whole lines, holds no piece of what may become a secret."""
+        least = len(stream)
+        for key, ranges in _pieces(stream).items():
+            tail = self.tails.get(key, b"")
+            joined = tail + b"".join(stream[start:end] for start, end in ranges)
+            at = max(open_from(joined, seen), len(tail))
+            if at < len(joined):
+                begun = next(_ranges(ranges, at - len(tail), len(joined) - len(tail)))[0]
+                least = min(least, stream.rfind(b"\n", 0, begun) + 1)
+        return least
+
+    def left(self, stream: bytes) -> None:
+        """So much was searched, and is written."""
+        for key, ranges in _pieces(stream).items():
+            joined = self.tails.get(key, b"") + b"".join(stream[start:end] for start, end in ranges)
+            self.tails[key] = joined[-_KEPT:]
+
+
+def _pieces(stream: bytes) -> dict[Key, list[Range]]:
+    """Where each text of a stream stands in it, piece by piece."""
+    found, numbers = dict[Key, list[Range]](), list[bytes]()
+    for match in _PIECE.finditer(stream):
+        if match["number"] is not None:
+            numbers.append(match["number"])
+        elif match["name"] is None:
+            numbers.clear()
+        elif match.start("said") < match.end("said"):
+            found.setdefault((match["name"], *numbers), []).append(match.span("said"))
+    return found
+
+
+def _ranges(pieces: list[Range], start: int, end: int) -> Iterator[Range]:
+    """What of the pieces stands from one offset to another in the text that they make."""
+    for (first, last), after in zip(pieces, accumulate(e - s for s, e in pieces), strict=True):
+        before = after - (last - first)
+        if before < end and after > start:
+            yield first + max(start - before, 0), last - max(after - end, 0)
+
+
+def open_from(text: bytes, seen: Collection[bytes]) -> int:
+    """Where that begins of a growing text which may still become a secret; its length for nowhere."""
+    meant = view(text)
+    start = len(meant.rstrip(_RUN))
+    word = meant[len(meant.rstrip(_WORD)) :]
+    is_begun = len(meant) - start >= _LONG or (word and begins_key(word))
+    opens = [start] if is_begun else [len(text)]
+    behind = max(0, start - _AROUND)
+    if named := _NAMED.search(meant, behind, start) or _NAMED.search(meant, behind):
+        opens.append(named.start("value"))
+    if (key := open_key(meant, len(meant))) is not None:
+        opens.append(key)
+    for secret in seen:
+        size = next((n for n in range(min(len(secret), len(text)), 2, -1) if text.endswith(secret[:n])), 0)
+        opens.append(len(text) - size)
+    return min(opens)

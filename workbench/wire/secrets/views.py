@@ -1,0 +1,78 @@
+r"""Texts as they are meant, byte for byte in the places where they are written.
+
+JSON inside JSON, percent-encoding and HTML write a character as several. A view has the same length as its text: an
+escape becomes fill and the character, line ends become line ends, and all else is itself. Without the fill it is what
+is meant, and whatever is found there has its place in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+FILL: Final = b"\x7f"
+
+_LINE_ENDS: Final = ((b"\\n", b"\n\n"), (b"\\r", b"\r\r"), (b"\\t", b"\t\t"))
+_UNICODE: Final = re.compile(rb"\\+u00(?:[2-7][0-9a-fA-F]|0[9aAdD])")
+_SLASH: Final = re.compile(rb"\\+/")
+_PERCENT: Final = re.compile(rb"%(?:[2-7][0-9a-fA-F]|0[9aAdD])")
+_ENTITY: Final = re.compile(rb"&(?:quot|apos|amp|#39|#34|#x27|#x22);")
+_ENTITIES: Final = {b"&quot;": b'"', b"&apos;": b"'", b"&amp;": b"&", b"&#39;": b"'", b"&#34;": b'"'}
+_ENTITIES_IN_HEX: Final = {b"&#x27;": b"'", b"&#x22;": b'"'}
+_HIDDEN: Final = b"&;,#"
+"""What would end a parameter's value if it were not encoded."""
+
+
+def view(text: bytes) -> bytes:
+    """The text as it is meant; of the same length."""
+    if b"\\" in text:
+        for written, meant in _LINE_ENDS:
+            text = text.replace(written, meant)
+        if b"\\u00" in text:
+            text = _UNICODE.sub(_of_unicode, text)
+        if b"\\/" in text:
+            text = _SLASH.sub(_of_slash, text)
+    if b"%" in text:
+        text = _PERCENT.sub(_of_percent, text)
+    if b"&" in text:
+        text = _ENTITY.sub(_of_entity, text)
+    return text
+
+
+def _filled(escape: bytes, char: bytes) -> bytes:
+    return FILL * (len(escape) - 1) + char
+
+
+def _of_unicode(found: re.Match[bytes]) -> bytes:
+    return _filled(found[0], bytes((int(found[0][-2:], 16),)))
+
+
+def _of_slash(found: re.Match[bytes]) -> bytes:
+    return _filled(found[0], b"/")
+
+
+def _of_percent(found: re.Match[bytes]) -> bytes:
+    char = bytes((int(found[0][1:], 16),))
+    return FILL * 3 if char in _HIDDEN else _filled(found[0], char)
+
+
+def _of_entity(found: re.Match[bytes]) -> bytes:
+    return _filled(found[0], (_ENTITIES | _ENTITIES_IN_HEX)[found[0]])
+
+
+def _table(members: bytes) -> bytes:
+    return bytes(ord("a") if n in members else ord(" ") for n in range(256))
+
+
+_ALNUM: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+BASE64: Final = _table(_ALNUM + b"_-+/")
+
+
+def runs(text: bytes, table: bytes, least: int) -> Iterator[tuple[int, int]]:
+    """Every run of at least so many characters of a table. Fast: short words are never looked at."""
+    mask, wanted, at = text.translate(table), b"a" * least, 0
+    while (start := mask.find(wanted, at)) >= 0:
+        end = mask.find(b" ", start)
+        at = end if end >= 0 else len(text)
+        yield start, at

@@ -1,0 +1,132 @@
+"""Rows of a recorded session: the columns that are asked for, and what each of them may hold.
+
+Everything raises SessionFormatError for a row that no writer of ours wrote, WireError for JSON that is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from workbench.errors import SessionFormatError
+from workbench.ir import NOTHING, JsonValue
+from workbench.wire._strings import encode
+from workbench.wire.exchange import Headers, Redaction
+from workbench.wire.jsontext import loads
+from workbench.wire.session import texts, values
+
+Row = Sequence[Any]
+Check = Callable[[JsonValue], object]
+
+_TEXT = values.text
+_COUNT = values.count
+_TEXT_OR_NONE = values.optional(values.text)
+_COUNT_OR_NONE = values.optional(values.count)
+_SECONDS = values.optional(values.seconds)
+
+_SUMMARY: Mapping[str, Check] = {
+    "seq": _COUNT,
+    "id": _TEXT,
+    "method": _TEXT,
+    "url": _TEXT,
+    "status": _COUNT_OR_NONE,
+    "state": values.state,
+    "kind": values.kind,
+    "origin": values.origin,
+    "request_bytes": _COUNT,
+    "response_bytes": _COUNT,
+    "started_at": _SECONDS,
+    "duration": _SECONDS,
+    "hop": _TEXT,
+    "parent": _TEXT_OR_NONE,
+    "branch": _TEXT,
+    "model": _TEXT_OR_NONE,
+    "content_type": _TEXT,
+    "note": _TEXT,
+}
+_MORE: Mapping[str, Check] = {"client": _TEXT, "meta": _TEXT_OR_NONE}
+_SIDE: Mapping[str, Check] = {
+    "head": _COUNT,
+    "body": _COUNT,
+    "encoding": _TEXT,
+    "is_raw": values.flag,
+    "note": _TEXT,
+    "original_length": _COUNT_OR_NONE,
+    "original_digest": _TEXT_OR_NONE,
+    "redactions": _TEXT_OR_NONE,
+    "chunks": values.raw,
+}
+_FRAME: Mapping[str, Check] = {"direction": _TEXT, "opcode": _TEXT, "data": _COUNT, "at": _SECONDS}
+
+SUMMARY = ", ".join(_SUMMARY)
+MORE = f"SELECT {', '.join(_MORE)} FROM exchange WHERE seq = ?"
+SIDE = f"SELECT {', '.join(_SIDE)} FROM side WHERE exchange = ? AND side = ?"
+FRAMES = f"SELECT {', '.join(_FRAME)} FROM frame WHERE exchange = ? ORDER BY seq"
+
+
+class Side(NamedTuple):
+    """The row of a request or a response; ``head`` and ``body`` are where they stand."""
+
+    head: int
+    body: int
+    encoding: str
+    is_raw: bool
+    note: str
+    length: int | None
+    digest: str | None
+    redactions: tuple[Redaction, ...]
+    chunks: bytes
+
+
+class Head(NamedTuple):
+    """What a request or a response begins with."""
+
+    version: str
+    reason: str
+    headers: Headers
+
+
+def summary(row: Row) -> Row:
+    """A row of ``SUMMARY``."""
+    return _checked(_SUMMARY, texts.plain(row))
+
+
+def more(row: Row) -> tuple[str, Mapping[str, JsonValue]]:
+    """A row of ``MORE``: the client, and what the importer has to say."""
+    client, meta = _checked(_MORE, texts.plain(row))
+    return client, values.members(loads(encode(meta))) if meta else NOTHING
+
+
+def side(row: Row) -> Side:
+    """A row of ``SIDE``."""
+    *plain, marks, chunks = _checked(_SIDE, (*texts.plain(row[:-1]), row[-1]))
+    return Side._make((*plain, values.redactions(loads(encode(marks))) if marks else (), chunks))
+
+
+def head(data: bytes) -> Head:
+    """The piece that a request or a response begins with."""
+    said = values.members(loads(data))
+    return Head(
+        values.text(said.get("version")), values.text(said.get("reason", "")), values.headers(said.get("headers"))
+    )
+
+
+def frame(row: Row) -> Row:
+    """A row of ``FRAMES``."""
+    return _checked(_FRAME, texts.plain(row))
+
+
+def _checked(checks: Mapping[str, Check], row: Row) -> Row:
+    try:
+        return [check(value) for check, value in zip(checks.values(), row, strict=True)]
+    except SessionFormatError as error:
+        wrong = next(name for (name, check), value in zip(checks.items(), row, strict=True) if not _holds(check, value))
+        raise SessionFormatError(f"its {wrong}: {error.what}") from error
+
+
+def _holds(check: Check, value: JsonValue) -> bool:
+    try:
+        check(value)
+    except SessionFormatError:
+        return False
+    return True
