@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from workbench import plugins
+from workbench import children, plugins
 from workbench.errors import UsageError
+
+SESSION = Path(__file__).resolve().parents[1] / "sessions" / "anthropic-parallel-result-lost.jsonl"
 
 ADAPTER = """
 from workbench.adapters.openai_chat import adapter as chat
@@ -98,3 +100,46 @@ def test_built_in_parts_are_the_files_of_their_package(package: str) -> None:
 def test_a_part_that_is_not_there() -> None:
     with pytest.raises(UsageError, match=r"no adapters named 'nobody'.*anthropic_messages"):
         plugins.load("workbench.adapters", "nobody")
+
+
+BROKEN = {
+    "fails": "raise RuntimeError('not on\\nthis machine \x1b[2J')",
+    "ends": "raise SystemExit(3)",
+    "misspelt": "def ",
+    "missing": None,
+    "empty": "",
+}
+
+
+@pytest.mark.parametrize("package", plugins.NEEDED)
+def test_a_plug_in_that_cannot_be_used_is_named_and_left_out(package: str, tmp_path: Path) -> None:
+    info = tmp_path / "bad-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bad\nVersion: 1.0\n", encoding="utf-8")
+    lines = [f"{name} = bad_{name}:object" for name in BROKEN]
+    (info / "entry_points.txt").write_text("\n".join([f"[{package}]", *lines]), encoding="utf-8")
+    for name, text in BROKEN.items():
+        if text is not None:
+            (tmp_path / f"bad_{name}.py").write_text(text, encoding="utf-8")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        f"from workbench import plugins\nassert plugins.names({package!r}) == plugins.built_in({package!r})\n"
+        "from workbench.cli import main\nraise SystemExit(main(['check', sys.argv[1]]))"
+    )
+    done = subprocess.run(children.running(code, str(SESSION)), capture_output=True, text=True)
+    said = done.stderr.splitlines()
+    assert done.returncode == 1, done.stderr
+    assert sorted(line.split("'")[1] for line in said) == sorted(BROKEN)
+    assert all(line.startswith("workbench: the plug-in ") and f"of {package} is left out" in line for line in said)
+
+
+def test_a_list_of_plug_ins_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fault(**wanted: str) -> None:
+        raise ValueError("a file of somebody else")
+
+    monkeypatch.setattr("importlib.metadata.entry_points", fault)
+    monkeypatch.setattr(plugins, "_failures", {})
+    assert list(plugins._entries("workbench.rules")) == []
+    assert plugins.failures() == (
+        "every plug-in of workbench.rules is left out: ValueError while the installed packages were listed",
+    )

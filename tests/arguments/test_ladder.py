@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import sys
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from workbench import limits
 from workbench.arguments import _process
+from workbench.arguments._schema import _cost
 from workbench.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, INVALID, Code, Rung, climb, is_cut, judge, steps
 from workbench.ir import ToolCallIR, ToolDef
 
@@ -59,6 +61,18 @@ def test_messages_name_value_and_declaration():
     assert fault.message == "is the string 'five', declared is integer"
     (fault,) = climb(None, {"limit": 1}, FILE).faults
     assert fault.message == "lacks the required 'path'"
+    (fault,) = climb(None, {"path": "a", "limit": "5"}, FILE).faults
+    assert fault.message == "is the string '5', declared is integer"
+
+
+@pytest.mark.parametrize(
+    ("items", "is_apart"),
+    [([], True), ([1], True), ([1, 2], True), ([1, 1.0], False), (["1", 1], True), ([{"a": 1}, {"a": 1}], False)],
+)
+def test_items_that_have_to_differ(items, is_apart):
+    faults = climb(None, {"list": items}, {"properties": {"list": {"uniqueItems": True}}}).faults
+    assert [fault.message for fault in faults] == ([] if is_apart else ["holds an item twice"])
+    assert climb(None, {"list": items}, {"properties": {"list": {"uniqueItems": False}}}).faults == ()
 
 
 LADDERS = [
@@ -217,6 +231,8 @@ REFUSALS = [
     ("an array", call("[1]"), [READ], Code.NOT_AN_OBJECT, "it is an array", True),
     ("null", call("null"), [READ], Code.NOT_AN_OBJECT, "it is null", True),
     ("NaN", call('{"path": NaN}'), [ToolDef("read", None, None)], Code.INVALID_JSON, "holds nan", True),
+    ("infinite", call('{"n": 1e999}'), [ToolDef("read", None, None)], Code.INVALID_JSON, "holds inf", True),
+    ("infinite, deep", call('{"n": [{"m": -1e999}]}'), [ToolDef("read", None, None)], Code.INVALID_JSON, "-inf", True),
     ("required", call("{}"), [READ], Code.SCHEMA_VALIDATION_FAILED, "input lacks the required 'path'", True),
     (
         "pattern",
@@ -330,3 +346,21 @@ def test_a_child_that_does_not_start_is_said_once(monkeypatch):
     assert "process" in climb("{'a': 'never'}", None, OBJECT).problem
     monkeypatch.undo()
     assert climb("{'a': 'never'}", None, OBJECT).value == {"a": "never"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_bounded"),
+    [
+        ("^[a-z]+$", True),
+        ("(?:ab)c", True),
+        ("[(]*[)]+", True),
+        (r"\)*", True),
+        (r"(a)\1", False),
+        ("(?=a)b", False),
+        ("(?P<n>a)", False),
+        ("(a|b)*", False),
+        ("(?:a){2}", False),
+    ],
+)
+def test_a_pattern_whose_steps_cannot_be_counted_is_run_apart(pattern, is_bounded):
+    assert math.isfinite(_cost(pattern, 3)) is is_bounded

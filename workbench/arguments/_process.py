@@ -6,14 +6,12 @@ import atexit
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
-from pathlib import Path
 
-from workbench import limits
+from workbench import children, limits
 from workbench.arguments._child import READY
 from workbench.errors import WireError
 from workbench.ir import JsonValue
@@ -114,14 +112,13 @@ def _running() -> subprocess.Popen[bytes]:
     if _child is not None and (_owner != os.getpid() or _child.poll() is not None):
         stop()
     if _child is None:
-        root = str(Path(__file__).resolve().parents[2])
-        code = "import sys; sys.path.append(sys.argv[1]); from workbench.arguments._child import main; main()"
         _child, _owner = (
             subprocess.Popen(
-                [sys.executable, "-P", "-c", code, root],
+                children.running("from workbench.arguments._child import main; main()"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
+                env=children.environment(),
             ),
             os.getpid(),
         )

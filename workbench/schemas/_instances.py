@@ -71,7 +71,7 @@ class _Draw:
                 if "items" in schema
                 else types
             )
-        kind = self.dice.choice(types)
+        kind = self.dice.choice(types or ["null"])
         if kind == "object":
             return self.object(schema, depth)
         if kind == "array":
