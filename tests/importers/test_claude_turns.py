@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -118,3 +119,74 @@ def test_ids_are_unique() -> None:
     line = b'{"type":"assistant","uuid":"%s","parentUuid":null,%s"message":{"id":"m","model":"x","content":[]}}\n'
     data = line % (b"a", b"") + line % (b"b", b'"isSidechain":true,"agentId":"z",')
     assert [s.id for s in claude_code.read(data, "x").summaries()] == ["m", "m (2)"]
+
+
+def _line(kind: str, number: int, content: JsonValue, **more: JsonValue) -> dict[str, JsonValue]:
+    message = {"role": kind, "content": content}
+    if kind == "assistant":
+        message |= {"id": f"msg_{number}", "type": "message", "model": "claude-haiku-4-5"}
+    return {"type": kind, "sessionId": "s", "message": message, **more}
+
+
+def _call(number: int) -> list[JsonValue]:
+    return [{"type": "tool_use", "id": f"toolu_{number}", "name": "ls", "input": {}}]
+
+
+def _result(number: int) -> list[JsonValue]:
+    return [{"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": "x"}]
+
+
+def _talk(numbers: Sequence[int] = (1, 2, 3), **more: JsonValue) -> list[dict[str, JsonValue]]:
+    lines = [_line("user", 0, "look", **more)]
+    for number in numbers:
+        lines += [_line("assistant", number, _call(number), **more), _line("user", number, _result(number), **more)]
+    return lines
+
+
+UNLINKED = {
+    "no parents and no ids": {},
+    "null parents": {"parentUuid": None},
+    "null everywhere": {"parentUuid": None, "uuid": None},
+    "a sub-agent": {"parentUuid": None, "isSidechain": True, "agentId": "a"},
+    "a sub-agent without a name": {"parentUuid": None, "isSidechain": True},
+}
+
+
+@pytest.mark.parametrize("has_ids", [False, True])
+@pytest.mark.parametrize("more", UNLINKED.values(), ids=UNLINKED)
+def test_without_parents_the_order_of_the_file_is_the_conversation(more: dict[str, JsonValue], has_ids: bool) -> None:
+    lines = _talk(**more)
+    if has_ids:
+        lines = [{**line, "uuid": f"u{number}"} for number, line in enumerate(lines)]
+    session = claude_code.read(b"\n".join(dumps(line) for line in lines), "x")
+    assert (len(session), session.damage) == (4, ())
+    assert [len(request(session, n)["messages"]) for n in range(4)] == [1, 3, 5, 7]
+
+
+def test_sessions_of_one_file_do_not_follow_each_other() -> None:
+    other = [line | {"sessionId": "t"} for line in _talk((4, 5, 6))]
+    lines = [line for pair in zip(_talk(), other, strict=True) for line in pair]
+    session = claude_code.read(b"\n".join(dumps(line) for line in lines), "x")
+    assert sorted(len(request(session, n)["messages"]) for n in range(6)) == [1, 1, 3, 3, 5, 5]
+
+
+def test_a_result_that_no_request_has_is_said() -> None:
+    lines = [{**line, "uuid": f"u{n}", "parentUuid": f"u{n - 1}" if n else None} for n, line in enumerate(_talk())]
+    lines.insert(3, {**_line("user", 9, _result(9)), "uuid": "u9", "parentUuid": "u2"})
+    session = claude_code.read(b"\n".join(dumps(line) for line in lines), "x")
+    assert session.damage == ("line 4: the result of toolu_9 is in no request",)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ({"type": "narrator", "uuid": "n", "message": {"content": "?"}}, "an entry of type 'narrator'"),
+        ({"type": "narrator", "message": {"content": "?"}}, "an entry of type 'narrator'"),
+        (_line("user", 0, [5]), "a block that is no object"),
+        ({"type": "user", "message": 5}, "an entry of type 'user' without a message"),
+    ],
+)
+def test_what_is_left_out_is_said(line: dict[str, JsonValue], said: str) -> None:
+    session = claude_code.read(b"\n".join(dumps(held) for held in [*_talk(), line]), "x")
+    assert len(session.damage) == 1
+    assert said in session.damage[0]

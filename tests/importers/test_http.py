@@ -16,13 +16,17 @@ from workbench.wire.jsontext import loads
         {"A": ["1", "2"], "b": "3"},
         [["A", "1"], ["A", "2"], ["b", "3"]],
         [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}, {"name": "b", "value": "3"}],
+        [{"name": "A", "values": ["1", "2"]}, {"key": "b", "value": "3"}],
+        {"A": ["1", "2"], "b": {"equalTo": "3"}},
+        ["A", "1", "A", "2", "b", "3"],
+        "A: 1\r\nA: 2\r\nb: 3\r\n",
     ],
 )
 def test_headers_keep_order_and_duplicates(value: object) -> None:
     assert headers_of(value).items == (("A", "1"), ("A", "2"), ("b", "3"))
 
 
-@pytest.mark.parametrize("value", [None, "text", 5, [1, [2], {"x": 1}]])
+@pytest.mark.parametrize("value", [None, "text", 5, [1, [2], {"x": 1}, {"name": 1}]])
 def test_what_holds_no_headers_is_empty(value: object) -> None:
     assert headers_of(value) == Headers()
 

@@ -185,3 +185,46 @@ def packed(members: dict[str, bytes], packing: str) -> bytes:
         while (at := data.find(b"PK\x01\x02", at + 1)) >= 0:
             data[at + 10 : at + 12] = b"\x5d\x00"
     return bytes(data)
+
+
+def test_a_log_without_events_shows_what_its_messages_say() -> None:
+    call = {"id": "c1", "type": "function", "function": "ls", "arguments": {}}
+    error = {"type": "timeout", "message": "it took too long"}
+    messages = [
+        {"role": "user", "content": "look"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "function": "ls", "content": "...", "error": error},
+        {"role": "narrator", "content": "?"},
+        5,
+    ]
+    log = {
+        "version": 2,
+        "status": "success",
+        "eval": {"model": "openai/gpt-4o"},
+        "samples": [{"messages": messages}, 5],
+    }
+    session = inspect_log.read(dumps(log), "x")
+    assert len(session) == 2
+    assert session.exchange(0).response
+    last = session.exchange(1)
+    assert last.request and loads(last.request.body.raw)["messages"][2]["content"] == "Error: it took too long"
+    assert (last.response, last.state) == (None, State.INCOMPLETE)
+    assert session.damage == (
+        "sample 2: no object",
+        "left out: a message of type 'narrator', which is not known",
+        "left out: a message that is no object",
+    )
+
+
+def test_a_log_of_results_alone_is_read() -> None:
+    messages = [{"role": "tool", "tool_call_id": "c1", "content": "", "error": {"message": "no such file"}}]
+    log = {
+        "version": 2,
+        "status": "success",
+        "eval": {"model": "anthropic/claude"},
+        "samples": [{"messages": messages}],
+    }
+    request = inspect_log.read(dumps(log), "x").exchange(0).request
+    assert request
+    [block] = loads(request.body.raw)["messages"][0]["content"]
+    assert (block["content"], block["is_error"]) == ("no such file", True)

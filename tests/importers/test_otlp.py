@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from workbench.importers._lines import Damage
 from workbench.importers._otlp import attributes_of, below, first, plain, spans_of, structured
 
 
@@ -51,4 +52,4 @@ def test_the_first_that_is_there() -> None:
 def test_older_scopes_and_order_of_starts() -> None:
     spans = [{"spanId": "2", "startTimeUnixNano": 5_000_000_000}, {"spanId": "1", "startTimeUnixNano": "3000000000"}]
     document = {"resourceSpans": [{"instrumentationLibrarySpans": [{"spans": spans}]}]}
-    assert [(s.id, s.start) for s in spans_of([document])] == [("1", 3.0), ("2", 5.0)]
+    assert [(s.id, s.start) for s in spans_of([document], Damage())] == [("1", 3.0), ("2", 5.0)]

@@ -109,6 +109,26 @@ def test_a_call_that_was_never_run_is_answered_as_the_client_does() -> None:
     assert said[1]["content"][0]["content"] == "No result provided"
 
 
+@pytest.mark.parametrize("kept", [1, 2])
+def test_a_call_that_was_open_when_a_compaction_began_is_answered_as_the_client_does(kept: int) -> None:
+    calls = [{"type": "toolCall", "id": id, "name": "ls", "arguments": {}} for id in ("c1", "c2")]
+    result = {"role": "toolResult", "toolCallId": "c1", "toolName": "ls", "content": [{"type": "text", "text": "x"}]}
+    lines = [
+        {"type": "session", "id": "s"},
+        message("user", "look"),
+        answer(calls),
+        {"type": "message", "message": result},
+        {"type": "compaction", "summary": "S", "firstKeptEntryIndex": kept, "tokensBefore": 1},
+        message("user", "go on"),
+        answer("ok"),
+        answer("and more"),
+    ]
+    session = pi.read(b"\n".join(dumps(line) for line in lines), "x")
+    for number in (1, 2):
+        results = [b for m in body(session.exchange(number))["messages"] for b in m["content"] if "tool_use_id" in b]
+        assert [(b["tool_use_id"], b.get("is_error")) for b in results] == [("c1", None), ("c2", True)]
+
+
 def test_compactions_that_keep_everything_are_bounded() -> None:
     lines = [{"type": "session", "id": "s"}, *(message("user", "x") for _ in range(600))]
     lines += [{"type": "compaction", "summary": "S", "firstKeptEntryIndex": 1} for _ in range(600)]

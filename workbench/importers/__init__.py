@@ -9,10 +9,15 @@ from __future__ import annotations
 
 from typing import BinaryIO, Protocol
 
-from workbench import plugins
+from workbench import plugins, textcalls, unwrapping
+from workbench.decode import TEXT
 from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.importers import _files, _foreign
+from workbench.importers._unwrapped import Unwrapper
+from workbench.limits import MAX_UNWRAPPED
 from workbench.wire.session import Session
+
+_LAST, _OWN = "model_text", "workbench_session"
 
 LAST_RESORT = 0.1
 """An importer that claims no more than this takes anything; it must not hide what is wrong with a better claim."""
@@ -39,12 +44,16 @@ class Importer(Protocol):
         ...
 
 
-def open_input(path: str, *, stdin: BinaryIO | None = None) -> Session:
+def open_input(
+    path: str, *, stdin: BinaryIO | None = None, protocol: str | None = None, may_unwrap: bool = True
+) -> Session:
     """The session in a file of any known format, gzip or zstd compressed or not.
 
     Args:
         path: a file, or ``-`` for standard input.
         stdin: what ``-`` reads.
+        protocol: "text" for a file that is what a model wrote, whatever it looks like.
+        may_unwrap: what no importer reads as it stands may hold a recording: a command, a log, Markdown.
 
     Raises:
         UnreadableInput: there is no such file, or no importer can read it; in one line, with what was tried.
@@ -53,19 +62,68 @@ def open_input(path: str, *, stdin: BinaryIO | None = None) -> Session:
     source = _files.open_source(path, stdin)
     ranked = candidates(source.head)
     is_certain = bool(ranked) and ranked[0][0] >= CERTAIN
+    if protocol == TEXT and not (is_certain and ranked[0][1] == _OWN):
+        return load(_LAST).read(source.data(), source.name)
     foreign = None if is_certain else _foreign.recognise(source.head)
     if foreign:
+        if may_unwrap and foreign.is_text and (session := Unwrapper(source.name, inside).read(source.data())):
+            return session
         raise UnreadableInput(foreign.what, where=source.shown, hint=foreign.hint)
     failures: list[tuple[float, str]] = []
     for score, name in ranked:
-        if score <= LAST_RESORT and any(tried >= CONFIDENT for tried, _ in failures):
+        if score <= LAST_RESORT:
             break
         importer = load(name)
         try:
             return _open(importer, source)
         except WorkbenchError as error:
             failures.append((score, f"{importer.TITLE} ({error})"))
+    if may_unwrap and (not source.path or source.path.stat().st_size <= MAX_UNWRAPPED):
+        unwrapper = Unwrapper(source.name, inside)
+        if session := unwrapper.read(source.data()):
+            return session
+        if not _is_known(failures):
+            _refuse_text(source, unwrapper.torn)
+    if ranked and ranked[-1][1] == _LAST and not _is_known(failures):
+        try:
+            return load(_LAST).read(source.data(), source.name)
+        except WorkbenchError as error:
+            failures.append((ranked[-1][0], f"{load(_LAST).TITLE} ({error})"))
     raise UnreadableInput(_explain(source, failures), where=source.shown, hint=_hint(failures))
+
+
+def inside(data: bytes, name: str) -> Session:
+    """The session of bytes that were found inside something else, by an importer that knows their form.
+
+    Raises WorkbenchError.
+    """
+    reason: WorkbenchError | None = None
+    for score, importer in candidates(data[: _files.HEAD]):
+        if score > LAST_RESORT and importer != _OWN:
+            try:
+                return load(importer).read(data, name)
+            except WorkbenchError as error:
+                reason = reason or error
+    raise reason or UnreadableInput("content that no importer knows")
+
+
+def _is_known(failures: list[tuple[float, str]]) -> bool:
+    """An importer that knows the format has said what is wrong."""
+    return any(score >= CONFIDENT for score, _ in failures)
+
+
+def _refuse_text(source: _files.Source, torn: list[tuple[int, str]]) -> None:
+    """Raises UnreadableInput for a text that looks like something else than what a model wrote."""
+    text = source.data().decode("utf-8", "replace")
+    if textcalls.is_marked(text):
+        return
+    if torn:
+        line, why = torn[0]
+        more = f" (and {len(torn) - 1} more)" if len(torn) > 1 else ""
+        where = f"{source.shown}, line {line}"
+        raise UnreadableInput(f"it looks like {why}{more}", where=where, hint=unwrapping.HINT)
+    if kind := unwrapping.recognise(text):
+        raise UnreadableInput(kind.what, where=source.shown, hint=kind.hint)
 
 
 def load(name: str) -> Importer:

@@ -19,6 +19,23 @@ from workbench.wire.jsontext import dumps
 NOTHING_SAID = Said("user")
 SYNTHETIC = "<synthetic>"
 SAYING = ("user", "assistant")
+BOOKKEEPING = frozenset(
+    {"summary", "system", "progress", "attachment", "file-history-snapshot", "queue-operation", "result", "mode"}
+    | {
+        "custom-title",
+        "ai-title",
+        "agent-name",
+        "agent-color",
+        "agent-setting",
+        "last-prompt",
+        "permission-mode",
+        "tag",
+    }
+    | {"pr-link", "worktree-state", "content-replacement", "speculation-accept", "task-summary", "bridge-session"}
+    | {"attribution-snapshot", "hook", "started", "rate_limit_event", "stream_event", "tool_progress", "relocated"}
+)
+"""Types of entries in which the client notes something for itself: no request has them."""
+
 REASONING = ("thinking", "redacted_thinking")
 
 
@@ -61,30 +78,58 @@ class Entry:
 def entries_of(values: Iterable[tuple[int, JsonValue]], damage: Damage) -> Iterator[Entry]:
     """The entries that have a place in a conversation, in file order; an entry that is repeated counts once.
 
-    Entries without ``uuid`` (the export of a web session) follow the one before them in their chain.
+    Where no entry of a chain names a parent (older clients, the export of a web session, logs put together by others),
+    each follows the one before it.
     """
+    held = [(position, value) for position, value in values if _is_placed(position, value, damage)]
+    linked = {_thread(value) for _, value in held if _text(value.get("parentUuid"))}
     seen: set[str] = set()
-    last: dict[str, str] = {}
-    for position, value in values:
-        if not isinstance(value, dict) or not _has_place(value):
-            continue
-        chain = _chain(value)
+    last: dict[tuple[str, str], str] = {}
+    for position, value in held:
+        chain, thread = _chain(value), _thread(value)
         uuid = _text(value.get("uuid")) or f"entry {position}"
         if uuid in seen:
             continue
-        parent = _text(value.get("parentUuid")) or None if "uuid" in value else last.get(chain)
+        named = "uuid" in value and thread in linked
+        before = None if value.get("isCompactSummary") is True else last.get(thread)
+        parent = _text(value.get("parentUuid")) or None if named else before
         try:
             entry = _entry(position, uuid, parent, chain, value)
         except LocalProtocolError as error:
             damage.add(f"line {position}: {error.what}")
             continue
+        if entry.kind in SAYING and not _is_all_said(value):
+            damage.add(f"line {position}: a block that is no object")
         seen.add(uuid)
-        last[chain] = uuid
+        last[thread] = uuid
         yield entry
+
+
+def _is_placed(position: int, value: JsonValue, damage: Damage) -> bool:
+    if not isinstance(value, dict):
+        damage.add(f"line {position}: no object")
+        return False
+    kind = value.get("type")
+    if kind in SAYING and not isinstance(value.get("message"), dict):
+        damage.add(f"line {position}: an entry of type {kind!r} without a message")
+    elif kind not in SAYING and not (isinstance(kind, str) and kind in BOOKKEEPING):
+        damage.unknown("an entry", kind)
+    return _has_place(value)
+
+
+def _is_all_said(value: dict[str, JsonValue]) -> bool:
+    message = value.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    return not isinstance(content, list) or all(isinstance(block, dict) for block in content)
 
 
 def _has_place(value: dict[str, JsonValue]) -> bool:
     return bool(_text(value.get("uuid"))) or value.get("type") in SAYING
+
+
+def _thread(value: dict[str, JsonValue]) -> tuple[str, str]:
+    """What file order tells apart: the session, and the conversation in it."""
+    return _text(value.get("sessionId")), _chain(value)
 
 
 def _chain(value: dict[str, JsonValue]) -> str:

@@ -8,13 +8,14 @@ A call that was interrupted stays without result, and what would be sent next is
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
 from workbench.errors import WireError
 from workbench.importers._claude_entries import Entry
 from workbench.importers._claude_tree import Unit, newest, units_of
+from workbench.importers._lines import Damage
 from workbench.importers._rebuilt import Turn
 from workbench.limits import SNIPPET
 from workbench.wire.exchange import Exchange, Origin, State
@@ -28,8 +29,8 @@ LACKS = ("system", "tools", "parameters", "headers", "streaming")
 _API_ERROR = re.compile(r"API Error:? (?:\()?(\d{3})\b[^{]{0,200}(\{.*\})?", re.DOTALL)
 
 
-def turns_of(entries: Sequence[Entry]) -> list[Turn]:
-    """The exchanges, in the order in which their answers were written."""
+def turns_of(entries: Sequence[Entry], damage: Damage) -> list[Turn]:
+    """The exchanges, in the order in which their answers were written. Results that none of them has are damage."""
     units = units_of(entries)
     leaves = (u for u in newest(units).values() if u.first.error is None)
     found = chain(
@@ -37,8 +38,25 @@ def turns_of(entries: Sequence[Entry]) -> list[Turn]:
         (_refused(u) for u in units if u.first.error is not None),
         (_open_end(u) for u in leaves if u.after and u.after.said.role == "user"),
     )
+    turns = sorted(found, key=lambda t: t.position)
+    for entry in _unsent(entries, turns):
+        damage.add(f"line {entry.position}: the result of {', '.join(entry.results)[:80]} is in no request")
     client = next((f"claude-code {e.version}" for e in entries if e.version), "claude-code")
-    return _unique([replace(t, like=replace(t.like, client=client)) for t in sorted(found, key=lambda t: t.position)])
+    return _unique([replace(t, like=replace(t.like, client=client)) for t in turns])
+
+
+def _unsent(entries: Sequence[Entry], turns: Sequence[Turn]) -> Iterator[Entry]:
+    """Entries with results that are in no request, nor is another result for the same calls."""
+    seen: set[int] = set()
+    sent: set[int] = set()
+    for turn in turns:
+        node = turn.history
+        while node and id(node) not in seen:
+            seen.add(id(node))
+            sent.add(id(node.said))
+            node = node.before
+    answered = {result for entry in entries if id(entry.said) in sent for result in entry.results}
+    return (e for e in entries if e.results and id(e.said) not in sent and not answered.issuperset(e.results))
 
 
 def _answered(unit: Unit) -> Turn:

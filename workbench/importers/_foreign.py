@@ -18,6 +18,7 @@ class Foreign(NamedTuple):
 
     what: str
     hint: str
+    is_text: bool = False  # in another encoding: it may hold a recording all the same
 
 
 def _starts(*keys: bytes) -> re.Pattern[bytes]:
@@ -42,8 +43,8 @@ BINARY: tuple[tuple[bytes, Foreign], ...] = (
     (b"\x7fELF", Foreign("a program", "give a recording")),
     (b"BZh91AY", Foreign("a bzip2 file", "unpack it first")),
     (b"\xfd7zXZ\x00", Foreign("an xz file", "unpack it first")),
-    (b"\xff\xfe", Foreign("UTF-16 text", "save it as UTF-8")),
-    (b"\xfe\xff", Foreign("UTF-16 text", "save it as UTF-8")),
+    (b"\xff\xfe", Foreign("UTF-16 text", "save it as UTF-8", is_text=True)),
+    (b"\xfe\xff", Foreign("UTF-16 text", "save it as UTF-8", is_text=True)),
 )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from workbench.importers._lines import Damage
 from workbench.importers._values import count, listed, mapping, mappings, rest, text
 from workbench.ir import JsonValue
 
@@ -22,7 +23,9 @@ _COUNTS = {
 }
 
 
-def messages_of(values: Iterable[dict[str, JsonValue]]) -> tuple[dict[str, JsonValue], list[dict[str, JsonValue]]]:
+def messages_of(
+    values: Iterable[dict[str, JsonValue]], damage: Damage
+) -> tuple[dict[str, JsonValue], list[dict[str, JsonValue]]]:
     """(about the chat, its messages) of a document, or of lines that say one after the other what changed."""
     about: dict[str, JsonValue] = {}
     messages: dict[str, dict[str, JsonValue]] = {}
@@ -30,19 +33,20 @@ def messages_of(values: Iterable[dict[str, JsonValue]]) -> tuple[dict[str, JsonV
         if isinstance(value.get("$set"), dict):
             changed = value["$set"]
             about |= rest(changed, "messages")
-            messages = _by_id(changed["messages"]) if "messages" in changed else messages
+            messages = _by_id(changed["messages"], damage) if "messages" in changed else messages
         elif "$rewindTo" in value:
             _rewind(messages, text(value["$rewindTo"]))
         elif isinstance(value.get("messages"), list) or (number == 1 and "type" not in value):
             about |= rest(value, "messages")
-            messages |= _by_id(value.get("messages"))
+            messages |= _by_id(value.get("messages"), damage)
         else:
             messages[text(value.get("id")) or f"line {number}"] = value
     return about, list(messages.values())
 
 
-def _by_id(held: JsonValue) -> dict[str, dict[str, JsonValue]]:
-    return {text(m.get("id")) or f"message {n}": m for n, m in enumerate(mappings(held), 1)}
+def _by_id(held: JsonValue, damage: Damage) -> dict[str, dict[str, JsonValue]]:
+    messages = damage.objects(held, "a message")
+    return {text(m.get("id")) or f"message {n}": m for n, m in enumerate(messages, 1)}
 
 
 def _rewind(messages: dict[str, dict[str, JsonValue]], id: str) -> None:
@@ -51,16 +55,22 @@ def _rewind(messages: dict[str, dict[str, JsonValue]], id: str) -> None:
         messages.popitem()
 
 
-def parts_of(content: JsonValue) -> Parts:
+def parts_of(content: JsonValue, damage: Damage) -> Parts:
     """Parts of a content: a string, a part, or a list of both."""
     held = content if isinstance(content, list) else [content]
+    for part in held:
+        if part is not None and not isinstance(part, str | dict):
+            damage.leave_out("a part that is neither text nor an object")
     return [{"text": p} if isinstance(p, str) else p for p in held if p and isinstance(p, str | dict)]
 
 
-def said(message: dict[str, JsonValue]) -> tuple[Parts, Parts]:
+def said(message: dict[str, JsonValue], damage: Damage) -> tuple[Parts, Parts]:
     """(thoughts, text and calls) of a message of type "gemini"."""
-    thoughts = [{"text": _thought(t), "thought": True} for t in mappings(message.get("thoughts"))]
-    return thoughts, [*parts_of(message.get("content")), *_calls(message)]
+    thoughts = [{"text": _thought(t), "thought": True} for t in damage.objects(message.get("thoughts"), "a thought")]
+    for thought in mappings(message.get("thoughts")):
+        if not (text(thought.get("subject")) or text(thought.get("description"))):
+            damage.leave_out("a thought without subject and description")
+    return thoughts, [*parts_of(message.get("content"), damage), *_calls(message, damage)]
 
 
 def _thought(thought: dict[str, JsonValue]) -> str:
@@ -68,14 +78,14 @@ def _thought(thought: dict[str, JsonValue]) -> str:
     return f"**{subject}**\n{description}" if subject else description
 
 
-def _calls(message: dict[str, JsonValue]) -> Iterator[dict[str, JsonValue]]:
-    for call in mappings(message.get("toolCalls")):
+def _calls(message: dict[str, JsonValue], damage: Damage) -> Iterator[dict[str, JsonValue]]:
+    for call in damage.objects(message.get("toolCalls"), "a call"):
         known = {"id": text(call.get("id")), "name": text(call.get("name"))}
         args = call.get("args")
         yield {"functionCall": {k: v for k, v in known.items() if v} | {"args": {} if args is None else args}}
 
 
-def results(message: dict[str, JsonValue]) -> Parts:
+def results(message: dict[str, JsonValue], damage: Damage) -> Parts:
     """What the client answers to the calls of a message; a call may have no result."""
     made: Parts = []
     for call in mappings(message.get("toolCalls")):
@@ -84,7 +94,10 @@ def results(message: dict[str, JsonValue]) -> Parts:
             about = {k: call[k] for k in ("id", "name") if isinstance(call.get(k), str)}
             made.append({"functionResponse": {**about, "response": {"output": held}}})
         else:
-            made += [p for p in (listed(held) or [held]) if isinstance(p, dict) and p]
+            parts = listed(held) or [held]
+            made += [p for p in parts if isinstance(p, dict) and p]
+            if any(p is not None and not isinstance(p, dict) for p in parts):
+                damage.leave_out("a part of a result that is no object")
     return made
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from workbench.importers._packed import WAS_BASE64, WAS_CHUNKS, decoded, hidden_base64, joined_chunks
 from workbench.ir import JsonValue
 from workbench.wire.encoding import detect_encoding
 from workbench.wire.exchange import Body, Headers
@@ -38,25 +38,50 @@ def whole_text(value: JsonValue) -> str:
 
 
 def headers_of(value: JsonValue) -> Headers:
-    """Headers from a mapping (values: text or a list of texts), a list of pairs, or HAR's list of name and value."""
+    """Headers as recorders keep them.
+
+    A mapping to a text, a list of texts or a matcher; a list of pairs, of ``{name, value}``, of ``{name, values}`` or
+    of ``{key, value}``; names and values in turn; or the lines of a head.
+    """
     return Headers(tuple((header_text(n), header_text(v)) for n, v in _pairs(value)))
 
 
 def _pairs(value: JsonValue) -> Iterable[tuple[JsonValue, JsonValue]]:
     if isinstance(value, dict):
-        for name, held in value.items():
-            for one in held if isinstance(held, list) else [held]:
-                yield name, one
-    elif isinstance(value, list):
-        for item in value:
-            if isinstance(item, dict) and "name" in item:
-                yield item["name"], item.get("value")
-            elif isinstance(item, list) and len(item) == 2:
-                yield item[0], item[1]
+        return ((name, one) for name, held in value.items() for one in _values(held))
+    if isinstance(value, str):
+        lines = (line.partition(":") for line in value.splitlines())
+        return ((name, one.strip()) for name, colon, one in lines if colon and name)
+    held = value if isinstance(value, list) else []
+    if held and len(held) % 2 == 0 and all(isinstance(item, str) for item in held):
+        return zip(held[::2], held[1::2], strict=True)
+    return (pair for item in held for pair in _pair(item))
+
+
+def _pair(item: JsonValue) -> Iterator[tuple[JsonValue, JsonValue]]:
+    if isinstance(item, list) and len(item) == 2:
+        yield item[0], item[1]
+    name = item.get("name", item.get("key")) if isinstance(item, dict) else None
+    if isinstance(name, str):
+        yield from ((name, one) for one in _values(item.get("value", item.get("values"))))
+
+
+def _values(held: JsonValue) -> list[JsonValue]:
+    """The values of one header: of a matcher (``{"equalTo": …}``) what it compares with."""
+    if isinstance(held, dict):
+        held = next((one for one in held.values() if isinstance(one, str | list)), None)
+    return held if isinstance(held, list) else [held]
 
 
 def body_of(raw: bytes, headers: Headers) -> Body:
-    """A body as a recorder kept it: Content-Encoding may still name a coding that was already undone."""
+    """A body as a recorder kept it.
+
+    Content-Encoding may still name a coding that was already undone, and the text may be the base64 of the body.
+    """
+    found = hidden_base64(raw)
+    if found is not None:
+        held = body_of(found, headers)
+        return replace(held, note="; ".join(note for note in (WAS_BASE64, held.note) if note))
     named = headers.get("content-encoding") or ""
     encoding = detect_encoding(raw, named)
     if raw and named and not encoding and named.strip().lower() != "identity":
@@ -70,12 +95,15 @@ def parsed_body(value: JsonValue) -> Body:
 
 
 def base64_body(text: JsonValue, headers: Headers) -> Body:
-    """A body kept as base64 text."""
+    """A body kept as base64 text, or as a list of texts, one for each chunk that came."""
     data = text_bytes(text)
-    try:
-        return body_of(base64.b64decode(b"".join(data.split()), validate=True), headers)
-    except (binascii.Error, ValueError):
-        return Body(data, is_raw=False, note="the recorder says base64, and this is not base64")
+    found = decoded(data)
+    if found is not None:
+        return body_of(found, headers)
+    chunks = joined_chunks(data)
+    if chunks is not None:
+        return replace(body_of(chunks, headers), note=WAS_CHUNKS)
+    return Body(data, is_raw=False, note="the recorder says base64, and this is not base64")
 
 
 def epoch(value: JsonValue) -> float | None:

@@ -22,7 +22,7 @@ def message_of(value: dict[str, JsonValue], protocol: str) -> Message | None:
     if role not in _ROLES:
         return None
     if role == "tool":
-        return Message("tool", (_result(value),))
+        return Message("tool", (_result(value, protocol),))
     said = tuple(_content(value.get("content"), protocol))
     if role != "assistant":
         return Message(role, said)
@@ -55,12 +55,13 @@ def _calls(held: JsonValue) -> Iterator[ToolCallIR]:
         yield ToolCallIR(id, name, call.get("arguments"), kind)
 
 
-def _result(value: dict[str, JsonValue]) -> ToolResultIR:
+def _result(value: dict[str, JsonValue], protocol: str) -> ToolResultIR:
+    """A result; of a failed one its error, as the client sends it."""
     error = text(mapping(value.get("error")).get("message"))
-    content = content_parts(value.get("content"))
+    said = f"Error: {error}" if protocol == "openai-chat" else error
     return ToolResultIR(
         text(value.get("tool_call_id")) or None,
-        content or ((Text(error),) if error else ()),
+        (Text(said),) if error else content_parts(value.get("content")),
         is_error=True if value.get("error") else None,
         name=text(value.get("function")) or None,
     )

@@ -7,8 +7,9 @@ from hashlib import sha256
 
 from workbench.errors import UnreadableInput
 from workbench.importers._inspect_messages import message_of
+from workbench.importers._lines import Damage
 from workbench.importers._transcript import Heard, hear
-from workbench.importers._values import listed, mapping, mappings, text
+from workbench.importers._values import listed, mapping, text
 from workbench.ir import JsonValue, Message, Part
 from workbench.wire.jsontext import dumps
 
@@ -27,14 +28,20 @@ _STEP = 64
 
 
 class Sample:
-    """One sample. ``attachments``: what stands for large strings."""
+    """One sample.
 
-    def __init__(self, value: dict[str, JsonValue]) -> None:
+    Attributes:
+        attachments: what stands for large strings.
+        damage: what of it is in no exchange.
+    """
+
+    def __init__(self, value: dict[str, JsonValue], damage: Damage) -> None:
         self.value = value
         self.attachments = {k: v for k, v in mapping(value.get("attachments")).items() if isinstance(v, str)}
         data = mapping(value.get("events_data"))
         self._messages = listed(value.get("message_pool")) or listed(data.get("messages"))
         self._calls = listed(value.get("call_pool")) or listed(data.get("calls"))
+        self.damage = damage
         self._nodes: dict[tuple[int, bytes], Heard] = {}
         self._keys: dict[int, tuple[bytes, int]] = {}
         self._left = MAX_REPEATED
@@ -44,7 +51,7 @@ class Sample:
         held = self.value.get("events")
         older = self.value.get("transcript")
         found = held if isinstance(held, list) else mapping(older).get("events") or older
-        return (e for e in mappings(found) if e.get("event") == "model")
+        return (e for e in self.damage.objects(listed(found), "an event") if e.get("event") == "model")
 
     def whole(self, value: JsonValue) -> JsonValue:
         """A value with its attachments in place. One that would grow beyond bounds keeps the rest as references."""
@@ -78,6 +85,7 @@ class Sample:
     ) -> tuple[tuple[Part, ...], Heard | None]:
         """(system, history) with one more message. Raises UnreadableInput: there are too many."""
         if not isinstance(value, dict):
+            self.damage.leave_out("a message that is no object")
             return system, heard
         if heard is None and value.get("role") == "system":
             message = self._message(value, protocol)
@@ -95,8 +103,10 @@ class Sample:
         return system, self._nodes[place]
 
     def _message(self, value: dict[str, JsonValue], protocol: str) -> Message | None:
-        whole = self.whole(value)
-        return message_of(whole, protocol) if isinstance(whole, dict) else None
+        message = message_of(self.whole(value), protocol)
+        if message is None:
+            self.damage.unknown("a message", value.get("role"))
+        return message
 
     def _key(self, value: JsonValue) -> tuple[bytes, int]:
         """What tells a message from others, and its size; it is looked at once, and lives as long as the sample."""
@@ -113,6 +123,7 @@ class Sample:
             for number in range(max(ref[0], 0), min(ref[1], len(pool))):
                 left -= self._key(pool[number])[1]
                 if left < 0:
+                    self.damage.leave_out(f"messages of the pool beyond {MAX_POOLED:,} bytes of one event")
                     return
                 yield pool[number]
 

@@ -29,6 +29,7 @@ class Damage:
 
     lines: list[str] = field(default_factory=list)
     more: int = 0
+    kinds: dict[str, int] = field(default_factory=dict)
 
     def add(self, line: str) -> None:
         if len(self.lines) < MAX_DAMAGE:
@@ -36,12 +37,41 @@ class Damage:
         else:
             self.more += 1
 
+    def leave_out(self, what: str) -> None:
+        """Note one more of a kind of things that is left out: ``"a part of type 'x', which is not known"``."""
+        if what in self.kinds or len(self.kinds) < MAX_DAMAGE:
+            self.kinds[what] = self.kinds.get(what, 0) + 1
+        else:
+            self.more += 1
+
+    def unknown(self, what: str, kind: JsonValue) -> None:
+        """Note one more thing of a type that is not known: ``what`` calls it ("a part")."""
+        if isinstance(kind, str):
+            self.leave_out(f"{what} of type {kind[:40]!r}, which is not known")
+        else:
+            self.leave_out(f"{what} without a type")
+
+    def objects(self, value: JsonValue, what: str) -> Iterator[dict[str, JsonValue]]:
+        """The objects of a list; whatever else is in it, or in its place, is left out: ``what`` calls one of them."""
+        if not isinstance(value, list):
+            if value not in (None, "", {}):
+                self.leave_out(f"what should be a list ({what})")
+            return
+        for entry in value:
+            if isinstance(entry, dict):
+                yield entry
+            else:
+                self.leave_out(f"{what} that is no object")
+
     def told(self) -> tuple[str, ...]:
-        return (*self.lines, f"{self.more:,} more lines like these") if self.more else tuple(self.lines)
+        kinds = (f"left out: {what}{f' ({count:,} times)' if count > 1 else ''}" for what, count in self.kinds.items())
+        more = (f"{self.more:,} more lines like these",) if self.more else ()
+        return (*self.lines, *kinds, *more)
 
     def refuse(self, nothing: str) -> UnreadableInput:
         """The error for when nothing usable is left."""
-        return UnreadableInput(f"{nothing}: {self.lines[0]}" if self.lines else nothing)
+        told = self.told()
+        return UnreadableInput(f"{nothing}: {told[0]}" if told else nothing)
 
 
 def split(data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from workbench.errors import WireError
+from workbench.importers._lines import Damage
 from workbench.importers._values import listed, mapping, mappings, rest, text
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import loads
@@ -47,18 +48,20 @@ class Span:
         return text(self.about.get("spanId"))
 
 
-def spans_of(documents: Iterable[dict[str, JsonValue]]) -> list[Span]:
+def spans_of(documents: Iterable[dict[str, JsonValue]], damage: Damage) -> list[Span]:
     """Every span, by its start, with the log records that name it."""
     spans: list[Span] = []
     logs: list[tuple[str, Event]] = []
     for document in documents:
-        for held in mappings(document.get("resourceSpans")):
+        if not {"resourceSpans", "resourceLogs", "resourceMetrics"} & document.keys():
+            damage.leave_out("a document without spans and logs")
+        for held in damage.objects(document.get("resourceSpans"), "spans of a resource"):
             resource = attributes_of(mapping(held.get("resource")).get("attributes"))
-            for scope in _scopes(held, "scopeSpans", "instrumentationLibrarySpans"):
-                spans += (_span(s, resource) for s in mappings(scope.get("spans")))
-        for held in mappings(document.get("resourceLogs")):
-            for scope in _scopes(held, "scopeLogs", "instrumentationLibraryLogs"):
-                logs += (_log(r) for r in mappings(scope.get("logRecords")))
+            for scope in _scopes(held, damage, "scopeSpans", "instrumentationLibrarySpans"):
+                spans += (_span(s, resource) for s in damage.objects(scope.get("spans"), "a span"))
+        for held in damage.objects(document.get("resourceLogs"), "logs of a resource"):
+            for scope in _scopes(held, damage, "scopeLogs", "instrumentationLibraryLogs"):
+                logs += (_log(r) for r in damage.objects(scope.get("logRecords"), "a log record"))
     by_id = {span.id: span for span in spans if span.id}
     for id, event in logs:
         if id in by_id:
@@ -67,8 +70,14 @@ def spans_of(documents: Iterable[dict[str, JsonValue]]) -> list[Span]:
     return spans
 
 
-def _scopes(held: dict[str, JsonValue], *names: str) -> Iterator[dict[str, JsonValue]]:
-    return (scope for name in names for scope in mappings(held.get(name)))
+def _scopes(held: dict[str, JsonValue], damage: Damage, *names: str) -> Iterator[dict[str, JsonValue]]:
+    if not any(name in held for name in names):
+        damage.leave_out(f"an entry without {names[0]}")
+    for name in names:
+        for scope in damage.objects(held.get(name), "a scope"):
+            if not {"spans", "logRecords"} & scope.keys():
+                damage.leave_out("a scope without spans and logs")
+            yield scope
 
 
 def _span(value: dict[str, JsonValue], resource: Attributes) -> Span:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from workbench.importers._lines import Line
+from workbench.importers._lines import Damage, Line
 from workbench.importers._pi_messages import Answer, answer_in, no_result, result_id, summary, told_by_client
 from workbench.importers._transcript import Heard, hear
 from workbench.importers._values import mapping, text
@@ -19,14 +20,49 @@ MAX_KEPT = 2_000_000
 """Entries that all compactions of a file may keep together: a hostile one keeps everything, again and again."""
 
 
+KINDS = frozenset(
+    {"session", "message", "compaction", "branch_summary", "custom", "custom_message", "label", "session_info"}
+    | {"model_change", "thinking_level_change", "active_tools_change", "leaf"}
+)
+"""Types of entries: what was said, what stands for it, and what the client notes for itself."""
+
+ROLES = frozenset(
+    {"user", "assistant", "toolResult", "bashExecution", "custom", "branchSummary", "compactionSummary", "hookMessage"}
+)
+
+
+class Answered(NamedTuple):
+    """Ids of calls that have a result, the newest first."""
+
+    id: str | None
+    before: Answered | None
+
+
+class Told(NamedTuple):
+    """What a request says so far.
+
+    Attributes:
+        heard: its messages.
+        asked: the answer at its end that may have calls without result.
+        answered: the results behind that answer.
+    """
+
+    heard: Heard | None = None
+    asked: Answer | None = None
+    answered: Answered | None = None
+
+
+NOTHING_TOLD = Told()
+
+
 @dataclass(eq=False, slots=True)
 class Entry:
     """One line.
 
     Attributes:
         branch: "" where it leads to the newest entry, else the name of an abandoned branch.
-        after: what a request says that follows it.
-        asked: the entry whose answer may have calls without result.
+        before: the messages that an answer was given to.
+        told: what a request says that follows it.
         is_told: it is a message of the client's that is sent.
     """
 
@@ -36,13 +72,24 @@ class Entry:
     children: int = 0
     branch: str = ""
     before: Heard | None = None
-    after: Heard | None = None
-    asked: Entry | None = None
+    told: Told = NOTHING_TOLD
     answer: Answer | None = None
     is_told: bool = False
 
+    @property
+    def is_unknown(self) -> bool:
+        """Nobody here knows what it is, so that it may be something that was sent."""
+        kind = text(self.value.get("type"))
+        role = text(mapping(self.value.get("message")).get("role"))
+        return kind not in KINDS or (kind == "message" and role not in ROLES)
 
-def linked(lines: Iterable[Line]) -> list[Entry]:
+    @property
+    def after(self) -> Heard | None:
+        """The messages of a request that follows it."""
+        return self.told.heard
+
+
+def linked(lines: Iterable[Line], damage: Damage) -> list[Entry]:
     """Every entry with its history; the line of the session itself is the first."""
     entries = [Entry(line.number, line.value) for line in lines]
     _link(entries)
@@ -51,6 +98,8 @@ def linked(lines: Iterable[Line]) -> list[Entry]:
     budget = [MAX_KEPT]
     for entry in entries:
         _tell(entry, entries, by_id, budget)
+    if budget[0] <= 0:
+        damage.add(f"the compactions keep more than {MAX_KEPT:,} entries together: the rest is left out")
     return entries
 
 
@@ -89,48 +138,56 @@ def _name_branches(entries: Sequence[Entry]) -> None:
 
 def _tell(entry: Entry, entries: Sequence[Entry], by_id: dict[str, Entry], budget: list[int]) -> None:
     """What entry adds to the history of its parent."""
-    parent, value = entry.parent, entry.value
-    entry.before = entry.after = parent.after if parent else None
-    entry.asked = parent.asked if parent else None
-    if value.get("type") == "compaction":
-        entry.after, entry.asked = _compacted(entry, entries, by_id, budget), None
-        return
-    message = mapping(value.get("message"))
-    if value.get("type") == "message" and message.get("role") == "assistant":
-        entry.before = _closed(entry)
+    before = entry.parent.told if entry.parent else NOTHING_TOLD
+    entry.before, entry.told = before.heard, before
+    message = mapping(entry.value.get("message"))
+    if entry.value.get("type") == "compaction":
+        entry.told = _compacted(entry, entries, by_id, budget)
+    elif entry.value.get("type") == "message" and message.get("role") == "assistant":
         entry.answer = answer_in(message)
-        entry.after, entry.asked = entry.before, None
-        if not entry.answer.is_broken:
-            entry.after, entry.asked = hear(entry.before, _as_message(entry.answer)), entry
-        return
-    told = told_by_client(value)
-    entry.is_told = told is not None
-    if told and told.role != "tool":
-        entry.after, entry.asked = _closed(entry), None
-    entry.after = hear(entry.after, told)
+        entry.before = _closed(before)
+        entry.told = _after(before, entry)
+    else:
+        entry.is_told = told_by_client(entry.value) is not None
+        entry.told = _after(before, entry)
 
 
-def _as_message(answer: Answer) -> Message:
-    return Message("assistant", answer.parts)
+def _after(before: Told, entry: Entry) -> Told:
+    """What a request says with one more entry."""
+    if entry.answer:
+        heard = _closed(before)
+        said = Message("assistant", entry.answer.parts)
+        return Told(heard) if entry.answer.is_broken else Told(hear(heard, said), entry.answer)
+    told = told_by_client(entry.value) if entry.is_told else None
+    if told is None:
+        return before
+    if told.role == "tool":
+        answered = Answered(result_id(entry.value), before.answered)
+        return before._replace(heard=hear(before.heard, told), answered=answered)
+    return Told(hear(_closed(before), told))
 
 
-def _closed(entry: Entry) -> Heard | None:
+def _closed(told: Told) -> Heard | None:
     """The history with an answer to every call: a client does not leave one open."""
-    asked, node, answered = entry.asked, entry.parent, set[str | None]()
-    if not asked or not asked.answer:
-        return entry.before
-    while node and node is not asked:
-        answered.add(result_id(node.value))
-        node = node.parent
-    heard = entry.before
-    for call in asked.answer.parts:
+    if not told.asked:
+        return told.heard
+    answered, node = set[str | None](), told.answered
+    while node:
+        answered.add(node.id)
+        node = node.before
+    heard = told.heard
+    for call in told.asked.parts:
         if isinstance(call, ToolCallIR) and call.id not in answered:
             heard = hear(heard, no_result(call))
     return heard
 
 
-def _compacted(entry: Entry, entries: Sequence[Entry], by_id: dict[str, Entry], budget: list[int]) -> Heard | None:
-    """The summary, and what is kept from the named entry on. ``budget``: entries that may still be repeated."""
+def _compacted(entry: Entry, entries: Sequence[Entry], by_id: dict[str, Entry], budget: list[int]) -> Told:
+    """The summary, and what is kept from the named entry on, as the client puts it together anew.
+
+    Args:
+        budget: entries that may still be repeated.
+    """
     first = by_id.get(text(entry.value.get("firstKeptEntryId")))
     index = entry.value.get("firstKeptEntryIndex")
     if isinstance(index, int) and 0 <= index < len(entries):
@@ -141,10 +198,7 @@ def _compacted(entry: Entry, entries: Sequence[Entry], by_id: dict[str, Entry], 
         budget[0] -= 1
         kept.append(node)
         node = node.parent
-    heard = hear(None, summary(entry.value))
-    for node in reversed(kept if first else []):
-        if node.answer and not node.answer.is_broken:
-            heard = hear(heard, _as_message(node.answer))
-        elif node.is_told:
-            heard = hear(heard, told_by_client(node.value))
-    return heard
+    told = Told(hear(None, summary(entry.value)))
+    for one in reversed(kept if first else []):
+        told = _after(told, one)
+    return told

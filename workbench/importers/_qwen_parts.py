@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from workbench.importers._lines import Damage
 from workbench.importers._values import count, mapping, mappings, text
 from workbench.ir import (
     Carrier,
@@ -21,21 +22,28 @@ from workbench.ir import (
 from workbench.wire.jsontext import dumps
 
 
-def message_of(value: dict[str, JsonValue], number: int, calls: Sequence[ToolCallIR]) -> tuple[str, Message]:
+def message_of(
+    value: dict[str, JsonValue], number: int, calls: Sequence[ToolCallIR], damage: Damage
+) -> tuple[str, Message]:
     """(role, message) of an entry; one without parts says nothing.
 
     Args:
         number: of the line, to make ids of where calls have none.
         calls: of the answer before, to find ids for results that have none.
     """
-    kind, parts = value.get("type"), list(mappings(mapping(value.get("message")).get("parts")))
+    kind = value.get("type")
+    parts = list(damage.objects(mapping(value.get("message")).get("parts"), "a part"))
     if kind == "assistant":
         return "assistant", Message("assistant", tuple(_said(parts, number)))
     if kind == "user" or kind == "tool_result":
         results = [p for p in parts if isinstance(p.get("functionResponse"), dict)]
         if results:
+            if len(results) < len(parts):
+                damage.leave_out("a part beside results, which is not known")
             return "tool", Message("tool", tuple(_results(results, calls)))
         return "user", Message("user", tuple(_part(p) for p in parts))
+    if parts or kind != "system":
+        damage.unknown("an entry", kind)
     return "", Message("system", ())
 
 

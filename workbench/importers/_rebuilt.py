@@ -152,6 +152,7 @@ class RebuiltSession:
 
     def __init__(self, name: str, turns: Iterable[Turn], *, url: str, damage: tuple[str, ...], title: str) -> None:
         self.name = name
+        self.id = ""
         self.damage = damage
         self.about = MADE
         self.is_live = False

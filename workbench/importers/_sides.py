@@ -24,9 +24,10 @@ _EVENT_TYPES = frozenset(
 _BEDROCK_EVENTS = frozenset(
     {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
 )
+_ANSWER_OBJECTS = ("response", "interaction")
 _RESPONSE_LISTS = ("choices", "candidates", "output")
 _REQUEST_LISTS = ("messages", "contents", "input")
-_REQUEST_MARKS = frozenset({"model", "max_tokens", "max_tokens_to_sample", "temperature", "stream", "tools"})
+_REQUEST_MARKS = frozenset({"model", "max_tokens", "max_tokens_to_sample", "temperature", "stream", "tools", "agent"})
 _ERROR_KEYS = frozenset({"message", "code", "type", "status", "param", "request_id", "__type"})
 _CERTAIN = 0.5
 
@@ -38,11 +39,16 @@ def side_of(value: JsonValue) -> str | None:
         return RESPONSE if whole else None  # Gemini without alt=sse answers with an array of chunks
     if not isinstance(value, dict):
         return None
-    if _is_event(value):
+    return shape_of(value) or _claimed(value)
+
+
+def shape_of(value: dict[str, JsonValue]) -> str | None:
+    """As ``side_of``, without asking the adapters: at a cost that does not depend on what is inside."""
+    if is_event(value):
         return EVENT
     if _is_response(value):
         return RESPONSE
-    return REQUEST if _is_request(value) else _claimed(value)
+    return REQUEST if _is_request(value) else None
 
 
 def is_unframed_stream(value: dict[str, JsonValue]) -> bool:
@@ -67,20 +73,22 @@ def is_error(value: JsonValue) -> bool:
     return named or (isinstance(value.get("message"), str) and _ERROR_KEYS.issuperset(value))
 
 
-def _is_event(value: dict[str, JsonValue]) -> bool:
+def is_event(value: dict[str, JsonValue]) -> bool:
+    """One event of a stream, by its shape."""
     kind = value.get("type")
     if isinstance(kind, str) and (kind in _EVENT_TYPES or kind.startswith("response.")):
         return True
-    if value.get("object") in _EVENT_OBJECTS or isinstance(value.get("event_type"), str):
-        return True
     choices = value.get("choices")
-    if isinstance(choices, list) and choices and isinstance(choices[0], dict) and "delta" in choices[0]:
+    first = choices[0] if isinstance(choices, list) and choices else None
+    if isinstance(first, dict) and ("delta" in first or "message" in first):
+        return "delta" in first  # tracers put the chunks together and keep their name
+    if value.get("object") in _EVENT_OBJECTS or isinstance(value.get("event_type"), str):
         return True
     return len(value) == 1 and not _BEDROCK_EVENTS.isdisjoint(value)
 
 
 def _is_response(value: dict[str, JsonValue]) -> bool:
-    if any(isinstance(value.get(k), list) for k in _RESPONSE_LISTS) or value.get("object") == "response":
+    if any(isinstance(value.get(k), list) for k in _RESPONSE_LISTS) or value.get("object") in _ANSWER_OBJECTS:
         return True
     if value.get("type") == "message" and isinstance(value.get("content"), list) and "usage" in value:
         return True

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from workbench import adapters
 from workbench.adapters import Adapter, Capabilities
+from workbench.importers._lines import Damage
 from workbench.importers._rebuilt import MADE, NOT_WIRE
 from workbench.ir import (
     NOTHING,
@@ -20,6 +21,7 @@ from workbench.ir import (
     Message,
     ModelRequest,
     ModelResponse,
+    Opaque,
     Part,
     ToolCallIR,
     ToolDef,
@@ -183,11 +185,12 @@ class TranscriptSession:
 
     def __init__(self, name: str, turns: Iterable[Turn], *, damage: tuple[str, ...], title: str) -> None:
         self.name = name
-        self.damage = damage
+        self.id = ""
         self.about = MADE
         self.is_live = False
         self.format = title
         self._turns = with_unique_ids(turns)
+        self.damage = (*damage, *_unknown_parts(self._turns))
         self._scripts: dict[str, Script] = {}
         self._summaries: tuple[Summary, ...] = ()
 
@@ -260,6 +263,30 @@ class TranscriptSession:
 
     def close(self) -> None:
         """Nothing to close."""
+
+
+def _unknown_parts(turns: Iterable[Turn]) -> tuple[str, ...]:
+    """What of the messages no request and no answer has, since nobody here knows what it is."""
+    damage = Damage()
+    seen: set[int] = set()
+    for turn in turns:
+        node = turn.heard
+        while node and id(node) not in seen:
+            seen.add(id(node))
+            _note_unknown(node.message.parts if isinstance(node.message, Message) else (), damage)
+            node = node.before
+        for message in turn.answer.messages if turn.answer else ():
+            if id(message.parts) not in seen:
+                _note_unknown(message.parts, damage)
+    return damage.told()
+
+
+def _note_unknown(parts: Sequence[Part], damage: Damage) -> None:
+    for part in parts:
+        if isinstance(part, ToolResultIR):
+            _note_unknown(part.content, damage)
+        elif isinstance(part, Opaque) and part.type not in ("refusal", "json"):
+            damage.unknown("a part", part.type)
 
 
 def written_answer(answer: ModelResponse, adapter: Adapter) -> tuple[bytes, frozenset[str]]:

@@ -30,17 +30,19 @@ def sniff(head: bytes) -> float:
 def read(data: bytes, name: str) -> TranscriptSession:
     """One exchange for each step of the agent, and one for results that follow. Raises UnreadableInput: no step."""
     value = mapping(loads(data))
-    turns = list(_Trajectory(value).turns())
+    damage = Damage()
+    turns = list(_Trajectory(value, damage).turns())
     if not turns:
-        raise Damage().refuse("no step in it")
-    return TranscriptSession(name, turns, damage=(), title=TITLE)
+        raise damage.refuse("no step in it")
+    return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)
 
 
 class _Trajectory:
     """A document, and where its conversation stands."""
 
-    def __init__(self, value: dict[str, JsonValue]) -> None:
-        self.steps = list(mappings(value.get("steps")))
+    def __init__(self, value: dict[str, JsonValue], damage: Damage) -> None:
+        self.damage = damage
+        self.steps = list(damage.objects(value.get("steps"), "a step"))
         self.about = rest(value, "steps")
         agent = mapping(value.get("agent"))
         self.tools = tuple(_tool(t) for t in mappings(agent.get("tool_definitions")))
@@ -56,6 +58,9 @@ class _Trajectory:
             if step.get("source") == "agent":
                 yield self._answered(step, number, kept)
                 kept = {}
+                continue
+            if step.get("source") not in ("system", "user"):
+                self.damage.unknown("a step", step.get("source"))
                 continue
             said = content_parts(step.get("message"))
             if step.get("source") == "system" and self.heard is None:
@@ -73,7 +78,9 @@ class _Trajectory:
     def _answered(self, step: dict[str, JsonValue], number: int, kept: dict[str, JsonValue]) -> Turn:
         model = text(step.get("model_name")) or self.model
         protocol = _protocol(model)
-        calls = [_call(c, f"call_{number}_{n}") for n, c in enumerate(mappings(step.get("tool_calls")))]
+        calls = [
+            _call(c, f"call_{number}_{n}") for n, c in enumerate(self.damage.objects(step.get("tool_calls"), "a call"))
+        ]
         thought = text(step.get("reasoning_content"))
         parts = (*((reasoning(protocol, thought),) if thought else ()), *content_parts(step.get("message")), *calls)
         like = rebuilt(
@@ -88,7 +95,7 @@ class _Trajectory:
         )
         turn = self._turn(like, model)
         self.heard = hear(self.heard, Message("assistant", parts))
-        results = list(_results(step, calls))
+        results = list(_results(step, calls, self.damage))
         for result in results:
             self.heard = hear(self.heard, Message("tool" if isinstance(result, ToolResultIR) else "user", (result,)))
         self.asked = bool(results)
@@ -115,9 +122,9 @@ def _call(value: dict[str, JsonValue], number: str) -> ToolCallIR:
     return ToolCallIR(id, name, value.get("arguments"), "function")
 
 
-def _results(step: dict[str, JsonValue], calls: list[ToolCallIR]) -> Iterator[Part]:
+def _results(step: dict[str, JsonValue], calls: list[ToolCallIR], damage: Damage) -> Iterator[Part]:
     """Results of a step; one that names no call belongs to the only one, else it is told as a message."""
-    for held in mappings(mapping(step.get("observation")).get("results")):
+    for held in damage.objects(mapping(step.get("observation")).get("results"), "a result"):
         id = text(held.get("source_call_id")) or (calls[0].id if len(calls) == 1 else None)
         content = content_parts(held.get("content"))
         if id:

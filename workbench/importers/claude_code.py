@@ -43,7 +43,7 @@ def read(data: bytes, name: str) -> RebuiltSession:
         WireError: a container that is not JSON.
     """
     damage = Damage()
-    turns = turns_of(list(entries_of(_values(data, damage), damage)))
+    turns = turns_of(list(entries_of(_values(data, damage), damage)), damage)
     if not turns:
         raise damage.refuse("no entry of a conversation in it")
     return RebuiltSession(name, turns, url=URL, damage=damage.told(), title=TITLE)

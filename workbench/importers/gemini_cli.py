@@ -22,6 +22,9 @@ _PROTOCOL = "gemini"
 
 _DOCUMENT = re.compile(rb'\s*\{\s*"sessionId"\s*:\s*"[^"]{0,200}"\s*,\s*"projectHash"\s*:')
 
+_SHOWN = ("info", "error", "warning")
+"""Messages that the client shows and does not send."""
+
 
 def sniff(head: bytes) -> float:
     """The chat begins with its ids."""
@@ -33,8 +36,8 @@ def sniff(head: bytes) -> float:
 def read(data: bytes, name: str) -> TranscriptSession:
     """One exchange for each answer, and one for what would be sent next. Raises UnreadableInput: nothing is said."""
     damage = Damage()
-    about, messages = chat.messages_of(_values(data, damage))
-    turns = list(_turns(about, messages))
+    about, messages = chat.messages_of(_values(data, damage), damage)
+    turns = list(_turns(about, messages, damage))
     if not turns:
         raise damage.refuse("no message in it")
     return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)
@@ -49,7 +52,7 @@ def _values(data: bytes, damage: Damage) -> Iterable[dict[str, JsonValue]]:
     return [value] if isinstance(value, dict) else []
 
 
-def _turns(about: dict[str, JsonValue], messages: list[dict[str, JsonValue]]) -> Iterator[Turn]:
+def _turns(about: dict[str, JsonValue], messages: list[dict[str, JsonValue]], damage: Damage) -> Iterator[Turn]:
     heard: Heard | None = None
     model: str | None = None
     kept: dict[str, JsonValue] = {"chat": about} if about else {}
@@ -57,19 +60,21 @@ def _turns(about: dict[str, JsonValue], messages: list[dict[str, JsonValue]]) ->
     for number, message in enumerate(messages, 1):
         id = text(message.get("id")) or f"message {number}"
         if message.get("type") == "gemini":
-            thoughts, said = chat.said(message)
+            thoughts, said = chat.said(message, damage)
             model = text(message.get("model")) or model
             held = chat.beside(message)
             yield _answered(id, message, heard, model, {**kept, **({"message": held} if held else {})}, thoughts + said)
             kept = {}
             heard = hear(heard, _content("model", said))
-            given = chat.results(message)
+            given = chat.results(message, damage)
             heard, is_open = hear(heard, _content("user", given)), bool(given)
         elif message.get("type") == "user":
-            parts = chat.parts_of(message.get("content"))
+            parts = chat.parts_of(message.get("content"), damage)
             heard, is_open = hear(heard, _content("user", parts)), is_open or bool(parts)
         else:
             kept[id] = message
+            if message.get("type") not in _SHOWN:
+                damage.unknown("a message", message.get("type"))
     if is_open and messages:
         note = "the chat ends here: what the next request would say"
         like = rebuilt("end", lacks=LACKS, note=note, client="gemini-cli", state=State.INCOMPLETE, meta=kept)

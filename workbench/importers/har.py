@@ -13,6 +13,7 @@ import re
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
+from workbench import safeyaml
 from workbench.errors import UnreadableInput
 from workbench.importers._http import (
     base64_body,
@@ -26,6 +27,7 @@ from workbench.importers._http import (
     whole_text,
 )
 from workbench.importers._lines import Damage
+from workbench.importers._packed import WAS_CHUNKS, joined_chunks
 from workbench.importers._socket_turns import with_turns
 from workbench.ir import JsonValue
 from workbench.wire.exchange import Body, Chunk, Exchange, Frame, HttpRequest, HttpResponse, Kind, Origin, State
@@ -36,6 +38,9 @@ NAME = "har"
 TITLE = "HAR archive"
 
 _LOG = re.compile(rb'\A\s*\{\s*"log"\s*:\s*\{')
+_YAML_LOG = re.compile(
+    rb"\A(?:---\s*\n)?log:[ \t]*\r?\n(?:[ \t][^\n]*\n){0,40}?[ \t]+(?:creator|entries|_recordingName):"
+)
 _OPCODES = {1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"}
 
 
@@ -48,13 +53,14 @@ class _Answer(NamedTuple):
 
 
 def sniff(head: bytes) -> float:
-    """An object whose first key is ``log``."""
-    return 0.95 if _LOG.match(head) else 0.0
+    """An object whose first key is ``log``, in JSON or, as Polly.JS may write it, in YAML."""
+    return 0.95 if _LOG.match(head) or _YAML_LOG.match(head) else 0.0
 
 
 def read(data: bytes, name: str) -> MemorySession:
     """Every entry in the order of the file. Raises UnreadableInput, WireError."""
-    value = loads(data)
+    is_json = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
+    value = loads(data) if is_json else safeyaml.load(data, name=name)
     log = value.get("log") if isinstance(value, dict) else None
     entries = log.get("entries") if isinstance(log, dict) else None
     if not isinstance(entries, list):
@@ -173,6 +179,9 @@ def _content(content: JsonValue, message: dict[str, JsonValue]) -> Body:
         return base64_body(content.get("text"), headers)
     if not content.get("text") and content.get("params"):
         return Body(is_raw=False, note="a form: the export kept its fields and not its bytes")
+    chunks = joined_chunks(content.get("text")) if headers.get("content-encoding") else None
+    if chunks is not None:
+        return replace(body_of(chunks, headers), note=WAS_CHUNKS)
     return body_of(text_bytes(content.get("text")), headers)
 
 

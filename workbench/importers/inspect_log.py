@@ -20,7 +20,7 @@ from workbench.importers._inspect_sample import Sample
 from workbench.importers._lines import Damage
 from workbench.importers._providers import protocol_of
 from workbench.importers._transcript import Heard, TranscriptSession, Turn, rebuilt
-from workbench.importers._values import listed, mapping, mappings, rest, text
+from workbench.importers._values import listed, mapping, rest, text
 from workbench.ir import JsonValue, ModelRequest, Part
 from workbench.wire.exchange import Exchange, State
 from workbench.wire.jsontext import loads
@@ -59,7 +59,11 @@ def read(data: bytes, name: str) -> TranscriptSession:
     damage = Damage()
     turns: list[Turn] = []
     for where, value, model in _samples(data, damage):
-        turns += _turns(Sample(value), where, model)
+        sample = Sample(value, damage)
+        made = list(_turns(sample, where, model))
+        turns += made
+        if not made and not {"messages", "events", "transcript"} & value.keys():
+            damage.add(f"{where}: no model was asked in it")
     if not turns:
         raise damage.refuse("no model was asked in it")
     return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)
@@ -69,8 +73,11 @@ def _samples(data: bytes, damage: Damage) -> Iterator[tuple[str, dict[str, JsonV
     """(name, sample, model that is evaluated)."""
     if not data.startswith(_ZIP):
         log = mapping(loads(data))
-        for number, sample in enumerate(mappings(log.get("samples")), 1):
-            yield f"sample {_id(sample, number)}", sample, text(mapping(log.get("eval")).get("model"))
+        for number, sample in enumerate(listed(log.get("samples")), 1):
+            if isinstance(sample, dict):
+                yield f"sample {_id(sample, number)}", sample, text(mapping(log.get("eval")).get("model"))
+            else:
+                damage.add(f"sample {number}: no object")
         return
     archive = Archive(data)
     names = archive.names()
@@ -101,8 +108,7 @@ def _turns(sample: Sample, where: str, model: str) -> Iterator[Turn]:
     found = False
     for number, event in enumerate(sample.events(), 1):
         like = _like(event, f"{where} call {number}", where)
-        if not found:
-            like = replace(like, meta={**like.meta, "sample": about})
+        like = like if found else _keeping(like, {"sample": about})
         found = True
         yield _from_call(sample, event, like, model) or _from_messages(sample, event, like, model)
     if not found:
@@ -169,27 +175,45 @@ def _written(sample: Sample, event: dict[str, JsonValue], like: Exchange, model:
     """A turn with the model, tools and answer of an event."""
     named = (text(event.get("model")) or model).partition("/")
     output = mapping(sample.whole(mapping(event.get("output"))))
+    for _ in list(sample.damage.objects(output.get("choices"), "a choice"))[1:]:
+        sample.damage.leave_out("a further choice of an answer")
     return replace(
         turn,
         model=named[2] or named[0] or None,
-        tools=tools_of(sample.whole(listed(event.get("tools")))),
+        tools=tools_of(list(sample.damage.objects(sample.whole(listed(event.get("tools"))), "a tool"))),
         answer=answer_in(output, turn.protocol),
     )
 
 
 def _from_history(sample: Sample, where: str, model: str, about: dict[str, JsonValue]) -> Iterator[Turn]:
-    """A log without events: each answer among the messages, after what stands before it."""
+    """A log without events: each answer among the messages, after what is before it, and what was said behind the last.
+
+    The first exchange has what the log says of the sample.
+    """
     protocol = _protocol({}, model)
     system: tuple[Part, ...] = ()
     heard: Heard | None = None
+    answered: Heard | None = None
+    kept = {"sample": about}
     count = 0
-    for message in mappings(sample.value.get("messages")):
-        if message.get("role") == "assistant":
+    for message in listed(sample.value.get("messages")):
+        held = mapping(message)
+        before = heard
+        if held.get("role") == "assistant":
             count += 1
-            event: dict[str, JsonValue] = {
-                "output": {"choices": [{"message": message}], "model": message.get("model")},
-            }
+            event: dict[str, JsonValue] = {"output": {"choices": [{"message": held}], "model": held.get("model")}}
             like = _like(event, f"{where} answer {count}", where, note="the log keeps no events")
-            like = replace(like, meta={**like.meta, "sample": about}) if count == 1 else like
-            yield _written(sample, event, like, model, Turn(like, protocol, heard, system=system))
+            yield _written(sample, event, _keeping(like, kept), model, Turn(like, protocol, heard, system=system))
+            kept = {}
         system, heard = sample.extended(system, heard, message, protocol)
+        if held.get("role") == "assistant" and heard is not before:
+            answered = heard
+    if heard is not answered:
+        like = _like(
+            {"pending": True}, f"{where} end", where, note="the log ends here: what the next request would say"
+        )
+        yield _written(sample, {}, _keeping(like, kept), model, Turn(like, protocol, heard, system=system))
+
+
+def _keeping(like: Exchange, more: dict[str, JsonValue]) -> Exchange:
+    return replace(like, meta={**like.meta, **more}) if more else like

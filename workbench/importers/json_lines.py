@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from workbench.importers._bare import SYNTHESISED, body_only, response_only
+from workbench.importers._bare import SYNTHESISED, response_only
 from workbench.importers._lines import Damage, Line, first_objects, objects
-from workbench.importers._sides import EVENT, is_unframed_stream, side_of
+from workbench.importers._payloads import NDJSON, SYNTHESISED_NOTE, framed, stream_of
+from workbench.importers._records import NEITHER, Finder, exchanges_of, is_record
+from workbench.importers._sides import EVENT, REQUEST, RESPONSE, is_unframed_stream, side_of
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import MemorySession
 
 NAME = "json-lines"
 TITLE = "JSON Lines"
 
-_PAYLOADS = "the payloads of one stream: the file has no framing and no terminator, the framing is synthesised"
 _NEXT_OBJECT = re.compile(rb"\n[ \t]*\{")
-_EVENT_NAME = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
 def sniff(head: bytes) -> float:
@@ -33,12 +33,15 @@ def read(data: bytes, name: str) -> MemorySession:
     damage = Damage()
     lines = list(objects(data, damage))
     if any(is_unframed_stream(line.value) and line.value["done"] is False for line in lines):
-        exchanges = [response_only(1, data, "a stream of JSON lines by itself", content_type="application/x-ndjson")]
+        exchanges = [response_only(1, data, "a stream of JSON lines by itself", content_type=NDJSON)]
     elif _is_stream(lines):
-        note = "the payloads of one stream: the file has no framing and no terminator, the framing is synthesised"
-        exchanges = [response_only(1, b"".join(_framed(lines)), note, meta=SYNTHESISED)]
+        framing = b"".join(framed((line.value, line.raw) for line in lines))
+        exchanges = [response_only(1, framing, SYNTHESISED_NOTE, meta=SYNTHESISED)]
+    elif stream := stream_of([line.value for line in lines]):
+        kind = stream.content_type
+        exchanges = [response_only(1, stream.raw, SYNTHESISED_NOTE, content_type=kind, meta=SYNTHESISED)]
     else:
-        exchanges = list(_bodies(lines, damage))
+        exchanges = _bodies(lines, damage)
     if not exchanges:
         raise damage.refuse("no line is a request, an answer or a stream event of a model API")
     return MemorySession(name, tuple(exchanges), damage.told(), format=TITLE)
@@ -51,21 +54,15 @@ def _is_stream(lines: Sequence[Line]) -> bool:
     return len(lines) > 1 and len(answers) == 1  # Gemini: a chunk has the shape of a whole answer
 
 
-def _framed(lines: Sequence[Line]) -> Iterator[bytes]:
-    """The stream these payloads came in, as far as they tell: named events where the payload names its type."""
+def _bodies(lines: Sequence[Line], damage: Damage) -> list[Exchange]:
+    finder = Finder(damage)
     for line in lines:
-        kind = line.value.get("type") or line.value.get("event_type")
-        if isinstance(kind, str) and _EVENT_NAME.fullmatch(kind):
-            yield b"event: " + kind.encode() + b"\n"
-        yield b"data: " + line.raw.replace(b"\r", b" ") + b"\n\n"
-
-
-def _bodies(lines: Sequence[Line], damage: Damage) -> Iterator[Exchange]:
-    count = 0
-    for line in lines:
-        side = side_of(line.value)
-        if side is None or side == EVENT:
-            damage.add(f"line {line.number}: neither a request nor an answer of a model API")
-            continue
-        count += 1
-        yield body_only(count, side, line.raw, line.value)
+        count = len(finder.found)
+        side = None if is_record(line.value) else side_of(line.value)
+        if side in (REQUEST, RESPONSE):
+            finder.add_body(side, line.raw, line.value, f"line {line.number}")
+        elif side is None:
+            finder.look(line.value, f"line {line.number}")
+        if len(finder.found) == count:
+            damage.add(f"line {line.number}: {NEITHER}")
+    return exchanges_of(finder.found, damage)

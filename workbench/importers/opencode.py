@@ -28,6 +28,12 @@ _DATA_URL = re.compile(r"data:([^;,]*);base64,(.*)", re.DOTALL)
 _CLEARED = "[Old tool result content cleared]"
 _UNANSWERED = "[Tool execution was interrupted]"
 
+_PARTS = frozenset(
+    {"text", "file", "reasoning", "tool", "step-start", "step-finish", "snapshot", "patch", "agent", "subtask"}
+    | {"retry", "compaction"}
+)
+"""Parts that are sent, mark a step, or are the client's own."""
+
 
 def sniff(head: bytes) -> float:
     """A session, and its messages."""
@@ -37,10 +43,11 @@ def sniff(head: bytes) -> float:
 def read(data: bytes, name: str) -> TranscriptSession:
     """One exchange for each step, and one for what would be sent next. Raises UnreadableInput: nothing is said."""
     value = mapping(loads(data))
-    turns = list(_turns(value))
+    damage = Damage()
+    turns = list(_turns(value, damage))
     if not turns:
-        raise Damage().refuse("no message in it")
-    return TranscriptSession(name, turns, damage=(), title=TITLE)
+        raise damage.refuse("no message in it")
+    return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)
 
 
 @dataclass(slots=True)
@@ -51,14 +58,15 @@ class _Step:
     finish: dict[str, JsonValue] = field(default_factory=dict)
 
 
-def _turns(value: dict[str, JsonValue]) -> Iterator[Turn]:
+def _turns(value: dict[str, JsonValue], damage: Damage) -> Iterator[Turn]:
     session = mapping(value.get("info"))
     kept: dict[str, JsonValue] = {"session": session} if session else {}
     heard: Heard | None = None
     model, protocol, is_asking = "", "openai-chat", False
-    for number, message in enumerate(mappings(value.get("messages")), 1):
+    for number, message in enumerate(damage.objects(value.get("messages"), "a message"), 1):
         info = mapping(message.get("info"))
-        parts = list(mappings(message.get("parts")))
+        parts = list(damage.objects(message.get("parts"), "a part"))
+        _note_unknown(info, parts, damage)
         if info.get("role") != "assistant":
             said = tuple(_told(parts))
             heard, is_asking = hear(heard, Message("user", said)), is_asking or bool(said)
@@ -79,6 +87,14 @@ def _turns(value: dict[str, JsonValue]) -> Iterator[Turn]:
         note = "the session ends here: what the next request would say"
         like = rebuilt("end", lacks=LACKS, note=note, client=_client(session), state=State.INCOMPLETE, meta=kept)
         yield Turn(like, protocol, heard, model or None)
+
+
+def _note_unknown(info: dict[str, JsonValue], parts: list[dict[str, JsonValue]], damage: Damage) -> None:
+    if info.get("role") not in ("user", "assistant"):
+        damage.leave_out("the role of a message that is neither the user's nor the assistant's")
+    for part in parts:
+        if text(part.get("type")) not in _PARTS:
+            damage.unknown("a part", part.get("type"))
 
 
 def _client(session: dict[str, JsonValue]) -> str:

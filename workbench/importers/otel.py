@@ -47,7 +47,7 @@ def sniff(head: bytes) -> float:
 def read(data: bytes, name: str) -> TranscriptSession:
     """One exchange for each span of a model's call. Raises UnreadableInput: there is none."""
     damage = Damage()
-    turns = [_turn(span) for span in spans_of(_documents(data, damage)) if _is_model(span.attributes)]
+    turns = [_turn(span) for span in spans_of(_documents(data, damage), damage) if _is_model(span.attributes)]
     if not turns:
         raise damage.refuse("no span of a call of a model in it")
     return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)

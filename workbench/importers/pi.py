@@ -32,8 +32,11 @@ def read(data: bytes, name: str) -> TranscriptSession:
         UnreadableInput: nobody says anything in it.
     """
     damage = Damage()
-    entries = linked(objects(data, damage))
+    entries = linked(objects(data, damage), damage)
     turns = list(_turns(entries))
+    for entry in entries:
+        if entry.is_unknown:
+            damage.unknown("an entry", entry.value.get("type"))
     if not turns:
         raise damage.refuse("no message in it")
     return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)

@@ -12,7 +12,7 @@ from workbench.importers._http import epoch
 from workbench.importers._lines import Damage, Line, first_objects, objects
 from workbench.importers._qwen_parts import message_of, usage_of
 from workbench.importers._transcript import Heard, TranscriptSession, Turn, answer_of, hear, rebuilt
-from workbench.importers._values import mapping, mappings, rest, text
+from workbench.importers._values import mapping, rest, text
 from workbench.ir import JsonValue, Message, ToolCallIR
 from workbench.wire.exchange import State
 
@@ -47,13 +47,13 @@ def sniff(head: bytes) -> float:
 def read(data: bytes, name: str) -> TranscriptSession:
     """One exchange for each answer, and one for what would be sent next. Raises UnreadableInput: nothing is said."""
     damage = Damage()
-    turns = list(_turns(list(objects(data, damage))))
+    turns = list(_turns(list(objects(data, damage)), damage))
     if not turns:
         raise damage.refuse("no message in it")
     return TranscriptSession(name, turns, damage=damage.told(), title=TITLE)
 
 
-def _turns(lines: list[Line]) -> Iterator[Turn]:
+def _turns(lines: list[Line], damage: Damage) -> Iterator[Turn]:
     places: dict[str, _Place] = {}
     last: _Place | None = None
     kept: dict[str, JsonValue] = {}
@@ -62,7 +62,7 @@ def _turns(lines: list[Line]) -> Iterator[Turn]:
         value = line.value
         parent = text(value.get("parentUuid"))
         before = places.get(parent) or (last if "uuid" not in value or parent else None) or _Place(line)
-        role, message = message_of(value, line.number, before.calls)
+        role, message = message_of(value, line.number, before.calls, damage)
         branch = "" if text(value.get("uuid")) in live or not live else "abandoned"
         here = replace(before, line=line)
         if role == "assistant":
@@ -78,7 +78,7 @@ def _turns(lines: list[Line]) -> Iterator[Turn]:
             kept[f"line {line.number}"] = held
         compressed = mapping(value.get("systemPayload")).get("compressedHistory")
         if isinstance(compressed, list):
-            here = _compressed(here, compressed)
+            here = _compressed(here, compressed, damage)
         last = places[text(value.get("uuid")) or f"line {line.number}"] = here
     if last and last.heard and _is_asking(last.heard):
         yield _open_end(last, kept)
@@ -95,13 +95,13 @@ def _live(lines: Iterable[Line]) -> set[str]:
     return live
 
 
-def _compressed(here: _Place, history: list[JsonValue]) -> _Place:
+def _compressed(here: _Place, history: list[JsonValue], damage: Damage) -> _Place:
     """The history starts anew with what the client made of it."""
     heard: Heard | None = None
     calls: tuple[ToolCallIR, ...] = ()
-    for number, content in enumerate(mappings(history)):
+    for number, content in enumerate(damage.objects(history, "a message of a compressed history")):
         kind = "assistant" if content.get("role") == "model" else "user"
-        message = message_of({"type": kind, "message": content}, number, calls)[1]
+        message = message_of({"type": kind, "message": content}, number, calls, damage)[1]
         calls = tuple(p for p in message.parts if isinstance(p, ToolCallIR)) or calls
         heard = hear(heard, message)
     return replace(here, heard=heard, calls=calls)

@@ -14,6 +14,8 @@ from dataclasses import replace
 from workbench import safeyaml
 from workbench.errors import LocalProtocolError, UnreadableInput
 from workbench.importers import _cassette_frames
+from workbench.importers._envelopes import Side, request_side, response_side
+from workbench.importers._fields import fields, is_base64
 from workbench.importers._http import (
     base64_body,
     body_of,
@@ -27,8 +29,8 @@ from workbench.importers._http import (
 )
 from workbench.importers._lines import Damage
 from workbench.importers._socket_turns import with_turns
-from workbench.ir import JsonValue
-from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
+from workbench.ir import NOTHING, JsonValue
+from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, State
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession
 
@@ -61,7 +63,7 @@ def read(data: bytes, name: str) -> MemorySession:
         if _cassette_frames.is_frame(interaction):
             continue
         try:
-            exchanges.append(_exchange(str(len(exchanges) + 1), interaction))
+            exchanges.append(_exchange(str(len(exchanges) + 1), interaction, damage))
         except (UnreadableInput, LocalProtocolError) as error:
             damage.add(f"interaction {number}: {error.what}")
     if not exchanges:
@@ -78,43 +80,53 @@ def _interactions(cassette: JsonValue) -> Sequence[JsonValue]:
     raise UnreadableInput("no list of interactions at the outermost level")
 
 
-def _exchange(number: str, interaction: JsonValue) -> Exchange:
+def _exchange(number: str, interaction: JsonValue, damage: Damage) -> Exchange:
     if not isinstance(interaction, dict):
         raise UnreadableInput("not a mapping")
     if _cassette_frames.is_sample(interaction):
         return _cassette_frames.sample(number, interaction)
-    request, response = interaction.get("request"), interaction.get("response")
-    if not isinstance(request, dict):
+    plain, came = interaction.get("request"), interaction.get("response")
+    if not isinstance(plain, dict):
         raise UnreadableInput("no request")
-    answered = isinstance(response, dict)
+    request, response = _request(plain), _response(came) if isinstance(came, dict) else None
+    for side in (request, response):
+        if side and side.left_out:
+            damage.add(f"interaction {number}: {side.left_out}")
+    assert isinstance(request.http, HttpRequest)
     return Exchange(
         number,
-        request=_request(request),
-        response=_response(response) if isinstance(response, dict) else None,
-        state=State.COMPLETE if answered else State.INCOMPLETE,
+        request=request.http,
+        response=response.http if response and isinstance(response.http, HttpResponse) else None,
+        state=State.COMPLETE if response else State.INCOMPLETE,
         started_at=epoch(interaction.get("recorded_at")),
-        duration=_duration(response.get("duration")) if isinstance(response, dict) else None,
-        note="" if answered else "the cassette holds no response",
+        duration=_duration(came.get("duration")) if isinstance(came, dict) else None,
+        note=response.note if response else "the cassette holds no response",
+        meta=response.meta if response else NOTHING,
     )
 
 
-def _request(plain: dict[str, JsonValue]) -> HttpRequest:
-    headers = headers_of(plain.get("headers"))
-    return HttpRequest(
+def _request(plain: dict[str, JsonValue]) -> Side:
+    held = _body(plain)
+    if held is None:
+        side = request_side(plain)
+        return side._replace(http=replace(side.http, http_version=_version(plain)))
+    request = HttpRequest(
         method=header_text(plain.get("method", "POST")).upper(),
         url=whole_text(plain.get("uri") or plain.get("url")),
-        headers=headers,
-        body=_body(plain, headers),
+        headers=headers_of(plain.get("headers")),
+        body=held,
         http_version=_version(plain),
     )
+    return Side(request)
 
 
-def _response(plain: dict[str, JsonValue]) -> HttpResponse:
-    headers = headers_of(plain.get("headers"))
+def _response(plain: dict[str, JsonValue]) -> Side:
+    held = _body(plain)
+    side = response_side(plain) if held is None else None
+    body, headers = (side.http.body, side.http.headers) if side else (held or Body(), headers_of(plain.get("headers")))
     status, reason = _status(plain)
-    return HttpResponse(
-        status=status, headers=headers, body=_body(plain, headers), reason=reason, http_version=_version(plain)
-    )
+    response = HttpResponse(status=status, headers=headers, body=body, reason=reason, http_version=_version(plain))
+    return side._replace(http=response) if side else Side(response)
 
 
 def _status(plain: dict[str, JsonValue]) -> tuple[int, str]:
@@ -133,15 +145,23 @@ def _version(plain: dict[str, JsonValue]) -> str:
     return proto if isinstance(proto, str) else ""
 
 
-def _body(plain: dict[str, JsonValue], headers: Headers) -> Body:
-    """``parsed_body`` (a tree), ``body`` as text or bytes, or ``body`` with ``string`` or ``base64_string``."""
+def _body(plain: dict[str, JsonValue]) -> Body | None:
+    """``parsed_body`` (a tree), ``body`` as text or bytes, or ``body`` with ``string`` or ``base64_string``.
+
+    None for any other form: that is read as other recorders keep it.
+    """
+    headers = headers_of(plain.get("headers"))
     if "parsed_body" in plain:
         return parsed_body(plain["parsed_body"])
     body = plain.get("body")
-    if not isinstance(body, dict):
-        return body_of(text_bytes(body), headers)
+    if isinstance(body, str | bytes):
+        return None if is_base64(fields(plain)) else body_of(text_bytes(body), headers)
+    if not isinstance(body, dict) or not {"string", "base64_string"} & body.keys():
+        return None
     if body.get("base64_string") is not None:
         return base64_body(body["base64_string"], headers)
+    if body.get("encoding") == "base64" or isinstance(body.get("string"), dict | list):
+        return None
     held = body_of(text_bytes(body.get("string")), headers)
     encoding = body.get("encoding")
     if isinstance(encoding, str) and encoding.upper() not in ("", "UTF-8", "ASCII-8BIT", "US-ASCII"):

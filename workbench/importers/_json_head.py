@@ -1,0 +1,19 @@
+"""How much the beginning of a file looks like one JSON document."""
+
+from __future__ import annotations
+
+import re
+
+_JSON = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
+_CALL = re.compile(rb'\s*\[?\s*\{\s*"(?:name|tool|tool_name|function|action)"\s*:\s*["{]')
+_ARGUMENTS = re.compile(rb'[,{]\s*"(?:arguments|parameters|args|input|action_input|tool_input)"\s*:')
+
+
+def is_json(head: bytes) -> bool:
+    """An object or a list begins here."""
+    return bool(_JSON.match(head))
+
+
+def is_written_call(head: bytes) -> bool:
+    """It begins like a tool call that a model wrote as text."""
+    return bool(_CALL.match(head) and _ARGUMENTS.search(head, 0, 4096))

@@ -1,0 +1,43 @@
+"""Markdown: what stands in fences, and what around them."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_OPEN = re.compile(r"^(?P<indent>[ \t>]*(?:[-*][ ])?)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)\r?$", re.MULTILINE)
+
+
+class Piece(NamedTuple):
+    """A part of a text.
+
+    Attributes:
+        start, end: of its content.
+        info: what the fence says of its content ("json"); None for what is in no fence.
+        content: without the fence, and without the indentation that it shares.
+    """
+
+    start: int
+    end: int
+    info: str | None
+    content: str
+
+
+def pieces(text: str) -> list[Piece]:
+    """The parts of a text, in order. One without fences is one part."""
+    found: list[Piece] = []
+    at = 0
+    while opened := _OPEN.search(text, at):
+        fence, indent = opened["fence"], opened["indent"]
+        begin = min(opened.end() + 1, len(text))
+        closing = re.compile(rf"^[ \t>]*{re.escape(fence[0])}{{{len(fence)},}}[ \t]*\r?$", re.MULTILINE)
+        closed = closing.search(text, begin)
+        end = closed.start() if closed else len(text)
+        found.append(Piece(at, opened.start(), None, text[at : opened.start()]))
+        content = text[begin:end]
+        if indent:
+            content = re.sub(rf"(?m)^(?:{re.escape(indent)}|[ \t>]{{0,{len(indent)}}})", "", content)
+        found.append(Piece(begin, end, opened["info"].strip(), content))
+        at = closed.end() if closed else len(text)
+    found.append(Piece(at, len(text), None, text[at:]))
+    return [piece for piece in found if piece.content.strip()]

@@ -1,0 +1,96 @@
+"""Texts that are neither traffic nor what a model wrote, told by their form: named, with what to do instead."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from workbench.rules import errortext
+
+AS_TEXT = "--protocol text if a model wrote it"
+RECORD = "record the traffic (workbench record), or paste the request or answer itself"
+MOST_PASTED = 8192
+"""Characters of a pasted error: what is longer is a text that may quote one."""
+_HEAD = 16_384
+_PROSE = re.compile(r"^(?:```|~~~|#{1,6}[ ]\S+[ ]\S|[A-Z][^\n{}();=]{60,}[.:!?]$)", re.MULTILINE)
+
+
+class Unread(NamedTuple):
+    """What a text looks like, and what to do."""
+
+    what: str
+    hint: str
+
+
+def _form(*patterns: str, flags: int = 0) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), flags)
+
+
+_LINES = re.MULTILINE
+"""Flag of forms that one line anywhere shows: prose that quotes such a line is no such file."""
+
+_EXPLAIN = "workbench explain 'ERROR TEXT' for its message, or record the traffic"
+_RUN = "run it under workbench record, or paste the request or answer itself"
+_KINDS: tuple[tuple[str, re.Pattern[str], str], ...] = (
+    (
+        "a log that names requests without their bodies",
+        _form(r"^[^\n]{0,200}HTTP Request: [A-Z]+ https?://[^\n]+$", flags=_LINES),
+        "set the SDK's log to debug (OPENAI_LOG=debug, ANTHROPIC_LOG=debug), or record the traffic (workbench record)",
+    ),
+    ("a web page", _form(r"\A\s*(?:<!doctype html|<html[\s>])", flags=re.IGNORECASE), RECORD),
+    ("XML", _form(r"\A\s*<\?xml\s"), RECORD),
+    ("a Python traceback", _form(r"^Traceback \(most recent call last\):$", flags=_LINES), _EXPLAIN),
+    ("a stack trace", _form(r"^[ \t]+at [\w.$<>\[\] ]+\(?[^()\n]*:\d+:\d+\)?$", flags=_LINES), _EXPLAIN),
+    ("a difference of two files", _form(r"\Adiff --git ", r"\A--- \S[^\n]*\n\+\+\+ "), "give the file itself"),
+    (
+        "comma-separated values",
+        _form(r"\A[\w \"-]+(?:,[\w \"-]+){2,}\r?\n(?:[^,\n]*,[^,\n]*,.*(?:\n|\Z)){2,}"),
+        RECORD,
+    ),
+    (
+        "a TOML or INI file",
+        _form(
+            r"\A(?:[ \t]*(?:[#;][^\n]*)?\r?\n)*\[[\w.\"\- ]+\]\r?\n[ \t]*(?:[\w.-]+[ \t]*=|[#;\n])",
+            r"\A(?:[\w.-]+[ ]*=[ ]*[^\n=]+\n){2,}",
+        ),
+        RECORD,
+    ),
+    (
+        "YAML",
+        _form(
+            r"\A(?:---[ \t]*\n|%YAML)",
+            r"\A(?:#[^\n]*\n)*(?:[\w\"'-]+:(?:[ ][^\n]*)?\r?\n(?:[ \t]+[^\n]*\n|- [^\n]*\n)*){3,}",
+        ),
+        RECORD,
+    ),
+    ("a shell script", _form(r"\A#!"), RECORD),
+    ("environment variables", _form(r"\A(?:(?:export )?[A-Z][A-Z0-9_]{2,}=[^\n]*\r?\n?){2,}\Z"), RECORD),
+    (
+        "source code",
+        _form(
+            r"^(?:import \w[\w.]*(?: as \w+)?|from [\w.]+ import [\w(*].*|import .* from ['\"].*)$",
+            r"^(?:(?:async )?def \w+\(.*|class \w+[(:{ ].*|(?:export )?(?:async )?function \w+\(.*)$",
+            r"^(?:(?:const|let|var) \w+ = .*|package \w+;?|use [\w:]+;|#include [<\"].*|public (?:static |class ).*)$",
+            flags=_LINES,
+        ),
+        _RUN,
+    ),
+)
+
+
+def recognise(text: str) -> Unread | None:
+    """What a text looks like that nobody could read, None where its form says nothing."""
+    matches = errortext.known(text) if len(text) <= MOST_PASTED else []
+    if matches:
+        first = matches[0]
+        who = f"{first.provider} and others" if len(matches) > 1 else first.provider
+        said = f"{who}: {first.rule}" if first.rule else who
+        return Unread(f"it looks like an error text ({said}) and not like a model's answer", "workbench explain 'TEXT'")
+    head = text[:_HEAD]
+    is_prose = bool(_PROSE.search(head))
+    for what, pattern, hint in _KINDS:
+        if pattern.search(head) and not (is_prose and pattern.flags & _LINES):
+            return Unread(
+                f"it looks like {what}, and no request or answer of a model API is in it", f"{hint}; {AS_TEXT}"
+            )
+    return None

@@ -1,0 +1,412 @@
+r"""Values as JSON, Python, JavaScript and SDK objects write them, read without any of their parsers.
+
+Read are JSON with comments and trailing commas (JSON5), Python literals and ``repr`` of dictionaries and bytes,
+JavaScript object literals, and calls with literal arguments: ``ChatCompletion(id='x', choices=[Choice(…)])``,
+``JSON.stringify({…})``. Nothing is evaluated: what is no literal is refused with its place. Every character is looked
+at once, and containers are nested no deeper than ``MAX_DEPTH``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from workbench.ir import NOTHING, JsonValue
+
+MAX_DEPTH: Final = 100
+"""Containers in one another. Real bodies stay under 40; each takes three calls of this module."""
+
+_SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.{0,4096}?\*/|(?<![^\s,{\[(])#[^\n]*)*", re.DOTALL)
+_NUMBER = re.compile(
+    r"[-+]?(?:0[xX][0-9a-fA-F]{1,32}|(?:\d[\d_]{0,400})?(?:\.\d{0,400})?(?:[eE][-+]?\d{1,4})?)(?![\w.])"
+)
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?\Z")
+QUOTES: Final = ("'", '"', "`", "\u201c", "\u2018")
+_PREFIX = re.compile(r"[rRbBuUfF]{0,2}(?=['\"`\u201c\u2018])")
+_STRINGS = {
+    "\u201c": re.compile(r"\u201c((?:[^\u201d\\\n]|\\.)*+)\u201d", re.DOTALL),  # as word processors write quotes
+    "\u2018": re.compile(r"\u2018((?:[^\u2019\\\n]|\\.)*+)\u2019", re.DOTALL),
+    '"': re.compile(r'"((?:[^"\\\n]|\\.)*+)"', re.DOTALL),
+    "'": re.compile(r"'((?:[^'\\\n]|\\.)*+)'", re.DOTALL),
+    "`": re.compile(r"`((?:[^`\\$]|\\.|\$(?!\{))*+)`", re.DOTALL),
+    '"""': re.compile(r'"""((?:[^"\\]|\\.|"(?!""))*+)"""', re.DOTALL),
+    "'''": re.compile(r"'''((?:[^'\\]|\\.|'(?!''))*+)'''", re.DOTALL),
+}
+_NAME = re.compile(r"[^\W\d][\w$]*(?:\??\.[^\W\d][\w$]*)*|\$[\w$]+(?:\.[\w$]+)*")
+_OBJECT = re.compile(r"<(?:[^<>'\"\n]|'[^'\n]*'|\"[^\"\n]*\"|<[^<>\n]*>){1,300}>")
+_ENUM = re.compile(r"<[\w.]+: ('[^'\n]*'|\d+)>")
+_ESCAPE = re.compile(
+    r"\\(\r?\n|x[0-9a-fA-F]{2}|u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.DOTALL
+)
+_OCTAL: Final = "01234567"
+_ONE: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "\n": "", "\r\n": ""}
+_WORDS: Final[Mapping[str, JsonValue]] = {
+    "true": True, "false": False, "null": None, "True": True, "False": False, "None": None, "undefined": None,
+}  # fmt: skip
+_JSON_WORDS: Final = frozenset({"true", "false", "null"})
+_SHOWN_ONLY = re.compile(
+    r"\[(?:Object|Array|Function|AsyncFunction|GeneratorFunction|class|Circular|Getter|Setter|Symbol|Map|Set|Buffer)\b"
+    r"[^\[\]\n]{0,120}(?:\[[^\[\]\n]{0,60}\][^\[\]\n]{0,60})?\]"
+)
+"""What Node prints in place of a value or a key that it does not show."""
+
+_CLASS = re.compile(r"[A-Z]\w{0,60}(?:[ ]\[[^\[\]\n]{0,60}\]|\([^()\n]{0,20}\)(?=[ ][{\[]))?[ ](?=[{\[])")
+"""The name of a class that Node prints before a value."""
+
+_OMITTED: Final = frozenset({"NOT_GIVEN", "NotGiven", "omit", "Omit"})
+_CLOSERS: Final = {"{": "}", "[": "]", "(": ")"}
+
+
+class NotLiteral(Exception):
+    """The text is no literal at a character.
+
+    Args:
+        what: what stands there, in words.
+        at: the character.
+        is_end: the text is over before the value is.
+    """
+
+    def __init__(self, what: str, at: int, *, is_end: bool = False) -> None:
+        super().__init__(what)
+        self.what = what
+        self.at = at
+        self.is_end = is_end
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call with literal arguments, ``Message(role='user')``, or of a function that no value is known of."""
+
+    name: str
+    args: tuple[Any, ...] = ()
+    named: Mapping[str, Any] = field(default=NOTHING)
+
+
+class _Omitted:
+    """A parameter that was not given."""
+
+
+class Elided:
+    """A value that was there and is not shown: ``[Object]``."""
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads values out of a text.
+
+    Attributes:
+        names: values of variables that were assigned before.
+        is_json: everything read since it was set is JSON as the standard has it.
+        at: where the last value that was read ends.
+    """
+
+    text: str
+    names: Mapping[str, Any] = field(default=NOTHING)
+    is_json: bool = True
+    at: int = 0
+    _depth: int = 0
+
+    def value(self, at: int) -> Any:
+        """The value that begins at a character; ``at`` is behind it then. Raises NotLiteral."""
+        self.at, self._depth = at, 0
+        return self._value()
+
+    def arguments(self, at: int) -> Call:
+        """The arguments of a call whose opening parenthesis is at a character. Raises NotLiteral."""
+        self.at, self._depth = at, 0
+        return self._call("")
+
+    def _skip(self) -> str:
+        """The next character that means something, "" at the end."""
+        char = self.text[self.at : self.at + 1]
+        if char and (char.isspace() or char in "/#"):
+            start = self.at
+            found = _SPACE.match(self.text, start)
+            self.at = found.end() if found else start
+            self.is_json = self.is_json and not self.text[start : self.at].strip()
+            char = self.text[self.at : self.at + 1]
+        return char
+
+    def _fail(self, what: str) -> NotLiteral:
+        is_end = not self.text[self.at :].strip()
+        return NotLiteral("the text ends inside a value" if is_end else what, self.at, is_end=is_end)
+
+    def _value(self) -> Any:
+        char = self._skip()
+        if char == "@" and self.text.startswith(("{", "("), self.at + 1):  # PowerShell
+            self.at += 1
+            found = self._deeper(self._mapping if self.text[self.at] == "{" else self._items)
+            return [found] if isinstance(found, dict) and self.text[self.at - 1] == ")" else found
+        if char == "[" and (shown := _SHOWN_ONLY.match(self.text, self.at)):
+            self.at, self.is_json = shown.end(), False
+            return Elided()
+        if char in ("{", "["):
+            return self._deeper(self._mapping if char == "{" else self._items)
+        if char == "(":
+            self.is_json = False
+            return self._deeper(self._items)
+        if char in QUOTES or (char and char in "rRbBuUfF" and _PREFIX.match(self.text, self.at)):
+            return self._text()
+        if char and (char.isdigit() or char in "-+."):
+            return self._number()
+        if char == "<":
+            return self._object()
+        return self._word()
+
+    def _deeper(self, read: Any) -> Any:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise NotLiteral(f"nested deeper than {MAX_DEPTH}", self.at)
+        found = read()
+        self._depth -= 1
+        return found
+
+    def _mapping(self) -> dict[str, Any]:
+        self.at += 1
+        found: dict[str, Any] = {}
+        while (char := self._skip()) != "}":
+            if self.text.startswith("...", self.at):
+                raise self._fail("left out with …")
+            key = self._key(char)
+            if self._skip() not in (":", "="):
+                raise self._fail("no colon behind a key")
+            self.is_json = self.is_json and self.text[self.at] == ":"
+            self.at += 2 if self.text.startswith("=>", self.at) else 1
+            held = self._value()
+            if not isinstance(held, _Omitted):
+                found[key] = held
+            self._comma("}")
+        self.at += 1
+        return found
+
+    def _key(self, char: str) -> str:
+        if char == "[" and (shown := _SHOWN_ONLY.match(self.text, self.at)):
+            self.at, self.is_json = shown.end(), False
+            return shown[0]
+        if char in QUOTES:
+            key = self._text()
+            return key if isinstance(key, str) else str(key)
+        self.is_json = False
+        found = _NAME.match(self.text, self.at) or _NUMBER.match(self.text, self.at)
+        if not found or not found[0]:
+            raise self._fail("no key of a mapping")
+        self.at = found.end()
+        return found[0]
+
+    def _items(self) -> Any:
+        opened = self.text[self.at]
+        closer = _CLOSERS[opened]
+        self.at += 1
+        found: list[Any] = []
+        commas = 0
+        while self._skip() != closer:
+            held = self._value()
+            if not isinstance(held, _Omitted):
+                found.append(held)
+            commas += self._comma(closer)
+        self.at += 1
+        if opened == "(" and len(found) == 1 and not commas:
+            return found[0]
+        return found
+
+    def _comma(self, closer: str) -> bool:
+        char = self._skip()
+        if char == ",":
+            self.at += 1
+            self.is_json = self.is_json and self._skip() != closer
+            return True
+        if char == ";" and closer == "}":  # a hash table of PowerShell
+            self.at += 1
+            return True
+        if char != closer and not (
+            closer == "}" and "\n" in self.text[max(0, self.at - 80) : self.at] and self._is_hash()
+        ):
+            raise self._fail("no comma between two values")
+        return False
+
+    def _is_hash(self) -> bool:
+        """A hash table of PowerShell separates its members by line ends."""
+        return bool(re.compile(r"[\"']?[\w-]+[\"']?\s*=(?!=)").match(self.text, self.at))
+
+    def _text(self) -> Any:
+        """A string, or several that stand side by side or are added to each other."""
+        first = self._string()
+        while True:
+            end, was_json = self.at, self.is_json
+            char = self._skip()
+            if char == "+":
+                self.at += 1
+                char = self._skip()
+            if char in QUOTES and char:
+                more = self._string()
+                if self._skip() in (":", "="):  # the key of the next member, which no comma separates
+                    self.at, self.is_json = end, was_json
+                    return first
+                self.is_json = False
+                if type(first) is not type(more):
+                    raise self._fail("text beside bytes")
+                first += more  # type: ignore[operator]
+                continue
+            self.at, self.is_json = end, was_json
+            return first
+
+    def _string(self) -> str | bytes:
+        prefix = _PREFIX.match(self.text, self.at)
+        kind = prefix[0].lower() if prefix else ""
+        start = self.at + len(kind)
+        quote = self.text[start : start + 1]
+        tripled = quote * 3 if quote in ("'", '"') and self.text.startswith(quote * 3, start) else quote
+        if tripled not in _STRINGS or "f" in kind:
+            raise self._fail("no plain string")
+        found = _STRINGS[tripled].match(self.text, start)
+        if not found:
+            is_end = self.text.find("\n", start) < 0 or len(tripled) == 3
+            raise NotLiteral("a string that is not closed", start, is_end=is_end)
+        self.at = found.end()
+        self.is_json = self.is_json and tripled == '"' and not kind
+        body = found[1]
+        if "\\" in body and "r" not in kind:
+            if self.is_json and re.search(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})', body):
+                self.is_json = False
+            body = _ESCAPE.sub(_unescaped, body)
+            if any("\ud800" <= c <= "\udfff" for c in body):
+                body = body.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if "b" not in kind:
+            return body
+        try:
+            return body.encode("latin-1")
+        except UnicodeEncodeError:
+            return body.encode("utf-8", "surrogateescape")
+
+    def _number(self) -> JsonValue:
+        found = _NUMBER.match(self.text, self.at)
+        word = found[0] if found else ""
+        if not word or word in "+-.":
+            if self.text.startswith("-Infinity", self.at):
+                raise self._fail("a number that JSON has not")
+            raise self._fail("left out with …" if self.text.startswith("...", self.at) else "no value")
+        self.at += len(word)
+        if not _JSON_NUMBER.match(word):
+            self.is_json = False
+        plain = word.replace("_", "")
+        try:
+            return int(plain, 0) if "x" in plain.lower() else int(plain)
+        except ValueError:
+            pass
+        try:
+            return float(plain)
+        except ValueError:
+            raise self._fail("no number") from None
+
+    def _object(self) -> Any:
+        """``<Role.USER: 'user'>`` is its value; ``<function f at 0x…>`` is nothing."""
+        self.is_json = False
+        enum = _ENUM.match(self.text, self.at)
+        if enum:
+            self.at = enum.end()
+            return enum[1][1:-1] if enum[1][0] == "'" else int(enum[1])
+        found = _OBJECT.match(self.text, self.at)
+        if not found:
+            raise self._fail("no value")
+        self.at = found.end()
+        return _Omitted()
+
+    def _word(self) -> Any:
+        if (named := _CLASS.match(self.text, self.at)) and named[0].strip() not in _WORDS:
+            self.at, self.is_json = named.end(), False
+            return self._value()
+        found = _NAME.match(self.text, self.at)
+        if not found:
+            raise self._fail("left out with …" if self.text.startswith(("...", "…"), self.at) else "no value")
+        word = found[0]
+        start, self.at = self.at, found.end()
+        if word in _WORDS:
+            self.is_json = self.is_json and word in _JSON_WORDS
+            return _WORDS[word]
+        self.is_json = False
+        if word in ("new", "await", "async", "return") and self.text[self.at : self.at + 1].isspace():
+            return self._value()
+        if self.text.startswith("(", self.at):
+            return self._known(self._call(word))
+        if word in _OMITTED:
+            return _Omitted()
+        if word in self.names:
+            return self.names[word]
+        self.at = start
+        raise self._fail(f"the name {word[:40]}, whose value is not there")
+
+    def _call(self, name: str) -> Call:
+        made: Call = self._deeper(lambda: self._arguments(name))
+        return made
+
+    def _arguments(self, name: str) -> Call:
+        self.at += 1
+        args: list[Any] = []
+        named: dict[str, Any] = {}
+        while self._skip() != ")":
+            key = re.compile(r"([^\W\d]\w*)\s*=(?![=>])").match(self.text, self.at)
+            spread = self.text.startswith("**", self.at)
+            self.at = key.end() if key else self.at + 2 * spread
+            held = self._value()
+            if key:
+                named |= {} if isinstance(held, _Omitted) else {key[1]: held}
+            elif spread and isinstance(held, dict):
+                named |= held
+            else:
+                args.append(None if isinstance(held, _Omitted) else held)
+            self._comma(")")
+        self.at += 1
+        return Call(name, tuple(args), named)
+
+    def _known(self, call: Call) -> Any:
+        """What a call stands for: the object that it makes, or what it wraps."""
+        last = call.name.rpartition(".")[2]
+        if last in _OMITTED:
+            return _Omitted()
+        if last in ("stringify", "dumps") and call.args:
+            return Encoded(call.args[0])
+        if call.named and not call.args:
+            return dict(call.named)
+        if len(call.args) == 1 and not call.named:
+            return call.args[0]
+        if not call.args and not call.named:
+            return {}
+        return list(call.args)
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A value that was written as JSON text by the program it stands in."""
+
+    value: Any
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    word = match[1]
+    if word in _ONE:
+        return _ONE[word]
+    if word[0] in "xuU" and len(word) > 1:
+        code = int(word[1:].strip("{}"), 16)
+        return chr(code) if code <= 0x10FFFF else "\ufffd"
+    return chr(int(word, 8)) if word[0] in _OCTAL else word
+
+
+def plain(value: Any) -> JsonValue:
+    """A value as JSON can say it: bytes become the text they are. Raises NotLiteral: a part of it is not shown."""
+    if isinstance(value, Elided):
+        raise NotLiteral("a part of it is not shown ([Object])", 0, is_end=True)
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, Encoded):
+        from workbench.wire.jsontext import dumps
+
+        return dumps(plain(value.value)).decode("utf-8", "replace")
+    if isinstance(value, Call):
+        return {str(k): plain(v) for k, v in value.named.items()}
+    return value if isinstance(value, str | int | float | bool) else None
