@@ -206,3 +206,11 @@ def test_the_protocols_asked_for_come_first(messages, among, protocol):
 def test_messages_that_are_no_list_are_a_broken_request(model, protocol):
     decoded = Decoded(0, Exchange("1", HttpRequest(body=Body(dumps({"model": model, "messages": "go"})))))
     assert decoded.protocol == protocol and decoded.request and not decoded.problems
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "HEAD"])
+def test_a_list_of_stored_answers_is_no_answer(method: str) -> None:
+    request = HttpRequest(method, "https://api.openai.com/v1/chat/completions?limit=2")
+    body = Body(b'{"object":"list","data":[{"object":"chat.completion","choices":[]}],"has_more":false}')
+    decoded = Decoded(0, Exchange("1", request=request, response=HttpResponse(body=body)))
+    assert (decoded.protocol, decoded.problems) == (None, [])

@@ -9,8 +9,9 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from workbench import adapters
-from workbench.adapters import Adapter, UrlFacts, _elsewhere
+from workbench import adapters, refusals, textcalls
+from workbench.adapters import Adapter, UrlFacts, _beside, _elsewhere, _misread, _shared_urls
+from workbench.adapters._error_body import read_error
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment, Source, Text
 from workbench.known import KnownMessages
@@ -22,10 +23,29 @@ from workbench.wire.sse import SseEvent, meant
 from workbench.wire.stream import Framing, is_sealed, read_stream
 
 REQUEST, RESPONSE = "request", "response"
+_UNREAD = {REQUEST: "request.unread", RESPONSE: "answer.unread"}
+"""Rule of what was claimed by a protocol and could not be decoded, by side."""
+_MOST_AROUND = 12
+"""Members of an envelope that an answer by itself may lie in."""
+
+_WITHOUT_BODY = ("GET", "DELETE", "HEAD", "OPTIONS")
+ERROR_ALONE = "an error body alone"
+"""How a body was recognised that is an error, and of which nothing tells a protocol."""
+
+BESIDE = "no model exchange: its URL is of an operation beside the conversation"
+
 TEXT = "text"
 """The protocol of text that a model wrote, by itself: the answer is the body, and its only leaf."""
+AS_TEXT = (
+    "read as text only: it holds no tool call, no section and no known format; --protocol text if a model wrote it"
+)
+"""Problem of a text that nobody said to be a model's and that does not look like one."""
+
 _OF_THE_END = ("stream.truncated", "stream.no-terminator")
 """Anomalies that say how a stream ended; while it still arrives, it has not."""
+
+MOST_ERROR_KEYS = 8
+"""Members of a body that is an error and nothing else."""
 
 _LIKELY = 0.2
 """Claim of a protocol on a body that makes it one of the protocols asked for, however much another one claims it."""
@@ -96,9 +116,11 @@ class Decoded:
             self._decode_response(adapter)
             self._judge_framing()
         elif self.protocol == TEXT:
-            self.response = _text_answer(self.response_text)
+            self._decode_text(is_asked=protocol == TEXT)
         elif self.protocol:
-            self.problems.append(Anomaly("decode", f"{self.protocol} is recognised but not decoded by this version"))
+            self._recognise()
+        elif exchange.request and exchange.request.url and not any(p.slug == _UNREAD[REQUEST] for p in self.problems):
+            self.problems.clear()  # of an answer that nobody claims
 
     def _text(self, side: str) -> bytes:
         http = self.exchange.request if side == REQUEST else self.exchange.response
@@ -114,11 +136,19 @@ class Decoded:
     def _stream(self, content_type: str) -> tuple[Framing | None, tuple[SseEvent, ...]]:
         stream = read_stream(self.response_text, content_type)
         self._faults = stream.faults
+        if self.response_text.lstrip()[:1] == b"<" and not any(event.data is not None for event in stream.events):
+            return None, ()  # a page that says it were a stream
         return stream.framing, stream.events
 
-    def _note(self, side: str, problem: object) -> None:
+    def _note(self, side: str, problem: object, slug: str = "") -> None:
         if (side == REQUEST or not self.is_arriving) and len(self.problems) <= _SHOWN_FAULTS:
-            self.problems.append(Anomaly("decode", f"{side}: {problem}"))
+            self.problems.append(Anomaly(slug or _UNREAD[side], f"{side}: {problem}"))
+
+    def _recognise(self) -> None:
+        """Say of each side that came that no adapter decodes it."""
+        sides = [side for side, text in ((REQUEST, self.request_text), (RESPONSE, self.response_text)) if text.strip()]
+        text = f"{self.protocol} is recognised but not decoded by this version"
+        self.problems += (Anomaly(_UNREAD[side], text) for side in sides or (REQUEST,))
 
     @property
     def unread(self) -> str:
@@ -147,11 +177,23 @@ class Decoded:
             return _elsewhere.name_frames(frame.value for frame in first), "a WebSocket connection"
         if GRPC in self.exchange.meta:
             return _elsewhere.name_trees(self.exchange.meta[GRPC]), "a gRPC call"
-        url = self.exchange.request.url if self.exchange.request else ""
+        request = self.exchange.request
+        url = request.url if request else ""
+        asks = bool(request and url and request.method not in _WITHOUT_BODY)  # GET of the same URL lists what is stored
+        if asks and _beside.is_beside(url):
+            return None, ERROR_ALONE if _is_error_alone(_peek(self.response_text)) else BESIDE
         for adapter in adapters.every():
-            if url and adapter.claims_url(url):
-                return adapter.name, "by its URL"
+            if asks and adapter.claims_url(url):
+                return self._detect_by_url(adapter.name)
         return self._detect_by_body(url, among)
+
+    def _detect_by_url(self, name: str) -> tuple[str, str]:
+        """A protocol by its URL; where several share the URL, by the body there."""
+        if name not in _shared_urls.SHARED:
+            return name, "by its URL"
+        first = next((_peek(event.data) for event in self.events if event.data), None)
+        speaker = _shared_urls.speaker(_peek(self.request_text), first if self.events else _peek(self.response_text))
+        return speaker, "by its URL" if speaker == name else "by its URL and body"
 
     def _detect_by_body(self, url: str, among: Collection[str]) -> tuple[str | None, str]:
         request, response = _peek(self.request_text), None if self.events else _peek(self.response_text)
@@ -178,9 +220,19 @@ class Decoded:
             return best, how
         if self._is_text_alone():
             return TEXT, "a text by itself"
-        if isinstance(response, dict) and "error" in response:
-            return None, "an error body alone: workbench explain finds the rule behind its text"
+        enveloped = self._enveloped(response)
+        if enveloped:
+            return enveloped, "by what its response body holds one level down"
+        if _is_error_alone(response):
+            return None, ERROR_ALONE
         return None, "no model exchange: no protocol claims its URL or body"
+
+    def _enveloped(self, response: JsonValue) -> str | None:
+        """The protocol of an answer by itself in an envelope of a gateway."""
+        if self.exchange.request or not isinstance(response, dict) or len(response) > _MOST_AROUND:
+            return None
+        found = (a.name for a in adapters.every() if any(a.claims_response(v) >= 0.5 for v in response.values()))
+        return next(found, None)
 
     def _is_text_alone(self) -> bool:
         http = self.exchange.response
@@ -189,6 +241,9 @@ class Decoded:
 
     def _decode_request(self, adapter: Adapter, before: Decoded | None, known: KnownMessages | None) -> None:
         if not self.request_text.strip():
+            http = self.exchange.request
+            if http and http.url and http.method not in _WITHOUT_BODY and not self.problems:
+                self._note(REQUEST, "the request has no body")
             return
         if before and before.request and (before.protocol, before.request_text) == (self.protocol, self.request_text):
             self.request, self.request_index = before.request, before.request_index
@@ -211,23 +266,61 @@ class Decoded:
         if http is None or not self.response_text.strip():
             return
         if self.events:
-            decoder = adapter.stream_decoder()
-            for event in self.events:
-                decoder.feed(event)
-            response = decoder.result()
-            if self.is_arriving:
-                so_far = tuple(a for a in response.anomalies if a.slug not in _OF_THE_END)
-                response = replace(response, anomalies=so_far)
-            self.response = response
+            self._decode_stream(adapter)
             return
         try:
             response = adapter.decode_response(self.response_text, status=http.status)
-            kind = http.headers.get(_ERROR_TYPE) if response.error and response.error.type is None else None
-            if response.error and kind:
-                response = replace(response, error=replace(response.error, type=kind.partition(":")[0]))
-            self.response = response
+            mismatch: Exception | None = None
         except (WireError, ProtocolMismatch) as error:
-            self._note(RESPONSE, error)
+            response, mismatch = ModelResponse(adapter.name), error
+        if http.status < 400 and (mismatch or response.error):
+            found = _misread.inside(adapter, self.response_text)
+            if found:
+                inner = adapter.decode_response(found.text, status=http.status)
+                response, mismatch = _misread.below(inner, found.pointer), None
+        if mismatch:
+            what = _misread.instead(adapter, self.response_text, mismatch)
+            is_unknown = isinstance(mismatch, ProtocolMismatch) and self._is_of_any_maker(adapter)
+            self._note(RESPONSE, what.message, "" if is_unknown else what.slug)
+            return
+        kind = http.headers.get(_ERROR_TYPE) if response.error and response.error.type is None else None
+        if response.error and kind:
+            response = replace(response, error=replace(response.error, type=kind.partition(":")[0]))
+        self.response = response
+
+    def _is_of_any_maker(self, adapter: Adapter) -> bool:
+        """The request did not tell whose answer is to come: it was not read, or is a text for whichever model."""
+        asked = self.request_text.strip()
+        return bool(asked) and (
+            self.request is None or (adapter.name in _shared_urls.SHARED and b'"messages"' not in asked)
+        )
+
+    def _decode_stream(self, adapter: Adapter) -> None:
+        """A stream of the protocol; or one in an envelope, which is taken off; or none of this protocol."""
+        envelope = ""
+        if not _misread.claims(adapter, self.events):
+            other = _misread.foreign_stream(adapter, self.events)
+            if other:
+                what = _misread.stream_of(other)
+                self._note(RESPONSE, what.message, what.slug)
+                return
+            found = _misread.unwrapped(adapter, self.events)
+            envelope, self.events = found or ("", self.events)
+        decoder = adapter.stream_decoder()
+        for event in self.events:
+            decoder.feed(event)
+        response = _misread.with_own_fields(decoder.result(), self.events)
+        if self.is_arriving:
+            so_far = tuple(a for a in response.anomalies if a.slug not in _OF_THE_END)
+            response = replace(response, anomalies=so_far)
+        self.response = _misread.reshaped(response, envelope) if envelope else response
+
+    def _decode_text(self, *, is_asked: bool) -> None:
+        """A text is a model's answer where somebody says so, or where something in it shows that."""
+        if is_asked or textcalls.is_marked(self.response_text.decode("utf-8", "replace")):
+            self.response = _text_answer(self.response_text)
+        else:
+            self._note(RESPONSE, AS_TEXT)
 
     def _judge_framing(self) -> None:
         """Faults of the framing: anomalies of the stream, and problems where bytes could not be read."""
@@ -384,3 +477,16 @@ def _peek(data: bytes | None) -> JsonValue:
         return loads(data) if data else None
     except WireError:
         return None
+
+
+def _is_error_alone(response: JsonValue) -> bool:
+    """A body that is an error, whoever says it: by its key, or by a message of a kind that is known."""
+    if isinstance(response, list) and len(response) == 1:
+        response = response[0]
+    if not isinstance(response, dict) or len(response) > MOST_ERROR_KEYS:
+        return isinstance(response, dict) and bool(response.get("error"))
+    error = read_error(response)
+    if error is None:
+        return False
+    refusal = refusals.of_error(error)
+    return "error" in response or (refusal is not None and refusal.by in ("code", "text"))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.adapters.laws import check, check_places
 from workbench import adapters
 from workbench.adapters import UrlFacts
 from workbench.errors import LocalProtocolError, ProtocolMismatch, WireError
@@ -213,13 +214,16 @@ def test_choices_that_are_none(value):
         (URL, UrlFacts("us.anthropic.claude-x-v1:0", False)),
         (URL + "-stream?x=1", UrlFacts("us.anthropic.claude-x-v1:0", True)),
         ("/model/arn%3Aaws%3Abedrock%2Fx/converse", UrlFacts("arn:aws:bedrock/x", False)),
-        ("/model/a/invoke", UrlFacts()),
         ("/v1/converse", UrlFacts()),
     ],
 )
 def test_urls(url, facts):
     assert adapter.read_url(url) == facts
     assert adapter.claims_url(url) is (facts != UrlFacts())
+
+
+def test_invoke_s_url_names_the_model_for_bodies_of_converse_and_claims_nothing():
+    assert (adapter.read_url("/model/a/invoke"), adapter.claims_url("/model/a/invoke")) == (UrlFacts("a", False), False)
 
 
 @pytest.mark.parametrize("value", [[], {}, "x", None], ids=repr)
@@ -550,6 +554,46 @@ NAMES = st.sampled_from(
         "xException",
     ]
 )
+CITATION = {"title": "T", "location": {"web": {"url": "https://a.example", "domain": "a.example"}}}
+
+
+def cited(*citations: object, text: str = "") -> bytes:
+    """A stream whose first block holds these citations, and its text if it has one."""
+    deltas = [{"text": text}] if text else []
+    return stream(
+        ("messageStart", {"role": "assistant"}),
+        *(
+            ("contentBlockDelta", {"contentBlockIndex": 0, "delta": delta})
+            for delta in (*deltas, *({"citation": citation} for citation in citations))
+        ),
+        ("contentBlockStop", {"contentBlockIndex": 0}),
+        ("messageStop", {"stopReason": "end_turn"}),
+    )
+
+
+@pytest.mark.parametrize("text", ["", "See there."])
+def test_citations_of_a_stream_have_a_place(text):
+    data = cited(CITATION, CITATION | {"title": "U"}, text=text)
+    found = check_places(data, "response", adapter.name)
+    (message,) = found.said.messages
+    assert [type(part) for part in message.parts] == [*([Text] if text else []), Opaque, Opaque]
+    for n, title in enumerate("TU"):
+        place = found.decoded.place("response", f"/content/0/deltas/{n}/citation/location/web/url")
+        assert place.events == (n + 1 + bool(text),)
+        (span,) = place.spans
+        value = json.loads(data[slice(*span)])
+        assert value == {"citation": CITATION | {"title": title}}
+    unframed = b"".join(
+        b"data: %s\n\n" % dumps({event.name: json.loads(event.data)}) for event in read_stream(data).events
+    )
+    check(unframed, "response", adapter.name)
+
+
+def test_a_delta_of_several_keys_is_one():
+    (message,) = play(cited(CITATION)).messages
+    assert [part.value for part in message.parts] == [{"citation": CITATION}]
+
+
 KEYS = st.sampled_from(
     [
         *("role", "contentBlockIndex", "start", "delta", "stopReason", "usage", "p", "text", "toolUse", "toolResult"),

@@ -86,7 +86,10 @@ def test_a_leaf_of_a_stream_is_where_its_base64_is():
     http = HttpResponse(headers=Headers((("content-type", AWS_TYPE),)), body=Body(data))
     exchange = Exchange("1", request=HttpRequest(url=URL + "-with-response-stream"), response=http)
     decoded = Decoded(0, exchange)
-    assert (decoded.protocol, decoded.problems) == ("bedrock-invoke", [])
+    assert (decoded.protocol, [p.message for p in decoded.problems]) == (
+        "bedrock-invoke",
+        ["request: the request has no body"],
+    )
     (message,) = decoded.messages(RESPONSE)
     for part in message.parts:
         for name, segments in part.source.segments.items():
@@ -202,3 +205,77 @@ def test_errors_written_anew():
     assert result.error
     assert (result.error.message, result.error.type) == ("slow", "throttlingException")
     assert result.messages[0].parts
+
+
+ASKED_NOVA = {"schemaVersion": "messages-v1", "messages": [{"role": "user", "content": [{"text": "hi"}]}]}
+TOLD_NOVA = {
+    "output": {"message": {"role": "assistant", "content": [{"text": "ho"}]}},
+    "stopReason": "end_turn",
+    "usage": {"inputTokens": 1, "outputTokens": 1},
+}
+CHUNKS_NOVA = (
+    {"messageStart": {"role": "assistant"}},
+    {"contentBlockDelta": {"delta": {"text": "ho"}, "contentBlockIndex": 0}},
+    {"contentBlockStop": {"contentBlockIndex": 0}},
+    {"messageStop": {"stopReason": "end_turn"}},
+    {"metadata": {"usage": {"inputTokens": 1}}, "amazon-bedrock-invocationMetrics": {"inputTokenCount": 1}},
+)
+CHAT = {"messages": [{"role": "user", "content": "hi"}]}
+TOLD_CHAT = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "ho"}, "finish_reason": "stop"}]}
+
+MAKERS = [
+    ("Nova", ASKED_NOVA, TOLD_NOVA, "bedrock-converse"),
+    ("Nova, streamed", ASKED_NOVA, CHUNKS_NOVA, "bedrock-converse"),
+    ("Titan", {"inputText": "hi"}, {"results": [{"outputText": "ho", "completionReason": "FINISH"}]}, "bedrock-invoke"),
+    ("Llama", {"prompt": "hi", "max_gen_len": 9}, {"generation": "ho", "stop_reason": "stop"}, "bedrock-invoke"),
+    (
+        "Llama, streamed",
+        {"prompt": "hi"},
+        ({"generation": "h", "stop_reason": None}, {"generation": "o", "stop_reason": "stop"}),
+        "bedrock-invoke",
+    ),
+    ("Mistral", {"prompt": "hi"}, {"outputs": [{"text": "ho", "stop_reason": "stop"}]}, "bedrock-invoke"),
+    (
+        "Claude 2",
+        {"prompt": "hi", "max_tokens_to_sample": 9},
+        {"type": "completion", "completion": "ho", "stop_reason": "stop_sequence", "stop": "\n\nHuman:"},
+        "bedrock-invoke",
+    ),
+    (
+        "Claude 2, streamed",
+        {"prompt": "hi", "max_tokens_to_sample": 9},
+        (
+            {"type": "completion", "completion": "h", "stop_reason": None},
+            {"type": "completion", "completion": "o", "stop_reason": "stop_sequence"},
+        ),
+        "bedrock-invoke",
+    ),
+    ("imported", {"prompt": "hi"}, {"choices": [{"text": "ho", "finish_reason": "stop"}]}, "bedrock-invoke"),
+    ("Mistral Large", CHAT, TOLD_CHAT, "openai-chat"),
+    ("Command", {"prompt": "hi"}, {"generations": [{"text": "ho", "finish_reason": "COMPLETE"}]}, "bedrock-invoke"),
+]
+
+
+@pytest.mark.parametrize(("asked", "told", "protocol"), [m[1:] for m in MAKERS], ids=[m[0] for m in MAKERS])
+def test_the_body_tells_whose_model_it_is(asked, told, protocol):
+    is_stream = isinstance(told, tuple)
+    body = chunks(*told) if is_stream else json.dumps(told).encode()
+    kind = AWS_TYPE if is_stream else "application/json"
+    request = HttpRequest(
+        url=URL + ("-with-response-stream" if is_stream else ""), body=Body(json.dumps(asked).encode())
+    )
+    decoded = Decoded(0, Exchange("1", request, HttpResponse(200, Headers((("content-type", kind),)), Body(body))))
+    assert (decoded.protocol, decoded.problems) == (protocol, [])
+    assert decoded.request and decoded.request.model and decoded.response
+    (message,) = decoded.response.messages
+    assert "".join(part.text for part in message.parts) == "ho"
+    assert (decoded.response.anomalies, decoded.response.stop) == ((), "stop")
+    adapter = adapters.get(protocol)
+    assert adapter.encode_request(decoded.request, request.body.raw) == request.body.raw
+    assert adapter.encode_response(decoded.response, body) == body
+
+
+def test_a_body_of_nobody_known_is_not_decoded():
+    request = HttpRequest(url=URL, body=Body(b'{"message": "hi", "chat_history": []}'))
+    decoded = Decoded(0, Exchange("1", request, HttpResponse(200, body=Body(b'{"text": "ho", "generation_id": "g"}'))))
+    assert [p.slug for p in decoded.problems] == ["request.unread", "answer.unread"]

@@ -394,6 +394,7 @@ def test_a_request() -> None:
         ({"mode": "ANY", "allowedFunctionNames": []}, ToolChoice("any"), []),
         ({"mode": "ANY", "allowed_function_names": ["f"]}, ToolChoice("tool", "f"), []),
         ({"mode": "ANY", "allowedFunctionNames": ["f", "g"]}, ToolChoice("other"), []),
+        ({"mode": "none"}, ToolChoice("none"), []),
         ({"mode": "VALIDATED"}, ToolChoice("other"), []),
         ({"mode": "SOME"}, ToolChoice("other"), ["choice.unsupported"]),
         ("ANY", ToolChoice("other"), ["choice.unsupported"]),

@@ -837,3 +837,15 @@ def test_generated_answers_obey_the_laws(body: bytes) -> None:
 def test_the_events_of_a_fixture_are_claimed() -> None:
     events = read_events((FIXTURES / "loop-stream-1.response.sse").read_bytes())
     assert min(adapter.claims_event(e.name, laws.loads(e.data)) for e in events if e.data and e.data != b"[DONE]") > 0.9
+
+
+def test_structs_without_a_value_are_absent() -> None:
+    """Servers that write whole structs have them beside what they mean."""
+    zero = {"function_call": {"name": "", "arguments": ""}, "audio": {"data": ""}, "refusal": ""}
+    call = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}, "custom": {}}
+    message = {"role": "assistant", "content": None, **zero, "tool_calls": [call]}
+    body = bodies.dump({"choices": [{"index": 0, "message": message, "finish_reason": ""}]})
+    told = adapter.decode_response(body)
+    (part,) = told.messages[0].parts
+    assert isinstance(part, ToolCallIR) and (part.name, told.finish_reason, told.anomalies) == ("f", None, ())
+    assert adapter.encode_response(told, body) == body

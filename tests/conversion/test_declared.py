@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from workbench.adapters import get
+from workbench.conversion.convert import response_as
 from workbench.conversion.declared import declared
-from workbench.ir import ToolCallIR
+from workbench.ir import Message, ModelResponse, ToolCallIR
 
 TOOLS = b"""{"model": "m", "input": "hi", "tools": [
  {"type": "namespace", "name": "clock", "tools": [{"type": "function", "name": "sleep", "parameters": {}}]},
@@ -34,3 +35,11 @@ def test_free_text_is_taken_out_of_its_object(name, raw, value, expected):
 def test_a_tool_of_a_namespace_is_called_there():
     names = {name: KNOWN.placed(ToolCallIR("c1", name, {}, "function")).extra for name in ("sleep", "exec", "read")}
     assert names == {"sleep": {"namespace": "clock"}, "exec": {}, "read": {}}
+
+
+def test_an_answer_is_written_for_the_client_that_declared_the_tools():
+    call = ToolCallIR("c1", "exec", {"input": "a\nb"}, "function", '{"input": "a\\nb"}')
+    answer = ModelResponse("openai-chat", messages=(Message("assistant", (call,)),), stop="tool_calls")
+    items = get("openai-responses")
+    assert b'"type":"custom_tool_call"' in response_as(answer, items, declared=KNOWN).body
+    assert b'"type":"function_call"' in response_as(answer, items).body

@@ -19,6 +19,7 @@ from workbench.ir import (
     ModelRequest,
     ModelResponse,
     Reasoning,
+    Source,
     Text,
     ToolCallIR,
     ToolResultIR,
@@ -333,6 +334,54 @@ def test_parallel_off_and_strict_are_lost_where_there_is_no_switch() -> None:
     assert fitted.meant.parallel is None
     assert [(loss.pointer, loss.what) for loss in fitted.losses] == [
         ("/parallel_tool_calls", "parallel calls switched off")
+    ]
+
+
+TWO = (Text("a"), Text("b"))
+
+
+@pytest.mark.parametrize("holder", ["system", "user", "assistant", "answer", "tool"])
+@pytest.mark.parametrize("one_text", ["system", "user", "assistant", "answer", "tool", ""])
+def test_only_what_holds_a_single_string_has_its_texts_joined(holder: str, one_text: str) -> None:
+    capabilities = Capabilities(one_text=frozenset((one_text,)))
+    if holder == "answer":
+        answer = ModelResponse("", messages=(Message("assistant", TWO),), stop="stop", finish_reason="stop")
+        fitted = fit_response(NormalResponse(answer), capabilities)
+    else:
+        parts = (ToolResultIR("c1", TWO),) if holder == "tool" else TWO
+        asked = Message("assistant", (CALL,)) if holder == "tool" else Message("user", (Text("q"),))
+        messages = () if holder == "system" else (asked, Message(holder, parts))
+        request = ModelRequest("", "m", messages, system=TWO if holder == "system" else ())
+        fitted = fit_request(NormalRequest(request), capabilities)
+    (held,) = [fitted.meant.system] if holder == "system" else [m.parts for m in fitted.meant.messages[-1:]]
+    texts = [part.text for part in (held[0].content if holder == "tool" else held) if isinstance(part, Text)]
+    whole = "ab" if holder in ("assistant", "answer") else "a\n\nb"
+    assert texts == ([whole] if holder == one_text else ["a", "b"])
+    how = "joined to the first " + ("as it is" if whole == "ab" else "with an empty line")
+    told = [("the border between two texts", how)]
+    assert [(loss.what, loss.instead) for loss in fitted.losses] == (told if holder == one_text else [])
+
+
+def test_a_second_source_of_media_is_lost_by_its_own_place() -> None:
+    fields = {"data": "/source/data", "url": "/source/url"}
+    part = Media("image", "image/png", "AAAA", "https://a.example/b", source=Source("/content/0", fields))
+    request = ModelRequest("", "m", (Message("user", (part,), pointer="/messages/0"),))
+    fitted = fit_request(
+        NormalRequest(request), Capabilities(media=frozenset(("image",)), media_sources=frozenset(("data",)))
+    )
+    assert [loss[:2] for loss in fitted.losses] == [
+        ("/messages/0/content/0/source/url", "the url of media beside its data")
+    ]
+
+
+def test_the_proof_of_reasoning_is_lost_by_its_own_place() -> None:
+    source = Source("/content/0", {"data": "/sealed", "signature": "/proof"})
+    part = Reasoning(Carrier.THINKING, "hm", "s", "d", source=source)
+    request = ModelRequest("", "m", (Message("assistant", (part, Text("a")), pointer="/messages/0"),))
+    fitted = fit_request(NormalRequest(request), adapters.get(CHAT).capabilities)
+    assert [loss[:2] for loss in fitted.losses] == [
+        ("/messages/0/content/0/proof", "the signature of reasoning, which is bound to its protocol"),
+        ("/messages/0/content/0/sealed", "encrypted state of reasoning"),
     ]
 
 

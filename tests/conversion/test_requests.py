@@ -209,3 +209,32 @@ def test_a_choice_among_some_of_the_tools_is_one_of_any() -> None:
     assert at(made, "tool_choice") == "required"
     place = "/toolConfig/functionCallingConfig"
     assert told(made) == [(place, "a choice among some of the tools", "any tool has to be called")]
+
+
+@pytest.mark.parametrize(
+    ("choice", "parallel", "written", "losses"),
+    [
+        ("required", False, {"type": "any", "disable_parallel_tool_use": True}, []),
+        ("auto", True, {"type": "auto", "disable_parallel_tool_use": False}, []),
+        (None, False, {"type": "auto", "disable_parallel_tool_use": True}, []),
+        (None, True, None, []),
+        ("none", False, {"type": "none"}, ["/parallel_tool_calls"]),
+    ],
+    ids=["some call, one at a time", "many calls", "one at a time, unasked", "many calls, unasked", "no call"],
+)
+def test_the_switch_of_parallel_calls_goes_into_the_choice(
+    choice: str | None, parallel: bool, written: dict[str, Any] | None, losses: list[str]
+) -> None:
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+    body = {"model": "m", "max_tokens": 9, "messages": [ASK], "tools": [tool], "parallel_tool_calls": parallel}
+    made = request(body | ({"tool_choice": choice} if choice else {}), CHAT, BLOCKS)
+    assert json.loads(made.body).get("tool_choice") == written
+    assert [loss.pointer for loss in made.losses] == losses
+
+
+def test_a_text_with_tags_of_reasoning_is_told_where_readers_take_it_for_reasoning() -> None:
+    said = turns({"type": "text", "text": "q"}, {"type": "text", "text": "a <think>b</think>"})
+    made = request({"model": "m", "max_tokens": 9} | said, BLOCKS, CHAT)
+    assert at(made, "messages", 1, "content") == "a <think>b</think>"
+    what = "a text with tags that readers take for reasoning"
+    assert told(made) == [("/messages/1/content/0", what, "written as it is")]

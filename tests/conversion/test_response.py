@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from workbench.conversion import Converted, convert, unsaid
+from workbench.conversion.compare import differing
+from workbench.ir import ApiError, ModelResponse
 
 CHAT = {
     "id": "chatcmpl-1",
@@ -96,8 +99,35 @@ def test_an_error_loses_by_place_what_the_target_has_no_key_for() -> None:
     assert [*lost(answer(body, "anthropic-messages", "ollama"))] == ["/error/type", "/request_id"]
 
 
-def test_an_error_in_a_stream_is_of_a_type_that_the_target_knows() -> None:
-    stream = b'data: {"error": {"message": "no"}}\n\n'
+@pytest.mark.parametrize(
+    ("error", "what"),
+    [({}, "without a type"), ({"type": "odd"}, "with the type 'odd'")],
+    ids=["no type", "a type of its own"],
+)
+def test_an_error_in_a_stream_is_of_a_type_that_the_target_knows(error: dict[str, str], what: str) -> None:
+    stream = b"data: " + json.dumps({"error": {"message": "no"} | error}).encode() + b"\n\n"
     made = convert(stream, "bedrock-converse", side="response", protocol="openai-chat")
     assert unsaid(made) == ()
-    assert made.losses[0] == ("", "an error in a stream without a type", "'internalServerException'")
+    assert made.losses[0] == ("", f"an error in a stream {what}", "'internalServerException'")
+
+
+def test_an_answer_that_goes_on_is_told_where_it_is_written_as_a_whole_one() -> None:
+    text = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "so far"}]}
+    body = {"id": "resp_1", "model": "m", "status": "in_progress", "output": [text]}
+    made = answer(body, "openai-responses", "openai-chat")
+    assert lost(made)["/status"] == ("that the answer is not complete yet", "written as a whole answer")
+
+
+def test_what_is_read_of_an_answer_is_held_against_what_was_meant() -> None:
+    made = answer(BLOCKS, "anthropic-messages", "openai-chat")
+    assert isinstance(made.meant, ModelResponse)
+    assert unsaid(replace(made, meant=replace(made.meant, id="msg_2"))) == ("id: 'msg_2' became 'msg_1'",)
+
+
+@pytest.mark.parametrize(
+    ("meant", "said", "is_same"),
+    [("other", None, True), (None, None, True), ("length", None, False), ("length", "other", False)],
+)
+def test_an_error_may_be_said_by_a_finish_reason_too(meant: str | None, said: str | None, is_same: bool) -> None:
+    one, two = (ModelResponse("", stop=stop, error=ApiError("no")) for stop in (meant, said))
+    assert (differing(one, two) == ()) is is_same

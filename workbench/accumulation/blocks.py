@@ -232,7 +232,7 @@ class VercelAnthropic:
 
     def __init__(self) -> None:
         self.parts: list[Grown] = []
-        self.open: dict[JsonValue, Grown] = {}
+        self.open: dict[str, Grown] = {}  # by index, as text: any value may stand there
         self.message: tuple[JsonValue] | None = None
         self.is_started = False
 
@@ -268,10 +268,10 @@ class VercelAnthropic:
         if part.kind in (TEXT, REASONING):
             part.strings.pop("text", None)  # what the start holds is not looked at
             self.parts.append(part)
-        self.open[value.get("index")] = part
+        self.open[str(value.get("index"))] = part
 
     def _delta(self, value: dict[str, JsonValue], event: int) -> None:
-        part, delta = self.open.get(value.get("index")), value.get("delta")
+        part, delta = self.open.get(str(value.get("index"))), value.get("delta")
         if not isinstance(delta, dict):
             raise Stop("TypeValidationError", "an event without its delta")
         is_speech = delta.get("type") in ("text_delta", "thinking_delta")
@@ -281,7 +281,7 @@ class VercelAnthropic:
             grow(part, delta, event)
 
     def _stop(self, value: dict[str, JsonValue]) -> None:
-        part = self.open.pop(value.get("index"), None)
+        part = self.open.pop(str(value.get("index")), None)
         if part is not None and part.kind == CALL:
             if part.text("arguments"):
                 part.value = None

@@ -108,7 +108,7 @@ def _is_written(part: Part, name: str) -> bool:
 
 
 def _names(kind: Part | type[ToolDef]) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(kind) if f.name != "source")
+    return tuple(f.name for f in fields(kind) if f.name not in ("source", "copies"))
 
 
 def _field(message: Message, old: Part, new: Part, name: str) -> Iterator[Change]:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from workbench.adapters import Adapter, _leaves
 from workbench.ir import Message, ModelRequest, ModelResponse
-from workbench.wire.stream import Framing, read_stream
+from workbench.wire.stream import Framing, read_untyped
 
 RequestNodes: TypeAlias = Callable[[ModelRequest], Sequence[Message]]
 ResponseNodes: TypeAlias = Callable[[ModelResponse], Sequence[Message]]
@@ -20,7 +20,7 @@ OF_ANSWERS = ("id", "model", "finish_reason", "error")
 
 def answer_in(adapter: Adapter, body: bytes, framing: Framing | None = None) -> ModelResponse:
     """The answer in a body: a stream, a whole answer, or whatever is none, which is an error."""
-    events = read_stream(body, framing=framing).events
+    events = read_untyped(body, framing=framing).events
     if not events:
         return adapter.decode_response(body, status=400)
     decoder = adapter.stream_decoder()

@@ -6,7 +6,7 @@ An adapter that is added takes its name over: it is asked first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from workbench.ir import JsonValue
 
@@ -14,24 +14,59 @@ INTERACTIONS = "gemini-interactions"
 REALTIME, LIVE = "openai-realtime", "gemini-live"
 RESPONSES = "openai-responses-websocket"
 XAI = "xai-grpc"
-NAMES = (INTERACTIONS, LIVE, REALTIME, RESPONSES, XAI)
+ASSISTANTS, COMPLETIONS, COHERE_V1 = "openai-assistants", "openai-completions", "cohere-v1"
+NAMES = (ASSISTANTS, COHERE_V1, COMPLETIONS, INTERACTIONS, LIVE, REALTIME, RESPONSES, XAI)
 
-_INTERACTIONS_URL = re.compile(r"/interactions(?:/|\?|$)")
+_URLS = (
+    (re.compile(r"/interactions(?:/|\?|$)"), INTERACTIONS),
+    (re.compile(r"/(?:v1|openai)/(?:threads|assistants)(?:[/?]|$)"), ASSISTANTS),
+    (re.compile(r"(?<!/chat)/completions/?(?:\?|$)"), COMPLETIONS),
+    (re.compile(r"cohere\.[a-z]+/(?:v1/)?(?:chat|generate)/?(?:\?|$)"), COHERE_V1),
+)
+_GEMINI = re.compile(r"(?:models/)?gemini-|deep-research-|agents/")
 _LIVE_KEYS = ("setup", "setupComplete", "serverContent", "clientContent", "realtimeInput", "toolResponse")
 _REALTIME_TYPES = ("session.", "conversation.item.", "input_audio_buffer.", "response.output_", "response.create")
+_ASSISTANT_OBJECTS = ("thread.", "assistant")
+_COMPLETION_KEYS = ("max_tokens", "temperature", "best_of", "logprobs", "echo", "presence_penalty")
 _ROLES = re.compile(r"ROLE_[A-Z]+")
 
 
 def name_url(url: str) -> str | None:
     """The protocol a URL belongs to, when no adapter claims it."""
-    return INTERACTIONS if _INTERACTIONS_URL.search(url) else None
+    return next((name for pattern, name in _URLS if pattern.search(url)), None)
 
 
 def name_value(value: JsonValue) -> str | None:
     """The protocol of a parsed request, response or stream event that no adapter claims."""
     if not isinstance(value, dict):
         return None
-    return INTERACTIONS if str(value.get("event_type", "")).startswith("interaction.") else None
+    event = str(value.get("event_type", ""))
+    if event.startswith("interaction.") or value.get("object") == "interaction" or _is_interaction(value):
+        return INTERACTIONS
+    if value.get("object") == "text_completion" or _is_prompt(value):
+        return COMPLETIONS
+    if str(value.get("object", "")).startswith(_ASSISTANT_OBJECTS):
+        return ASSISTANTS
+    return COHERE_V1 if _is_cohere_v1(value) else None
+
+
+def _is_interaction(value: Mapping[str, JsonValue]) -> bool:
+    """A request of a model or an agent of Google's, which no other API of theirs takes with an input."""
+    asks = value.get("model", value.get("agent"))
+    return "input" in value and "messages" not in value and isinstance(asks, str) and bool(_GEMINI.match(asks))
+
+
+def _is_prompt(value: Mapping[str, JsonValue]) -> bool:
+    """A request for the continuation of a text, as OpenAI's first API takes it."""
+    has_prompt = isinstance(value.get("prompt"), str | list) and isinstance(value.get("model"), str)
+    return has_prompt and "messages" not in value and any(key in value for key in _COMPLETION_KEYS)
+
+
+def _is_cohere_v1(value: Mapping[str, JsonValue]) -> bool:
+    """A request with one message beside its history, an answer with one text, or an event of its stream."""
+    if isinstance(value.get("message"), str):
+        return any(key in value for key in ("chat_history", "preamble", "conversation_id", "tool_results"))
+    return "generation_id" in value and ("text" in value or "event_type" in value)
 
 
 def name_frames(values: Iterable[JsonValue]) -> str | None:

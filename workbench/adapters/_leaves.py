@@ -17,7 +17,7 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Message
 from workbench.wire.jsontext import JsonIndex, loads, string_slice_span, writer_like
 from workbench.wire.sse import SseEvent
-from workbench.wire.stream import Framing, read_stream, rewrite
+from workbench.wire.stream import Framing, read_stream, read_untyped, rewrite
 
 
 class _Cut(NamedTuple):
@@ -68,7 +68,7 @@ class _Stream:
 
     def __init__(self, original: bytes) -> None:
         self.body = self.original = original
-        found = read_stream(original)
+        found = read_untyped(original)
         if found.framing is None:  # one JSON object that its content type called a stream
             found = read_stream(original, framing=Framing.NDJSON)
         self.framed = found.events

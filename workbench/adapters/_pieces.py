@@ -12,6 +12,8 @@ from typing import TypeAlias
 from workbench.ir import Part, Segment, Source, ToolResultIR
 
 _DAMAGED = re.compile("[\ufffd\ud800-\udfff]")
+_PROOF = re.compile(r"[A-Za-z0-9+/_-]{30,}={0,2}")
+"""Base64 that is long enough to be no piece by chance."""
 
 
 class Pieces:
@@ -66,6 +68,13 @@ class Pieces:
         if self.text.isascii():
             return ()
         return tuple(event for text, event in zip(self.texts, self.events, strict=True) if _DAMAGED.search(text))
+
+
+def whole_proofs(pieces: Pieces) -> tuple[str, ...]:
+    """Those of several pieces of a proof that are a proof each, and no cuts of one: clients keep the last of them."""
+    if len(pieces.texts) < 2:
+        return ()
+    return tuple(dict.fromkeys(text for text in pieces.texts if len(text) % 4 == 0 and _PROOF.fullmatch(text)))
 
 
 Node = Mapping[str, Pieces]

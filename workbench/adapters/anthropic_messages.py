@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from urllib.parse import unquote
 
@@ -146,6 +147,9 @@ class AnthropicMessages:
 
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""
+        before = self.decode_request(original)
+        if str(before.params.get("anthropic_version", "")).startswith("vertex-"):  # whose URL says both
+            request = replace(request, model=before.model, stream=before.stream)
         return edit_request(self, request_nodes, request, original)
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:

@@ -25,6 +25,7 @@ from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 
 _URL = re.compile(r"/model/([^/?#]+)/converse(-stream)?/?(?:[?#]|$)")
+_MODEL = re.compile(r"/model/([^/?#]+)/(?:converse|invoke)(-stream|-with-response-stream)?/?(?:[?#]|$)")
 _REQUEST_KEYS = ("inferenceConfig", "toolConfig", "additionalModelRequestFields", "guardrailConfig")
 _BLOCKS = ("toolUse", "toolResult", "reasoningContent", "cachePoint")
 _EVENTS = {
@@ -81,7 +82,7 @@ class BedrockConverse:
 
     def read_url(self, url: str) -> UrlFacts:
         """The model and whether a stream is asked for."""
-        found = _URL.search(url)
+        found = _MODEL.search(url)
         return UrlFacts(unquote(found[1]), found[2] is not None) if found else UrlFacts()
 
     def claims_request(self, value: JsonValue) -> float:

@@ -28,6 +28,7 @@ from workbench.adapters._reading import decode_request
 from workbench.adapters._stream_exception import EXCEPTIONS, as_in_body, read_exception, write_exception
 from workbench.adapters._url import segment
 from workbench.adapters._writing import write_stream
+from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 from workbench.wire.jsontext import dumps, loads
@@ -39,6 +40,7 @@ VERSION = "bedrock-2023-05-31"
 
 _URL = re.compile(r"/model/([^/?#]+)/invoke(-with-response-stream)?/?(?:[?#]|$)")
 _EVENTS = ("message_start", "content_block_start", "content_block_delta", "message_delta", "message_stop")
+_TEXT_TYPE = "completion"
 _NOT_IN_BODY = ("model", "stream")
 
 
@@ -94,7 +96,7 @@ class BedrockInvoke:
             return 0.0
         if isinstance(value.get("content"), list) and str(value.get("id", "")).startswith("msg_bdrk_"):
             return 0.97
-        return 0.5 if _completion_text.is_answer(value) and "stop_reason" in value else 0.0
+        return 0.5 if isinstance(value.get("completion"), str) and "stop_reason" in value else 0.0
 
     def claims_event(self, event: str | None, value: JsonValue) -> float:
         """An event that came in a ``chunk``."""
@@ -104,18 +106,19 @@ class BedrockInvoke:
 
     def decode_request(self, body: bytes, known: KnownMessages | None = None) -> ModelRequest:
         """Decode a content-decoded request body. Raises WireError, ProtocolMismatch."""
-        if b'"prompt"' in body:
+        if b'"messages"' not in body:
             value = loads(body)
             if _completion_text.is_request(value):
                 return _completion_text.read_request(value, PROTOCOL)
+            if isinstance(value, dict) and "anthropic_version" not in value:
+                names = ", ".join(f"{key:.40}" for key in list(value)[:4])
+                raise ProtocolMismatch(f"the body of a model whose maker is not known by it ({names}): not decoded")
         return replace(decode_request(body, read_request, known), protocol=PROTOCOL)
 
     def decode_response(self, body: bytes, *, status: int = 200) -> ModelResponse:
         """Decode a whole response body, error bodies included. Raises WireError, ProtocolMismatch."""
-        if b'"completion"' in body:
-            value = loads(body)
-            if _completion_text.is_answer(value):
-                return _completion_text.read_response(value, PROTOCOL)
+        if b'"content"' not in body and _is_text(body):
+            return _completion_text.read_response(loads(body), PROTOCOL)
         return replace(read_response(body, status), protocol=PROTOCOL)
 
     def stream_decoder(self) -> ChunkDecoder:
@@ -181,7 +184,7 @@ class ChunkDecoder:
 
     def feed(self, event: SseEvent) -> None:
         """Take one event; one that is named as an exception ends the stream."""
-        if self._text is None and b'"completion"' in (event.data or b"") and self._blocks.is_fresh:
+        if self._text is None and self._blocks.is_fresh and _is_text(event.data or b""):
             self._text = CompletionStreamDecoder(PROTOCOL)
         (self._text or self._blocks).feed(event)
 
@@ -197,6 +200,16 @@ class ChunkDecoder:
     def about(self) -> ModelResponse:
         """The answer without its content."""
         return (self._text or self._blocks).about()
+
+
+def _is_text(data: bytes) -> bool:
+    """The first event of a stream of texts."""
+    try:
+        value = loads(data)
+    except WireError:
+        return False
+    is_text = isinstance(value, dict) and value.get("type", _TEXT_TYPE) == _TEXT_TYPE
+    return is_text and _completion_text.is_answer(value)
 
 
 class _UnnamedBlocks(BlockStreamDecoder):

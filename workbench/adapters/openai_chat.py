@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from urllib.parse import unquote
 
@@ -26,7 +27,7 @@ from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
 
 _URL = re.compile(r"[^?#]*/chat/completions/?(?:[?#]|$)")
-_DEPLOYMENT = re.compile(r"/deployments/([^/?#]+)/chat/completions")
+_DEPLOYMENT = re.compile(r"/(?:deployments/([^/?#]+)/chat/completions|model/([^/?#]+)/invoke)")
 _HINTS = (
     "max_completion_tokens",
     "reasoning_effort",
@@ -151,6 +152,8 @@ class OpenAIChat:
 
     def encode_request(self, request: ModelRequest, original: bytes) -> bytes:
         """The original body with the values that differ replaced. Raises LocalProtocolError."""
+        if request.model is not None and self.decode_request(original).model is None:
+            request = replace(request, model=None)  # the URL of a deployment says it
         return edit_request(self, request_nodes, request, original, READ)
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
@@ -158,9 +161,9 @@ class OpenAIChat:
         return edit_answer(partial(answer_in, self), response_nodes, response, original)
 
     def read_url(self, url: str) -> UrlFacts:
-        """Azure's deployments have the model in the path."""
+        """Azure's deployments and Bedrock have the model in the path."""
         found = _DEPLOYMENT.search(url)
-        return UrlFacts(model=unquote(found[1])) if found else UrlFacts()
+        return UrlFacts(model=unquote(found[1] or found[2])) if found else UrlFacts()
 
     def params(self, request: ModelRequest) -> tuple[Param, ...]:
         """Every parameter that has no field of ``ModelRequest``."""

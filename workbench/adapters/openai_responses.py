@@ -21,7 +21,7 @@ from workbench.adapters._reading import decode_request
 from workbench.adapters._writing import write_stream
 from workbench.ir import Carrier, JsonValue, ModelRequest, ModelResponse
 from workbench.known import KnownMessages
-from workbench.wire.stream import read_stream
+from workbench.wire.stream import read_untyped
 
 _URL = re.compile(r"[^?#]*/responses(?:/(?!input_tokens)[^/?#]+(?:/cancel)?)?/?(?:[?#]|$)")
 _HINTS = (
@@ -155,7 +155,7 @@ class OpenAIResponses:
 
     def encode_response(self, response: ModelResponse, original: bytes) -> bytes:
         """The same for a response body or a stream, where it is replaced wherever it is said. Raises as above."""
-        if read_stream(original).events:
+        if read_untyped(original).events:
             return encode_stream(response, original)
         before = self.decode_response(original, status=400)  # whatever has no output is an error
         encoded = _leaves.encode(response_nodes(before), response_nodes(response), original)

@@ -68,6 +68,7 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
     "error": ("/error",),
 }
 _WRAPS = ("function", "custom", "toolSpec")
+_SCHEMAS = ("parameters", "parametersJsonSchema", "parameters_json_schema", "input_schema", "inputSchema/json")
 
 
 class Places:
@@ -95,6 +96,12 @@ class Places:
         """Pointer of a key of a tool, which some protocols wrap in another object, or say of all tools at once."""
         wrapped = (f"{pointer}/{wrap}/{key}" for wrap in _WRAPS)
         return self._first((f"{pointer}/{key}", *wrapped, f"/{key}_tools"))
+
+    def schema(self, pointer: str) -> str:
+        """Pointer of the schema of a tool, which every protocol names in its own way."""
+        return self._first(
+            tuple(f"{pointer}{wrap}/{key}" for key in _SCHEMAS for wrap in ("", *(f"/{w}" for w in _WRAPS)))
+        )
 
     def _first(self, places: tuple[str, ...]) -> str:
         self._read()

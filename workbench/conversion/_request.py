@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,9 @@ from workbench.leaves import escape
 _ALLOWED = "allowed_tools"
 _IMPLIED = ("function", "custom")
 _NO_ARGUMENTS: Mapping[str, JsonValue] = {"type": "object", "properties": {}}
+_VALUES = ("const", "default", "enum", "example", "examples")
+"""Keywords of a schema that hold values, and no schemas."""
+
 FREE_TEXT = "the free text that"
 """Begins the loss of a tool that takes free text."""
 
@@ -110,7 +114,7 @@ def fit_thinking(
     _one_measure(thinking, params, capabilities, ledger, places)
     if capabilities.effort_is_thinking and "effort" in params:
         if thinking == "off":
-            ledger.lose(places.of("thinking"), "how much to think, since thinking is off")
+            ledger.lose(places.of("effort"), "how much to think, since thinking is off")
             del params["effort"]
             return _sayable(thinking, capabilities, ledger, places)
         if thinking not in (None, "on"):
@@ -201,6 +205,8 @@ def _fit_tool(tool: ToolDef, capabilities: Capabilities, ledger: Ledger, places:
         if tool.strict:
             ledger.lose(places.inside(tool.pointer, "strict"), f"strict decoding of the arguments of {tool.name!r:.80}")
         fields["strict"] = None
+    if tool.kind == "custom" and tool.schema is not None:
+        ledger.lose(tool.pointer, f"the schema of {tool.name!r:.80}, which takes free text")
     if tool.kind == "custom" and capabilities.custom_tools:
         return replace(tool, schema=None, **fields)
     schema = tool.schema
@@ -212,7 +218,27 @@ def _fit_tool(tool: ToolDef, capabilities: Capabilities, ledger: Ledger, places:
     elif not isinstance(schema, dict):
         ledger.lose(tool.pointer, f"a schema of {tool.name!r:.80} that is no object", "a schema without arguments")
         schema = _NO_ARGUMENTS
+    else:
+        schema = _with_words(schema, places.schema(tool.pointer), ledger)
     return replace(tool, schema=dict(schema), **fields)
+
+
+def _with_words(value: Any, pointer: str, ledger: Ledger) -> Any:
+    """A schema without types that are no words: numbers of an enumeration that nobody else has."""
+    if isinstance(value, list):
+        made = [_with_words(item, f"{pointer}/{n}", ledger) for n, item in enumerate(value)]
+        return value if all(map(operator.is_, made, value)) else made
+    if not isinstance(value, dict):
+        return value
+    kept = {}
+    for key, item in value.items():
+        at = f"{pointer}/{escape(key)}"
+        if key == "type" and isinstance(item, int | float):
+            ledger.lose(at, f"the type {item!r:.20}, which has no name")
+        else:
+            kept[key] = item if key in _VALUES else _with_words(item, at, ledger)
+    is_same = len(kept) == len(value) and all(map(operator.is_, kept.values(), value.values()))
+    return value if is_same else kept
 
 
 def tool_names(request: ModelRequest, capabilities: Capabilities) -> Mapping[str, str]:

@@ -147,3 +147,10 @@ def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
     from workbench.textcalls import _find
 
     return _find.debris(text, calls)
+
+
+def is_marked(text: str) -> bool:
+    """Whether anything in a text shows that a model wrote it; see ``workbench.textcalls._recognised.is_marked``."""
+    from workbench.textcalls import _recognised
+
+    return _recognised.is_marked(text)

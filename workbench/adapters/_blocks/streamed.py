@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench.adapters._blocks.content import read_block
-from workbench.adapters._pieces import Pieces
+from workbench.adapters._pieces import Pieces, whole_proofs
 from workbench.adapters._reading import Notes
 from workbench.errors import WireError
 from workbench.ir import Carrier, JsonValue, Part, Reasoning, Segment, Source, Text, ToolCallIR, ToolResultIR
@@ -63,7 +63,8 @@ class StreamedBlock:
     is_tagged = False
 
     def __init__(self, start: JsonValue, event: int, origin: str = "/content_block") -> None:
-        self.kind = start.get("type") if isinstance(start, dict) else None
+        kind = start.get("type") if isinstance(start, dict) else None
+        self.kind = kind if isinstance(kind, str) else None
         self.origin = origin
         self.tracks: dict[str, Track] = {}  # by type of delta
         self.events = [event]  # all but those in the tracks
@@ -153,6 +154,8 @@ class StreamedBlock:
         elif self.kind in CALLS:
             value["input"] = self._value.get("input", {})
         part = read_block(value, at, mine)
+        if isinstance(part, Reasoning) and "signature_delta" in self.tracks:
+            part = replace(part, copies=whole_proofs(self.tracks["signature_delta"].pieces))
         if raw and isinstance(part, ToolCallIR):
             part = replace(part, input=None if error else part.input, raw=raw, error=error)
         self._note_damage(at, mine)

@@ -43,6 +43,11 @@ def read_call(value: JsonValue, at: str, notes: Notes) -> Part:
     return ToolCallIR(call_id, None, None, FUNCTION, extra=extra, source=call.source())
 
 
+def is_zero(value: JsonValue) -> bool:
+    """An object without a value: servers that write whole structs have it in place of what is absent."""
+    return isinstance(value, dict) and not any(value.values())
+
+
 def read_function_call(call: Block) -> Part:
     """The deprecated ``function_call`` of a message."""
     name = call.string("name", "name")

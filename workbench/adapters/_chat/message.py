@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from workbench.adapters import _think
 from workbench.adapters._chat.blocks import read_blocks
-from workbench.adapters._chat.calls import read_call, read_function_call
+from workbench.adapters._chat.calls import is_zero, read_call, read_function_call
 from workbench.adapters._reading import ITSELF, VERBATIM, Block, Notes, kind_of
 from workbench.ir import Carrier, JsonValue, Media, Message, Opaque, Part, Reasoning, Source, Text, ToolResultIR
 
@@ -98,10 +98,10 @@ def _content(block: Block, role: str) -> Iterator[Part]:
 def _beside(block: Block) -> Iterator[Part]:
     """What stands beside the content of an answer."""
     refusal, audio = block.value.get("refusal"), block.value.get("audio")
-    if isinstance(refusal, str):
+    if isinstance(refusal, str) and refusal:
         block.taken.add("refusal")
         yield Opaque("refusal", refusal, Source("/refusal", VERBATIM))
-    if isinstance(audio, dict):
+    if isinstance(audio, dict) and not is_zero(audio):
         block.taken.add("audio")
         sound = Block(audio, "/audio", block.notes)
         data, file_id = sound.string("data", "data"), sound.string("file_id", "id")
@@ -133,6 +133,8 @@ def _calls(block: Block) -> Iterator[Part]:
     for n, call in enumerate(block.elements("tool_calls")):
         yield read_call(call, f"/tool_calls/{n}", block.notes)
     legacy = block.value.get("function_call")
+    if is_zero(legacy):
+        return
     if isinstance(legacy, dict):
         block.taken.add("function_call")
         yield read_function_call(Block(legacy, "/function_call", block.notes))

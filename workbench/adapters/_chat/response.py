@@ -48,7 +48,7 @@ def _read(body: JsonValue) -> ModelResponse | None:
     return describe(
         body,
         messages=tuple(message for message in choices if message),
-        finish_reason=text_of(first.get("finish_reason")),
+        finish_reason=text_of(first.get("finish_reason")) or None,
         usage=read_usage(body.get("usage") or first.get("usage")),
         error=error_of(body) if body.get("error") else None,
         anomalies=tuple(notes.anomalies),

@@ -163,7 +163,7 @@ class ChatStreamDecoder:
         if choice is None:
             choice = self._choices[index] = self._open()
         reason, delta = value.get("finish_reason"), value.get("delta")
-        if reason is not None:
+        if reason is not None and reason != "":
             self._finish(choice, reason, number)
         if type(delta) is dict:
             choice.feed(delta, number, f"/choices/{position}/delta" if position else "/choices/0/delta")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from workbench.adapters._chat.calls import is_zero
 from workbench.adapters._chat.message import read_message
 from workbench.adapters._chat.streamed_calls import Call, Calls, Note
 from workbench.adapters._chat.streamed_lists import Contents, Details, Item
@@ -84,6 +85,8 @@ class Choice:
             self._feed_list(self._contents, name, value, event)
         elif name == "reasoning_details":
             self._feed_list(self._details, name, value, event)
+        elif name in ("function_call", "audio") and is_zero(value):
+            self._extra.setdefault(name, value)
         elif name == "function_call" and isinstance(value, dict):
             self.calls.grow(self._legacy, {}, value, event, self._base)
         elif name in _TEXTS or name == "tool_calls":

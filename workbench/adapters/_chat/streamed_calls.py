@@ -196,7 +196,10 @@ class Calls:
         return call
 
     def _open(self, delta: Delta) -> Call:
-        call = Call(f"/tool_calls/{len(self.calls)}", "custom" if isinstance(delta.get("custom"), dict) else "function")
+        call = Call(
+            f"/tool_calls/{len(self.calls)}",
+            "custom" if delta.get("custom") and isinstance(delta["custom"], dict) else "function",
+        )
         self.calls.append(call)
         return call
 

@@ -82,4 +82,5 @@ def tool_json(tool: ToolDef) -> Mapping[str, JsonValue]:
     if tool.kind == "server" or "name" in tool.extra:  # kept as it was
         return tool.extra
     key = "custom" if tool.kind == "custom" else "function"
-    return {**tool.extra, key: held | dict(tool.extra.get(key) or {})}
+    inner = tool.extra.get(key) or {}
+    return {**tool.extra, key: held | inner} if isinstance(inner, dict) else tool.extra

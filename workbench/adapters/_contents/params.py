@@ -66,6 +66,8 @@ def _common(param: Param, request: ModelRequest, *, has_schema: bool) -> Param |
         return Param(pointer, {"schema": json_schema(value)}, "response_schema")
     if name == "response_json":
         return Param(pointer, value) if value != _JSON else None if has_schema else Param(pointer, True, name)
+    if name == "effort" and isinstance(value, str):
+        return None if value.endswith("_UNSPECIFIED") else Param(pointer, value.lower(), name)  # an enum in capitals
     if name == "thinking_budget" and type(value) is int and value <= 0:
         return None
     if name == "thoughts":

@@ -127,16 +127,19 @@ def _tool_choice(inner: Mapping[str, JsonValue], at: str, notes: Notes) -> ToolC
     if config is None:
         return None
     mode, name = choice_of(config)
-    if not isinstance(config, dict) or config.get("mode", "AUTO") not in _KNOWN_MODES:
+    if not isinstance(config, dict) or str(config.get("mode", "AUTO")).upper() not in _KNOWN_MODES:
         what = "the mode of functionCallingConfig is none of AUTO, ANY, NONE and VALIDATED"
         notes.add("choice.unsupported", what, choice_pointer(inner, at))
     return ToolChoice(mode, name, config)
 
 
 def choice_of(config: JsonValue) -> tuple[str, str | None]:
-    """Mode and name of a ``functionCallingConfig``. An empty list of allowed names is no restriction."""
+    """Mode and name of a ``functionCallingConfig``. An empty list of allowed names is no restriction.
+
+    Modes are taken in lower case too: recorded, crmne/ruby_llm, Gemini API, 2026-08.
+    """
     mode = config.get("mode", "AUTO") if isinstance(config, dict) else None
-    found = _MODES.get(mode, "other") if isinstance(mode, str) else "other"
+    found = _MODES.get(mode.upper(), "other") if isinstance(mode, str) else "other"
     names = get(config, "allowedFunctionNames")
     if found != "any" or not names:
         return found, None

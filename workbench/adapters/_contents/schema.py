@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from workbench.ir import JsonValue
 
 _TYPES = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
+"""In the order of the enumeration ``Type``, whose first number is 1: clients of its protobuf form write the numbers."""
 _COUNTS = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")
 _BELOW = ("items", "additionalProperties", "additional_properties")
 _LISTS = ("anyOf", "any_of", "prefixItems", "prefix_items")
@@ -37,6 +38,8 @@ def json_schema(value: JsonValue, depth: int = _DEEPEST) -> JsonValue:
 
 def _keyword(key: str, value: JsonValue, depth: int) -> JsonValue:
     if key == "type":
+        if type(value) is int and 0 < value <= len(_TYPES):
+            return _TYPES[value - 1].lower()
         return value.lower() if isinstance(value, str) and value in _TYPES else value
     if key in _BELOW:
         return json_schema(value, depth)

@@ -53,6 +53,10 @@ class Item:
     def parts(self) -> tuple[Part, ...]:
         return tuple(read_part(self.value(), "", Notes()))
 
+    def proofs(self) -> tuple[str, ...]:
+        """Every signature that its chunks brought, where they bring several."""
+        return ()
+
 
 class Whole(Item):
     """A part that came in one chunk."""
@@ -150,6 +154,10 @@ class Call(Item):
             if value is not None:
                 return (Segment(event, origin + suffix),)
         return ()
+
+    def proofs(self) -> tuple[str, ...]:
+        brought = (get(part, "thoughtSignature") for part, _, _ in self.chunks)
+        return tuple(dict.fromkeys(b for b in brought if isinstance(b, str) and b))
 
     def copy(self) -> Call:
         made = Call()
@@ -265,6 +273,8 @@ def _placed(part: Part, at: str, item: Whole | Growing | Call, events: tuple[int
     segments = dict(_segments(part, at, item))
     fields = {name: part.source.fields[name] for name in segments}
     source = Source(part.source.pointer, fields, segments, events, part.source.slices)
+    if isinstance(part, Reasoning) and item.proofs():
+        part = replace(part, copies=item.proofs())
     if isinstance(part, ToolResultIR):
         return replace(part, content=tuple(_placed(inner, at, item, events) for inner in part.content), source=source)
     return replace(part, source=source)

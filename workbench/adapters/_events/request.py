@@ -73,7 +73,7 @@ def find_params(request: ModelRequest) -> Iterator[Param]:
             yield _format(param)
         elif param.pointer == "/strict_tools" and param.value is True and request.tools:
             continue  # each tool says it
-        elif not (param.pointer == "/thinking/type" and param.value in SWITCH):
+        elif not (param.pointer == "/thinking/type" and isinstance(param.value, str) and param.value in SWITCH):
             yield param
 
 

@@ -17,12 +17,12 @@ from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import JsonValue, ModelResponse, Segment
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
-from workbench.wire.stream import read_stream
+from workbench.wire.stream import read_untyped
 
 
 def encode_stream(response: ModelResponse, original: bytes) -> bytes:
     """The stream ``original``, saying ``response``. Raises LocalProtocolError."""
-    events = read_stream(original).events
+    events = read_untyped(original).events
     decoder = _decoded(events)
     before = decoder.result()
     items = order(decoder.items)
@@ -32,7 +32,7 @@ def encode_stream(response: ModelResponse, original: bytes) -> bytes:
         for place in _everywhere(change, decoder, items, events)
     ]
     encoded = _leaves.write_changes(found, original)
-    written = _decoded(read_stream(encoded).events).result() if found else before
+    written = _decoded(read_untyped(encoded).events).result() if found else before
     _leaves.agree(written, response, READ_OF_ANSWERS)
     return encoded
 

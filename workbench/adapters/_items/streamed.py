@@ -142,7 +142,7 @@ class StreamedItem:
         """The item as a message with the places of its fields, and what is wrong with it."""
         notes, value = Notes(), self.value()
         message = read_output(value, pointer, notes)
-        parts = tuple(self._located(part, value) for part in message.parts)
+        parts = tuple(self._located(self._proven(part), value) for part in message.parts)
         found = [replace(a, events=self.events(a.pointer[len(pointer) :])) for a in notes.anomalies]
         return replace(message, parts=parts), [*found, *self._disputes(pointer), *self._damage(pointer)]
 
@@ -155,6 +155,14 @@ class StreamedItem:
             below = at[len(said.at) :]
             if _same(look(said.value, below), value):
                 yield (Segment(said.event, said.pointer + below),)
+
+    def _proven(self, part: Part) -> Part:
+        """Reasoning with every proof that the stream brought for it: each event has one made anew."""
+        if not isinstance(part, Reasoning) or not isinstance(part.data, str):
+            return part
+        brought = (look(said.value, "/encrypted_content") for said in self._said.get("", ()))
+        others = dict.fromkeys(b for b in brought if isinstance(b, str) and b and b != part.data)
+        return replace(part, copies=tuple(others)) if others else part
 
     def _over(self, at: str) -> list[Said]:
         """Every whole value that holds what stands at a pointer, in order of arrival."""

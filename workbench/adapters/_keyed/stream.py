@@ -15,8 +15,8 @@ from typing import NamedTuple
 from workbench.adapters._error_body import read_error
 from workbench.adapters._keyed.answer import contradicts, envelope
 from workbench.adapters._keyed.content import put, read_block
-from workbench.adapters._pieces import Pieces
-from workbench.adapters._reading import Notes, kind_of
+from workbench.adapters._pieces import Pieces, whole_proofs
+from workbench.adapters._reading import VERBATIM, Notes, kind_of
 from workbench.adapters._stream_exception import read_exception
 from workbench.errors import WireError
 from workbench.ir import (
@@ -26,6 +26,7 @@ from workbench.ir import (
     JsonValue,
     Message,
     ModelResponse,
+    Opaque,
     Part,
     Reasoning,
     Segment,
@@ -54,7 +55,12 @@ _STARTED = "toolUse"
 _INPUT: Path = ("toolUse", "input")
 _SAID: Path = ("text",)
 _THOUGHT: Path = ("reasoningContent", "reasoningText", "text")
+_PROOF: Path = ("reasoningContent", "reasoningText", "signature")
 _NONE = Pieces()
+
+
+_METRICS = "amazon-bedrock-invocationMetrics"
+"""What InvokeModel adds to the last event of a stream."""
 
 
 class _At(NamedTuple):
@@ -76,7 +82,7 @@ class _Grown:
         self.events = [at.number]
         self.strings: dict[Path, Pieces] = {}
         self.items: list[tuple[JsonValue, Segment]] = []  # content of a result
-        self.others: list[JsonValue] = []
+        self.others: list[tuple[dict[str, JsonValue], Segment]] = []  # deltas of no string: citations
         self.is_over = False
 
     def begun(self) -> Part | None:
@@ -98,18 +104,23 @@ class _Grown:
         return pieces.texts[count:]
 
     def parts(self) -> tuple[Part, ...]:
-        """The part so far."""
-        return (self.part("", Notes()),)
+        """What it adds up to so far."""
+        return tuple(self.all_parts("", Notes()))
 
-    def part(self, at: str, notes: Notes) -> Part:
-        """The part it adds up to so far."""
+    def all_parts(self, at: str, notes: Notes) -> Iterator[Part]:
+        """The part it adds up to so far, and every delta beside it, which came whole."""
+        if self.start or self.strings or self.items:
+            yield self._part(at, notes)
+        for n, (delta, segment) in enumerate(self.others):
+            source = Source(f"{at}/deltas/{n}", VERBATIM, {"value": (segment,)}, (segment.event,))
+            yield Opaque(next(iter(delta)), delta, source)
+
+    def _part(self, at: str, notes: Notes) -> Part:
         value: dict[str, JsonValue] = dict(self.start)
         for path, pieces in self.strings.items():
             value = put(value, path, pieces.text)
         if self.items:
             value = put(value, ("toolResult", "content"), [item for item, _ in self.items])
-        if self.others:
-            value["deltas"] = list(self.others)
         error, raw = None, None
         if self.kind == "toolUse" and isinstance(value.get("toolUse"), dict):
             raw = value["toolUse"].get("input")
@@ -118,6 +129,8 @@ class _Grown:
             value = put(value, _INPUT, parsed)
         mine = Notes()
         part = read_block(value, at, mine)
+        if isinstance(part, Reasoning) and _PROOF in self.strings:
+            part = replace(part, copies=whole_proofs(self.strings[_PROOF]))
         if raw is not None and isinstance(part, ToolCallIR):
             part = replace(part, raw=raw, error=error, input=None if error else part.input)
         events = tuple(dict.fromkeys(self.events))
@@ -186,8 +199,9 @@ class KeyedStreamDecoder:
             self._unreadable(event)
             return
         name, base = event.name, ""
-        if name not in self._handlers and isinstance(value, dict) and len(value) == 1:
-            key = next(iter(value))
+        keys = [key for key in value if key != _METRICS] if isinstance(value, dict) else []
+        if name not in self._handlers and len(keys) == 1:
+            key = keys[0]
             if key in self._handlers or key.endswith("Exception"):
                 name, base, value = key, f"/{key}", value[key]
         handle = self._handlers.get(name or "")
@@ -206,7 +220,7 @@ class KeyedStreamDecoder:
     def result(self) -> ModelResponse:
         """The answer so far."""
         notes = Notes()
-        parts = tuple(block.part(f"/content/{n}", notes) for n, block in enumerate(self._blocks))
+        parts = tuple(p for n, block in enumerate(self._blocks) for p in block.all_parts(f"/content/{n}", notes))
         faults = (Anomaly(slug, message, events=tuple(events)) for (slug, message), events in self._faults.items())
         found = [*faults, *notes.anomalies, *self._damage(), *self._endings(parts)]
         body = self._body | ({"unknown_events": list(self._unknown)} if self._unknown else {})
@@ -261,8 +275,8 @@ class KeyedStreamDecoder:
             elif kind == "toolResult" and isinstance(text, list):
                 pointer = f"{at.base}/delta/toolResult"
                 block.items += ((item, Segment(at.number, f"{pointer}/{n}")) for n, item in enumerate(text))
-            else:
-                block.others.append(delta)
+            elif not block.others or block.others[-1][0] is not delta:
+                block.others.append((delta, Segment(at.number, f"{at.base}/delta")))
 
     def _block(self, index: JsonValue, kind: str, at: _At) -> _Grown:
         """The open block of an index; a new one where none is open, or one of another kind."""
