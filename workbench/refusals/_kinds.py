@@ -1,0 +1,173 @@
+"""The table of kinds, read once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+from workbench import resources, safeyaml
+from workbench.ir import JsonValue
+
+FILE = "kinds.yaml"
+
+WITHIN_SENTENCE = r"(?:[^.]|\.(?=[^\s']))"
+"""What ``[^.]`` of the table stands for: names of models and hosts have dots in them."""
+
+
+class Cause(StrEnum):
+    """Where the cause of a failure lies."""
+
+    REQUEST = "request"
+    ACCOUNT = "account"
+    PROVIDER = "provider"
+    NETWORK = "network"
+    ANSWER = "answer"  # what the model wrote
+
+
+class Again(StrEnum):
+    """Whether the same request may be answered another time."""
+
+    LATER = "later"
+    NO = "no"
+    OTHER = "other"  # at once: the model may write something else
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of failure.
+
+    Attributes:
+        name: slug, ``"rate-limit"``; it stays.
+        says: what happened, to follow "status 429: ".
+        at: what of the request it is about: ``"model"``, ``"parameter"``, ``"media"`` …; "" for nothing or the whole.
+        rules: the rule that names such a request; of several, those that look at such a fault.
+        fix: what to do.
+        sources: where its texts were seen.
+    """
+
+    name: str
+    says: str
+    cause: Cause
+    again: Again
+    at: str = ""
+    rules: tuple[str, ...] = ()
+    fix: str = ""
+    sources: tuple[str, ...] = ()
+
+    @property
+    def rule(self) -> str:
+        """The rule that names such a request, "" where there is none or more than one."""
+        return self.rules[0] if len(self.rules) == 1 else ""
+
+    @property
+    def is_shown(self) -> bool:
+        """The request shows the cause; a model name is in the request, and only the provider knows what it serves."""
+        return self.cause is Cause.REQUEST
+
+    @property
+    def is_verdict(self) -> bool:
+        """It is an answer to this request, and no statement on keys, limits, servers or lines."""
+        return self.cause in (Cause.REQUEST, Cause.ANSWER)
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Who says an error. ``name`` is that of the program, "" where it is not known."""
+
+    who: str = "provider"
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.who} {self.name}".strip()
+
+
+PROVIDER = Speaker()
+"""Who says an error in which nobody else shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The kinds by what tells them.
+
+    Attributes:
+        codes, words: code word in small letters → kind; ``words`` say less than a text.
+        sure, texts: (pattern, kind, source), in the order in which they are tried.
+        statuses: HTTP status → kind.
+        speakers: (pattern, speaker).
+    """
+
+    kinds: Mapping[str, Kind]
+    codes: Mapping[str, Kind]
+    words: Mapping[str, Kind]
+    sure: tuple[tuple[re.Pattern[str], Kind, str], ...]
+    texts: tuple[tuple[re.Pattern[str], Kind, str], ...]
+    statuses: Mapping[int, Kind]
+    speakers: tuple[tuple[re.Pattern[str], Speaker], ...]
+
+
+@cache
+def table() -> Table:
+    """The table that ships."""
+    data = safeyaml.load(resources.refusals(), name=FILE)
+    assert isinstance(data, dict)
+    entries = [(_kind(entry), entry) for entry in _entries(data["kinds"])]
+    return Table(
+        kinds={kind.name: kind for kind, _ in entries},
+        codes={code.lower(): kind for kind, entry in entries for code in _list(entry.get("codes"))},
+        words={word.lower(): kind for kind, entry in entries for word in _list(entry.get("words"))},
+        sure=tuple(found for kind, entry in entries for found in _patterns(entry.get("sure"), kind)),
+        texts=tuple(found for kind, entry in entries for found in _patterns(entry.get("texts"), kind)),
+        statuses={int(status): kind for kind, entry in entries for status in _list(entry.get("statuses"))},
+        speakers=tuple(_speakers(data["speakers"])),
+    )
+
+
+def kinds() -> Mapping[str, Kind]:
+    """Name → kind, the most specific first."""
+    return table().kinds
+
+
+def kind(name: str) -> Kind | None:
+    """The kind of a name."""
+    return table().kinds.get(name)
+
+
+def _kind(entry: Mapping[str, JsonValue]) -> Kind:
+    seen = {**_texts(entry.get("sure")), **_texts(entry.get("texts"))}
+    return Kind(
+        name=str(entry["kind"]),
+        says=str(entry["says"]),
+        cause=Cause(str(entry["cause"])),
+        again=Again(str(entry["again"])),
+        at=str(entry.get("at", "")),
+        rules=tuple(_list(entry.get("rules"))),
+        fix=str(entry["fix"]),
+        sources=tuple(dict.fromkeys(source for text in seen.values() for source in text.split("; "))),
+    )
+
+
+def _patterns(value: JsonValue, kind: Kind) -> Iterator[tuple[re.Pattern[str], Kind, str]]:
+    for text, source in _texts(value).items():
+        yield re.compile(text.replace("[^.]", WITHIN_SENTENCE)), kind, source
+
+
+def _speakers(value: JsonValue) -> Iterator[tuple[re.Pattern[str], Speaker]]:
+    for entry in _entries(value):
+        speaker = Speaker(str(entry["who"]), str(entry.get("name", "")))
+        for text in _list(entry["texts"]):
+            yield re.compile(text), speaker
+
+
+def _entries(value: JsonValue) -> list[Mapping[str, JsonValue]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def _list(value: JsonValue) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def _texts(value: JsonValue) -> dict[str, str]:
+    return {str(text): str(source) for text, source in value.items()} if isinstance(value, dict) else {}
