@@ -410,3 +410,18 @@ def test_rules_can_look_back():
     assert case.peek(0).request.messages == Decoded(0, FIRST).request.messages
     assert case.peek(0) is case.peek(0)
     assert [s.id for s in case.summaries] == ["e1", "e2", "e3"]
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kinds"),
+    [
+        (404, "The model `davinci-9` does not exist or you do not have access to it.", ["model-unknown"]),
+        (200, "no error", []),
+    ],
+)
+def test_a_failure_of_a_protocol_that_is_not_decoded_is_named(status, message, kinds):
+    asked = {"model": "davinci-9", "prompt": "Once", "max_tokens": 5}
+    failed = exchange(1, "https://api.openai.com/v1/completions", asked, {"error": {"message": message}}, status)
+    findings = Inspector(MemorySession("test", (failed,))).run().findings
+    assert {f.rule for f in findings} >= {"request.unread", "answer.unread"}
+    assert [f.kind for f in findings if f.rule == "answer.error"] == kinds

@@ -10,6 +10,7 @@ it on is taken back and inspected again, so that the result is that of a session
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -17,18 +18,33 @@ from workbench.chain import closure, ledger
 from workbench.chain.closure import Closure
 from workbench.chain.conversations import Conversation, Conversations
 from workbench.chain.ledger import Ledger
-from workbench.decode import REQUEST, Decoded
+from workbench.decode import ERROR_ALONE, REQUEST, Decoded
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, ToolDef
 from workbench.known import KnownMessages
-from workbench.rules import Case, Contract, Finding, Judgement, Origins, check, contracts, judge
+from workbench.rules import (
+    UNREAD,
+    Acceptances,
+    Case,
+    Choice,
+    Contract,
+    Finding,
+    Judgement,
+    Origins,
+    Servers,
+    check,
+    check_error_alone,
+    check_undecoded_failure,
+    chosen,
+    clues_of,
+    contracts,
+    judge,
+)
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, State, Summary, summarize
 from workbench.wire.session import Session
-from workbench.wire.translation import translation
+from workbench.wire.session.replaced import Replaced
 
 PENDING = "closure.pending"
-WITHIN = 64
-"""Exchanges behind one among which the one is that it was translated to."""
 PEEKED_KEPT = 4
 """Exchanges that rules looked back at and that are kept: the last of a few conversations."""
 DETAILS_KEPT = 8
@@ -64,9 +80,15 @@ class Inspected:
     problems: tuple[str, ...] = ()
 
     @property
+    def is_refused(self) -> bool:
+        """The answer says that the request itself is at fault."""
+        return self.summary.status in (400, 422)
+
+    @property
     def is_undecided(self) -> bool:
-        """It may hold a break that nobody could see: torn, or of a protocol that is not decoded."""
-        return bool(self.problems) and (self.conversation is None or self.summary.state is State.INCOMPLETE)
+        """It may hold a break that nobody could see: torn, or not all of it could be decoded."""
+        is_torn = bool(self.problems) and (self.conversation is None or self.summary.state is State.INCOMPLETE)
+        return is_torn or any(finding.rule in UNREAD for finding in self.findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +159,18 @@ class Inspector:
     _marks: dict[int, int] = field(default_factory=dict, repr=False)
     _conversations: Conversations = field(default_factory=Conversations, repr=False)
     _providers: dict[int, str] = field(default_factory=dict, repr=False)
+    _servers: Servers = field(init=False, repr=False)
     _tools: dict[int, Mapping[str, ToolDef]] = field(default_factory=dict, repr=False)
     _held_tools: dict[int, Mapping[str, ToolDef]] = field(default_factory=dict, repr=False)
     _details: dict[int, Detail] = field(default_factory=dict, repr=False)
     _peeked: dict[int, Decoded] = field(default_factory=dict, repr=False)
     _origins: Origins = field(init=False, repr=False)
+    _accepted: Acceptances = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._origins = Origins(self._conversations.journal)
+        self._servers = Servers(self._conversations.journal)
+        self._accepted = Acceptances(self._conversations.journal)
 
     @property
     def is_done(self) -> bool:
@@ -196,8 +222,7 @@ class Inspector:
         self._details.pop(index, None)
         row, conversation = self._row(decoded), self.rows[index].conversation
         if conversation is not None:
-            contract, how = self._contract(decoded)
-            row = self._told(row, decoded, self._case(decoded, contract, conversation), how)
+            row = self._told(row, decoded, self._contract(decoded), conversation)
         self.rows[index] = row
         return row
 
@@ -236,7 +261,7 @@ class Inspector:
         kept = self._details.pop(index, None)
         if kept is None:
             decoded = Decoded(index, self.session.exchange(index), self.protocol, among=self._among())
-            case = self._case(decoded, self._contract(decoded)[0], row.conversation)
+            case = self._case(decoded, self._contract(decoded), row.conversation)
             kept = Detail(row, decoded, case.contract, case.closure, case.ledger)
         self._details[index] = kept = replace(kept, row=row, about=self.session.about)
         while len(self._details) > DETAILS_KEPT:
@@ -252,6 +277,7 @@ class Inspector:
         protocol: str | None = None,
         is_answered: bool = False,
         response: HttpResponse | None = None,
+        is_own: bool = False,
     ) -> Trial:
         """What the rules say of another request in the place of one, after everything that came before it.
 
@@ -264,6 +290,7 @@ class Inspector:
             protocol: of the request; None to find it.
             is_answered: as if it had got the recorded answer.
             response: what it got in truth, where it was sent.
+            is_own: ``provider`` is the contract of the exchange itself, and what its provider accepted counts.
 
         Raises:
             IndexError: the session has no such exchange.
@@ -278,19 +305,48 @@ class Inspector:
         tried = replace(exchange, request=request, response=answer, state=State.COMPLETE, damage=())
         among = self._among(provider)
         decoded = Decoded(index, tried, protocol or self.protocol, known=self.known, among=among)
-        return self.judged(decoded, provider)
+        return self.judged(decoded, provider, is_own=is_own)
 
-    def judged(self, decoded: Decoded, provider: str = "", *, is_alone: bool = False) -> Trial:
+    def judged(self, decoded: Decoded, provider: str = "", *, is_alone: bool = False, is_own: bool = False) -> Trial:
         """What the rules say of a decoded request in the place of the inspected exchange of its index.
 
         Args:
             decoded: read once, judged under as many contracts as one likes.
             provider: as for ``trial``.
             is_alone: what came before it in its conversation is left out: it was said in other words.
+            is_own: as for ``trial``.
         """
-        contract = self._contract(decoded, provider)[0]
-        case = self._case(decoded, contract, None if is_alone else self.rows[decoded.index].conversation)
-        return Trial(decoded, contract, case, tuple(check(case)))
+        row = self.rows[decoded.index]
+        choice = self._contract(decoded, provider)
+        counts = (choice.is_own or (is_own and not self.provider)) and not is_alone and not row.is_refused
+        case = self._case(decoded, choice._replace(is_own=counts), None if is_alone else row.conversation)
+        return Trial(decoded, choice.contract, case, tuple(check(case)))
+
+    def replaced(self, index: int, made: Exchange) -> Inspector:
+        """An inspector of the same session, as far as it is inspected, with another exchange in the place of one.
+
+        Only that exchange is judged. It has nothing to inspect further, and is outdated when this one has more rows.
+
+        Args:
+            index: of an exchange that is inspected.
+            made: the request, and its answer where it was sent.
+        """
+        recorded = self._read(index)
+        base = recorded if isinstance(recorded, Exchange) else Exchange(self.rows[index].summary.id)
+        exchange = replace(
+            base, request=made.request, response=made.response, origin=made.origin, state=State.COMPLETE, damage=()
+        )
+        other = copy(self)
+        other.session, other.rows = Replaced(self.session, index, exchange), list(self.rows)
+        other._details, other._peeked = {}, {}
+        decoded = Decoded(index, exchange, self.protocol, among=self._among())
+        row, conversation = self._row(decoded), self.rows[index].conversation
+        if decoded.protocol and conversation is not None:
+            trial, how = other.judged(decoded), self._contract(decoded).how
+            provider = trial.contract.label
+            row = replace(row, provider=provider, provider_from=how, conversation=conversation, findings=trial.findings)
+        other.rows[index] = row
+        return other
 
     def _read(self, index: int) -> Exchange | SessionFormatError:
         try:
@@ -307,6 +363,8 @@ class Inspector:
             self._open[index] = decoded
         self._keep(decoded)
         row = self._row(decoded)
+        if decoded.protocol_from == ERROR_ALONE:
+            return replace(row, findings=check_error_alone(decoded))
         return self._judged(row, decoded) if decoded.protocol else row
 
     def _row(self, decoded: Decoded) -> Inspected:
@@ -321,29 +379,32 @@ class Inspector:
             provider_from="",
             model=model,
             conversation=None,
-            problems=(*decoded.exchange.damage, *(p.message for p in decoded.problems)),
+            problems=(*decoded.exchange.damage, *dict.fromkeys(p.message for p in decoded.problems)),
         )
 
     def _judged(self, row: Inspected, decoded: Decoded) -> Inspected:
         """The row of a model exchange."""
-        contract, how = self._contract(decoded)
+        self._servers.learn(decoded.index, clues_of(decoded), decoded.protocol)
+        choice = self._contract(decoded)
         conversation = self._conversations.add(decoded)
-        if conversation is None:
-            return replace(row, provider=contract.label, provider_from=how)
-        self._remember(decoded, contract, conversation)
-        return self._told(row, decoded, self._case(decoded, contract, conversation.id), how)
+        if conversation is None:  # neither side was decoded: why not is all that is found
+            told = self._told(row, decoded, choice, None)
+            return replace(told, findings=(*told.findings, *check_undecoded_failure(decoded)))
+        self._remember(decoded, choice.contract, conversation)
+        return self._told(row, decoded, choice, conversation.id)
 
-    def _told(self, row: Inspected, decoded: Decoded, case: Case, how: str) -> Inspected:
+    def _told(self, row: Inspected, decoded: Decoded, choice: Choice, conversation: int | None) -> Inspected:
         """The row with what the rules say. What an open exchange lacks may come yet: only its request is judged."""
-        answer = decoded.response
+        case, answer = self._case(decoded, choice, conversation, is_recorded=True), decoded.response
         messages = answer.messages if answer else ()
         is_open = decoded.exchange.state is State.OPEN
         found = self._origins.traced(case, (f for f in check(case) if not is_open or f.side == REQUEST))
+        self._accepted.learn(case, found)
         return replace(
             row,
             provider=case.contract.label,
-            provider_from=how,
-            conversation=case.earlier.id,
+            provider_from=choice.how,
+            conversation=conversation,
             calls=tuple(call.name or "" for m in messages for _, call in m.tool_calls()),
             has_reasoning=any(True for m in messages for _ in m.reasoning()),
             finish_reason=answer.finish_reason if answer else None,
@@ -354,30 +415,9 @@ class Inspector:
         """The protocols that the provider asked for speaks."""
         return contracts.protocols(provider or self.provider or "")
 
-    def _contract(self, decoded: Decoded, provider: str = "") -> tuple[Contract, str]:
-        clues, provider = _clues(decoded), provider or self.provider or ""
-        if not provider:
-            label, how = self._translated(decoded)
-            if label:
-                return contracts.get(label, protocol=decoded.protocol, clues=clues), how
-            return contracts.choose(clues, decoded.protocol)
-        contract = contracts.get(provider, protocol=decoded.protocol, clues=clues)
-        if contract.note and contract.name != provider.partition(":")[0]:
-            return contract, f"as asked; {contract.note}"
-        return contract, "as asked" if contract.covers else f"as asked, although it does not cover {decoded.protocol}"
-
-    def _translated(self, decoded: Decoded) -> tuple[str, str]:
-        """(label, how it was chosen) where a recorder translated: no provider gets what it was made from."""
-        made = translation(decoded.exchange.branch)
-        if made:
-            known = made.contract.partition(":")[0] in contracts.names()
-            return (made.contract, "by the upstream that it was translated for") if known else ("", "")
-        if not decoded.exchange.hop:
-            return "", ""
-        near = self.session.summaries()[decoded.index + 1 : decoded.index + WITHIN]
-        if any(row.parent == decoded.exchange.id and translation(row.branch) for row in near):
-            return contracts.GENERIC, "translated on its way: no provider got it so"
-        return "", ""
+    def _contract(self, decoded: Decoded, provider: str = "") -> Choice:
+        expected = partial(self._servers.expected, decoded.index)
+        return chosen(decoded, provider or self.provider or "", expected, self.session.summaries())
 
     def _remember(self, decoded: Decoded, contract: Contract, conversation: Conversation) -> None:
         """Note what later exchanges need, and that earlier answers are no longer the end of their conversation."""
@@ -394,9 +434,9 @@ class Inspector:
         elif request and request.previous_id and conversation.id in self._tools:
             journal.put(self._held_tools, decoded.index, self._tools[conversation.id])
 
-    def _case(self, decoded: Decoded, contract: Contract, conversation: int | None) -> Case:
+    def _case(self, decoded: Decoded, choice: Choice, conversation: int | None, *, is_recorded: bool = False) -> Case:
         """What the rules see: the exchange, and what its conversation held before it."""
-        request, index = decoded.request, decoded.index
+        request, index, contract = decoded.request, decoded.index, choice.contract
         lane = self._conversations.all[conversation] if conversation is not None else Conversation(-1)
         earlier = lane.before(index)
         remembered = earlier.answer(request.previous_id) if request else ()
@@ -410,6 +450,8 @@ class Inspector:
             providers=self._providers,
             summaries=self.session.summaries(),
             peek=self._peek,
+            accepted=self._accepted if choice.is_own else None,
+            is_recorded=is_recorded and not choice.is_translated,
         )
 
     def _peek(self, index: int) -> Decoded | None:
@@ -434,17 +476,6 @@ class Inspector:
 def _is_same_request(before: Summary, now: Summary) -> bool:
     """The exchange is still open, and what is new is in its answer."""
     return now.state is State.OPEN and (before.url, before.request_bytes) == (now.url, now.request_bytes)
-
-
-def _clues(decoded: Decoded) -> contracts.Clues:
-    """What an exchange shows of who answers it."""
-    request, answer, http = decoded.request, decoded.response, decoded.exchange.request
-    return contracts.Clues(
-        url=http.url if http else None,
-        model=request.model if request else None,
-        answered_as=answer.model if answer else None,
-        params=request.params if request else NOTHING,
-    )
 
 
 def by_name(tools: Iterable[ToolDef]) -> Mapping[str, ToolDef]:

@@ -364,6 +364,15 @@ def test_results_without_an_id_are_paired_by_name_where_the_place_is_not_enough(
     assert closure.lines[1].flaws == (Flaw.BY_POSITION,)
 
 
+@pytest.mark.parametrize(("name", "expected"), [("ls", ["None closed"]), (None, ["None missing", "z orphan"])])
+def test_a_call_without_an_id_is_answered_by_its_name_whatever_id_the_result_has(name, expected) -> None:
+    call = Message("assistant", (ToolCallIR(None, "ls", {}, "test"),))
+    result = Message("tool", (ToolResultIR("z", (Text("ok"),), name=name),))
+    closure = derive(ModelRequest("test", "m", (call, result)), None, ANYWHERE)
+    assert states(closure) == expected
+    assert (Flaw.BY_POSITION in closure.lines[0].flaws) == (name is not None)
+
+
 def test_wrong_roles_are_flagged() -> None:
     assert line(TURNS, STORIES["a call in a user message"][1], "a").flaws == (Flaw.CALL_ROLE,)
     assert line(TURNS, STORIES["a result in an assistant message"][1], "a").flaws == (Flaw.RESULT_ROLE,)
@@ -494,3 +503,8 @@ def test_what_is_said_behind_a_call_may_begin_another_turn(calls_last, expected)
     lines = derive(replace(request(ITEMS), itemized=True), None, terms).lines
     assert [line.state for line in lines] == expected
     assert [line.between for line in lines] == [1 if calls_last else None, None]
+
+
+def test_words_beside_a_result_do_not_stand_between() -> None:
+    for story in ("tool: =a | by the way", "tool: by the way | =a"):
+        assert line(MESSAGES, f"assistant: +a:ls\n{story}\nuser: go\ntool: =a", "a").between is None

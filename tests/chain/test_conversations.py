@@ -113,6 +113,67 @@ PLAYBOOKS: dict[str, tuple[list[tuple[ModelRequest, ModelResponse | None]], list
         ],
         [0, 1, 0],
     ),
+    "another provider is told the thinking as text, under its own ids": (
+        [
+            (asks("S", "user: list it", model="m1"), answer('~look there | Let me see. | +c1:ls{"path": "x"}')),
+            (
+                asks(
+                    "Be brief.",
+                    'user: list it\nmodel: <thinking>look there</thinking>Let me see. | +z9:ls{"path": "x"}\ntool: =z9',
+                    model="m2",
+                ),
+                answer("two files"),
+            ),
+        ],
+        [0, 0],
+    ),
+    "another provider is told a long answer behind its thinking": (
+        [
+            (asks("S", "user: hi", model="m1"), answer("~hm | The answer is forty-two, as ever.")),
+            (
+                asks("S", "user: hi\nassistant: (hm) The answer is forty-two, as ever.\nuser: more", model="m2"),
+                answer("ok"),
+            ),
+        ],
+        [0, 0],
+    ),
+    "another provider is told other arguments": (
+        [
+            (asks("S", "user: list it", model="m1"), answer('Let me see. | +c1:ls{"path": "x"}')),
+            (
+                asks("S", 'user: list it\nassistant: so: Let me see. | +z9:ls{"path": "y"}\ntool: =z9', model="m2"),
+                answer("two files"),
+            ),
+        ],
+        [0, 1],
+    ),
+    "another provider is told another question before the same call": (
+        [
+            (asks("S", "user: list it", model="m1"), answer('~a | Let me see. | +c1:ls{"path": "x"}')),
+            (
+                asks(
+                    "S", 'user: what is there?\nassistant: a Let me see. | +z9:ls{"path": "x"}\ntool: =z9', model="m2"
+                ),
+                answer("two files"),
+            ),
+        ],
+        [0, 1],
+    ),
+    "a short word at the end of another answer is chance": (
+        [
+            (asks("S", "user: hi", model="m1"), answer("yes")),
+            (asks("S", "user: hi\nassistant: I think yes\nuser: more", model="m2"), answer("ok")),
+        ],
+        [0, 1],
+    ),
+    "a sub-agent is given the words of the turn, not the turn": (
+        [
+            (asks("S", "user: list it", model="m1"), answer('~a | Let me see. | +c1:ls{"path": "x"}')),
+            (asks("Sub", "user: list it", model="m2"), answer("two files")),
+            (asks("Title", "user: list it Let me see.", model="m3", tools=()), answer("Listing")),
+        ],
+        [0, 1, 2],
+    ),
     "another model takes over": (
         [
             (asks("S", "user: hi", model="m1"), answer("hello")),
@@ -425,3 +486,11 @@ def test_what_was_heard_is_taken_back_without_a_trace(name: str) -> None:
     for before, mark in zip(reversed(states), reversed(marks), strict=True):
         session.grouped.journal.rewind(mark)
         assert state(session.grouped) == before
+
+
+def test_a_retry_belongs_to_the_newest_of_the_conversations_that_asked_the_same():
+    session, asked = Session(), asks("S", "user: hi")
+    session.hear(asked, answer("one"), started=0.0)
+    session.hear(asked, answer("two"), started=1.0)  # before the first was answered: another agent
+    session.hear(asked, answer("three"), started=9.0)
+    assert session.lanes == [0, 1, 1]

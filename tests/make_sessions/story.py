@@ -102,7 +102,7 @@ class Story:
         self.now += seconds + 2
 
     def write(self, path: Path) -> None:
-        text.write(self.exchanges, path, self.about)
+        text.write(self.exchanges, path, self.about, id=f"workbench-example-{path.stem}")
 
 
 def chat_tool(name: str, **properties: str) -> Json:

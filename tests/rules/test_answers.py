@@ -18,23 +18,31 @@ def error(message="no", **more):
 
 HTML = b"<html><head><title>502 Bad Gateway</title></head></html>"
 
+MAY_PASS = "nothing in the request causes this; it may pass"
 ROWS = [
-    ("refused", error(type="invalid_request_error"), 400, "/error/message", "status 400: the request is refused"),
-    ("rate", error(code="rate_limit_exceeded"), 429, "/error/message", "status 429: a rate limit is reached"),
-    ("key", {"detail": "bad key"}, 401, "/detail", "status 401: the key is not accepted for this"),
-    ("overload", [error()], 529, "/0/error/message", "status 529: the server is overloaded"),
-    ("relay that says 200", error(code=502), 200, "/error/message", "the server failed"),
-    ("unknown", error(), 200, "/error/message", "an error came in place of a message"),
-    ("page", HTML, 502, "", "status 502: the server failed, and the body is no JSON"),
-    ("nothing at all", b"", 500, "", "status 500: the server failed"),
-]
+    ("refused", error(type="invalid_request_error"), 400, "/error/message", "status 400: the request is refused",
+     "request-refused"),
+    ("rate", error(code="rate_limit_exceeded"), 429, "/error/message",
+     f"status 429: a rate limit is reached; {MAY_PASS}", "rate-limit"),
+    ("key", {"detail": "bad key"}, 401, "/detail",
+     "status 401: the key is not accepted, or there is none; nothing in the request causes this", "key"),
+    ("overload", [error()], 529, "/0/error/message", f"status 529: the server is overloaded; {MAY_PASS}", "overload"),
+    ("relay that says 200", error(code=502), 200, "/error/message",
+     f"a gateway in front of the provider failed; {MAY_PASS}", "gateway"),
+    ("unknown", error(), 200, "/error/message", "an error came in place of a message", ""),
+    ("page", HTML, 502, "", "status 502: a gateway in front of the provider failed, and the body is no JSON; "
+     f"said by the gateway; {MAY_PASS}", "gateway"),
+    ("nothing at all", b"", 500, "", f"status 500: the server failed; {MAY_PASS}", "provider-failed"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "status", "pointer", "message"), [r[1:] for r in ROWS], ids=[r[0] for r in ROWS])
-def test_error_answers(chat, body, status, pointer, message):
+@pytest.mark.parametrize(
+    ("body", "status", "pointer", "message", "kind"), [r[1:] for r in ROWS], ids=[r[0] for r in ROWS]
+)
+def test_error_answers(chat, body, status, pointer, message, kind):
     (finding,) = chat(HELLO, body, status=status)
     assert (finding.rule, finding.severity, finding.side) == ("answer.error", "warning", "response")
-    assert (finding.pointer, finding.message) == (pointer, message)
+    assert (finding.pointer, finding.message, finding.kind) == (pointer, message, kind)
 
 
 def test_the_reason_is_shown(anthropic):
@@ -48,7 +56,7 @@ def test_a_known_text_names_its_rule(chat):
     text = "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
     found = chat(HELLO, error(text), status=500, provider="deepseek")
     assert [f.message for f in found] == [
-        "status 500: the server failed; deepseek says this for closure.missing-result"
+        "status 500: a tool call has no tool result; deepseek says this for closure.missing-result"
     ]
 
 
@@ -103,7 +111,8 @@ def test_a_recorded_refusal(recordings):
     (finding,) = [f for f in findings if f.rule == "answer.error"]
     assert (finding.exchange, finding.message) == (
         0,
-        "status 400: the request is refused; groq says this for args.schema",
+        "status 400: the model did not make a valid tool call, and the server refused what it wrote; "
+        "groq says this for args.schema; the request is not at fault",
     )
     assert finding.evidence.startswith("'tool_use_failed': \"Tool call validation failed")
     assert "'failed_generation': '{\"name\"" in finding.evidence

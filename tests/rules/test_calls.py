@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.wire.exchange import Origin
+from workbench.inspection import Inspector
+from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, Origin
+from workbench.wire.jsontext import dumps
+from workbench.wire.session import MemorySession
 
 TOOLS = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in ("read", "write")]
 GO = [{"role": "user", "content": "go"}]
@@ -45,3 +48,24 @@ def test_tools_may_arrive_in_the_middle(anthropic):
     body = {"type": "message", "role": "assistant", "model": "m", "content": [block], "stop_reason": "tool_use"}
     found = anthropic([*GO, added], body, tools=[{"name": "read", "input_schema": {"type": "object"}}])
     assert [f.rule for f in found] == ["closure.pending"]
+
+
+@pytest.mark.parametrize(
+    ("servers", "called", "rules"),
+    [
+        ([{"name": "weather"}], "weather_get_forecast", []),
+        ([{"name": "weather"}], "weathering", ["call.unknown-tool"]),
+        ([{"url": "https://host"}, 5], "weather_get_forecast", ["call.unknown-tool"]),
+    ],
+)
+def test_tools_of_a_named_server_have_its_name_before_theirs(servers, called, rules):
+    part = {"functionCall": {"name": called, "args": {}}}
+    answer = {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}]}
+    request = {"contents": [{"role": "user", "parts": [{"text": "go"}]}], "tools": [{"mcpServers": servers}]}
+    made = Exchange(
+        "1",
+        HttpRequest("POST", "https://host/v1beta/models/m:generateContent", body=Body(dumps(request))),
+        HttpResponse(200, body=Body(dumps(answer))),
+    )
+    found = Inspector(MemorySession("a", (made,))).run().findings
+    assert [f.rule for f in found if f.rule == "call.unknown-tool"] == rules

@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
+from workbench import adapters
+from workbench.inspection import Inspector
+from workbench.ir import Message, ModelResponse, Usage
 from workbench.rules import content
+from workbench.wire.exchange import Body, Exchange, HttpResponse
+from workbench.wire.jsontext import dumps
+from workbench.wire.session import MemorySession
 
 GO = {"role": "user", "content": "go"}
 
@@ -25,7 +31,8 @@ ANTHROPIC = [
     ("white space, refused anyway", NEW, [GO, assistant("a ")], [("content.assistant-last", "error", "/messages/1")]),
     ("white space before the end", OLD, [GO, assistant("a "), GO], []),
     ("empty block", OLD, [GO, assistant("", "a"), GO], [("content.empty", "error", "/messages/1/content/0")]),
-    ("blank block", OLD, [GO, assistant("a", " \n"), GO], [("content.empty", "error", "/messages/1/content/1")]),
+    ("blank block", OLD, [GO, assistant(" \n"), GO], [("content.empty", "error", "/messages/1/content/0")]),
+    ("blank block beside another, as answers have it", OLD, [GO, assistant("a", " \n"), GO], []),
     ("empty message", OLD, [GO, {"role": "assistant", "content": ""}, GO], [("content.empty", "error", "/messages/1")]),
     (
         "empty list",
@@ -194,3 +201,17 @@ def test_only_answers_may_not_be_empty(under, value):
     messages = [{"role": role, "content": value} for role in ("user", "assistant", "user")]
     found = under(content, {}, [("content.empty", "no answer", "empty-assistant")], {"messages": messages})
     assert [f.pointer for f in found if f.check] == ["/messages/1"]
+
+
+@pytest.mark.parametrize("form", ["whole", "streamed"])
+@pytest.mark.parametrize("protocol", adapters.protocols())
+def test_an_answer_without_content_is_found_in_every_protocol(protocol, form):
+    adapter = adapters.get(protocol)
+    usage, silent = Usage(input=1, output=0), (Message("assistant", ()),)
+    nothing = ModelResponse(
+        protocol, id="a", model="m", messages=silent, finish_reason="stop", stop="stop", usage=usage
+    )
+    body = adapter.write_stream(nothing) if form == "streamed" else dumps(adapter.write_response(nothing))
+    exchange = Exchange("1", None, HttpResponse(200, body=Body(body)))
+    result = Inspector(MemorySession("a", (exchange,)), protocol=protocol).run()
+    assert "content.empty" in {f.rule for f in result.findings}

@@ -14,7 +14,7 @@ import workbench
 from workbench import resources, safeyaml
 from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.errors import ProfileError, UsageError
-from workbench.rules import contracts, pages
+from workbench.rules import choose, contracts, pages
 from workbench.rules._contract_file import Clues
 from workbench.schemas.dialect import OF_TOOLS, SUBTREES, Dialect
 
@@ -222,7 +222,13 @@ GOOGLE = "https://generativelanguage.googleapis.com/v1beta"
 DEEPSEEK = "https://api.deepseek.com/chat/completions"
 CHOSEN = [
     (("https://api.anthropic.com/v1/messages", None, "anthropic-messages"), ANTHROPIC, "by its host api.anthropic.com"),
-    (("http://localhost:1/v1/messages", "claude-opus-4.6", "anthropic-messages"), ANTHROPIC, "by its model name"),
+    (
+        ("http://localhost:1/v1/messages", "claude-opus-4.6", "anthropic-messages"),
+        "generic:anthropic",
+        "no contract knows the host localhost:1: generic, with what anthropic says of reasoning (by its model name",
+    ),
+    (("https://gateway.example/v1/messages", "mine", "anthropic-messages"), GENERIC, "no contract matches: generic"),
+    (("https://gateway.example/v1/chat", "qwen3-coder:30b", "openai-chat"), "qwen3-coder:vllm", "by its model name"),
     (("/v1/messages", "us.anthropic.claude-opus-4-6-v1:0", "anthropic-messages"), ANTHROPIC, "by its model name"),
     ((None, None, "anthropic-messages"), ANTHROPIC, "by its protocol anthropic-messages"),
     (("https://user:key@API.OpenAI.com:443/v1", "whatever", "openai-chat"), OPENAI, "by its host api.openai.com"),
@@ -278,7 +284,7 @@ CHOSEN = [
 @pytest.mark.parametrize(("asked", "label", "how"), CHOSEN)
 def test_choice(asked, label, how):
     url, model, protocol, *answered = asked
-    contract, said = contracts.choose(Clues(url, model, answered[0] if answered else None), protocol)
+    contract, said = choose(Clues(url, model, answered[0] if answered else None), protocol)
     assert (contract.label, how in said) == (label, True), said
 
 
@@ -375,7 +381,7 @@ def test_own_contracts_join_and_stand_in(own: Path):
     (own / "openai.yaml").write_text(text, encoding="utf-8")
     assert {"small", "openai", "anthropic"} < set(contracts.names())
     assert contracts.names()[-1] == "generic"
-    chosen, how = contracts.choose(Clues(model="small-2"), "openai-chat")
+    chosen, how = choose(Clues(model="small-2"), "openai-chat")
     assert (chosen.label, how) == ("small:new", "by its model name small-2; new by the model name small-2")
     assert contracts.get("openai").title == "Small"
 
@@ -413,3 +419,41 @@ def test_an_endpoint_is_found_by_exactly_its_host(own):
     assert contracts.key_variable("https://api.small.example:443") == "SMALL_KEY"
     assert contracts.endpoint("https://api.deepseek.com/anthropic/v1")[1].protocols == ("anthropic-messages",)
     assert contracts.endpoint("https://api.deepseek.com/anthropics")[1].protocols[0] == "openai-chat"
+
+
+SHOWN = [
+    ({"headers": {"server": "llama.cpp"}}, "openai-chat", "llama.cpp", "by the header server of its answer"),
+    ({"headers": {"server": "cloudflare"}}, "openai-chat", GENERIC, "no contract matches"),
+    ({"fields": {"system_fingerprint": "fp_ollama"}}, "openai-chat", "ollama", "by the field system_fingerprint"),
+    ({"fields": {"system_fingerprint": "fp_other"}}, "openai-chat", GENERIC, "no contract matches"),
+    ({"fields": {"timings": {"prompt_n": 1}}}, "openai-chat", "llama.cpp", "by the field timings"),
+    ({"headers": {"x-ds-trace-id": "1"}}, "gemini", GENERIC, "no contract matches"),
+    (
+        {"error": "The `reasoning_content` in the thinking mode must be passed back to the API."},
+        "openai-chat",
+        "deepseek",
+        "by the text of its error",
+    ),
+    ({"error": "something went wrong"}, "openai-chat", GENERIC, "no contract matches"),
+    ({"headers": {"server": "workbench-simulator/kimi"}}, "openai-chat", "kimi", "by the header server"),
+]
+
+
+@pytest.mark.parametrize(("shows", "protocol", "name", "how"), SHOWN)
+def test_an_answer_shows_whose_it_is_where_the_host_does_not(shows, protocol, name, how):
+    chosen, said = choose(Clues("http://localhost:8000/v1", "mine", **shows), protocol)
+    assert (chosen.name, how in said) == (name, True), said
+    assert choose(Clues("https://api.openai.com/v1", "mine", **shows), "openai-chat")[0].name == "openai"
+
+
+def test_a_known_model_at_an_unknown_host_brings_its_reasoning_and_nothing_else():
+    own, _ = choose(Clues("https://api.deepseek.com/chat/completions", "deepseek-v4-flash"), "openai-chat")
+    elsewhere, _ = choose(Clues("https://gateway.example/v1", "deepseek-v4-flash"), "openai-chat")
+    assert elsewhere.reasoning == own.reasoning
+    assert (elsewhere.name, elsewhere.enforces, elsewhere.closure) == (
+        GENERIC,
+        (),
+        contracts.get(GENERIC, protocol="openai-chat").closure,
+    )
+    assert contracts.get(elsewhere.label, protocol="openai-chat", clues=Clues(model="deepseek-v4-flash")) == elsewhere
+    assert {term.partition(".")[0] for term in elsewhere.terms} <= {"reasoning", "closure", "record"}

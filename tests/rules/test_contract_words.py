@@ -11,7 +11,7 @@ import pytest
 from workbench import adapters, matrix, resources, rules, safeyaml
 from workbench.errors import ProfileError
 from workbench.rules import _contract_words as words
-from workbench.rules import contracts
+from workbench.rules import choose, contracts
 from workbench.rules._contract_file import Clues
 from workbench.rules._reader import Node
 
@@ -51,7 +51,7 @@ def test_every_rule_that_ships_has_a_page():
 def test_the_minimal_contract_of_the_readme_is_read_and_chosen(own: Path):
     (own / "mine.yaml").write_text(MINIMAL, encoding="utf-8")
     assert contracts.warnings() == ()
-    chosen, how = contracts.choose(Clues(URL), "openai-chat")
+    chosen, how = choose(Clues(URL), "openai-chat")
     assert (chosen.label, how) == ("mine", "by its host gateway.example")
     assert (chosen.term("x.team"), chosen.enforced("closure.missing-result").status) == ("platform", 400)
 
@@ -145,8 +145,8 @@ def test_broken_contracts_are_skipped_where_contracts_are_listed_or_chosen(own: 
     contracts.forget()
     assert set(contracts.names()) == shipped
     assert set(contracts.broken()) == {*BROKEN, "folder"}
-    assert contracts.choose(Clues(URL), "openai-chat")[0].label == "generic"
-    assert contracts.choose(Clues(model="gpt-4.1"), "openai-chat")[0].label == "openai"
+    assert choose(Clues(URL), "openai-chat")[0].label == "generic"
+    assert choose(Clues(model="gpt-4.1"), "openai-chat")[0].label == "openai"
     assert contracts.get("openai").title == "OpenAI"
     assert "mine" not in matrix.labels()
     instead = {line.partition(":")[0].rpartition("/")[2].partition(".")[0]: line for line in contracts.warnings()}

@@ -168,7 +168,7 @@ REFUSED = [
      "to true, or remove this item from your input."),
     ("gemini", GEMINI, contents(model(asks(), asks()), answers()), "closure.missing-result",
      "/contents/1/parts/1", COUNT),
-    ("gemini", GEMINI, contents(model({"text": "a"}), model(asks()), answers()), "content.role-order", "/contents/2",
+    ("gemini", GEMINI, {**contents(), "contents": [model(asks()), answers()]}, "content.role-order", "/contents/0",
      "Please ensure that function call turn comes immediately after a user turn or after a function response turn."),
     ("gemini", GEMINI, contents(model(asks()), {"role": "user", "parts": [{"functionResponse": {"response": {}}}]}),
      "closure.id-format", "/contents/2/parts/0",
@@ -217,6 +217,36 @@ ACCEPTED = [
 def test_accepted(label, protocol, body):
     judgement, _ = judged(label, protocol, body)
     assert judgement.verdict == "accepts", judgement.finding
+
+
+PDF = {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERi0xLjQ="}}
+LEFT_OUT = {k: v for k, v in messages(user(text())).items() if k != "model"}
+AT_VERTEX = "https://host/v1/projects/p/locations/l/publishers"
+BESIDE_TEXT = {"contents": [
+    {"role": "user", "parts": [{"text": "go"}]},
+    {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+    {"role": "user", "parts": [{"functionResponse": {"id": "id", "name": "f", "response": {}}}, {"text": "a file"}]},
+], "tools": DECLARED}  # fmt: skip
+RECORDED = [
+    ("openai", CHAT, chat(user(PDF), model="gpt-5-mini"), "", []),
+    ("anthropic", ANTHROPIC, LEFT_OUT, f"{AT_VERTEX}/anthropic/models/claude-3-7-sonnet@20250219:streamRawPredict", []),
+    ("anthropic", ANTHROPIC, messages(user(text()), output_format={"type": "json_schema", "schema": PARAMETERS}),
+     "", [("anthropic-beta", "structured-outputs-2025-11-13")]),
+    ("gemini", GEMINI, BESIDE_TEXT, "https://host/v1beta/models/gemini-2.5-flash:generateContent", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("label", "protocol", "body", "url", "headers"), RECORDED)
+def test_what_recordings_show_accepted_is_accepted(label, protocol, body, url, headers):
+    judgement, _ = judged(label, protocol, body, url=url, headers=headers)
+    assert judgement.verdict == "accepts", judgement.finding
+
+
+def test_the_same_without_what_it_was_accepted_with_is_refused():
+    for label, protocol, body, url in (row[:4] for row in RECORDED[1:]):
+        elsewhere = url.replace("2.5-flash", "1.5-pro").partition("/anthropic")[0]
+        judgement, _ = judged(label, protocol, body, url=elsewhere, headers=[("x-a", "b")])
+        assert judgement.verdict == "refuses"
 
 
 BODIES = [

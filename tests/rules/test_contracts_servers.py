@@ -7,7 +7,7 @@ import json
 import pytest
 
 from workbench.inspection import Inspector
-from workbench.rules import Verdict, contracts, refusal
+from workbench.rules import Verdict, choose, contracts, refusal
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 
@@ -240,4 +240,4 @@ CHOSEN = [
 
 @pytest.mark.parametrize(("url", "model", "protocol", "label"), CHOSEN)
 def test_servers_are_told_by_port_protocol_and_model(url, model, protocol, label):
-    assert contracts.choose(contracts.Clues(url, model), protocol)[0].label == label
+    assert choose(contracts.Clues(url, model), protocol)[0].label == label

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.rules import contracts, pages
-from workbench.rules._errortext import MOST, explain, lines
+from workbench.rules._errortext import MOST, explain, known, lines
 
 SAMPLE = {
     "id": "toolu_01A", "ids": "toolu_01A, toolu_02B", "path": "messages.3.cache", "name": "read_file", "block": "x",
@@ -52,7 +52,7 @@ def test_every_known_text_is_recognised_however_wrapped(wrap):
     missed = []
     for provider, rule, template in TEXTS:
         message, _ = filled(template)
-        found = {(m.provider.partition(":")[0], m.rule) for m in explain(wrap(message))}
+        found = {(m.provider.partition(":")[0], r) for m in explain(wrap(message)) for r in (m.rule, *m.rules)}
         if (provider, rule) not in found:
             missed.append((provider, rule, template, found))
     assert not missed
@@ -61,7 +61,7 @@ def test_every_known_text_is_recognised_however_wrapped(wrap):
 def test_the_values_in_a_message_are_captured():
     for provider, rule, template in TEXTS:
         message, values = filled(template)
-        match = next(m for m in explain(message) if (m.provider.partition(":")[0], m.rule) == (provider, rule))
+        match = next(m for m in known(message) if (m.provider.partition(":")[0], m.rule) == (provider, rule))
         if match.template == template and not re.search(r"\}\W{0,3}\{", template):
             assert {k: v for k, v in match.captured.items() if k in values} == values, template
 
@@ -119,7 +119,68 @@ UNRELATED = [
 
 @pytest.mark.parametrize("text", UNRELATED)
 def test_other_texts_belong_to_no_rule(text):
-    assert explain(text) == []
+    """A text that no contract knows may be of a kind; a kind that says which rule was broken has words for it."""
+    assert known(text) == []
+    assert [m.rule for m in explain(text) if m.rule] == (["params.unsupported"] if "Invalid 'user'" in text else [])
+
+
+SHARED_BEGINNINGS = [
+    ("schema.", "Invalid schema for function 'knowledge_books': [] is not of type 'object'."),
+    (
+        "schema.",
+        "Invalid schema for function 'f': schema must be a JSON Schema of 'type: \"object\"', got 'type: null'.",
+    ),
+    ("schema.", "Invalid schema for function 'search': null is not of type \"array\"."),
+    ("schema.", "Unable to submit request because function parameters schema should be of type OBJECT."),
+    ("choice.", "json: cannot unmarshal string into Go struct field ChatRequest.tool_choice of type api.ToolChoice"),
+    ("params.", "Invalid API parameter, please check the documentation. Parameter: tool_stream"),
+]
+
+
+@pytest.mark.parametrize(("family", "text"), SHARED_BEGINNINGS)
+def test_a_beginning_that_several_rules_share_names_none_of_them(family, text):
+    (match,) = explain(text)
+    assert match.rule == ""
+    assert len(match.rules) > 1
+    assert any(rule.startswith(family) for rule in match.rules)
+
+
+def test_a_text_that_is_said_of_other_faults_as_well_names_no_rule():
+    """A request that is too large is no unknown parameter, and gateways say so in the same words."""
+    (match,) = explain(
+        '{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}'
+    )
+    assert (match.rule, match.kind) == ("", "request-too-large")
+
+
+KINDS = [
+    ("model-unknown", "", "model 'llama9' not found", "nothing", "llama9"),
+    (
+        "rate-limit",
+        "",
+        "Rate limit reached for requests. Please try again in 20s.",
+        "nothing in the request",
+        "in 20 s",
+    ),
+    (
+        "context-length",
+        "",
+        "prompt too long; 213462 tokens exceed the maximum of 200000 tokens",
+        "",
+        "213,462 tokens of",
+    ),
+    ("tools-unsupported", "params.unsupported", "foo/bar does not support function calling", "", ""),
+    ("tool-result-missing", "closure.missing-result", "2 tool_calls without a matching tool result", "", ""),
+]
+
+
+@pytest.mark.parametrize(("kind", "rule", "text", "cause", "value"), KINDS, ids=[r[0] for r in KINDS])
+def test_a_text_of_nobody_is_of_a_kind(kind, rule, text, cause, value):
+    (match,) = explain(text)
+    assert (match.kind, match.rule) == (kind, rule)
+    shown = "\n".join(lines([match], 200))
+    assert f"kind: {kind}" in shown and value in shown
+    assert ("nothing in the request causes this" in shown) == (cause == "nothing in the request")
 
 
 WITHOUT_RULE = [

@@ -73,5 +73,7 @@ def test_kinds_of_examples():
 
 
 def test_an_unknown_rule_is_named():
-    with pytest.raises(UsageError, match=r"no rule named 'closure.nope'; known: answer.error, args.double-encoded, "):
+    with pytest.raises(
+        UsageError, match=r"no rule named 'closure.nope'; known: answer.abandoned, answer.content-type, "
+    ):
         pages.page("closure.nope")

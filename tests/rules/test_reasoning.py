@@ -85,6 +85,12 @@ def test_across_exchanges(inspect, sent, expected):
     assert [(f.rule, f.severity) for f in found] == expected
 
 
+def test_reasoning_that_goes_on_as_plain_text_is_not_called_altered(inspect):
+    told = calls(content="<think>\nList it, then.\n</think>\n\nI look.")
+    found = inspect(session(told, model="any"), protocol="openai-chat", provider="generic")
+    assert [f.rule for f in found] == []
+
+
 def test_evidence_says_where_it_came_in(inspect):
     (finding,) = inspect(session(calls()), protocol="openai-chat", provider="deepseek")
     assert "received in exchange 1" in finding.evidence

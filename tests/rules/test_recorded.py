@@ -47,6 +47,8 @@ def test_of_several_findings_the_one_that_the_text_names_says_so_and_comes_first
     assert "('messages.3' is /messages/3)" in first.evidence
     assert (second.rule, second.pointer) == ("closure.missing-result", "/messages/1/content/0")
     assert "says so" not in second.evidence
+    assert second.severity is Severity.WARNING  # broken too, and not what was refused
+    assert "the provider names 'messages.3', not this" in second.evidence
 
 
 def test_a_text_that_names_only_a_message_is_explained_with_its_bytes(chat):
@@ -77,8 +79,9 @@ def test_a_refusal_that_no_rule_predicted(anthropic, text, expected):
         assert (found[0].severity, found[0].pointer) == (Severity.ERROR, "/messages/1")
         assert found[0].span
         assert found[0].source.startswith("recorded in exchange 1")
-        assert (found[1].severity, found[1].side) == (Severity.WARNING, "response")
-        assert "no rule sees it" in found[1].message
+        assert "every tool call in this request has its tool result" in found[0].message
+        assert (found[1].severity, found[1].side) == (Severity.INFO, "response")
+        assert "this request is without that fault" in found[1].message
 
 
 DISAGREEMENTS = [
@@ -102,7 +105,7 @@ def test_where_contract_and_answer_disagree(anthropic, body, status, expected):
     assert len(told) == (expected is not None)
     for finding in told:
         assert expected in finding.message
-        assert finding.severity is Severity.WARNING
+        assert finding.severity is (Severity.INFO if status == 200 else Severity.WARNING)
         assert "(20" in finding.source  # the fact that is wrong, with its date
 
 
@@ -140,3 +143,45 @@ def test_what_the_model_made_of_it_is_no_fault_of_the_request(recordings):
     name = "pydantic-ai/groq/test_groq__test_tool_use_failed_error.yaml"
     findings = Inspector(open_input(str(recordings / name))).run().findings
     assert not [f for f in findings if f.severity is Severity.ERROR]
+
+
+ELSEWHERE = "toolu_01Elsewhere9"
+
+
+def test_an_id_that_is_not_in_the_request_is_no_finding_of_ours(anthropic):
+    first, second, note = anthropic(OPEN, error(MISSING.format(9, ELSEWHERE)), status=400)[:3]
+    assert (first.rule, first.severity) == ("closure.missing-result", Severity.ERROR)
+    assert f"'{ELSEWHERE}' does not occur in this request" in first.message
+    assert "look at what was sent behind" in first.message
+    assert (second.severity, second.pointer) == (Severity.WARNING, "/messages/1/content/0")
+    assert f"the provider names '{ELSEWHERE}', which is not in this request" in second.evidence
+    told = [f for f in anthropic(OPEN, error(MISSING.format(9, ELSEWHERE)), status=400) if f.severity is Severity.INFO]
+    assert [(f.rule, f.side) for f in told if f.rule == "contract.disagrees"] == [("contract.disagrees", "response")]
+    assert note.severity is not Severity.ERROR
+
+
+def test_an_index_far_from_what_a_rule_has_found_outranks_it(anthropic):
+    said = [{"role": "assistant", "content": "x"}, GO] * 4
+    found = anthropic([*OPEN[:3], *said], error("messages.10: this is refused"), status=400)
+    broken = next(f for f in found if f.rule == "closure.missing-result")
+    assert (broken.severity, broken.pointer) == (Severity.WARNING, "/messages/1/content/0")
+    assert "the provider names 'messages.10', not this" in broken.evidence
+    assert "answer.error" in rules(found)  # and that is the cause
+
+
+def test_both_calls_of_the_turn_that_the_text_names_are_the_cause(anthropic):
+    both = {"role": "assistant", "content": [*use("toolu_1")["content"], *use("toolu_2")["content"]]}
+    found = anthropic([GO, both, GO], error(MISSING.format(1, "toolu_1, toolu_2")), status=400)
+    assert [f.severity for f in found if f.rule == "closure.missing-result"] == [Severity.ERROR, Severity.ERROR]
+
+
+def test_a_text_that_names_no_place_outranks_nothing(anthropic):
+    found = anthropic(OPEN, error("I do not like this at all"), status=400)
+    assert [f.severity for f in found if f.rule == "closure.missing-result"] == [Severity.ERROR, Severity.ERROR]
+
+
+def test_a_word_of_an_error_code_is_no_id(anthropic):
+    text = "call_limit_exceeded: " + MISSING.format(1, "toolu_1")
+    first = anthropic(OPEN[:3], error(text), status=400)[0]
+    assert (first.rule, first.pointer) == ("closure.missing-result", "/messages/1/content/0")
+    assert "the provider says so" in first.evidence

@@ -128,3 +128,31 @@ def test_betas_that_are_dropped_one_by_one_are_a_ladder():
 
 def test_a_transcript_shows_no_attempts():
     assert not loops(*[(BODY, None, 200)] * 6, origin=Origin.RECONSTRUCTED)
+
+
+def test_the_same_json_in_another_order_is_the_same_request():
+    """Clients that rebuild a body write its keys in any order: nothing was changed, and a limit may pass."""
+    turned = dict(reversed(BODY.items()))
+    assert loops((BODY, ERROR, 429), (turned, ERROR, 429), (BODY, GOOD, 200)) == []
+    _, (exchange_, _, message, _) = loops((BODY, ERROR, 400), (turned, ERROR, 400), (BODY, ERROR, 400))
+    assert exchange_ == 3 and message.startswith("the same request is sent for the 3rd time")
+
+
+def test_a_plain_retry_is_no_rung_of_a_ladder():
+    cooler = {**BODY, "temperature": 0}
+    tries = ((BODY, ERROR, 429), (dict(reversed(BODY.items())), ERROR, 429), (cooler, ERROR, 429))
+    assert loops(*tries) == []
+    (found,) = loops(*tries, ({**cooler, "top_p": 1}, ERROR, 429))
+    assert "attempt 3 in a row" in found[2] and "nothing that is seen" not in found[3]
+
+
+FINAL = [
+    ("a key", 400, {"error": {"message": "API key not valid"}}, [2, 3]),
+    ("a quota that resets", 400, {"error": {"message": "quota exceeded", "code": "insufficient_quota"}}, []),
+    ("a limit with another status", 403, {"error": {"message": "rate limit exceeded"}}, []),
+]
+
+
+@pytest.mark.parametrize(("status", "answer", "expected"), [r[1:] for r in FINAL], ids=[r[0] for r in FINAL])
+def test_whether_a_refusal_is_final_follows_its_kind(status, answer, expected):
+    assert [n for n, *_ in loops(*[(BODY, answer, status)] * 3)] == expected

@@ -94,3 +94,19 @@ def test_the_roles_of_every_protocol(under):
     body = {"contents": [{"role": role, "parts": [{"text": "x"}]} for role in ("user", "model", "model")]}
     (finding,) = under(roles, {"content.role-order": "alternate"}, [], body, protocol="gemini")
     assert finding.pointer == "/contents/2"
+
+
+CALLS = [
+    ("after a user", ("user", "calls", "tool", "calls"), [], []),
+    ("after a word of the model", ("user", "assistant", "calls"), [2], []),
+    ("at the beginning", ("calls", "tool"), [0], [0]),
+    ("at the beginning, behind a word of the model", ("system", "assistant", "calls"), [2], [2]),
+]
+
+
+@pytest.mark.parametrize(("said", "strict", "merged"), [row[1:] for row in CALLS], ids=[row[0] for row in CALLS])
+def test_calls_follow_a_user_or_results(under, said, strict, merged):
+    checks = [("content.role-order", "not here", "call-after-model")]
+    for value, expected in (("calls-after-user", strict), ("calls-not-first", merged)):
+        found = under(roles, {"content.role-order": value}, checks, chat(*said))
+        assert [f.pointer for f in found] == [f"/messages/{n}" for n in expected]

@@ -34,7 +34,7 @@ FOUND = [
     ("a header", said(f"curl -H 'Authorization: Bearer {TOKEN}'"), "/messages/0/content", TOKEN, "a bearer token"),
     ("user and password in a URL", said("clone https://me:hunter2@example.org/x"), "/messages/0/content", "hunter2",
      "a password"),
-    ("a private key", said(PEM), "/messages/0/content", PEM[: PEM.index("\n-----END") + 1], "a private key"),
+    ("a private key", said(PEM), "/messages/0/content", PEM[31 : PEM.index("-----END")], "a private key"),
     ("JSON in text", said(json.dumps({"client_secret": TOKEN})), "/messages/0/content", TOKEN, "a password"),
     ("arguments", called(user="me", password=TOKEN), "/messages/0/tool_calls/0/function/arguments/password", None,
      "a password"),

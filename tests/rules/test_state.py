@@ -131,3 +131,16 @@ def test_an_answer_that_the_server_does_not_know(inspect):
     }
     found = inspect(LATER, error, protocol="openai-responses", provider="openai", status=400)
     assert ("state.lost", "error", "/previous_response_id") in brief(found)
+
+
+def test_a_thread_that_the_server_made_and_does_not_know_is_lost():
+    gone = {"type": "error", "error": {"type": "not_found_error", "message": "Thread not found",
+                                       "details": {"error_code": "thread_not_found"}}}  # fmt: skip
+    made = (
+        exchange(FIRST, said("msg_1", USE, tokens=400), protocol="anthropic-messages", name="0"),
+        exchange(FOLLOW, gone, protocol="anthropic-messages", status=404, name="1"),
+    )
+    found = Inspector(MemorySession("test", made), provider="anthropic").run().findings
+    (lost,) = [f for f in found if f.rule == "state.lost"]
+    assert (lost.exchange, lost.pointer, lost.severity) == (1, AT, "error")
+    assert "does not know the answer that it names" in lost.message

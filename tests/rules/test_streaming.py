@@ -73,7 +73,7 @@ CHAT = [
     (
         "whole calls in one chunk, without an index",
         sse(chunk({"tool_calls": [call(index=None), call(index=None, id="c2")]}, "tool_calls")),
-        [],
+        [("stream.client-raises", "warning", (0,)), ("stream.client-misses", "warning", (0,))],
     ),
     (
         "whole calls in two chunks, without an index",
@@ -173,3 +173,16 @@ def test_one_body_in_place_of_a_stream(inspect):
     body = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}]}
     (finding,) = inspect({"model": "m", "stream": True, "messages": GO}, body, protocol="openai-chat")
     assert (finding.rule, finding.severity) == ("stream.framing", "warning")
+
+
+def test_an_error_in_a_field_of_its_own_is_found(chat):
+    answer = sse(SAID).replace(b"data: [DONE]", b'error: {"code": 500, "message": "failed to decode"}')
+    (error,) = [f for f in chat(GO, answer) if f.rule == "stream.error-event"]
+    assert error.severity == "error" and "failed to decode" in error.evidence and error.events == (1,)
+
+
+def test_another_field_is_shown_and_breaks_nothing(chat):
+    answer = sse(SAID, chunk(reason="stop")).replace(b"data: [DONE]", b"note: hi\ndata: [DONE]")
+    assert [(f.rule, f.severity, f.message) for f in chat(GO, answer)] == [
+        ("stream.unknown-field", "info", "the field 'note' is not of an event stream: clients ignore it")
+    ]

@@ -99,4 +99,5 @@ def test_a_text_by_itself_is_judged(tmp_path, capsys):
     assert "text.unparsed-call" in said
     assert "bytes 21–" in said
     path.write_text("All is well.", encoding="utf-8")
-    assert main(["check", str(path)]) == 0
+    assert main(["check", str(path)]) == 3, "nobody said that a model wrote it"
+    assert main(["check", str(path), "--protocol", "text"]) == 0

@@ -7,12 +7,12 @@ from array import array
 from collections import Counter
 from hashlib import sha256
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from workbench.chain._fingerprint import ANSWERING, SYSTEM, items, visible_text
 from workbench.decode import REQUEST, Decoded
 from workbench.ir import Message, ToolResultIR
 from workbench.known import fact
+from workbench.wire import urls
 
 _LAST = 4_000
 """Characters at the end of a request by whose words it is known again when every text was altered."""
@@ -66,7 +66,7 @@ def _likeness(decoded: Decoded) -> Likeness:
     spoken = [m for m in decoded.messages(REQUEST) if m.role not in SYSTEM]
     said = array("q", (number for message in spoken for number in fact(message, _plain)))
     is_model = decoded.request is not None
-    path = urlsplit(http.url).path.rstrip("/").rpartition("/")[2] if http else ""
+    path = urls.split(http.url).path.rstrip("/").rpartition("/")[2] if http else ""
     what = ("", "") if is_model or http is None else (http.method.upper(), path or "/")
     text = "" if is_model else decoded.request_text[-_LAST:].decode("utf-8", "replace")
     return Likeness(sha256(repr(what).encode() + decoded.request_text).digest(), said, _last_words(spoken, text), what)

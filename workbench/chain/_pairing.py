@@ -159,7 +159,9 @@ def read(sides: Iterable[tuple[str, Iterable[Message]]], terms: ClosureTerms, *,
             leftovers[result.after.number].append(result)
     for number, results in leftovers.items():
         _pair_by_position(history.turns[number].calls, [r for r in results if not r.result.tool_call_id])
-        _link_mismatches(history.turns[number].calls, [r for r in results if r.result.tool_call_id])
+        identified = [r for r in results if r.result.tool_call_id]
+        _pair_with_unidentified(history.turns[number].calls, identified)
+        _link_mismatches(history.turns[number].calls, [r for r in identified if r.call is None])
     return history
 
 
@@ -215,6 +217,13 @@ def _pair_by_position(calls: list[CallNode], results: list[ResultNode]) -> None:
         if len(pairs) < len(results) == len(candidates):
             pairs = list(zip(candidates, results, strict=True))
     for call, result in pairs:
+        result.is_by_position = True
+        result.answer(call)
+
+
+def _pair_with_unidentified(calls: list[CallNode], results: list[ResultNode]) -> None:
+    """A call that came without an id is answered by the result of its name, whatever id the client gave that."""
+    for call, result in _pairs_by_name([c for c in calls if not c.results and not c.call.id], results):
         result.is_by_position = True
         result.answer(call)
 

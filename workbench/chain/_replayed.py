@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -49,6 +50,7 @@ def compare(sent: Sequence[Reasoning], received: Sequence[Reasoning] | None) -> 
     """
     if received is None:
         return _alone(sent)
+    sent = _as_kept(sent, received)
     if not received:
         brought_none = all(_is_empty(r) for r in sent)
         return Replay(Sent.EMPTY) if brought_none else Replay(Sent.ALTERED, differs="count", note="none was received")
@@ -56,6 +58,34 @@ def compare(sent: Sequence[Reasoning], received: Sequence[Reasoning] | None) -> 
     found = [_compare_kind(sent, [r for r in received if _kind(r) == kind], received, kind) for kind in kinds]
     altered = next((f for f in found if f.sent is Sent.ALTERED), None)
     return altered or next((f for f in found if f.sent is Sent.SENT), found[0])
+
+
+def _as_kept(sent: Sequence[Reasoning], received: Sequence[Reasoning]) -> Sequence[Reasoning]:
+    """What is sent, another copy of a proof that came in replaced by the copy that was kept: each is a true one."""
+    kept = {_plain(copy): block for block in received for copy in block.copies}
+    return [_with_proof_of(kept, block) for block in sent] if kept else sent
+
+
+def _with_proof_of(kept: Mapping[str, Reasoning], block: Reasoning) -> Reasoning:
+    proven = kept.get(_plain(block.signature or (block.data if isinstance(block.data, str) else "") or ""))
+    return replace(block, signature=proven.signature, data=proven.data) if proven else block
+
+
+def _entries(received: Sequence[Reasoning]) -> Sequence[Reasoning]:
+    """Entries of ``reasoning_details`` that came again under their own id as one each, with the copies of its proof."""
+    entries: dict[object, Reasoning] = {}
+    for n, block in enumerate(received):
+        named = block.extra.get("id") if block.carrier is Carrier.REASONING_DETAILS and not block.text else None
+        key = (block.extra.get("type"), named) if isinstance(named, str) else n
+        before = entries.get(key)
+        proof = block.signature or block.data
+        entries[key] = block if before is None else replace(before, copies=(*before.copies, str(proof)))
+    return list(entries.values())
+
+
+def _plain(proof: str) -> str:
+    """A proof without its spelling."""
+    return proof.translate(_ONE_ALPHABET).rstrip("=")
 
 
 def _kind(block: Reasoning) -> str:
@@ -97,6 +127,9 @@ def _compare_kind(
         return Replay(Sent.SENT, numbers[0])
     if kind not in _BLOCKS and _whole(sent) == _whole(received):
         return Replay(Sent.SENT, numbers[0], note="cut into other pieces")
+    entries = _entries(received)
+    if len(entries) < len(received) and _whole(_as_kept(sent, entries)) == _whole(entries):
+        return Replay(Sent.SENT, numbers[0])
     return _difference(sent, received, numbers)
 
 
@@ -104,13 +137,14 @@ def content(block: Reasoning) -> tuple[str, str, int]:
     """What has to be the same in a block: text, signature, and the digest of its data."""
     signature = block.signature or ""
     if block.carrier is Carrier.THOUGHT_SIGNATURE:  # bytes, which the SDK spells in the URL's alphabet (google-genai)
-        signature = signature.translate(_ONE_ALPHABET).rstrip("=")
+        signature = _plain(signature)
     return block.text or "", signature, digest(block.data) if block.data else 0
 
 
-def _whole(blocks: Sequence[Reasoning]) -> tuple[str, str, list[int]]:
-    signatures = "".join(b.signature or "" for b in blocks)
-    return _joined(blocks), signatures, [digest(b.data) for b in blocks if b.data]
+def _whole(blocks: Sequence[Reasoning]) -> tuple[str, list[str], list[int]]:
+    """What several blocks say together; a proof that stands on several of them counts once."""
+    proofs = dict.fromkeys(content(b)[1] for b in blocks if b.signature)
+    return _joined(blocks), list(proofs), list(dict.fromkeys(digest(b.data) for b in blocks if b.data))
 
 
 def _other_carrier(sent: Sequence[Reasoning], received: Sequence[Reasoning], block: int) -> Replay:

@@ -103,6 +103,10 @@ class Told:
         """Key of a request with the first n items."""
         return hash(("asked", self.hop, self.base, self.plain[n]))
 
+    def retold(self, n: int) -> int:
+        """Key of a request with the first n items under any instructions."""
+        return hash(("retold", self.hop, self.plain[n]))
+
     def near(self, before: int, start: int, stop: int) -> int | None:
         """Key of a run behind the first ``before`` items: what stands between them and the run may change."""
         if not before and not self.base:

@@ -6,9 +6,11 @@ Everything that can change whether a call counts as closed lives in this file, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from workbench.chain._pairing import REMEMBERED, REQUEST, RESPONSE, CallNode, History, NodeRef, ResultNode, read
 from workbench.chain.terms import ClosureTerms, Placement
@@ -76,11 +78,21 @@ class CallLine:
     is_server: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Closure:
     """Every call and every result of a request's history and of its answer, in wire order."""
 
     lines: tuple[CallLine, ...] = ()
+
+    @cached_property
+    def open_by_turn(self) -> Mapping[int, Sequence[str]]:
+        """Message of the request → ids of the calls in it that a client still owes results for."""
+        found = defaultdict[int, list[str]](list)
+        for line in self.lines:
+            is_open = line.state is not CallState.CLOSED and not line.is_server
+            if is_open and line.id and line.call and line.call.side == REQUEST:
+                found[line.call.message].append(line.id)
+        return found
 
     @property
     def closed(self) -> int:
@@ -291,7 +303,7 @@ _NOTES = {
     Flaw.RESULT_ROLE: "a message of that role may not hold results",
     Flaw.DUPLICATE_RESULT: "more than one result",
     Flaw.ID_MISMATCH: "the result in its place names another id",
-    Flaw.BY_POSITION: "paired by position, for the result names no id",
+    Flaw.BY_POSITION: "paired by position, for the call or the result has no id",
 }
 
 

@@ -8,7 +8,9 @@ An exchange belongs to the conversation that the strongest of these names:
    behind the same last thing;
 4. a request whose messages it repeats or extends, of the same instructions, model and tools (retries), or of others
    where that request failed (ladders of changed retries);
-5. an answer with a call whose id is a counter, where something said before it is shared too.
+5. an answer with a call whose id is a counter, where something said before it is shared too;
+6. a request whose messages it extends, with the answer to it told anew to another provider: the calls with their
+   arguments and the words are the same, reasoning and ids are not.
 
 Nothing is decided by position. What is asked while the same question is still being answered is a conversation of its
 own. Of requests only fingerprints are kept.
@@ -24,6 +26,7 @@ from typing import NamedTuple
 
 from workbench.chain._fingerprint import ANSWERING, looks_unique, visible_text, without_reminders
 from workbench.chain._journal import Journal
+from workbench.chain._retold import is_retold
 from workbench.chain._told import State, Told, beginning
 from workbench.chain.received import Received
 from workbench.decode import Decoded
@@ -138,7 +141,7 @@ class Conversations:
         self.journal.add(self._said[found.id], (i.plain for i in told.items))
         owner = _Owner(found.id, told.asked(len(told.items)))
         if request is not None:
-            self._try(owner, request, response, _end(decoded.exchange))
+            self._try(owner, told.retold(len(told.items)), request, response, _end(decoded.exchange))
             if request.previous_id:
                 known = self._threads.get((hop, request.previous_id), _Thread(owner, start))
                 self.journal.put(self._threads, (hop, request.previous_id), known)
@@ -164,6 +167,8 @@ class Conversations:
         number = self._by_request(request, told, started)
         if number is None:
             number = self._by_counter(told)
+        if number is None:
+            number = self._by_retelling(request, told, started)
         return self._begin(_label(request)) if number is None else self.all[number]
 
     def _begin(self, label: str) -> Conversation:
@@ -197,11 +202,28 @@ class Conversations:
                 return number
         return None
 
-    def _try(self, owner: _Owner, request: ModelRequest, response: ModelResponse | None, ended: float | None) -> None:
+    def _by_retelling(self, request: ModelRequest, told: Told, started: float | None) -> int | None:
+        """The conversation that goes on here at another provider, which gets its answers in other words."""
+        for at, n in reversed(list(enumerate(told.ends, 1))):
+            for attempt in reversed(self._attempts.get(told.retold(n), ())):
+                is_other = attempt.asked != _asked(request) and not _is_beside(attempt, started)
+                if is_other and attempt.answer and is_retold(attempt.answer, request.messages[at:]):
+                    return attempt.conversation
+        return None
+
+    def _try(
+        self,
+        owner: _Owner,
+        retold: int,
+        request: ModelRequest,
+        response: ModelResponse | None,
+        ended: float | None,
+    ) -> None:
         """Keep a request for its retries."""
-        others = [a for a in self._attempts.get(owner.asked, ()) if a.conversation != owner.conversation]
         attempt = _Attempt(owner.conversation, _asked(request), _tool_names(request), _good(response), ended)
-        self.journal.put(self._attempts, owner.asked, [*others, attempt][-_MAX_TWINS:])
+        for key in (owner.asked, retold):
+            others = [a for a in self._attempts.get(key, ()) if a.conversation != owner.conversation]
+            self.journal.put(self._attempts, key, [*others, attempt][-_MAX_TWINS:])
 
     def _remember(self, owner: _Owner, response: ModelResponse, told: Told) -> None:
         """Make an answer findable."""

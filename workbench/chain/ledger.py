@@ -39,6 +39,7 @@ class Entry:
         call_ids: ids of the turn's calls.
         differs: of an altered or empty entry, what differs at ``sent_part``: IR field ``"text"``, ``"signature"`` or
             ``"data"``; ``"order"`` (same blocks, other order); ``"count"`` (a block is lost or added).
+        is_bare: the answer that made the turn was recorded, and no reasoning was in it.
     """
 
     turn: int
@@ -55,6 +56,7 @@ class Entry:
     sent_text: str | None = None
     call_ids: tuple[str, ...] = ()
     differs: str = ""
+    is_bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ def _entry(turn: Turn, request: ModelRequest, terms: ReasoningTerms) -> Entry:
         sent_text=_text(turn.sent),
         call_ids=tuple(turn.call_ids),
         differs=replay.differs,
+        is_bare=turn.exchange is not None and not blocks,
     )
 
 

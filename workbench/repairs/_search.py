@@ -98,7 +98,8 @@ class Search:
         detail = inspector.detail(index)
         sent = detail.decoded.exchange.request or HttpRequest()
         self.refused = detail.row.summary.status in (400, 422)
-        self.provider, self.protocol = provider or detail.contract.label, detail.decoded.protocol
+        self.asked, self.provider = provider, provider or detail.contract.label
+        self.protocol = detail.decoded.protocol
         self.request = request or sent
         self.text = decode_partial(self.request.body)[0]
         self.budget = min(budget, max(limits.LEAST_REPAIR_TRIALS, limits.MAX_REPAIR_BYTES // max(1, len(self.text))))
@@ -108,8 +109,14 @@ class Search:
         self._near: dict[tuple[str, str], list[Proposal]] = {}
 
     def _judge(self, request: HttpRequest, *, is_answered: bool = False) -> Trial:
-        how = {"provider": self.provider, "protocol": self.protocol}
-        return self.inspector.trial(self.index, request, is_answered=is_answered, **how)  # type: ignore[arg-type]
+        return self.inspector.trial(
+            self.index,
+            request,
+            provider=self.provider,
+            protocol=self.protocol,
+            is_answered=is_answered,
+            is_own=not self.asked,
+        )
 
     def _told(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """Findings of the exchange that only its recorded answer tells."""
@@ -174,7 +181,7 @@ class Search:
             request = edited(self.request, self.text, proposal.changes)
         except WorkbenchError:
             return None
-        return Search(self.families, self.inspector, self.index, request, self.budget, (), self.provider)
+        return Search(self.families, self.inspector, self.index, request, self.budget, (), self.asked)
 
     def _fault(self, finding: Finding) -> Fault:
         return Fault(finding, self.trial.case, self.refused)

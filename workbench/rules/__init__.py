@@ -17,18 +17,32 @@ from workbench import plugins
 from workbench.rules import _contracts as contracts
 from workbench.rules import _errortext as errortext
 from workbench.rules import _pages as pages
+from workbench.rules._acceptance import Acceptances, accepted_by
 from workbench.rules._case import Case, Rule
+from workbench.rules._causes import Causes, Contradicted, by_cause, contradicted
+from workbench.rules._choosing import SIMULATED, Servers, choose, clues_of
+from workbench.rules._chosen import Choice, chosen
 from workbench.rules._contract import Contract, Enforced, Fact
 from workbench.rules._explained import is_accounted_for
-from workbench.rules._finding import Edit, Finding, Origin, Repair, Severity
+from workbench.rules._finding import Basis, Breaks, Contradiction, Edit, Finding, Origin, Repair, Severity
 from workbench.rules._origin import Origins
-from workbench.rules._verdict import Judgement, Refusal, Verdict, refusal
+from workbench.rules._verdict import UNREAD, Judgement, Refusal, Verdict, refusal
 from workbench.rules._verdict import judge as _judge
+from workbench.rules.answers import check_error_alone, check_undecoded_failure
 
 __all__ = [
     "FAILED",
+    "SIMULATED",
+    "UNREAD",
+    "Acceptances",
+    "Basis",
+    "Breaks",
     "Case",
+    "Causes",
+    "Choice",
     "Contract",
+    "Contradicted",
+    "Contradiction",
     "Edit",
     "Enforced",
     "Fact",
@@ -39,10 +53,19 @@ __all__ = [
     "Refusal",
     "Repair",
     "Rule",
+    "Servers",
     "Severity",
     "Verdict",
+    "accepted_by",
+    "by_cause",
     "check",
+    "check_error_alone",
+    "check_undecoded_failure",
+    "choose",
+    "chosen",
+    "clues_of",
     "contracts",
+    "contradicted",
     "errortext",
     "every_rule",
     "judge",
@@ -52,6 +75,9 @@ __all__ = [
 
 FAILED = "program.rule-failed"
 """Slug of the finding that says a family of rules broke on an exchange: a fault of this program, not of the traffic."""
+
+_UNREAD_FAMILY = "unread"
+"""The only family that says something of an exchange of which nothing was decoded."""
 
 REFUSED = "answer.error"
 """Slug of the finding that is left out where a break of the request tells why the answer is a refusal."""
@@ -73,7 +99,8 @@ def every_rule() -> Mapping[str, Rule]:
 
 def check(case: Case) -> list[Finding]:
     """Every finding of an exchange, the worst first, then the one its answer names, then in the order of the wire."""
-    found = [finding for name in families() for finding in _run(name, case)]
+    names = families() if case.request or case.response else (_UNREAD_FAMILY,)
+    found = [finding for name in names for finding in _run(name, case)]
     found.sort(key=lambda f: (f.severity.rank, f.side, f.span or (0, 0), f.pointer, f.rule))
     for name, family in families().items():
         if hasattr(family, "review"):
@@ -85,7 +112,8 @@ def check(case: Case) -> list[Finding]:
 
 def judge(findings: Iterable[Finding], contract: Contract) -> Judgement:
     """The verdict on a request by its findings under a contract; advice (costs, risks) breaks no chain."""
-    return _judge(findings, contract, advice=[slug for slug, rule in every_rule().items() if rule.is_advice])
+    advice = [slug for slug, rule in every_rule().items() if rule.is_advice]
+    return _judge(findings, contract, advice=[*advice, REFUSED])  # what was answered is no fault of what was asked
 
 
 def _run(name: str, case: Case) -> Iterator[Finding]:

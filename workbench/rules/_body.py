@@ -79,14 +79,20 @@ def _below(value: JsonValue, at: str, steps: list[str]) -> Iterator[tuple[str, J
         return
     step, rest = steps[0], steps[1:]
     if isinstance(value, list):
-        for n, inner in enumerate(value):
-            if step in ("*", str(n)):
-                yield from _below(inner, f"{at}/{n}", rest)
+        chosen = range(len(value)) if step == "*" else range(len(value))[_nth(step)]
+        for n in chosen:
+            yield from _below(value[n], f"{at}/{n}", rest)
     elif isinstance(value, Mapping):
         step = step.replace("~1", "/").replace("~0", "~")
         keys = list(value) if step == "*" else [k for k in dict.fromkeys((step, _snake(step))) if k in value]
         for key in keys:
             yield from _below(value[key], f"{at}/{escape(key)}", rest)
+
+
+def _nth(step: str) -> slice:
+    """The element that a step of a pointer names, as a slice: empty where it names none."""
+    is_number = re.fullmatch("0|[1-9][0-9]{0,8}", step)
+    return slice(int(step), int(step) + 1) if is_number else slice(0, 0)
 
 
 def _snake(key: str) -> str:

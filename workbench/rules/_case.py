@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.chain.closure import Closure, NodeRef
 from workbench.chain.conversations import Conversation
@@ -14,9 +14,12 @@ from workbench.decode import REQUEST, Decoded, Place
 from workbench.ir import NOTHING, Message, ModelRequest, ModelResponse, Part, ToolDef
 from workbench.known import where
 from workbench.rules._contract import Contract
-from workbench.rules._finding import Finding, Repair, Severity
+from workbench.rules._finding import Basis, Breaks, Finding, Repair, Severity
 from workbench.rules._refusal import fill, known_values
 from workbench.wire.exchange import Summary
+
+if TYPE_CHECKING:
+    from workbench.rules._acceptance import Acceptances
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,9 @@ class Case:
         providers: exchange of ``earlier`` → name of the contract it was checked under.
         summaries: of every exchange of the session; those behind this one were not known when it was sent.
         peek: reads another exchange of the session, by index, at the price of decoding it; None where that fails.
+        accepted: what the providers of this session accepted so far; None under a contract that was asked for by name,
+            which judges as if no answer had been recorded.
+        is_recorded: request and answer are a pair of this session: the answer is that to this request.
     """
 
     decoded: Decoded
@@ -41,6 +47,8 @@ class Case:
     providers: Mapping[int, str] = field(default_factory=dict)
     summaries: Sequence[Summary] = ()
     peek: Callable[[int], Decoded | None] = lambda _: None
+    accepted: Acceptances | None = None
+    is_recorded: bool = False
     _hops: list[Hops] = field(default_factory=list, repr=False, compare=False)
 
     @property
@@ -123,12 +131,14 @@ class Case:
         evidence: str = "",
         source: str = "",
         refusal: str = "",
+        basis: Basis | None = None,
     ) -> Finding:
         enforced = self.contract.enforced(rule.slug, when) if side == REQUEST else None
         known: Mapping[str, str] = NOTHING
         if enforced:
             known = {**known_values(pointer, self.decoded, self.contract, part, place.span), **values}
             refusal = refusal or fill(enforced.template, known)
+            source = source or enforced.source
         return Finding(
             rule=rule.slug,
             severity=Severity.ERROR if enforced else rule.severity,
@@ -139,11 +149,22 @@ class Case:
             events=place.events,
             span=place.span,
             evidence=evidence,
-            source=source or (enforced.source if enforced else ""),
+            source=source,
             refusal=refusal,
             check=enforced,
             values=known,
+            basis=basis or _basis(rule, side, source),
+            breaks=rule.breaks,
+            fact=":".join(filter(None, (enforced.rule, enforced.when))) if enforced else "",
+            unenforced=rule.severity,
         )
+
+
+def _basis(rule: Rule, side: str, source: str) -> Basis:
+    """What a finding rests on that does not say it: its source, else what such rules usually rest on."""
+    if source:
+        return Basis.MEASURED if source.startswith("measured") else Basis.CONTRACT
+    return Basis.COMMON if side == REQUEST and rule.breaks is Breaks.REQUEST else rule.basis
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +175,17 @@ class Rule:
         severity: where the contract does not enforce it; where it does, findings on requests are errors.
         summary: one sentence, as in the catalogue.
         is_advice: it tells of a cost or a risk: the chain works all the same, and no verdict rests on it.
+        breaks: what its faults break; None for advice, which breaks nothing. A rule of others that does not say it
+            holds whatever the provider answers.
+        basis: what a finding rests on that no fact of a contract and no common practice stands behind.
     """
 
     slug: str
     severity: Severity
     summary: str
     is_advice: bool = False
+    breaks: Breaks | None = None
+    basis: Basis = Basis.FORM
 
 
-__all__ = ["Case", "Repair", "Rule"]
+__all__ = ["Breaks", "Case", "Repair", "Rule"]

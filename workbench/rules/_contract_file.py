@@ -60,12 +60,37 @@ class Clues:
         model: name in the request.
         answered_as: name in the answer, which is the better witness.
         params: top-level fields of the request body.
+        headers: of the answer, by names in lower case.
+        fields: top-level fields of the answer's body that the protocol does not name.
+        error: text of the error that was answered.
     """
 
     url: str | None = None
     model: str | None = None
     answered_as: str | None = None
     params: Mapping[str, JsonValue] = NOTHING
+    headers: Mapping[str, str] = NOTHING
+    fields: Mapping[str, JsonValue] = NOTHING
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """What only the answers of one provider or server have.
+
+    Attributes:
+        header, field: name of a header (in lower case), or of a top-level field of the body; "" for the other kind.
+        value: glob of its value; "" for any.
+    """
+
+    header: str = ""
+    field: str = ""
+    value: str = ""
+
+    @property
+    def words(self) -> str:
+        """``the header server``."""
+        return f"the header {self.header}" if self.header else f"the field {self.field}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +139,7 @@ class ContractFile:
         protocols: the ones it covers, its own first.
         native: protocols that are this provider's where neither host nor model tells.
         endpoints: where it is reached, and with which key; () where nobody's key would do.
+        signs: what only its answers have.
     """
 
     name: str
@@ -128,6 +154,7 @@ class ContractFile:
     facts: tuple[tuple[Holds, Mapping[str, Fact]], ...] = ()
     checks: tuple[tuple[Holds, Enforced], ...] = ()
     endpoints: tuple[Endpoint, ...] = ()
+    signs: tuple[Sign, ...] = ()
 
     def claims_model(self, model: str | None) -> bool:
         """The model is one of this provider's."""
@@ -217,6 +244,7 @@ def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None
         facts=tuple(_block(node, sources) for node in root.get("facts").items()),
         checks=tuple(_check(node, sources) for node in root.get("enforces").items()),
         endpoints=tuple(_endpoint(node) for node in root.get("endpoints").items()),
+        signs=tuple(_sign(node) for node in root.get("signs").items()),
     )
     if vet:
         vet(root)
@@ -225,7 +253,7 @@ def load(text: bytes | str, name: str, vet: Callable[[Node], None] | None = None
 
 _ROOT = (
     *("version", "name", "title", "hosts", "endpoints", "models", "unlike", "protocols", "native", "note", "surveyed"),
-    *("variants", "sources", "facts", "enforces"),
+    *("variants", "sources", "facts", "enforces", "signs"),
 )
 
 
@@ -265,6 +293,14 @@ def _endpoint(node: Node) -> Endpoint:
     if not spoken:
         raise node.get("protocols").fail("missing")
     return Endpoint(url.text().rstrip("/"), key.text(), spoken)
+
+
+def _sign(node: Node) -> Sign:
+    node.only("header", "field", "is", "note")
+    sign = Sign(node.get("header").text("").lower(), node.get("field").text(""), node.get("is").text(""))
+    if bool(sign.header) == bool(sign.field):
+        raise node.fail("a sign is either a header or a field of the answer")
+    return sign
 
 
 def _holds(node: Node) -> Holds:

@@ -1,13 +1,12 @@
-"""Contracts by name, and the choice of one for an exchange: by its host, then its model, then its protocol."""
+"""Contracts by name."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
 
 from workbench import resources
 from workbench.errors import ProfileError, UsageError
@@ -16,9 +15,13 @@ from workbench.rules._contract_file import Clues, ContractFile, Endpoint, load
 from workbench.rules._contract_text import Part, as_json, lines
 from workbench.rules._contract_words import vet
 from workbench.rules._reader import Node
+from workbench.wire import urls
 
 GENERIC = "generic"
+OF_MODELS = "reasoning."
+"""Terms that begin so are facts of the model, wherever it is served."""
 NOTHING_SEEN = Clues()
+_DERIVED: list[Any] = []
 
 __all__ = [
     "Clues",
@@ -26,18 +29,21 @@ __all__ = [
     "Part",
     "as_json",
     "broken",
-    "choose",
     "demand",
     "endpoint",
     "endpoints",
+    "files",
     "forget",
+    "forgotten_with",
     "get",
     "key_variable",
     "lines",
     "load",
     "names",
+    "of_model",
     "protocols",
     "read",
+    "resolved",
     "variants",
     "warnings",
 ]
@@ -96,8 +102,14 @@ def _load(name: str, path: Path, vet: Callable[[Node], None] | None = None) -> C
 
 def forget() -> None:
     """Read every contract again when it is next asked for: for who has changed a file."""
-    for cached in (names, broken, read, endpoints, _resolved, _choose):
+    for cached in (names, broken, read, endpoints, resolved, of_model, *_DERIVED):
         cached.cache_clear()
+
+
+def forgotten_with(cached: Any) -> Any:
+    """Decorate a cached function that is derived from contracts, so that ``forget`` clears it, too."""
+    _DERIVED.append(cached)
+    return cached
 
 
 def variants(name: str) -> tuple[str, ...]:
@@ -118,6 +130,7 @@ def get(label: str, *, protocol: str | None = None, clues: Clues = NOTHING_SEEN)
 
     Args:
         label: ``"deepseek"`` or ``"deepseek:v4"``. Without a variant the clues decide, then the current era counts.
+            ``"generic:deepseek"`` is ``generic`` with what DeepSeek's contract says of its models.
         protocol: the protocol it is applied to; the provider's own when None.
         clues: what the exchange shows.
 
@@ -130,24 +143,35 @@ def get(label: str, *, protocol: str | None = None, clues: Clues = NOTHING_SEEN)
         demand(name)
         raise UsageError(f"no contract named {name!r}", hint=f"known: {', '.join(names())}")
     file = read(name)
+    if name == GENERIC and variant in names():
+        return of_model(variant, protocol, read(variant).variant(clues)[0], clues.model)
     known = [v.name for v in file.variants]
     if variant and variant not in known:
         raise UsageError(
             f"contract {name!r} has no variant {variant!r}",
             hint=f"known: {', '.join(known)}" if known else "it has no variants",
         )
-    return _resolved(name, protocol, variant or file.variant(clues)[0], clues.model)
+    return resolved(name, protocol, variant or file.variant(clues)[0], clues.model)
 
 
 @lru_cache(maxsize=512)
-def _resolved(name: str, protocol: str | None, variant: str, model: str | None) -> Contract:
+def resolved(name: str, protocol: str | None, variant: str, model: str | None) -> Contract:
+    """The contract of a name in a variant that exists, for one protocol and model."""
     return read(name).resolve(protocol, variant, model)
+
+
+@lru_cache(maxsize=256)
+def of_model(name: str, protocol: str | None, variant: str, model: str | None) -> Contract:
+    """``generic``, with the facts that a contract has of its models; labelled ``generic:NAME``."""
+    own, generic = resolved(name, protocol, variant, model), resolved(GENERIC, protocol, "", None)
+    facts = {term: fact for term, fact in own.terms.items() if term.startswith(OF_MODELS)}
+    return replace(generic, variant=name, reasoning=own.reasoning, terms={**generic.terms, **facts})
 
 
 @cache
 def endpoints() -> Mapping[str, tuple[Endpoint, ...]]:
     """Where providers are reached, by the names of their contracts; only those whose keys have a known variable."""
-    return {file.name: file.endpoints for file in _files() if file.endpoints}
+    return {file.name: file.endpoints for file in files() if file.endpoints}
 
 
 def endpoint(url: str) -> tuple[str, Endpoint] | None:
@@ -175,63 +199,13 @@ def key_variable(url: str) -> str:
 def _secure_place(url: str) -> tuple[str, str]:
     """(host, path) of an https URL at the usual port; ("", "") of any other."""
     try:
-        parts = urlsplit(url)
+        parts = urls.split(url)
         is_secure = parts.scheme == "https" and parts.port in (None, 443) and parts.username is None
     except ValueError:
         return "", ""
     return ((parts.hostname or ""), parts.path.rstrip("/")) if is_secure else ("", "")
 
 
-def choose(clues: Clues, protocol: str | None) -> tuple[Contract, str]:
-    """The contract of an exchange, and how it was found, in words."""
-    name, how = _choose(_place(clues.url), clues.model, protocol, clues.answered_as)
-    file = read(name)
-    if not file.speaks(protocol):
-        return _generic(protocol), f"{how}, but the contract of {name} does not cover {protocol}: generic"
-    variant, why = file.variant(clues)
-    return _resolved(name, protocol, variant, clues.model), f"{how}; {why}" if why else how
-
-
-@lru_cache(maxsize=256)
-def _choose(place: str, model: str | None, protocol: str | None, answered_as: str | None) -> tuple[str, str]:
-    """(name, how) by its host, else by its names, else by its protocol.
-
-    Hosts serve several wires, models are served by many: who does not speak the protocol gives way to one that does.
-    """
-    names_and_protocol = [*_by_model(model), *_by_model(answered_as), *_by_protocol(protocol)]
-    for candidates in ([*_by_host(place)], names_and_protocol):
-        spoken = (found for found in candidates if read(found[0]).speaks(protocol))
-        if candidates:
-            return next(spoken, candidates[0])
-    return GENERIC, "no contract matches: generic"
-
-
-def _by_host(place: str) -> Iterator[tuple[str, str]]:
-    """Providers whose hosts fit, with or without the port."""
-    said = (place, place.partition(":")[0])
-    for file in _files():
-        for host in said:
-            if any(fnmatchcase(host, glob) for glob in file.hosts):
-                yield file.name, f"by its host {host}"
-
-
-def _by_model(model: str | None) -> Iterator[tuple[str, str]]:
-    yield from ((file.name, f"by its model name {model}") for file in _files() if file.claims_model(model))
-
-
-def _by_protocol(protocol: str | None) -> Iterator[tuple[str, str]]:
-    yield from ((file.name, f"by its protocol {protocol}") for file in _files() if protocol in file.native)
-
-
-def _files() -> list[ContractFile]:
+def files() -> list[ContractFile]:
+    """Every contract that can be read, but for ``generic``."""
     return [read(name) for name in names() if name != GENERIC]
-
-
-def _place(url: str | None) -> str:
-    """Host of a URL, with its port where it names one: "localhost:11434"."""
-    found = re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([^/?#:]+(?::[0-9]+)?)", url or "")
-    return found[1].lower() if found else ""
-
-
-def _generic(protocol: str | None) -> Contract:
-    return _resolved(GENERIC, protocol, "", None)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from workbench.decode import REQUEST, Decoded
 from workbench.errors import WireError
-from workbench.ir import NOTHING, ApiError, JsonValue, ToolCallIR, ToolResultIR
+from workbench.ir import NOTHING, ApiError, JsonValue, Part, ToolCallIR, ToolResultIR
 from workbench.leaves import escape, scalars
 from workbench.rules._contract import Contract
 from workbench.wire.jsontext import loads
@@ -47,6 +48,45 @@ class Named:
     pointer: str
     span: tuple[int, int] | None
     how: str
+
+
+_ID = re.compile(
+    r"(?<![\w-])(?:(?:toolu|srvtoolu|tooluse|call|chatcmpl-tool|fc|fco|ctc|cto|rs|msg|item|ws|mcp)_[A-Za-z0-9_-]{5,120}"
+    r"|functions\.\w{1,80}:\d{1,4})(?![\w-]|\.{2,3}|…)"
+)
+"""An id by its form; one that is cut short (``call_abc...xyz``) is none."""
+
+
+class NamedIds(NamedTuple):
+    """The ids of calls, results and items that an error text names.
+
+    Attributes:
+        pointers: where they are in the request.
+        missing: those that do not occur in it.
+    """
+
+    pointers: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+def named_ids(error: ApiError, decoded: Decoded) -> NamedIds:
+    """The ids that an error names, and where in the request they are."""
+    if decoded.request is None:
+        return NamedIds()
+    text = error.message[:LONGEST]
+    words = _words(text)
+    pointers = [
+        message.absolute(part)
+        for message in decoded.messages(REQUEST)
+        for part in message.parts
+        if (name := _id_of(part)) and len(name) >= SHORTEST_ID and name in words
+    ]
+    ids = (i for i in dict.fromkeys(_ID.findall(text)) if any(c.isdecimal() for c in i))  # no word, like an error code
+    return NamedIds(tuple(pointers), tuple(i for i in ids if i.encode() not in decoded.request_text))
+
+
+def _id_of(part: Part) -> str | None:
+    return part.id if isinstance(part, ToolCallIR) else getattr(part, "tool_call_id", None)
 
 
 def named(
@@ -207,7 +247,7 @@ def _by_id(text: str, decoded: Decoded, prefers: str) -> Named | None:
     for kind in kinds:
         for message in reversed(decoded.messages(REQUEST)):
             for part in reversed(message.parts):
-                name = part.id if isinstance(part, ToolCallIR) else getattr(part, "tool_call_id", None)
+                name = _id_of(part)
                 if isinstance(part, kind) and name and len(name) >= SHORTEST_ID and name in tidied:
                     return Named(message.absolute(part), decoded.place_of(REQUEST, message, part).span, name)
     return None

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
+from workbench import refusals
+from workbench.refusals import Refusal
 from workbench.rules import _contracts, _pages
 from workbench.rules._match_text import lines, match_lines
 from workbench.rules._template import Found, Plain, Template, plain
 
-__all__ = ["Match", "explain", "lines", "match_lines"]
+__all__ = ["Match", "explain", "known", "lines", "match_lines"]
 
 MOST = 200_000
 """Characters of a pasted text that are looked at: its first and its last half of this."""
@@ -22,6 +24,12 @@ OUR_RECORDER = "Run the client once more under the recorder: workbench record --
 
 TELLING, BEGINNING = 20, 30
 """Literal characters, in plain form, that are enough to tell a text by; and of its beginning alone."""
+
+MOSTLY = 0.75
+"""Share of a text after which another end is a change of its wording, and no other text."""
+
+ANYBODY = "any provider"
+"""Who says what no contract knows."""
 
 _STATUS = re.compile(r"(?<![\w.])([45]\d\d)(?![\w.])")
 _PATH = re.compile(r"\b(?:messages|tools|input)(?:\.?\[?\d+\]?[\w.\[\]]*|\.\w[\w.\[\]]*)")
@@ -58,6 +66,9 @@ class Match:
         where: protocol or endpoint, where the provider has several.
         note: what the contract adds.
         when: where there is no rule, what the provider says this of.
+        kind: kind of the failure (``workbench.refusals``), where the text tells one and no contract's text is the whole
+            of it; "" else.
+        rules: where it may be one of several rules, those; they share the beginning, or look at such a fault.
     """
 
     rule: str
@@ -75,6 +86,8 @@ class Match:
     where: str = ""
     note: str = ""
     when: str = ""
+    kind: str = ""
+    rules: tuple[str, ...] = ()
 
 
 class _Known(NamedTuple):
@@ -91,22 +104,64 @@ class _Known(NamedTuple):
     when: str = ""
 
 
-def explain(text: str) -> list[Match]:
-    """The rules that a pasted error text belongs to, the most likely first; [] where no provider says such a thing.
+def explain(text: str, refusal: Refusal | None = None) -> list[Match]:
+    """The rules that a pasted error text belongs to, the most likely first; [] where nothing tells what it is.
 
-    Texts that no rule predicts are looked for where those of the rules are not in it.
+    Where no text of a contract or page is in it, the last of them says the kind of the failure, and the rules that look
+    at such a fault: never one of several that begin alike.
 
     Args:
         text: a line of a log, an error body (escaped or wrapped however often), or a message.
+        refusal: its kind, where more than the text is known.
     """
-    cut = text if len(text) <= MOST else f"{text[: MOST // 2]}\n{text[-MOST // 2 :]}"
-    haystack = plain(cut)
+    found = _unvague(known(text))
+    if any(match.rule for match in found):
+        return found
+    kind = refusal or refusals.classify(text)
+    if kind is None or not kind.is_telling:
+        shared = _sharing(text)
+        return [*found, *([shared] if shared else [])]
+    if found:
+        return [_of_kind(match, kind) for match in found]
+    return [_by_kind(text, kind, _sharing(text))]
+
+
+def _unvague(found: list[Match]) -> list[Match]:
+    """Without the rules of a text that its provider says of other faults as well: these may be what it is."""
+    vague = [m for m in found if m.rule and _vague() & _rules_of().get(m.template, frozenset())]
+    if not vague:
+        return found
+    rest = [m for m in found if m not in vague]
+    may_be = tuple(dict.fromkeys(m.rule for m in vague))
+    return rest or [replace(vague[0], rule="", rules=may_be, when=_said_of(vague[0].template), look_for=())]
+
+
+@cache
+def _vague() -> frozenset[str]:
+    """What texts that no rule predicts are said of."""
+    return frozenset(one.when for one in _without_rule())
+
+
+def _said_of(template: str) -> str:
+    return next(one.when for one in _without_rule() if one.template.message == template)
+
+
+def known(text: str) -> list[Match]:
+    """The texts of contracts and pages that are in a text, the most likely first.
+
+    Those that no rule predicts are looked for where those of the rules are not in it.
+    """
+    haystack = plain(_cut(text))
     hits = list(_hits(_known(), haystack)) or [
         (known, found) for known, found in _hits(_without_rule(), haystack) if found.whole >= TELLING
     ]
     kept = [(k, f) for k, f in hits if not any(_explains_more(g, f) for _, g in hits)]
     kept.sort(key=lambda hit: _rank(hit, haystack.text), reverse=True)
     return _with_others([_match(known, found, haystack) for known, found in _once(kept)])
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST else f"{text[: MOST // 2]}\n{text[-MOST // 2 :]}"
 
 
 def _hits(known: Iterable[_Known], haystack: Plain) -> Iterator[tuple[_Known, Found]]:
@@ -116,24 +171,88 @@ def _hits(known: Iterable[_Known], haystack: Plain) -> Iterator[tuple[_Known, Fo
 
 
 def _is_enough(known: _Known, found: Found) -> bool:
-    """All of the template; or its beginning, or a good part of it, with words that no other family of rules has."""
+    """All of the template; or a good part of it, with words that no other rule has, and without other words in it."""
     if found.weight == found.whole:
         return found.whole >= TELLING or all(name in found.values for name in known.template.variables)
+    if found.departs and found.agrees < MOSTLY * found.whole:
+        return False
     paths = {piece.text for piece in known.template.pieces if piece.is_path}
-    own = [p for p in found.pieces if p not in paths and _families()[p] == {known.rule.partition(".")[0]}]
+    rules = _rules_of()[known.template.message]
+    own = [p for p in found.pieces if p not in paths and all(rules & others for others in _owners()[p])]
     if found.leads and found.weight >= BEGINNING and own:
         return True
     return sum(map(len, own)) >= TELLING and found.weight >= 0.3 * found.whole
 
 
+def _sharing(text: str) -> Match | None:
+    """The rules whose texts begin as this one does: a family, and none of them."""
+    haystack = plain(_cut(text))
+    begun = [(one, found) for one in _known() if (found := one.template.find(haystack)) and _begins(found)]
+    if not begun:
+        return None
+    most = max(found.weight for _, found in begun)
+    sharing = [(one, found) for one, found in begun if found.weight == most]
+    first = _match(*sharing[0], haystack)
+    rules = tuple(dict.fromkeys(one.rule for one, _ in sharing))
+    return replace(first, rule="", rules=rules, when="a text that begins like those of several rules", look_for=())
+
+
+def _begins(found: Found) -> bool:
+    return found.leads and found.weight >= TELLING and found.weight >= 0.2 * found.whole
+
+
+def _by_kind(text: str, refusal: Refusal, shared: Match | None) -> Match:
+    """A match that rests on the kind alone, whoever says it."""
+    kind = refusal.kind
+    rules = tuple(dict.fromkeys((*(shared.rules if shared else ()), *kind.rules)))
+    family = tuple(rule for rule in rules if not shared or _family(rule) in {_family(r) for r in kind.rules})
+    return Match(
+        rule=kind.rule if kind.rule in _pages.slugs() else "",
+        provider=str(refusal.speaker) if refusal.speaker.name else ANYBODY,
+        status=0,
+        template="",
+        message=" ".join(refusal.words.split()) if refusal.by == "text" else " ".join(text.split())[:200],
+        captured=refusal.values,
+        index="",
+        look_for=(kind.fix,),
+        record=OUR_RECORDER,
+        source=refusal.source or kind.sources[0] if kind.sources else "every provider",
+        when=refusal.says(),
+        kind=kind.name,
+        rules=() if kind.rule else family,
+    )
+
+
+def _of_kind(match: Match, refusal: Refusal) -> Match:
+    """A text that no rule predicts, with its kind, and the rule of that where there is one."""
+    kind = refusal.kind
+    rules = tuple(dict.fromkeys((*match.rules, *kind.rules)))
+    rule = "" if match.rules else kind.rule
+    return replace(match, kind=kind.name, rule=rule, rules=() if rule else rules,
+                   look_for=match.look_for or (kind.fix,))  # fmt: skip
+
+
+def _family(rule: str) -> str:
+    return rule.partition(".")[0]
+
+
 @cache
-def _families() -> Mapping[str, set[str]]:
-    """Piece of a template → families of the rules whose templates have it."""
-    families: dict[str, set[str]] = {}
+def _rules_of() -> Mapping[str, frozenset[str]]:
+    """Template → the rules, or what is said without one, that have it word by word."""
+    rules: dict[str, set[str]] = {}
+    for known in (*_known(), *_without_rule()):
+        rules.setdefault(known.template.message, set()).add(known.rule or known.when)
+    return {message: frozenset(own) for message, own in rules.items()}
+
+
+@cache
+def _owners() -> Mapping[str, set[frozenset[str]]]:
+    """Piece of a template → the rules of each template that has it."""
+    owners: dict[str, set[frozenset[str]]] = {}
     for known in (*_known(), *_without_rule()):
         for piece in known.template.pieces:
-            families.setdefault(piece.text, set()).add(known.rule.partition(".")[0])
-    return families
+            owners.setdefault(piece.text, set()).add(_rules_of()[known.template.message])
+    return owners
 
 
 def _explains_more(other: Found, found: Found) -> bool:

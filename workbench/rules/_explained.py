@@ -1,22 +1,29 @@
-"""A recorded refusal, explained by the rule that its text names, at the place that it names."""
+"""A recorded refusal, explained by the rule that its text names, at the place that it names.
+
+Where the text names an id, an index or a field, that outranks what a rule has found: a finding at another place is no
+cause of the refusal beside it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from workbench.chain.closure import CallState
 from workbench.decode import REQUEST
 from workbench.ir import ApiError
+from workbench.refusals import Refusal
 from workbench.rules import _pages as pages
 from workbench.rules._case import Case, Rule
-from workbench.rules._error_place import Named, named
+from workbench.rules._error_place import Named, NamedIds, named, named_ids
 from workbench.rules._errortext import TELLING, Match, explain
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Basis, Finding, Severity
+from workbench.rules._refused import is_about_the_request, place_of, refusal_of
 from workbench.rules._template import Template, plain
 from workbench.rules._words import quote
 
-NOT_THE_BODY = (401, 402, 403, 404, 408, 429)
-"""Statuses that say nothing of what is in the body."""
+NEAR = 2
+"""Messages by which an index may be counted in another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,33 +35,101 @@ class Explained:
         chosen: that one; None where no rule is known for the text.
         match: the text it is known by, None where the finding's own check predicted it.
         is_new: no rule had found it.
+        is_absent: what the text says is wrong is not in the request that was recorded.
+        refusal: of what kind the answer is, None where nothing tells it.
     """
 
     findings: tuple[Finding, ...]
     chosen: Finding | None = None
     match: Match | None = None
     is_new: bool = False
+    is_absent: bool = False
+    refusal: Refusal | None = None
 
 
 def explained(case: Case, findings: Sequence[Finding]) -> Explained:
     """Reconcile the findings of a request with the provider's own words."""
     error = case.response.error if case.response else None
-    if error is None or not error.message or not _is_about_the_body(case, error):
-        return Explained(tuple(findings))
+    refusal = refusal_of(error, case.decoded) if error else None
+    if error is None or not error.message or not _is_about_the_body(case, error, refusal):
+        return Explained(tuple(findings), refusal=refusal)
+    return replace(_reconciled(case, findings, error, refusal), refusal=refusal)
+
+
+def _reconciled(case: Case, findings: Sequence[Finding], error: ApiError, refusal: Refusal | None) -> Explained:
     asked = [f for f in findings if f.side == REQUEST]
+    ids = named_ids(error, case.decoded)
     own = _predicted(asked, error)
-    matches = _ranked(explain(error.message), case.contract.name)
+    matches = _ranked(explain(error.message, refusal), case.contract.name)
     match = next((m for m in matches if any(f.rule == m.rule for f in own or asked)), None)
-    if own or match:
-        rule = (own[0] if own else next(f for f in asked if match and f.rule == match.rule)).rule
-        place = named(error, case.decoded, case.contract, match.captured if match else {}, rule)
-        chosen = _nearest([f for f in own or asked if f.rule == rule], place)
+    captured = match.captured if match else {}
+    rule = own[0].rule if own else match.rule if match else ""
+    place = named(error, case.decoded, case.contract, captured, rule)
+    likely = [f for f in own or asked if f.rule == rule and _may_be_meant(f, place, ids)] if rule else []
+    if likely:
+        chosen = _nearest(likely, place)
         marked = _marked(chosen, error, place)
-        return Explained((marked, *(f for f in findings if f is not chosen)), marked, match)
+        others = (f for f in findings if f is not chosen)
+        return Explained((marked, *_outranked(others, marked, place, ids)), marked, match)
     if not matches or _is_passed_on(case):
-        return Explained(tuple(findings))
-    made = _made(case, matches[0], error)
-    return Explained((*findings, made), made, matches[0], is_new=True)
+        return Explained(tuple(_outranked(findings, None, place, ids)))
+    made, is_absent = _made(case, match or matches[0], error, ids, refusal)
+    rest = _outranked(findings, None, named(error, case.decoded, case.contract, matches[0].captured), ids)
+    return Explained((*rest, made), made, matches[0], is_new=True, is_absent=is_absent)
+
+
+def _may_be_meant(finding: Finding, place: Named | None, ids: NamedIds) -> bool:
+    """The place of a finding does not contradict what the text names.
+
+    An id is exact. An index may be counted in another way, as where a gateway adds a message: a neighbour will do.
+    """
+    places = (finding.pointer, *finding.related)
+    if ids.pointers:
+        return any(_is_near(p, named) for p in places for named in ids.pointers)
+    if ids.missing:
+        return False
+    if place is None or place.pointer.count("/") < 2:
+        return True
+    wanted, found = _item(place.pointer), _item(finding.pointer)
+    if wanted is None or found is None or wanted[0] != found[0]:
+        return True
+    return any(abs(item[1] - wanted[1]) <= NEAR for p in places if (item := _item(p)) and item[0] == wanted[0])
+
+
+def _is_near(pointer: str, named: str) -> bool:
+    """One lies within the other, or both are in one message."""
+    a, b = f"{pointer}/", f"{named}/"
+    return a.startswith(b) or b.startswith(a) or (_item(pointer) is not None and _item(pointer) == _item(named))
+
+
+def _item(pointer: str) -> tuple[str, int] | None:
+    """The list at the top of a request that a pointer leads into, and the index there."""
+    steps = pointer.split("/")
+    return (steps[1], int(steps[2])) if len(steps) > 2 and steps[2].isdecimal() else None
+
+
+def _outranked(
+    findings: Iterable[Finding], chosen: Finding | None, place: Named | None, ids: NamedIds
+) -> Iterator[Finding]:
+    """The other findings: an error at a place that the text does not name is not what was refused here."""
+    how = f"the provider names {quote(place.how, 80)}, not this" if place and place.how else ""
+    if ids.missing and not ids.pointers:
+        how = f"the provider names {quote(ids.missing[0], 80)}, which is not in this request"
+    for finding in findings:
+        is_error = finding.side == REQUEST and finding.severity is Severity.ERROR
+        if not how or not is_error or _is_named(finding, chosen, place, ids):
+            yield finding
+        else:
+            evidence = "; ".join(filter(None, (finding.evidence, how)))
+            yield replace(finding, severity=Severity.WARNING, evidence=evidence)
+
+
+def _is_named(finding: Finding, chosen: Finding | None, place: Named | None, ids: NamedIds) -> bool:
+    """The finding is at a place that the text names, or in the message where the cause is."""
+    places = [*ids.pointers, *([place.pointer] if place and not (ids.missing and not ids.pointers) else ())]
+    if chosen:
+        places += [chosen.pointer, *chosen.related]
+    return any(_is_near(p, named) for p in (finding.pointer, *finding.related) for named in places if named)
 
 
 def is_accounted_for(case: Case, findings: Iterable[Finding]) -> bool:
@@ -66,11 +141,11 @@ def is_accounted_for(case: Case, findings: Iterable[Finding]) -> bool:
     return is_known or any(quote(text.strip()) in f.evidence for f in errors) or (bool(errors) and len(said) < TELLING)
 
 
-def _is_about_the_body(case: Case, error: ApiError) -> bool:
+def _is_about_the_body(case: Case, error: ApiError, refusal: Refusal | None) -> bool:
     """The request is at fault, and not what the model made of it, a limit, or a server."""
     if "failed_generation" in error.details or case.request is None:
         return False
-    return 400 <= case.status < 500 and case.status not in NOT_THE_BODY
+    return is_about_the_request(refusal, case.status)
 
 
 def _is_passed_on(case: Case) -> bool:
@@ -116,7 +191,8 @@ def _marked(finding: Finding, error: ApiError, place: Named | None) -> Finding:
     said = f"the provider says so: {quote(error.message.strip())}"
     if place and place.how:
         said += f" ({quote(place.how, 80)} is {_here(place, finding)})"
-    return replace(finding, severity=Severity.ERROR, evidence="; ".join(filter(None, (finding.evidence, said))))
+    evidence = "; ".join(filter(None, (finding.evidence, said)))
+    return replace(finding, severity=Severity.ERROR, evidence=evidence, basis=Basis.RECORDING)
 
 
 def _here(place: Named, finding: Finding) -> str:
@@ -125,12 +201,16 @@ def _here(place: Named, finding: Finding) -> str:
     return f"{place.pointer or 'the body'}" + ("" if is_same else f", the fault is at {finding.pointer}")
 
 
-def _made(case: Case, match: Match, error: ApiError) -> Finding:
-    """A finding that rests on the provider's words alone."""
-    place = named(error, case.decoded, case.contract, match.captured, match.rule)
+def _made(case: Case, match: Match, error: ApiError, ids: NamedIds, refusal: Refusal | None) -> tuple[Finding, bool]:
+    """A finding that rests on the provider's words alone, and whether the request is without that fault."""
+    place = place_of(refusal, error, case.decoded, case.contract, match.captured, match.rule)
+    absent = _absent(case, match.rule, ids)
     rule = Rule(match.rule, Severity.ERROR, pages.page(match.rule).summary)
     how = f", it names {quote(place.how, 80)}" if place and place.how else ""
-    message = f"the provider refused this with status {case.status}{how}: {rule.summary[:1].lower()}{rule.summary[1:]}"
+    what = refusal.says() if refusal and match.kind else f"{rule.summary[:1].lower()}{rule.summary[1:]}"
+    message = f"the provider refused this with status {case.status}{how}: {what}"
+    if absent:
+        message = f"{message.rstrip('.')}; {absent}: {_BEHIND}"
     made = case.finding(
         rule,
         REQUEST,
@@ -140,4 +220,30 @@ def _made(case: Case, match: Match, error: ApiError) -> Finding:
         source=f"recorded in exchange {case.decoded.index + 1}; {match.source}",
         values=match.captured,
     )
-    return replace(made, severity=Severity.ERROR, span=place.span if place else made.span)
+    made = replace(made, severity=Severity.ERROR, span=place.span if place else made.span, basis=Basis.RECORDING)
+    made = replace(made, kind=refusal.kind.name if refusal and refusal.is_telling else "")
+    return made, bool(absent)
+
+
+_BEHIND = "look at what was sent behind this place (a gateway may have changed it)"
+
+_WHOLE = {
+    "closure.missing-result": "every tool call in this request has its tool result",
+    "closure.orphan-result": "every tool result in this request has its tool call",
+    "closure.id-mismatch": "every tool result in this request names its tool call",
+    "closure.duplicate-id": "no two tool calls in this request have one id",
+    "closure.duplicate-result": "no tool call in this request has two tool results",
+}
+"""What holds of a request in which the rule finds nothing."""
+
+
+def _absent(case: Case, rule: str, ids: NamedIds) -> str:
+    """Why the fault that the text names is not in the request; an empty string if it may be."""
+    if ids.missing and not ids.pointers:
+        return f"{quote(ids.missing[0], 80)} does not occur in this request"
+    if rule not in _WHOLE or not any(line.call or line.results for line in case.closure.lines):
+        return ""
+    return _WHOLE[rule] if all(line.state in _SOUND for line in case.closure.lines) else ""
+
+
+_SOUND = (CallState.CLOSED,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -21,6 +21,45 @@ class Severity(StrEnum):
     def rank(self) -> int:
         """0 for the worst."""
         return ("error", "warning", "info").index(self.value)
+
+
+class Breaks(StrEnum):
+    """What a fault breaks."""
+
+    REQUEST = "request"  # the provider refuses it; one that it accepts is whole
+    CONVERSATION = "conversation"  # something is lost or cannot be used, also where the provider accepts it
+
+
+class Basis(StrEnum):
+    """What a finding rests on, the strongest first."""
+
+    RECORDING = "recording"  # what this recording shows
+    MEASURED = "measured"  # what was measured at this endpoint
+    CONTRACT = "contract"  # a fact about the provider, with source and date
+    COMMON = "common"  # what most providers refuse
+    FORM = "form"  # the wire format itself
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A fact that an accepted request contradicts.
+
+    Attributes:
+        contract: label of the contract that has the fact.
+        rule: slug of the rule that reports the refusal.
+        fact: what the provider is said to refuse.
+        source, date: of the fact; empty strings where it is what most providers do.
+        exchange: index of the accepted exchange, from zero.
+        by: who accepted it: a host, or a gateway.
+    """
+
+    contract: str
+    rule: str
+    fact: str
+    source: str
+    date: str
+    exchange: int
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +130,15 @@ class Finding:
         origin: where the chain was damaged, where that is another exchange, or another hop, than the one that suffers.
         check: of a fault in a request, the check of the provider that refuses it; None where it goes through.
         values: what the variables of the check's templates stand for here.
+        basis: what it rests on.
+        breaks: what the fault breaks; None where its rule does not say.
+        fact: name of the contract's fact behind it: a check, or a term; empty string if there is none.
+        unenforced: the severity without the contract's check; None where no contract changed it.
+        contradicts: the fact that says this is refused, where the recording shows that it was accepted.
+        cause: identity of the fault in its conversation, equal in every request that repeats it; None for a finding
+            that stands for itself.
+        last: index of the last exchange in which it holds; None for ``exchange`` alone.
+        kind: of a failure, its kind (``workbench.refusals``), ``"rate-limit"``; "" for everything else.
     """
 
     rule: str
@@ -109,3 +157,11 @@ class Finding:
     origin: Origin | None = None
     check: Enforced | None = None
     values: Mapping[str, str] = field(default=NOTHING, compare=False, repr=False)
+    basis: Basis = Basis.FORM
+    breaks: Breaks | None = field(default=None, compare=False, repr=False)
+    fact: str = field(default="", compare=False, repr=False)
+    unenforced: Severity | None = field(default=None, compare=False, repr=False)
+    contradicts: Contradiction | None = None
+    cause: Hashable = field(default=None, compare=False, repr=False)
+    last: int | None = field(default=None, compare=False)
+    kind: str = ""

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from workbench import refusals
 from workbench.rules import _pages as pages
 
 if TYPE_CHECKING:
@@ -20,17 +21,20 @@ def lines(matches: Sequence[Match], width: int = 80) -> Iterator[str]:
         yield "It may also be"
         for match in others:
             yield from _wrap(f"- {match.rule or match.when} ({match.provider})", width, "  ", "    ")
-    if best.rule in pages.slugs():
+    slugs = [rule for rule in (best.rule, *best.rules) if rule in pages.slugs()]
+    if slugs:
         yield ""
-        yield f"More: workbench explain {best.rule}"
+        yield from _wrap(f"More: workbench explain {' '.join(slugs)}", width, "")
 
 
 def match_lines(match: Match, width: int = 80) -> Iterator[str]:
     """One of them."""
     where = f", {match.where}" if match.where else ""
     what = match.rule or f"no rule: {match.when}"
-    yield from _wrap(f"{what}: said by {match.provider}{where} with status {match.status}", width, "")
+    status = f" with status {match.status}" if match.status else ""
+    yield from _wrap(f"{what}: said by {match.provider}{where}{status}", width, "")
     yield from _wrap(match.message, width, "  ")
+    yield from _kind_lines(match, width)
     yield ""
     for name, value in match.captured.items():
         yield from _wrap(f"{name}: {value}", width, "  ")
@@ -44,6 +48,18 @@ def match_lines(match: Match, width: int = 80) -> Iterator[str]:
     yield from _wrap(match.record, width, "  ")
     yield "Source"
     yield from _wrap(f"{match.source} ({match.date})" if match.date else match.source, width, "  ")
+
+
+def _kind_lines(match: Match, width: int) -> Iterator[str]:
+    """What kind of failure it is, and what of the chain looks like it."""
+    kind = refusals.kind(match.kind)
+    if kind is not None:
+        yield from _wrap(f"kind: {kind.name}: {match.when if match.rule else kind.says}", width, "  ")
+        if not kind.is_verdict:
+            yield from _wrap("nothing in the request causes this" if kind.at != "model" else
+                             "no request shows this: only the provider knows its models", width, "  ")  # fmt: skip
+    if match.rules:
+        yield from _wrap(f"one of: {', '.join(match.rules)}", width, "  ")
 
 
 def _wrap(text: str, width: int, first: str, rest: str | None = None) -> list[str]:

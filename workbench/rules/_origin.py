@@ -8,6 +8,7 @@ conversation that shows a fault is the one where it began.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -19,12 +20,16 @@ from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
 from workbench.known import fact
 from workbench.rules._case import Case
 from workbench.rules._finding import Finding, Origin, Severity
+from workbench.rules._nodes import is_in, message_at, part_at
 from workbench.rules._trimming import dropped_call, dropped_reasoning, dropped_result
 from workbench.rules._words import quote
 from workbench.wire.translation import translation
 
 OF_ONE_EXCHANGE = ("answer.", "contract.", "cost.", "program.", "retry.", "state.", "stream.", "closure.pending")
 """Rules whose findings are events of their own, however often they happen."""
+
+LASTING = ("cost.tool-overhead", "retry.loop")
+"""Rules among them whose findings tell of a state that goes on."""
 
 _TOOL = re.compile(r"^/tools/(\d+)(?=/|$)")
 
@@ -35,6 +40,27 @@ class _Subject(NamedTuple):
     rule: str
     what: Hashable
     below: str
+
+
+class _Changed(NamedTuple):
+    """What a gateway changed: messages by their side, and the sides of which bytes or fields are not the same."""
+
+    messages: frozenset[tuple[str, tuple[str, ...]]]
+    sides: frozenset[str]
+
+    @classmethod
+    def on_the_way(cls, found: Iterable[Finding]) -> _Changed:
+        """What the findings of an exchange say."""
+        damages = [f for f in found if f.rule.startswith("gateway.") and f.severity is not Severity.INFO]
+        messages = frozenset((f.side, _message_of(p)) for f in damages for p in (f.pointer, *f.related))
+        lost = ("gateway.altered-bytes", "gateway.dropped-field")
+        return cls(messages, frozenset(f.side for f in damages if f.rule in lost))
+
+    def touches(self, finding: Finding) -> bool:
+        """It changed what a finding, or a node that belongs to it, is about."""
+        if finding.rule.startswith("closure.") and finding.side in self.sides:
+            return True
+        return any((finding.side, _message_of(p)) in self.messages for p in (finding.pointer, *finding.related))
 
 
 @dataclass(slots=True)
@@ -49,33 +75,60 @@ class Origins:
     _first: dict[tuple[int, _Subject], Origin] = field(default_factory=dict, repr=False)
     _lanes: dict[int, int] = field(default_factory=dict, repr=False)
     _calls: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict, repr=False)
+    _causes: dict[Hashable, int] = field(default_factory=dict, repr=False)
+    _at_places: dict[Hashable, Hashable] = field(default_factory=dict, repr=False)
 
     def traced(self, case: Case, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings of an exchange, each with its origin where that is known and worth telling."""
         lane = case.earlier.id
         self.journal.put(self._lanes, case.decoded.index, lane)
         found = tuple(findings)
-        traced = tuple(self._traced(case, lane, finding, found) for finding in found)
+        changed = _Changed.on_the_way(found)
+        traced = tuple(self._traced(case, lane, finding, changed) for finding in found)
         for message in case.response.messages if case.response else ():
             for _, call in message.tool_calls():
                 key, index = (case.hops.hop, call.id or ""), case.decoded.index
                 if index not in self._calls.get(key, ()):
                     self.journal.put(self._calls, key, (*self._calls.get(key, ()), index))
-        return traced
+        return tuple(self._joined(case, traced)) if case.hops.hop else traced
 
-    def _traced(self, case: Case, lane: int, finding: Finding, found: Sequence[Finding]) -> Finding:
-        if finding.rule.startswith(OF_ONE_EXCHANGE) and not (finding.rule.startswith("stream.") and case.hops.inner):
+    def _joined(self, case: Case, findings: Sequence[Finding]) -> Iterator[Finding]:
+        """A fault that an adapter passed on has one cause at both of its places, whatever is said around it."""
+        exchange, seen = case.decoded.exchange, Counter[Hashable]()
+        made_of = exchange.parent if translation(exchange.branch) else None
+        for finding in findings:
+            what = finding.rule, finding.side, _subject(case.decoded, finding).what
+            fault = *what, seen[what]
+            seen[what] += 1
+            cause = self._at_places.get((made_of, fault)) if made_of else None
+            if cause is None:
+                cause = self._cause((exchange.id, fault)) if finding.cause is None else finding.cause
+            self.journal.put(self._at_places, (exchange.id, fault), cause)
+            yield replace(finding, cause=cause)
+
+    def _traced(self, case: Case, lane: int, finding: Finding, changed: _Changed) -> Finding:
+        if finding.rule in LASTING:
+            return replace(finding, cause=self._cause((lane, finding.rule, _state(case, finding))))
+        is_event = finding.rule.startswith(OF_ONE_EXCHANGE) and finding.contradicts is None
+        if is_event and not (finding.rule.startswith("stream.") and case.hops.inner):
             return finding
         subject = _subject(case.decoded, finding)
         first = self._first.get((lane, subject)) if finding.side == REQUEST else None
+        finding = replace(finding, cause=self._cause((lane, subject)))
         if first and first.exchange < finding.exchange:
             return replace(finding, origin=first)
-        origin = finding.origin or self._elsewhere(case, finding, subject, found) or _here(case, finding)
+        origin = finding.origin or self._elsewhere(case, finding, subject, changed) or _here(case, finding)
         origin = origin or self._begun_anew(case, finding)
         began = origin or Origin(finding.exchange, finding.side, finding.pointer, _BEGAN[finding.side], case.hops.hop)
         if (lane, subject) not in self._first:
             self.journal.put(self._first, (lane, subject), began)
         return replace(finding, origin=origin)
+
+    def _cause(self, what: Hashable) -> int:
+        """A number for what is a long key."""
+        if what not in self._causes:
+            self.journal.put(self._causes, what, len(self._causes))
+        return self._causes[what]
 
     def _begun_anew(self, case: Case, finding: Finding) -> Origin | None:
         """A result without its call, in a conversation that begins with it: what was said before was compacted."""
@@ -90,7 +143,7 @@ class Origins:
         )
         return Origin(finding.exchange, REQUEST, finding.pointer, words, case.hops.hop)
 
-    def _elsewhere(self, case: Case, finding: Finding, subject: _Subject, found: Sequence[Finding]) -> Origin | None:
+    def _elsewhere(self, case: Case, finding: Finding, subject: _Subject, changed: _Changed) -> Origin | None:
         """At another hop, or on the way from there."""
         other = case.hops.outer if finding.side == REQUEST else case.hops.inner
         if other is None:
@@ -101,7 +154,7 @@ class Origins:
             return known
         if translation(case.decoded.exchange.branch) or translation(other.exchange.branch):
             return None
-        if any(_touches(damage, finding) for damage in found):
+        if changed.touches(finding):
             words = f"exchange {other.index + 1}, recorded at {hop}, is without this fault"
             return Origin(finding.exchange, finding.side, finding.pointer, words, case.hops.hop)
         is_same = other.protocol == case.decoded.protocol
@@ -113,48 +166,35 @@ class Origins:
 _BEGAN = {REQUEST: "the first request that has this fault", RESPONSE: "the answer brought it so"}
 
 
-def _touches(damage: Finding, finding: Finding) -> bool:
-    """A gateway changed what the finding, or a node that belongs to it, is about."""
-    if not damage.rule.startswith("gateway.") or damage.side != finding.side or damage.severity is Severity.INFO:
-        return False
-    places = {_message_of(p) for p in (finding.pointer, *finding.related)}
-    return bool(places & {_message_of(p) for p in (damage.pointer, *damage.related)}) or (
-        finding.rule.startswith("closure.") and damage.rule in ("gateway.altered-bytes", "gateway.dropped-field")
-    )
-
-
 def _message_of(pointer: str) -> tuple[str, ...]:
     return tuple(pointer.split("/")[1:3])
 
 
+def _state(case: Case, finding: Finding) -> Hashable:
+    """What goes on: the call that is repeated, the tools that are declared, the request that is tried again."""
+    part = _part_of(case, finding)
+    if isinstance(part, ToolCallIR):
+        return call_digest(part)
+    request = case.request
+    if finding.rule.startswith("cost.") or request is None:
+        return tuple(tool.name for tool in request.tools) if request else ()
+    return fact(request.messages[-1], _plain) if request.messages else ""
+
+
 def _subject(decoded: Decoded, finding: Finding) -> _Subject:
-    message = _message_at(decoded, finding)
+    rule = finding.contradicts.rule if finding.contradicts else finding.rule
+    message = message_at(decoded, finding.side, finding.pointer)
     if message is not None:
-        part = next((p for p in message.parts if _is_in(finding.pointer, message.absolute(p))), None)
+        part = part_at(decoded, finding.side, finding.pointer)
         if isinstance(part, ToolCallIR | ToolResultIR):
-            return _Subject(finding.rule, _named(part), finding.pointer[len(message.absolute(part)) :])
-        return _Subject(finding.rule, fact(message, _plain), finding.pointer[len(message.pointer) :])
+            return _Subject(rule, _named(part), finding.pointer[len(message.absolute(part)) :])
+        return _Subject(rule, fact(message, _plain), finding.pointer[len(message.pointer) :])
     tool = _TOOL.match(finding.pointer)
     tools = decoded.request.tools if decoded.request and finding.side == REQUEST else ()
     named = next((t.name for t in tools if tool and t.pointer == tool[0]), None)
     if tool and named:
-        return _Subject(finding.rule, ("tool", named), finding.pointer[tool.end() :])
-    return _Subject(finding.rule, "", finding.pointer)
-
-
-def _message_at(decoded: Decoded, finding: Finding) -> Message | None:
-    """The message that a pointer leads into."""
-    messages = decoded.messages(finding.side)
-    steps = finding.pointer.split("/")
-    if len(steps) > 2 and steps[2].isdecimal() and int(steps[2]) < len(messages):
-        guess = messages[int(steps[2])]
-        if guess.pointer and _is_in(finding.pointer, guess.pointer):
-            return guess
-    return next((m for m in messages if _is_in(finding.pointer, m.pointer)), None)
-
-
-def _is_in(pointer: str, node: str) -> bool:
-    return pointer == node or pointer.startswith(f"{node}/")
+        return _Subject(rule, ("tool", named), finding.pointer[tool.end() :])
+    return _Subject(rule, "", finding.pointer)
 
 
 def _named(part: ToolCallIR | ToolResultIR) -> Hashable:
@@ -180,8 +220,7 @@ def _here(case: Case, finding: Finding) -> Origin | None:
 
 
 def _part_of(case: Case, finding: Finding) -> Part | None:
-    message = _message_at(case.decoded, finding)
-    return next((p for p in message.parts if _is_in(finding.pointer, message.absolute(p))), None) if message else None
+    return part_at(case.decoded, finding.side, finding.pointer)
 
 
 def _closure(case: Case, finding: Finding) -> str:
@@ -223,9 +262,9 @@ def _brought(case: Case) -> Iterator[tuple[int, ToolCallIR]]:
 def _reasoning(case: Case, finding: Finding) -> str:
     """An answer brought the reasoning, and this is the first request that sends the turn without it, or otherwise."""
     for entry in case.ledger.entries:
-        if entry.message is None or entry.received_in is None:
+        if entry.message is None or entry.received_in is None or entry.is_bare:
             continue
-        if _is_in(finding.pointer, case.decoded.messages(REQUEST)[entry.message].pointer):
+        if is_in(finding.pointer, case.decoded.messages(REQUEST)[entry.message].pointer):
             said = (
                 f"exchange {entry.received_in + 1} brought it, and this is the first request that does not send it so"
             )

@@ -41,8 +41,9 @@ class Example:
     Attributes:
         provider, protocol: what they are judged by.
         exchanges: each with ``request`` (a JSON value) or ``raw`` (the request's JSON text), and with ``response`` (a
-            JSON value) or ``sse`` (event-stream text), or neither; ``status`` of the answer (200), ``hop`` it was
-            recorded at, and ``at``: seconds at which each block of the stream arrived.
+            JSON value), ``sse`` (event-stream text) or ``text`` (what is no JSON), or none of them; ``status`` of the
+            answer (200), its content ``type``, ``hop`` it was recorded at, ``state`` and ``note`` of how it ended, and
+            ``at``: seconds at which each block of the stream arrived.
     """
 
     provider: str
@@ -57,7 +58,7 @@ class Example:
 
     def session(self) -> MemorySession:
         """The exchanges as a session, to be inspected."""
-        from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
+        from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
         from workbench.wire.session import MemorySession
 
         def request(given: Mapping[str, JsonValue]) -> HttpRequest | None:
@@ -65,23 +66,30 @@ class Example:
             return None if body is None else HttpRequest(body=Body(body))
 
         def response(given: Mapping[str, JsonValue]) -> HttpResponse | None:
-            body = _bytes(given, "sse", "response")
+            body = _bytes(given, "sse" if "sse" in given else "text", "response")
             if body is None:
                 return None
-            mime = "text/event-stream" if "sse" in given else "application/json"
+            mime = str(given.get("type") or ("text/event-stream" if "sse" in given else "application/json"))
             chunks = tuple(_chunks(body, given.get("at", ())))
             return HttpResponse(
                 int(given.get("status", 200)), Headers((("content-type", mime),)), Body(body, chunks=chunks)
             )
 
         made = (
-            Exchange(f"example-{n}", request(e), response(e), hop=str(e.get("hop", "")))
+            Exchange(
+                f"example-{n}",
+                request(e),
+                response(e),
+                state=State(e.get("state", State.COMPLETE)),
+                hop=str(e.get("hop", "")),
+                note=str(e.get("note", "")),
+            )
             for n, e in enumerate(self.exchanges, 1)
         )
         return MemorySession("example", tuple(made))
 
 
-_PARTS = ("raw", "request", "response", "sse")
+_PARTS = ("raw", "request", "response", "sse", "text")
 
 
 def _chunks(body: bytes, times: Sequence[float]) -> Iterator[Chunk]:

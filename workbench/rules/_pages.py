@@ -82,13 +82,13 @@ def _contract_refusals(slug: str) -> Iterator[Refusal]:
                 yield Refusal(who, check.status, check.template, check.source, check.when, where)
 
 
-_EXCHANGE = ("hop", "request", "raw", "status", "response", "sse", "at")
+_EXCHANGE = ("hop", "request", "raw", "status", "response", "sse", "text", "type", "state", "note", "at")
 
 
 def _example(node: Node) -> Example | None:
     if node.value is None:
         return None
-    node.only("provider", "protocol", "exchanges", "request", "raw", "response", "sse")
+    node.only("provider", "protocol", "exchanges", *_EXCHANGE)
     given = [e.only(*_EXCHANGE) for e in node.get("exchanges").items()]
     own = {key: value.value for key, value in node.members() if key not in ("provider", "protocol", "exchanges")}
     return Example(node.get("provider").text(), node.get("protocol").text(), tuple(e.value for e in given) or (own,))

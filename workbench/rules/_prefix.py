@@ -141,7 +141,7 @@ def _plain(value: JsonValue) -> JsonValue:
     if isinstance(value, list):
         kept = [item for item in value if not (isinstance(item, dict) and "cachePoint" in item)]
         only = kept[0] if len(kept) == 1 and isinstance(kept[0], dict) else {}
-        if only.get("type") == "text" and set(only) <= {"type", "text", *_MARKS}:
+        if only.get("type") == "text" and "text" in only and set(only) <= {"type", "text", *_MARKS}:
             return only["text"]
         return kept
     return value

@@ -57,6 +57,8 @@ def received(entry: Entry) -> str:
     """Where the reasoning of a turn came in, in words; "" where nobody saw it."""
     if entry.received_in is None:
         return ""
+    if entry.is_bare:
+        return f"the response of exchange {entry.received_in + 1} contains no reasoning"
     length = f", {len(entry.text)} characters" if entry.text else ""
     events = entry.received_events
     blocks = f" (stream events {events[0]}–{events[-1]})" if events else ""

@@ -18,6 +18,12 @@ _DROPPED = frozenset("\"'`\\‘’“”")
 _PIECE = re.compile(r"\S.{0,39}\S*")
 _VALUE_END = re.compile(r"[\"'`\\\n\r<>;]|[.!](?:\s|$)")
 _SENTENCE_END = re.compile(r"[\"\\\n\r<>]|['`]\s*(?:[}\])]|,\s*['\"]|$)|(?<=[.!])(?:\s|$)")
+_GOES_ON = re.compile(r"[`'\":]?(?:[ \t]+[`'\"(\[]{0,2}[A-Za-z0-9\]]|[a-z])")
+"""Behind a match: words of the same sentence follow, and no wrapping closes it."""
+
+_ONE = r"(?:`[^`]*`|'[^']*'|\"[^\"]*\"|[^\s`'\",]+)"
+_VALUE = re.compile(rf"[\s.,:;]*{_ONE}(?:,\s*{_ONE})*")
+"""What stands in place of a variable: a word or a quotation, or a list of them."""
 _FIELD = re.compile(r"\{([a-z]+)\}")
 _SENTENCE = re.compile(r"(?<=[.!:]) ")
 
@@ -83,29 +89,36 @@ class Piece(NamedTuple):
     Attributes:
         before: the variable that stands before it, "" for none.
         is_path: it is part of the path a message begins with, which is often left out.
+        ends: a sentence ends with it.
     """
 
     before: str
     text: str
     is_path: bool
+    ends: bool = False
 
 
 class Found(NamedTuple):
     """A template in a text.
 
     Attributes:
-        weight: literal characters that were found.
+        weight: literal characters that were found, in whole pieces.
+        agrees: those, and as much of the next piece as is there.
         whole: literal characters there are.
         pieces: the literals that were found.
         leads: the template was found from its beginning, but for the path it begins with.
+        departs: what follows in the text is not what follows in the template, within one sentence of it: the text
+            says something else.
         start, end: range in the plain form.
         values: variable → its value.
     """
 
     weight: int
+    agrees: int
     whole: int
     pieces: tuple[str, ...]
     leads: bool
+    departs: bool
     start: int
     end: int
     values: Mapping[str, str]
@@ -127,7 +140,7 @@ class Template:
             for literal in _cut(parts[n]):
                 in_path = in_path and " " not in literal.strip()
                 if text := plain(literal).plain.strip(_PUNCTUATION):
-                    found.append(Piece(before, text, in_path))
+                    found.append(Piece(before, text, in_path, literal.rstrip()[-1:] in (".", "!")))
                     before = ""
         return tuple(found)
 
@@ -162,7 +175,21 @@ class Template:
         last, end = self._rightward(text, anchor, at + len(self.pieces[anchor].text), values)
         found = tuple(piece.text for piece in self.pieces[first : last + 1])
         leads = all(piece.is_path for piece in self.pieces[:first])
-        return Found(sum(map(len, found)), self.whole, found, leads, start, end, values)
+        departs, begun = self._after(text, last, end) if last + 1 < len(self.pieces) else (False, 0)
+        weight = sum(map(len, found))
+        return Found(weight, weight + begun, self.whole, found, leads, departs, start, end, values)
+
+    def _after(self, text: Plain, last: int, end: int) -> tuple[bool, int]:
+        """(the text says something else here than the next piece, and does not merely stop; its letters that agree)."""
+        after = self.pieces[last + 1]
+        if self.pieces[last].ends:
+            return False, 0
+        rest = text.text[text.place(end - 1) + 1 :][:LONGEST_VALUE]
+        if after.before:
+            return bool(_GOES_ON.match(_VALUE.sub("", rest, count=1))), 0
+        said = plain(rest).plain.lstrip(_PUNCTUATION)
+        shared = _prefix(said, after.text).rstrip()
+        return bool(_GOES_ON.match(rest[_through(rest, shared) :])), len(shared)
 
     def _leftward(self, text: Plain, anchor: int, start: int, values: dict[str, str]) -> tuple[int, int]:
         """(first piece that follows on to the left, where it starts)."""
@@ -211,6 +238,20 @@ def _places(text: str, piece: str) -> list[int]:
         places.append(at)
         at = text.find(piece, at + 1)
     return places
+
+
+def _prefix(a: str, b: str) -> str:
+    """What two texts begin with."""
+    return a[: next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))]
+
+
+def _through(text: str, said: str) -> int:
+    """Characters of a text whose plain form is this."""
+    if not said:
+        return 0
+    form = plain(text)
+    at = form.plain.find(said)
+    return form.place(at + len(said) - 1) + 1 if at >= 0 else 0
 
 
 def _word_before(text: Plain, start: int) -> str:

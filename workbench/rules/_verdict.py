@@ -15,6 +15,9 @@ from workbench.rules._refusal import fill
 USUAL_TYPE = "invalid_request_error"
 """``{type}`` of an error body where the check names none."""
 
+UNREAD = ("request.unread", "answer.unread")
+"""Rules that say what was not decoded: what that hides is not known, and nothing is clean beside it."""
+
 UNKNOWN_TEXT = "(refused; the provider's text was never captured)"
 
 
@@ -58,6 +61,8 @@ def judge(findings: Iterable[Finding], contract: Contract, advice: Sequence[str]
         order = {check: n for n, check in reversed(list(enumerate(contract.enforces)))}
         first = min(refused, key=lambda f: (order.get(f.check, len(order)) if f.check else 0, f.span or (0, 0)))
         return Judgement(Verdict.REFUSES, first)
+    if any(f.rule in UNREAD for f in asked):
+        return Judgement(Verdict.UNKNOWN)
     broken = [f for f in asked if f.severity is not Severity.INFO and f.rule not in advice]
     if broken:
         return Judgement(Verdict.SUSPICIOUS, min(broken, key=lambda f: (f.severity.rank, f.span or (0, 0))))

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from workbench import limits
-from workbench.decode import REQUEST
+from workbench.decode import REQUEST, Decoded
+from workbench.known import fact
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Enforced
 from workbench.rules._finding import Finding, Severity
@@ -53,7 +54,7 @@ def by_term(case: Case, rule: Rule, term: str, pointer: str, message: str, *, wh
     finding = case.finding(rule, REQUEST, pointer, message, when=when, **{"source": source, **more})
     if enforced_exactly(case, rule, when, ""):
         return finding
-    return replace(unproved(finding), severity=Severity.ERROR if fact else Severity.WARNING)
+    return replace(unproved(finding), severity=Severity.ERROR if fact else Severity.WARNING, fact=term if fact else "")
 
 
 def unproved(finding: Finding) -> Finding:
@@ -76,4 +77,8 @@ def from_anomalies(case: Case, rule: Rule, when: str = "") -> Iterator[Finding]:
 
 def went_astray(case: Case) -> bool:
     """Deltas of the stream name no call that began: what a call of it lacks may have gone elsewhere."""
-    return case.response is not None and any(a.slug == "stream.index" for a in case.response.anomalies)
+    return case.response is not None and fact(case.decoded, _astray)
+
+
+def _astray(decoded: Decoded) -> bool:
+    return decoded.response is not None and any(a.slug == "stream.index" for a in decoded.response.anomalies)

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from workbench.decode import RESPONSE
+from workbench.adapters._error_body import read_error
+from workbench.decode import REQUEST, RESPONSE, Decoded
+from workbench.errors import WireError
 from workbench.ir import ApiError
+from workbench.refusals import Refusal
 from workbench.rules._case import Case, Rule
-from workbench.rules._error_place import named
-from workbench.rules._finding import Finding, Severity
-from workbench.rules._provider_error import evidence, kind, known_as
+from workbench.rules._finding import Basis, Breaks, Finding, Severity
+from workbench.rules._provider_error import evidence, known_as
+from workbench.rules._refused import cause_words, place_of, places_beside, refusal_of, told, who_says
 from workbench.rules._words import quote
+from workbench.wire.jsontext import loads
 
-ANSWER_ERROR = Rule("answer.error", Severity.WARNING, "The answer is an error instead of a message.")
+ANSWER_ERROR = Rule(
+    "answer.error",
+    Severity.WARNING,
+    "The answer is an error instead of a message.",
+    breaks=Breaks.CONVERSATION,
+    basis=Basis.RECORDING,
+)
 
 RULES = (ANSWER_ERROR,)
 
@@ -25,13 +36,53 @@ def check(case: Case) -> Iterator[Finding]:
     error = answer.error if answer else NOTHING_SAID if case.status >= 400 else None
     if error is None or (answer and answer.is_stream):
         return
-    said = kind(error, case.status) or "an error came in place of a message"
-    if case.status >= 400:
-        said = f"status {case.status}: {said}"
+    refusal = refusal_of(error, case.decoded)
+    said = told(case, error, refusal)
     if isinstance(error.raw, str):
         said += ", and the body is no JSON"
     said += known_as(error, case.contract.name)
-    place = named(error, case.decoded, case.contract) if case.is_refused else None
+    place = place_of(refusal, error, case.decoded, case.contract) if _may_name_a_place(case, refusal) else None
     if place and place.span:
         said += f"; {quote(place.how, 80)} is {place.pointer} of the request, bytes {place.span[0]}–{place.span[1]}"
-    yield case.finding(ANSWER_ERROR, RESPONSE, error.pointer, said, evidence=evidence(error))
+    said = "; ".join(filter(None, (said, who_says(refusal), cause_words(refusal)))) if refusal else said
+    if place and place.span and refusal and refusal.kind.at:
+        found = case.finding(ANSWER_ERROR, REQUEST, place.pointer, said, evidence=evidence(error))
+        beside = places_beside(refusal, place, error, case.decoded)
+        yield replace(found, related=beside, kind=refusal.kind.name, span=place.span)
+        return
+    found = case.finding(ANSWER_ERROR, RESPONSE, error.pointer, said, evidence=evidence(error))
+    yield replace(found, kind=refusal.kind.name if refusal else "")
+
+
+def _may_name_a_place(case: Case, refusal: Refusal | None) -> bool:
+    """Something of the request is at fault, or is what the provider has not."""
+    return case.is_refused or (refusal is not None and bool(refusal.kind.at) and case.request is not None)
+
+
+def check_undecoded_failure(decoded: Decoded) -> tuple[Finding, ...]:
+    """Why a request of a protocol failed that is not decoded: error bodies are much the same in all of them."""
+    http = decoded.exchange.response
+    return check_error_alone(decoded) if http and http.status >= 400 and not decoded.response else ()
+
+
+def check_error_alone(decoded: Decoded) -> tuple[Finding, ...]:
+    """The finding on an error body of which nothing tells a protocol, and no contract: by its text alone."""
+    try:
+        error = read_error(loads(decoded.response_text))
+    except WireError:
+        error = None
+    if error is None:
+        return ()
+    refusal, http = refusal_of(error, decoded), decoded.exchange.response
+    said = refusal.says() if refusal else "an error came in place of a message"
+    if http and http.status and http.status >= 400:
+        said = f"status {http.status}: {said}"
+    said += known_as(error, "")
+    said = "; ".join(filter(None, (said, who_says(refusal), cause_words(refusal)))) if refusal else said
+    span = decoded.place(RESPONSE, error.pointer).span
+    kind = refusal.kind.name if refusal else ""
+    rule = ANSWER_ERROR
+    return (
+        Finding(rule.slug, rule.severity, decoded.index, RESPONSE, error.pointer, said, span=span,
+                evidence=evidence(error), basis=rule.basis, kind=kind),
+    )  # fmt: skip

@@ -8,22 +8,40 @@ from collections.abc import Iterator
 from workbench import adapters
 from workbench.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, Code, Fault, Ladder, Rung, climb, is_cut
 from workbench.chain.closure import NodeRef
-from workbench.decode import REQUEST, RESPONSE
+from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.ir import Message, ModelRequest, ModelResponse, ToolCallIR, ToolDef
+from workbench.known import fact
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import enforced_exactly, quote, unproved, weaker, went_astray
 from workbench.wire.jsontext import dumps
 
 ERROR = Severity.ERROR
 
-INVALID_JSON = Rule("args.invalid-json", ERROR, "The argument text is not exactly one JSON value.")
-DOUBLE = Rule("args.double-encoded", ERROR, "An argument (or all of them) is JSON inside a JSON string.")
-EMPTY = Rule("args.empty", ERROR, "The argument text is empty.")
-TRUNCATED = Rule("args.truncated", ERROR, "The argument text stops because of the output limit.")
-SCHEMA = Rule("args.schema", ERROR, "The arguments break the declared schema: missing, wrong type, not in the enum.")
+INVALID_JSON = Rule(
+    "args.invalid-json", ERROR, "The argument text is not exactly one JSON value.", breaks=Breaks.CONVERSATION
+)
+DOUBLE = Rule(
+    "args.double-encoded",
+    ERROR,
+    "An argument (or all of them) is JSON inside a JSON string.",
+    breaks=Breaks.CONVERSATION,
+)
+EMPTY = Rule("args.empty", ERROR, "The argument text is empty.", breaks=Breaks.CONVERSATION)
+TRUNCATED = Rule(
+    "args.truncated", ERROR, "The argument text stops because of the output limit.", breaks=Breaks.CONVERSATION
+)
+SCHEMA = Rule(
+    "args.schema",
+    ERROR,
+    "The arguments break the declared schema: missing, wrong type, not in the enum.",
+    breaks=Breaks.CONVERSATION,
+)
 NOT_OBJECT = Rule(
-    "args.not-object", ERROR, "The arguments are not of the container type of this wire (object or string)."
+    "args.not-object",
+    ERROR,
+    "The arguments are not of the container type of this wire (object or string).",
+    breaks=Breaks.CONVERSATION,
 )
 
 RULES = (INVALID_JSON, DOUBLE, EMPTY, TRUNCATED, SCHEMA, NOT_OBJECT)
@@ -151,8 +169,17 @@ def _is_last_of_torn_stream(case: Case, ref: NodeRef) -> bool:
     answer = case.response
     if answer is None or answer.is_complete:
         return False
-    message = case.message(ref)
-    return not any(n > ref.part for n, _ in message.tool_calls())
+    return not _is_followed(case, ref)
+
+
+def _is_followed(case: Case, ref: NodeRef) -> bool:
+    """Another call comes behind this one in its message."""
+    return ref.part < fact(case.decoded, _last_calls, ref.side)[ref.message]
+
+
+def _last_calls(decoded: Decoded, side: str) -> tuple[int, ...]:
+    """Of each message the number of the part that is its last call, -1 where it has none."""
+    return tuple(max((n for n, _ in message.tool_calls()), default=-1) for message in decoded.messages(side))
 
 
 def _no_arguments(case: Case, ref: NodeRef, tool: ToolDef | None) -> Iterator[Finding]:
@@ -217,7 +244,7 @@ _CAUSES = tuple(
 def _at_limit(case: Case, ref: NodeRef) -> bool:
     """The answer ended at the output limit, whatever its reason says, and this call is its last."""
     answer, asked = case.response, case.request
-    if answer is None or any(n > ref.part for n, _ in case.message(ref).tool_calls()):
+    if answer is None or _is_followed(case, ref):
         return False
     return answer.stop == "length" or _used_all(answer, asked)
 

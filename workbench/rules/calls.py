@@ -9,11 +9,13 @@ from workbench.chain.closure import NodeRef
 from workbench.decode import RESPONSE
 from workbench.ir import ModelRequest, Opaque, ToolCallIR
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import quote, weaker, went_astray
 from workbench.wire.exchange import Origin
 
-UNKNOWN_TOOL = Rule("call.unknown-tool", Severity.ERROR, "The called name is not among the declared tools.")
+UNKNOWN_TOOL = Rule(
+    "call.unknown-tool", Severity.ERROR, "The called name is not among the declared tools.", breaks=Breaks.CONVERSATION
+)
 
 RULES = (UNKNOWN_TOOL,)
 
@@ -51,5 +53,19 @@ def _may_come_from_elsewhere(request: ModelRequest, call: ToolCallIR) -> bool:
     """Tools that a declaration brings without their names, or that arrive in the middle of the conversation."""
     if "toolset_name" in call.extra or request.previous_id:
         return True
+    if any((call.name or "").startswith(f"{server}_") for server in _named_servers(request)):
+        return True
     parts = (part for message in request.messages for part in message.parts)
     return any(isinstance(p, Opaque) and p.type == "tool_addition" for p in parts)
+
+
+def _named_servers(request: ModelRequest) -> Iterator[str]:
+    """MCP servers whose tools the provider lists and runs itself, each under the name of its server.
+
+    Recorded, googleapis/js-genai, 2026-02-16: ``weather_server_get_weather`` of ``mcpServers``.
+    """
+    for tool in request.tools:
+        servers = tool.extra.get(tool.name or "") if tool.name in ("mcpServers", "mcp_servers") else None
+        for server in servers if isinstance(servers, list) else ():
+            if isinstance(server, dict) and isinstance(server.get("name"), str) and server["name"]:
+                yield server["name"]

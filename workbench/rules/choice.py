@@ -8,16 +8,18 @@ from workbench.decode import REQUEST
 from workbench.ir import JsonValue, ModelRequest, ToolChoice
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._reasoning import is_off
 from workbench.rules._words import by_term, enforced_exactly, from_anomalies, quote, unproved
 from workbench.wire.exchange import Origin
 
 WARNING = Severity.WARNING
 
-UNSUPPORTED = Rule("choice.unsupported", WARNING, "A tool_choice value the provider does not accept.")
-CONFLICT = Rule("choice.thinking-conflict", WARNING, "A forced tool while thinking is on.")
-WITHOUT_TOOLS = Rule("choice.without-tools", WARNING, "tool_choice without tools.")
+UNSUPPORTED = Rule(
+    "choice.unsupported", WARNING, "A tool_choice value the provider does not accept.", breaks=Breaks.REQUEST
+)
+CONFLICT = Rule("choice.thinking-conflict", WARNING, "A forced tool while thinking is on.", breaks=Breaks.REQUEST)
+WITHOUT_TOOLS = Rule("choice.without-tools", WARNING, "tool_choice without tools.", breaks=Breaks.REQUEST)
 
 RULES = (UNSUPPORTED, CONFLICT, WITHOUT_TOOLS)
 

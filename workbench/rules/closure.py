@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 from workbench.chain.closure import CallLine, CallState, Flaw, NodeRef
 from workbench.chain.terms import Placement
-from workbench.decode import REQUEST
+from workbench.decode import REQUEST, Decoded
 from workbench.ir import NOTHING, Message, Opaque, ToolCallIR
+from workbench.known import fact
+from workbench.limits import MOST_NAMED
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._refusal import known_values
 from workbench.rules._trimming import dropped_call, dropped_result
 from workbench.rules._words import LEGACY_ROLE, as_warning, quote, with_related
@@ -20,15 +22,46 @@ from workbench.wire.exchange import Origin
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
-MISSING = Rule("closure.missing-result", ERROR, "A call has no result where the protocol expects it.")
-ORPHAN = Rule("closure.orphan-result", ERROR, "A result refers to a call that is not in the turn before it.")
-DUPLICATE_ID = Rule("closure.duplicate-id", ERROR, "Two calls carry the same id.")
-DUPLICATE_RESULT = Rule("closure.duplicate-result", ERROR, "One call has more than one result.")
-NOT_ADJACENT = Rule("closure.not-adjacent", WARNING, "Something else stands between a turn with calls and its results.")
-NOT_FIRST = Rule("closure.result-not-first", WARNING, "Other content stands before or between the results of a turn.")
-WRONG_ROLE = Rule("closure.wrong-role", ERROR, "A call or a result is in a message of the wrong role.")
-MISMATCH = Rule("closure.id-mismatch", ERROR, "A result answers the call by position but names a different id.")
-PENDING = Rule("closure.pending", INFO, "A call is still open at the end of the conversation (info, not a fault).")
+MISSING = Rule(
+    "closure.missing-result", ERROR, "A call has no result where the protocol expects it.", breaks=Breaks.CONVERSATION
+)
+ORPHAN = Rule(
+    "closure.orphan-result",
+    ERROR,
+    "A result refers to a call that is not in the turn before it.",
+    breaks=Breaks.CONVERSATION,
+)
+DUPLICATE_ID = Rule("closure.duplicate-id", ERROR, "Two calls carry the same id.", breaks=Breaks.CONVERSATION)
+DUPLICATE_RESULT = Rule(
+    "closure.duplicate-result", ERROR, "One call has more than one result.", breaks=Breaks.CONVERSATION
+)
+NOT_ADJACENT = Rule(
+    "closure.not-adjacent",
+    WARNING,
+    "Something else stands between a turn with calls and its results.",
+    breaks=Breaks.REQUEST,
+)
+NOT_FIRST = Rule(
+    "closure.result-not-first",
+    WARNING,
+    "Other content stands before or between the results of a turn.",
+    breaks=Breaks.REQUEST,
+)
+WRONG_ROLE = Rule(
+    "closure.wrong-role", ERROR, "A call or a result is in a message of the wrong role.", breaks=Breaks.CONVERSATION
+)
+MISMATCH = Rule(
+    "closure.id-mismatch",
+    ERROR,
+    "A result answers the call by position but names a different id.",
+    breaks=Breaks.CONVERSATION,
+)
+PENDING = Rule(
+    "closure.pending",
+    INFO,
+    "A call is still open at the end of the conversation (info, not a fault).",
+    breaks=Breaks.CONVERSATION,
+)
 
 RULES = (
     MISSING, ORPHAN, DUPLICATE_ID, DUPLICATE_RESULT, NOT_ADJACENT, NOT_FIRST, WRONG_ROLE, MISMATCH, PENDING
@@ -150,6 +183,8 @@ def _missing(case: Case, line: CallLine, ref: NodeRef, when: str = "") -> Findin
     finding = case.at(MISSING, ref, message, evidence=evidence, values=_open_turn(case, line), when=when)
     if finding.check and finding.check.when not in ("", when):
         finding = replace(finding, check=None, refusal="", source="")
+    if when == AT_END:  # nothing is lost: the results may come yet, unless the provider wants them now
+        finding = replace(finding, breaks=Breaks.REQUEST)
     return _related(case, finding, line)
 
 
@@ -161,19 +196,23 @@ def _open_turn(case: Case, line: CallLine) -> Mapping[str, str]:
     if line.call is None:
         return NOTHING
     turn = line.call.message
-    open_calls = [
-        other.id
-        for other in case.closure.lines
-        if other.call and other.call.side == REQUEST and other.call.message == turn and other.id
-        if other.state is not CallState.CLOSED and not other.is_server
-    ]
+    open_calls = case.closure.open_by_turn.get(turn, ())
+    named = ", ".join(open_calls[:MOST_NAMED])
+    if len(open_calls) > MOST_NAMED:
+        named += f" and {len(open_calls) - MOST_NAMED:,} more"
     messages = case.decoded.messages(REQUEST)
-    behind = (n for n, m in enumerate(messages[turn + 1 :], turn + 1) if not any(m.tool_results()))
-    values = {"id": line.id or "", "ids": ", ".join(open_calls), "next": str(next(behind, len(messages) - 1))}
+    values = {"id": line.id or "", "ids": named, "next": str(fact(case.decoded, _next_other, turn))}
     if case.contract.closure.placement is Placement.NEXT_MESSAGE:
         known = known_values(messages[turn].pointer, case.decoded, case.contract, None)
         values["message"] = known.get("message", str(turn))
     return values
+
+
+def _next_other(decoded: Decoded, turn: int) -> int:
+    """The first message behind a turn that is no result; the last one where all are."""
+    messages = decoded.messages(REQUEST)
+    behind = (n for n in range(turn + 1, len(messages)) if not any(messages[n].tool_results()))
+    return next(behind, len(messages) - 1)
 
 
 def _flaws(case: Case, line: CallLine) -> Iterator[Finding]:

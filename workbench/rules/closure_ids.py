@@ -10,12 +10,15 @@ from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST, RESPONSE
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import LEGACY_ROLE, enforced_exactly, quote, unproved, weaker, with_related
 from workbench.rules.closure import MISMATCH
 
 ID_FORMAT = Rule(
-    "closure.id-format", Severity.ERROR, "An id is empty, missing, too long or uses a form the provider refuses."
+    "closure.id-format",
+    Severity.ERROR,
+    "An id is empty, missing, too long or uses a form the provider refuses.",
+    breaks=Breaks.REQUEST,
 )
 
 RULES = (ID_FORMAT,)
@@ -57,7 +60,7 @@ def _misnamed(case: Case) -> Iterator[Finding]:
             if name and name != line.name and ref.side == REQUEST:
                 text = f"the result names {quote(name)}, the call that it answers is one of {quote(line.name)}"
                 said = {"name": line.name or "", "found": name}
-                finding = case.at(MISMATCH, ref, text, name="name", when="name", values=said)
+                finding = case.at(weaker(MISMATCH), ref, text, name="name", when="name", values=said)
                 finding = finding if enforced_exactly(case, MISMATCH, "name") else unproved(finding)
                 yield with_related(finding, [case.pointer(line.call, "name")] if line.call else [])
 

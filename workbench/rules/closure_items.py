@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding
+from workbench.rules._finding import Breaks, Finding
 from workbench.rules._items import item_id, item_kind
 from workbench.rules._words import enforced_exactly, quote
 from workbench.rules.closure import DUPLICATE_ID, ORPHAN
 from workbench.rules.closure_ids import ID_FORMAT
 
 RULES = ()
+
+REFERRING = ("item_reference", "local_shell_call_output")
+"""Items whose id is that of another item (of the second: ``ResponseInputItem.LocalShellCallOutput`` of the SDK)."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -39,7 +43,7 @@ def _items(case: Case) -> Iterator[Finding]:
         name, kind = item_id(message), item_kind(message)
         prefix = _prefix(case, kind)
         values = {"id": name, "prefix": prefix}
-        if name and name in seen and kind != "item_reference" and enforced_exactly(case, DUPLICATE_ID, "item"):
+        if name and name in seen and kind not in REFERRING and enforced_exactly(case, DUPLICATE_ID, "item"):
             text = f"the item id {quote(name, 60)} is that of item {seen[name] + 1} already"
             yield _on_id(case, DUPLICATE_ID, message, text, "item", values)
         seen.setdefault(name, n)
@@ -52,7 +56,9 @@ def _items(case: Case) -> Iterator[Finding]:
 
 
 def _on_id(case: Case, rule: Rule, message: Message, text: str, when: str, values: dict[str, str]) -> Finding:
-    return case.finding(rule, REQUEST, f"{message.pointer}/id", text, when=when, values=values)
+    """A finding that only a provider has which refuses it: no result names an item."""
+    found = case.finding(rule, REQUEST, f"{message.pointer}/id", text, when=when, values=values)
+    return replace(found, breaks=Breaks.REQUEST)
 
 
 def _prefix(case: Case, kind: str) -> str:
@@ -86,7 +92,8 @@ def _server_results(case: Case) -> Iterator[Finding]:
             elif isinstance(part, ToolResultIR) and part.is_server and part.tool_call_id not in called:
                 kind = str(part.extra.get("type", "result"))
                 text = f"a {kind} for {quote(part.tool_call_id, 60)}, which no call of the provider before it has"
-                yield case.at(ORPHAN, NodeRef(REQUEST, n, k), text, when="server", values={"block": kind})
+                found = case.at(ORPHAN, NodeRef(REQUEST, n, k), text, when="server", values={"block": kind})
+                yield replace(found, breaks=Breaks.REQUEST)
 
 
 def _has_server_part(message: Message) -> bool:

@@ -10,16 +10,20 @@ from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST, RESPONSE
 from workbench.ir import Media, Message, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import enforced_exactly, from_anomalies, quote, unproved
 from workbench.rules.shapes import SHAPE
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
-EMPTY = Rule("content.empty", WARNING, "An empty text, part or turn.")
-ASSISTANT_LAST = Rule("content.assistant-last", WARNING, "The conversation ends with an assistant turn.")
-TRAILING = Rule("content.trailing-whitespace", WARNING, "The final assistant text ends with whitespace.")
-MEDIA = Rule("content.image-in-result", WARNING, "An image where results may hold text only.")
+EMPTY = Rule("content.empty", WARNING, "An empty text, part or turn.", breaks=Breaks.REQUEST)
+ASSISTANT_LAST = Rule(
+    "content.assistant-last", WARNING, "The conversation ends with an assistant turn.", breaks=Breaks.REQUEST
+)
+TRAILING = Rule(
+    "content.trailing-whitespace", WARNING, "The final assistant text ends with whitespace.", breaks=Breaks.REQUEST
+)
+MEDIA = Rule("content.image-in-result", WARNING, "An image where results may hold text only.", breaks=Breaks.REQUEST)
 
 RULES = (EMPTY, ASSISTANT_LAST, TRAILING, MEDIA)
 
@@ -62,6 +66,8 @@ def _texts(case: Case, number: int, message: Message) -> Iterator[Finding]:
         return
     for k, part in enumerate(message.parts):
         when = _blank(part)
+        if when == "blank-text" and len(message.parts) > 1 and _is_assistant(case, message):
+            when = "blank-beside"  # a provider's own answers have it, and it takes them back
         is_marked = isinstance(part, Text) and part.extra.get("cache_control")
         if when == "empty-text" and is_marked and enforced_exactly(case, EMPTY, "cached"):
             when = "cached"
@@ -175,7 +181,8 @@ def _silent_answer(case: Case) -> Iterator[Finding]:
     if answer is None or answer.error or not answer.is_complete or answer.stop == "filter":
         return
     if not answer.messages:
-        if 200 <= case.status < 300 and case.decoded.framing is None:
+        is_misread = any(noticed.slug == "stream.framing" for noticed in answer.anomalies)
+        if 200 <= case.status < 300 and not is_misread:
             yield case.finding(EMPTY, RESPONSE, "", "the answer holds no message")
         return
     said = [p for m in answer.messages for p in m.parts if not (isinstance(p, Text) and not p.text.strip())]

@@ -13,6 +13,7 @@ from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Contract
 from workbench.rules._contract_file import matches
 from workbench.rules._finding import Finding, Origin, Severity
+from workbench.rules._nodes import ancestors
 from workbench.rules._prefix import Break, first_break
 from workbench.rules._words import quote
 from workbench.wire.exchange import Origin as Recorded
@@ -118,7 +119,7 @@ def _tools(case: Case) -> Iterator[Finding]:
     if request is None or not request.tools or (old and old.request and old.request.tools == request.tools):
         return
     outer = {tool.pointer for tool in request.tools}
-    size = sum(_size(case.decoded, at) for at in outer if not any(at.startswith(f"{other}/") for other in outer))
+    size = sum(_size(case.decoded, at) for at in outer if not any(above in outer for above in ancestors(at)))
     tokens = size // limits.BYTES_PER_TOKEN
     share = size / max(len(case.decoded.request_text), 1)
     if tokens < limits.HEAVY_TOOL_TOKENS or share < limits.HEAVY_TOOL_SHARE:

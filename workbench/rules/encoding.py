@@ -8,10 +8,10 @@ from itertools import islice
 
 from workbench.decode import REQUEST
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import quote
 
-ENCODING = Rule("args.encoding", Severity.ERROR, "The text is not well-formed Unicode.")
+ENCODING = Rule("args.encoding", Severity.ERROR, "The text is not well-formed Unicode.", breaks=Breaks.CONVERSATION)
 
 RULES = (ENCODING,)
 

@@ -14,16 +14,18 @@ from workbench.rules._body import base, values
 from workbench.rules._cache_marks import marks
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Contract
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._refusal import dotted
 from workbench.rules._words import by_term, quote, unproved, weaker, with_related
 from workbench.wire.exchange import Origin
 
 WARNING = Severity.WARNING
 
-UNKNOWN_FIELD = Rule("gateway.unknown-field", WARNING, "A field the backend does not know is passed through.")
-CACHE_LIMIT = Rule("gateway.cache-limit", WARNING, "Too many cache breakpoints.")
-BETA_HEADER = Rule("gateway.beta-header", WARNING, "A beta header the backend refuses.")
+UNKNOWN_FIELD = Rule(
+    "gateway.unknown-field", WARNING, "A field the backend does not know is passed through.", breaks=Breaks.REQUEST
+)
+CACHE_LIMIT = Rule("gateway.cache-limit", WARNING, "Too many cache breakpoints.", breaks=Breaks.REQUEST)
+BETA_HEADER = Rule("gateway.beta-header", WARNING, "A beta header the backend refuses.", breaks=Breaks.REQUEST)
 
 RULES = (UNKNOWN_FIELD, CACHE_LIMIT, BETA_HEADER)
 

@@ -17,15 +17,33 @@ from workbench.damage.bodies import SPELLING, Change, changes_of, is_inside
 from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.ir import JsonValue
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Origin, Severity
+from workbench.rules._finding import Basis, Breaks, Finding, Origin, Severity
 from workbench.rules._words import quote, weaker, with_related
 from workbench.wire.jsontext import dumps
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
-DROPPED = Rule("gateway.dropped-field", ERROR, "A field is lost between client and provider.")
-ALTERED = Rule("gateway.altered-bytes", ERROR, "A value is changed between client and provider.")
-RESHAPED = Rule("gateway.altered-shape", WARNING, "The body is wrapped or reshaped.")
+DROPPED = Rule(
+    "gateway.dropped-field",
+    ERROR,
+    "A field is lost between client and provider.",
+    breaks=Breaks.CONVERSATION,
+    basis=Basis.RECORDING,
+)
+ALTERED = Rule(
+    "gateway.altered-bytes",
+    ERROR,
+    "A value is changed between client and provider.",
+    breaks=Breaks.CONVERSATION,
+    basis=Basis.RECORDING,
+)
+RESHAPED = Rule(
+    "gateway.altered-shape",
+    WARNING,
+    "The body is wrapped or reshaped.",
+    breaks=Breaks.CONVERSATION,
+    basis=Basis.RECORDING,
+)
 
 RULES = (DROPPED, ALTERED, RESHAPED)
 

@@ -12,11 +12,17 @@ from typing import NamedTuple
 
 from workbench.decode import RESPONSE, Decoded
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Origin, Severity
+from workbench.rules._finding import Basis, Breaks, Finding, Origin, Severity
 from workbench.rules._words import quote, weaker
 from workbench.rules.gateway_hops import is_meant
 
-BUFFERED = Rule("gateway.buffered", Severity.WARNING, "The stream is held back and delivered late.")
+BUFFERED = Rule(
+    "gateway.buffered",
+    Severity.WARNING,
+    "The stream is held back and delivered late.",
+    breaks=Breaks.CONVERSATION,
+    basis=Basis.RECORDING,
+)
 
 RULES = (BUFFERED,)
 

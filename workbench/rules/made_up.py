@@ -9,14 +9,21 @@ from workbench.chain.closure import CallLine, CallState, NodeRef
 from workbench.decode import REQUEST, RESPONSE
 from workbench.ir import Message, ModelResponse, Text, ToolCallIR
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import quote, with_related
 from workbench.textcalls import TextCall, find
 
 WARNING = Severity.WARNING
 
-MADE_UP = Rule("content.made-up-result", WARNING, "An answer is built on a tool result that does not exist.")
-PHANTOM = Rule("text.phantom-call", WARNING, "Text that only talks about calls looks like one.")
+MADE_UP = Rule(
+    "content.made-up-result",
+    WARNING,
+    "An answer is built on a tool result that does not exist.",
+    breaks=Breaks.CONVERSATION,
+)
+PHANTOM = Rule(
+    "text.phantom-call", WARNING, "Text that only talks about calls looks like one.", breaks=Breaks.CONVERSATION
+)
 
 RULES = (MADE_UP, PHANTOM)
 

@@ -16,7 +16,7 @@ from workbench.rules._body import base, is_there, values
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Contract
 from workbench.rules._contract_file import matches
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._reasoning import is_off
 from workbench.rules._refusal import dotted
 from workbench.rules._words import by_term, enforced_exactly, quote
@@ -24,8 +24,12 @@ from workbench.rules.gateway import betas
 from workbench.wire.exchange import Origin
 from workbench.wire.jsontext import dumps
 
-UNSUPPORTED = Rule("params.unsupported", Severity.WARNING, "A parameter or value the provider does not accept.")
-MISSING = Rule("params.missing", Severity.WARNING, "A parameter the provider requires is absent.")
+UNSUPPORTED = Rule(
+    "params.unsupported", Severity.WARNING, "A parameter or value the provider does not accept.", breaks=Breaks.REQUEST
+)
+MISSING = Rule(
+    "params.missing", Severity.WARNING, "A parameter the provider requires is absent.", breaks=Breaks.REQUEST
+)
 IGNORED = Rule("params.ignored", Severity.INFO, "A parameter that the provider accepts and ignores.", is_advice=True)
 
 RULES = (UNSUPPORTED, MISSING, IGNORED)
@@ -162,8 +166,8 @@ def _missing(case: Case) -> Iterator[Finding]:
     if http is None or _COUNTING.search(http.url):
         return
     for pointer in _entries(case, "params.required"):
-        if is_there(case.decoded, str(pointer)):
-            continue
+        if is_there(case.decoded, str(pointer)) or (pointer == "/model" and case.request and case.request.model):
+            continue  # the URL may name the model
         path = dotted(str(pointer))
         when = next((w for w in (path, "") if enforced_exactly(case, MISSING, w)), "")
         text, at = f"{path} is required, and not there", base(case.decoded) + str(pointer)

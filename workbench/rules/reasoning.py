@@ -9,7 +9,7 @@ from workbench.chain.ledger import Entry, Sent
 from workbench.decode import REQUEST
 from workbench.ir import Carrier, Reasoning
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._items import item_id
 from workbench.rules._reasoning import (
     BLOCKS,
@@ -28,11 +28,23 @@ from workbench.rules.reasoning_place import ORDER
 
 WARNING = Severity.WARNING
 
-MISSING = Rule("reasoning.missing", WARNING, "Reasoning state that has to be replayed is absent.")
-EMPTY = Rule("reasoning.empty", WARNING, "Reasoning state is present but its value or signature is empty.")
-ALTERED = Rule("reasoning.altered", WARNING, "Replayed reasoning differs from what was received.")
+MISSING = Rule(
+    "reasoning.missing", WARNING, "Reasoning state that has to be replayed is absent.", breaks=Breaks.CONVERSATION
+)
+EMPTY = Rule(
+    "reasoning.empty",
+    WARNING,
+    "Reasoning state is present but its value or signature is empty.",
+    breaks=Breaks.CONVERSATION,
+)
+ALTERED = Rule(
+    "reasoning.altered", WARNING, "Replayed reasoning differs from what was received.", breaks=Breaks.CONVERSATION
+)
 STALE = Rule(
-    "reasoning.stale", WARNING, "Reasoning is replayed although its debt has ended and the provider wants it gone."
+    "reasoning.stale",
+    WARNING,
+    "Reasoning is replayed although its debt has ended and the provider wants it gone.",
+    breaks=Breaks.REQUEST,
 )
 
 RULES = (MISSING, EMPTY, ALTERED, STALE)
@@ -72,8 +84,10 @@ def _entry(case: Case, entry: Entry, *, is_latest: bool) -> Iterator[Finding]:
 
 
 def _is_replaced(case: Case, entry: Entry) -> bool:
-    """Something stands in for what was lost, which is found for what it is."""
+    """Something stands in for what was lost, which is found for what it is; or its words go as plain text."""
     part = case.part(entry.sent_part) if entry.sent_part else None
+    if isinstance(part, Reasoning) and part.carrier is Carrier.THINK_TEXT and entry.carrier != Carrier.THINK_TEXT:
+        return True  # told to another provider, or in another protocol, where nobody compares it
     is_stand_in = isinstance(part, Reasoning) and part.signature in stand_ins(case)
     return is_stand_in or is_placeholder(entry.sent_text)
 
@@ -104,6 +118,8 @@ def _missing(case: Case, entry: Entry, number: int) -> Finding:
     message = f"the turn made a call while thinking; its {_field(case, entry)} was not sent back"
     if not entry.call_ids:
         message = f"the turn was made while thinking; its {_field(case, entry)} was not sent back"
+    if entry.is_bare:
+        message = f"the turn is sent without {_field(case, entry)}, and was received without it"
     evidence = " · ".join(filter(None, (_history(entry), dropped_reasoning(case, entry.call_ids))))
     if _carrier(case, entry) in BLOCKS and turn.parts:
         values = {"found": block_type(turn.parts[0])}

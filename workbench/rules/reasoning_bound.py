@@ -16,7 +16,7 @@ from workbench.ir import JsonValue, Message, ModelRequest, Opaque, Part, Reasoni
 from workbench.known import fact
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._reasoning import genuine
 from workbench.rules._words import as_warning, quote, with_related
 
@@ -24,6 +24,7 @@ UNBOUND = Rule(
     "reasoning.unbound",
     Severity.WARNING,
     "An edit of an earlier turn breaks a signature that is bound to everything before it.",
+    breaks=Breaks.REQUEST,
 )
 
 RULES = (UNBOUND,)

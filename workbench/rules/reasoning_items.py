@@ -9,16 +9,24 @@ from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST
 from workbench.ir import Carrier, Message, ModelResponse, Opaque, Reasoning
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._items import item_id, item_kind
 from workbench.rules._reasoning import is_rebuilt
 from workbench.rules._words import as_warning, quote, with_related
 
 WARNING = Severity.WARNING
 
-UNPAIRED = Rule("reasoning.unpaired", WARNING, "A reasoning item and the item it belongs to are not both present.")
+UNPAIRED = Rule(
+    "reasoning.unpaired",
+    WARNING,
+    "A reasoning item and the item it belongs to are not both present.",
+    breaks=Breaks.REQUEST,
+)
 BY_REFERENCE = Rule(
-    "reasoning.by-reference", WARNING, "A reasoning item is named by id although nothing is stored for it."
+    "reasoning.by-reference",
+    WARNING,
+    "A reasoning item is named by id although nothing is stored for it.",
+    breaks=Breaks.REQUEST,
 )
 
 RULES = (UNPAIRED, BY_REFERENCE)

@@ -11,18 +11,24 @@ from workbench.chain.ledger import Entry
 from workbench.decode import REQUEST
 from workbench.ir import Carrier, Reasoning
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._items import item_id
 from workbench.rules._reasoning import BLOCKS, genuine, is_placeholder, is_rebuilt, sent
 from workbench.rules._words import as_warning, quote, with_related
 
 WARNING = Severity.WARNING
 
-FABRICATED = Rule("reasoning.fabricated", WARNING, "An invented value stands in place of the recorded reasoning.")
+FABRICATED = Rule(
+    "reasoning.fabricated",
+    WARNING,
+    "An invented value stands in place of the recorded reasoning.",
+    breaks=Breaks.CONVERSATION,
+)
 FOREIGN = Rule(
     "reasoning.foreign",
     WARNING,
     "Reasoning state of another provider, account or model, or sent to a provider that refuses it.",
+    breaks=Breaks.REQUEST,
 )
 
 RULES = (FABRICATED, FOREIGN)

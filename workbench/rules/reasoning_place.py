@@ -9,14 +9,18 @@ from workbench.chain.ledger import Entry
 from workbench.decode import REQUEST
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._reasoning import BLOCKS, assistant_turns, block_type, genuine, is_rebuilt, received, sent
 from workbench.rules._refusal import known_values
 
 WARNING = Severity.WARNING
 
-ORDER = Rule("reasoning.order", WARNING, "The reasoning block is not at the place it was received in.")
-MISPLACED = Rule("reasoning.misplaced", WARNING, "The reasoning field is in the wrong object.")
+ORDER = Rule(
+    "reasoning.order", WARNING, "The reasoning block is not at the place it was received in.", breaks=Breaks.REQUEST
+)
+MISPLACED = Rule(
+    "reasoning.misplaced", WARNING, "The reasoning field is in the wrong object.", breaks=Breaks.CONVERSATION
+)
 
 RULES = (ORDER, MISPLACED)
 

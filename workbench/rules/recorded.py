@@ -1,24 +1,30 @@
 """The recorded answer has the last word: it names the rule that a request broke, or shows the contract to be wrong.
 
-Where contract and answer say different things, that is a finding on the contract, never on the client.
+Where contract and answer say different things, that is a finding on the contract, never on the client. What was
+accepted is no fault of the request: a finding that says it is refused becomes a note that keeps the disagreement.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
-from urllib.parse import urlsplit
 
 from workbench.decode import REQUEST, RESPONSE
+from workbench.ir import NOTHING, ApiError
 from workbench.rules import _contracts as contracts
+from workbench.rules import _errortext as errortext
+from workbench.rules._acceptance import Accepted, accepted_by, is_answered, may_be_accepted, who
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Enforced
-from workbench.rules._errortext import explain
-from workbench.rules._explained import NOT_THE_BODY, Explained, explained
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._explained import Explained, explained
+from workbench.rules._finding import Basis, Breaks, Contradiction, Finding, Severity
+from workbench.rules._refused import is_about_the_request
+from workbench.rules._stand_ins import is_on_stand_in
 from workbench.rules._template import Template, plain
 from workbench.rules._verdict import Verdict, judge
-from workbench.rules._words import quote
+from workbench.rules._words import quote, weaker
+from workbench.wire import urls
 from workbench.wire.exchange import Origin
 
 DISAGREES = Rule(
@@ -27,32 +33,119 @@ DISAGREES = Rule(
 
 RULES = (DISAGREES,)
 
-_NO_WITNESS = (Origin.RECONSTRUCTED, Origin.PROBE)
+_NO_WITNESS = (Origin.RECONSTRUCTED, Origin.PASTED, Origin.PROBE)
 """Origins of exchanges whose answer is not what a provider said to this request."""
 
 
 def review(case: Case, findings: Sequence[Finding]) -> Iterator[Finding]:
     """The findings of an exchange, explained by its answer, and what the contract got wrong about it."""
     told = explained(case, findings)
-    yield from told.findings
+    witness = accepted_by(case.decoded) if case.is_recorded else ""
+    for finding in _weighed(case, told.findings, witness):
+        yield _on_stand_in(case, finding)
+    if told.is_absent and told.chosen and case.response and case.response.error:
+        yield _absent_fault(case, told.chosen, case.response.error)
+        return
     if not _is_witness(case):
         return
     judged = judge(findings, case.contract)
     refused = judged.finding if judged.verdict is Verdict.REFUSES else None
-    if case.response and case.response.messages and case.response.error is None and 200 <= case.status < 300:
-        if refused and refused.check:
+    if witness:
+        if refused and refused.check and case.accepted is None:
             yield _wrong_refusal(case, refused, refused.check)
-    elif 400 <= case.status < 500 and case.status not in NOT_THE_BODY:
+    elif case.request is not None and is_about_the_request(told.refusal, case.status):
         yield from _wrong_text(case, told, refused)
 
 
 def _is_witness(case: Case) -> bool:
     """The answer is that of the contract's provider: by its host, or where no host is known."""
     exchange = case.decoded.exchange
-    host = (urlsplit(exchange.request.url).hostname or "") if exchange.request else ""
+    host = (urls.split(exchange.request.url).hostname or "") if exchange.request else ""
     if case.request is None or exchange.origin in _NO_WITNESS or case.contract.name == contracts.GENERIC:
         return False
     return not host or any(fnmatchcase(host, glob) for glob in contracts.read(case.contract.name).hosts)
+
+
+def _weighed(case: Case, findings: Iterable[Finding], witness: str) -> Iterator[Finding]:
+    """The findings, each in the light of what the recording shows the provider accepting.
+
+    Args:
+        witness: the host that accepted this very request; an empty string if none is known to.
+    """
+    is_unanswered = not witness and case.accepted is not None and may_be_accepted(case)
+    is_rebuilt = case.decoded.exchange.origin is Origin.RECONSTRUCTED and is_answered(case.response)
+    for finding in findings:
+        if finding.side != REQUEST or finding.severity is not Severity.ERROR:
+            yield finding
+        elif is_rebuilt and case.is_recorded and case.accepted is not None:
+            yield _rebuilt(finding)
+        elif not _says_refused(finding):
+            yield finding
+        elif case.accepted is None:
+            yield _with_evidence(finding, f"accepted by {witness}, status {case.status}") if witness else finding
+        elif witness:
+            yield from _contradicted(case, finding, Accepted(case.decoded.index, who(case, witness)))
+        elif is_unanswered and (earlier := case.accepted.find(case, finding)):
+            yield from _contradicted(case, finding, earlier)
+        else:
+            yield finding
+
+
+def _says_refused(finding: Finding) -> bool:
+    """It is an error because of what a provider is said to refuse, and not, or not only, for what is broken."""
+    is_raised = finding.unenforced not in (None, Severity.ERROR)
+    return finding.check is not None or finding.breaks is Breaks.REQUEST or is_raised
+
+
+def _contradicted(case: Case, finding: Finding, accepted: Accepted) -> Iterator[Finding]:
+    """A note on the fact that an accepted request contradicts.
+
+    A broken conversation is reported beside it, as it is without the fact.
+    """
+    against = _contradiction(case, finding, accepted)
+    is_here = accepted.exchange == case.decoded.index
+    seen = f"status {case.status}" if is_here else f"the same bytes, in exchange {accepted.exchange + 1}"
+    said = f"{against.contract} is said to refuse this" if against.source else "most providers are said to refuse this"
+    bare = replace(finding, check=None, refusal="", values=NOTHING)
+    if finding.breaks is not Breaks.REQUEST:
+        yield replace(bare, severity=finding.unenforced or finding.severity, basis=Basis.FORM)
+    message = f"{accepted.by} accepted this ({seen}), and {said} ({finding.rule}): {finding.message}"
+    yield replace(
+        bare,
+        rule=DISAGREES.slug,
+        severity=Severity.INFO,
+        message=message,
+        basis=Basis.RECORDING,
+        contradicts=against,
+        repairs=(),
+    )
+
+
+def _contradiction(case: Case, finding: Finding, accepted: Accepted) -> Contradiction:
+    check, term = finding.check, case.contract.terms.get(finding.fact)
+    known = check or term
+    source, date = (known.source, known.date) if known else (finding.source, "")
+    fact = finding.fact or finding.rule
+    return Contradiction(case.contract.label, finding.rule, fact, source, date, accepted.exchange, accepted.by)
+
+
+def _on_stand_in(case: Case, finding: Finding) -> Finding:
+    """An error on a value that somebody put in place of the real one is doubtful."""
+    is_doubtful = finding.severity is Severity.ERROR and finding.basis is not Basis.RECORDING
+    if not is_doubtful or not case.is_recorded or case.accepted is None or not is_on_stand_in(case, finding):
+        return finding
+    said = "a stand-in: this recording does not hold the value that was sent"
+    return _with_evidence(replace(finding, severity=Severity.WARNING, check=None, refusal=""), said)
+
+
+def _rebuilt(finding: Finding) -> Finding:
+    """A fault of a request that was rebuilt from a transcript, and whose turn was answered."""
+    said = "rebuilt from a transcript: what was sent is not known, and it was answered"
+    return _with_evidence(replace(finding, severity=Severity.WARNING, check=None, refusal=""), said)
+
+
+def _with_evidence(finding: Finding, said: str) -> Finding:
+    return replace(finding, evidence="; ".join(filter(None, (finding.evidence, said))))
 
 
 def _wrong_refusal(case: Case, refused: Finding, check: Enforced) -> Finding:
@@ -60,7 +153,16 @@ def _wrong_refusal(case: Case, refused: Finding, check: Enforced) -> Finding:
         f"the contract {case.contract.label} refuses this request ({refused.rule}, status {check.status}), "
         f"and the recorded answer is {case.status}"
     )
-    return case.finding(DISAGREES, REQUEST, refused.pointer, message, evidence=refused.message, source=_source(check))
+    note = weaker(DISAGREES, Severity.INFO)
+    return case.finding(note, REQUEST, refused.pointer, message, evidence=refused.message, source=_source(check))
+
+
+def _absent_fault(case: Case, chosen: Finding, error: ApiError) -> Finding:
+    """A refusal for something that is not in the recorded request: this exchange does not show what was refused."""
+    message = f"the answer says {chosen.rule}, and this request is without that fault: another one was refused"
+    note = weaker(DISAGREES, Severity.INFO)
+    seen = f"status {case.status}: {quote(error.message.strip())}"
+    return case.finding(note, RESPONSE, error.pointer, message, evidence=seen, basis=Basis.RECORDING)
 
 
 def _wrong_text(case: Case, told: Explained, refused: Finding | None) -> Iterator[Finding]:
@@ -77,7 +179,7 @@ def _wrong_text(case: Case, told: Explained, refused: Finding | None) -> Iterato
         words = f"the contract {label} enforces {check.rule}, the answer says that it is broken, and no rule sees it"
     elif check.status != case.status:
         words = f"the contract {label} has status {check.status} for {check.rule}, and the answer is {case.status}"
-    elif error and check.template and not _is_said(check, error.message) and not explain(error.message):
+    elif error and check.template and not _is_said(check, error.message) and not errortext.known(error.message):
         words = f"the contract {label} has another text for {check.rule}: {quote(check.template)}"
     else:
         return

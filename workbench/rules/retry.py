@@ -9,14 +9,26 @@ from dataclasses import replace
 from workbench.decode import REQUEST
 from workbench.ir import Message, ToolCallIR
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Basis, Breaks, Finding, Severity
 from workbench.rules._repeats import Step, digests, failures, has_broken_off, has_effect, has_failed, is_told, steps
 from workbench.rules._words import quote, with_related
 
 WARNING = Severity.WARNING
 
-DUPLICATE = Rule("retry.duplicate-side-effect", WARNING, "An effect is carried out again.")
-LOOP = Rule("retry.loop", WARNING, "The same failing or useless step repeats.")
+DUPLICATE = Rule(
+    "retry.duplicate-side-effect",
+    WARNING,
+    "An effect is carried out again.",
+    breaks=Breaks.CONVERSATION,
+    basis=Basis.RECORDING,
+)
+LOOP = Rule(
+    "retry.loop",
+    WARNING,
+    "The same failing or useless step repeats.",
+    breaks=Breaks.CONVERSATION,
+    basis=Basis.RECORDING,
+)
 
 RULES = (DUPLICATE, LOOP)
 

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST
 from workbench.ir import Message, ModelResponse, Text, ToolCallIR
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Basis, Breaks, Finding, Severity
 from workbench.rules._words import quote, weaker
 
-STALE = Rule("retry.stale-partial", Severity.ERROR, "Output of a failed attempt is mixed into the next.")
+STALE = Rule(
+    "retry.stale-partial",
+    Severity.ERROR,
+    "Output of a failed attempt is mixed into the next.",
+    breaks=Breaks.CONVERSATION,
+    basis=Basis.RECORDING,
+)
 
 RULES = (STALE,)
 
@@ -42,15 +50,15 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _has_left_call(message: Message) -> bool:
-    calls = [call for _, call in message.tool_calls()]
-    return len(calls) > 1 and any(_is_start_of(call, other) for call in calls for other in calls)
+    whole = _Whole(message)
+    return any(whole.of(call) for _, call in message.tool_calls())
 
 
 def _left_calls(case: Case, number: int, message: Message) -> Iterator[Finding]:
     """A call of a failed attempt beside the one that was made in its place."""
-    calls = list(message.tool_calls())
-    for k, call in calls:
-        whole = next((c for _, c in calls if _is_start_of(call, c)), None)
+    found = _Whole(message)
+    for k, call in message.tool_calls():
+        whole = found.of(call)
         if whole is not None:
             text = (
                 f"the arguments of this call are the beginning of those of {quote(whole.id, 60)}, cut off: "
@@ -59,12 +67,36 @@ def _left_calls(case: Case, number: int, message: Message) -> Iterator[Finding]:
             yield case.at(STALE, NodeRef(REQUEST, number, k), text, evidence=quote(call.raw))
 
 
-def _is_start_of(call: ToolCallIR, other: ToolCallIR) -> bool:
-    """The argument text of a call breaks off within that of another, which is whole."""
-    if call.name != other.name or call.error is None or other.error is not None:
-        return False
-    began, whole = (call.raw or "").strip(), (other.raw or "").strip()
-    return bool(began) and began != whole and whole.startswith(began)
+class _Whole:
+    """The whole calls of a message, found by how the text of their arguments begins."""
+
+    def __init__(self, message: Message) -> None:
+        self._texts = defaultdict[str | None, list[tuple[str, int]]](list)  # by name: (text, number), sorted
+        self._calls = [call for _, call in message.tool_calls()]
+        self._known: dict[tuple[str | None, str], ToolCallIR | None] = {}
+        for number, call in enumerate(self._calls):
+            if call.error is None:
+                self._texts[call.name].append(((call.raw or "").strip(), number))
+        for texts in self._texts.values():
+            texts.sort()
+
+    def of(self, call: ToolCallIR) -> ToolCallIR | None:
+        """The first one whose text goes on where that of a torn call breaks off."""
+        began = (call.raw or "").strip() if call.error is not None else ""
+        if not began:
+            return None
+        if (call.name, began) not in self._known:
+            self._known[call.name, began] = self._found(self._texts.get(call.name, []), began)
+        return self._known[call.name, began]
+
+    def _found(self, texts: list[tuple[str, int]], began: str) -> ToolCallIR | None:
+        first = None
+        for text, number in islice(texts, bisect_left(texts, (began, 0)), None):
+            if not text.startswith(began):
+                break
+            if text != began and (first is None or number < first):
+                first = number
+        return None if first is None else self._calls[first]
 
 
 def _begins_anew(message: Message) -> bool:

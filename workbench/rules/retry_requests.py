@@ -7,17 +7,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from workbench.decode import REQUEST, Decoded
-from workbench.ir import JsonValue, ModelRequest
+from workbench.errors import WireError
+from workbench.ir import ApiError, JsonValue, ModelRequest
+from workbench.refusals import Again
 from workbench.rules._case import Case
 from workbench.rules._finding import Finding
 from workbench.rules._reasoning import is_rebuilt
+from workbench.rules._refused import refusal_of
 from workbench.rules._words import quote
 from workbench.rules.retry import LOOP
+from workbench.wire.jsontext import loads
 
 RULES = ()
-
-REFUSED = (400, 401, 403, 404, 413, 422)
-"""Statuses after which the same request gets the same answer."""
 
 SWITCHES = ("anthropic-beta", "anthropic-version", "openai-beta")
 """Headers that change what a request means."""
@@ -26,14 +27,10 @@ LEAST = {"refused": 2, "failed": 4, "answered": 4}
 """Attempts with one unchanged request that are a loop, by what became of the one before."""
 
 SHORTENED = (400, 413, 422)
-"""Statuses after which clients shorten the history."""
+"""Statuses of a refusal of the length."""
 
-TOO_LONG = re.compile(
-    r"too long|too large|context (?:length|window|size)|maximum context|token limit"
-    r"|exceeds? the (?:limit|maximum|context)",
-    re.IGNORECASE,
-)
-"""A refusal of the length, in the words of any provider."""
+TOO_LONG = ("context-length", "request-too-large")
+"""Kinds of failures after which clients shorten the history."""
 
 RUNGS = 3
 """Attempts, each changed after a failure, that are a ladder."""
@@ -65,16 +62,29 @@ def check(case: Case) -> Iterator[Finding]:
     last = case.peek(before[0])
     if last is None or last.request is None:
         return
-    if last.request_text == case.decoded.request_text and _way(last) == _way(case.decoded):
+    if _is_same(last, case.decoded):
         if _end(last).kind != "refused" or not 0 < case.status < 400:
             yield from _again(case, _end(last))
     elif _end(last).kind != "answered":
         yield from _ladder(case, last)
 
 
+def _is_same(one: Decoded, other: Decoded) -> bool:
+    """The same request: the same JSON, in whatever order its keys stand, by the same way."""
+    return _way(one) == _way(other) and (one.request_text == other.request_text or _json(one) == _json(other))
+
+
+def _json(attempt: Decoded) -> JsonValue:
+    """The body, parsed; the text itself where it is no JSON."""
+    try:
+        return loads(attempt.request_text)
+    except WireError:
+        return attempt.request_text.decode("utf-8", "replace")
+
+
 def _shortened(case: Case) -> Iterator[Finding]:
     """A history that was begun anew after refusals in the same words: what was rewritten each time did not help."""
-    refused, texts = list[Decoded](), set[str]()
+    refused, texts, kinds = list[Decoded](), set[str](), set[str]()
     for exchange in range(case.decoded.index - 1, max(case.decoded.index - LOOKED_BACK, 0) - 1, -1):
         if case.summaries[exchange].status not in SHORTENED:
             continue
@@ -83,7 +93,9 @@ def _shortened(case: Case) -> Iterator[Finding]:
             continue
         refused.append(before)
         texts.add(re.sub(r"\d+", "", before.response.error.message))
-    if len(refused) >= RUNGS - 1 and len(texts) == 1 and TOO_LONG.search(texts.pop()):
+        refusal = refusal_of(before.response.error, before)
+        kinds.add(refusal.kind.name if refusal else "")
+    if len(refused) >= RUNGS - 1 and len(texts) == 1 and kinds.issubset(TOO_LONG):
         sizes = [len(d.request_text) for d in (*reversed(refused), case.decoded)]
         message = f"attempt {len(sizes)} with a rewritten history: those before it were refused as too long"
         seen = f"{' → '.join(f'{size:,}' for size in sizes)} bytes, since exchange {refused[-1].index + 1}"
@@ -110,7 +122,7 @@ def _way(attempt: Decoded) -> tuple[str, Mapping[str, str]]:
 
 def _end(attempt: Decoded) -> _Attempt:
     answer, status = attempt.response, attempt.exchange.response.status if attempt.exchange.response else 0
-    if status in REFUSED:
+    if 400 <= status < 500 and _is_final(attempt):
         return _Attempt(attempt.index, f"status {status}", "refused")
     if status >= 300 or answer is None:
         return _Attempt(attempt.index, f"status {status}" if status >= 300 else "no answer", "failed")
@@ -125,6 +137,13 @@ def _end(attempt: Decoded) -> _Attempt:
     if answer.finish_reason is None:
         return _Attempt(attempt.index, "an answer without a finish reason", "answered")
     return _Attempt(attempt.index, "an answer", "answered")
+
+
+def _is_final(attempt: Decoded) -> bool:
+    """The same request gets the same answer."""
+    error = attempt.response.error if attempt.response else None
+    refusal = refusal_of(error or ApiError(""), attempt)
+    return refusal is None or refusal.kind.again is Again.NO
 
 
 def _again(case: Case, last: _Attempt) -> Iterator[Finding]:
@@ -153,6 +172,8 @@ def _ladder(case: Case, last: Decoded) -> Iterator[Finding]:
             break
         if _goes_on(before.request, now.request):
             break
+        if _is_same(before, now):
+            continue
         changes = [*_changes(before.request, now.request), *_other_way(before, now)]
         places = places or [change.pointer for change in changes]
         what = ", ".join(change.words for change in changes) or "nothing that is seen"

@@ -8,13 +8,15 @@ from itertools import pairwise
 from workbench.decode import REQUEST
 from workbench.ir import JsonValue, Message, ToolCallIR, ToolResultIR
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import by_term, quote
 
 WARNING = Severity.WARNING
 
-ROLE_ORDER = Rule("content.role-order", WARNING, "Roles do not alternate as the template wants.")
-SYSTEM_POSITION = Rule("content.system-position", WARNING, "A system message is not at the start.")
+ROLE_ORDER = Rule("content.role-order", WARNING, "Roles do not alternate as the template wants.", breaks=Breaks.REQUEST)
+SYSTEM_POSITION = Rule(
+    "content.system-position", WARNING, "A system message is not at the start.", breaks=Breaks.REQUEST
+)
 
 RULES = (ROLE_ORDER, SYSTEM_POSITION)
 
@@ -29,8 +31,8 @@ def check(case: Case) -> Iterator[Finding]:
         yield from _turns(case)
     elif isinstance(order, Mapping):
         yield from _followers(case, order)
-    elif order == "calls-after-user":
-        yield from _calls(case)
+    elif order in ("calls-after-user", "calls-not-first"):
+        yield from _calls(case, may_follow_model=order == "calls-not-first")
     if case.contract.term("content.user-required"):
         yield from _no_user(case)
     place = case.contract.term("content.system-position")
@@ -75,13 +77,19 @@ def _no_user(case: Case) -> Iterator[Finding]:
         yield by_term(case, ROLE_ORDER, "content.user-required", messages[0].pointer, text, when="no-user")
 
 
-def _calls(case: Case) -> Iterator[Finding]:
-    """Calls follow a turn of the user or results: neither the beginning nor another turn of the model."""
+def _calls(case: Case, *, may_follow_model: bool) -> Iterator[Finding]:
+    """Calls follow a turn of the user or results: not the beginning and, unless they may, no other turn of the model.
+
+    Turns of the model at the beginning count as one: the last of them is at the beginning, too.
+    """
     answering, before = case.contract.closure.call_role, ""
+    is_beginning = True
     for message in case.decoded.messages(REQUEST):
-        if message.role == answering and before in ("", answering) and any(message.tool_calls()):
-            text = f"calls stand {'behind another turn of the model' if before else 'at the beginning'}"
-            text += ": they have to follow a user or the results of other calls"
+        is_beginning = is_beginning and message.role in (answering, *INSTRUCTING)
+        is_refused = is_beginning or (before == answering and not may_follow_model)
+        if message.role == answering and is_refused and any(message.tool_calls()):
+            place = "in the first turn of the history" if is_beginning else "right after another turn of the model"
+            text = f"tool calls {place}: they have to follow a user message or tool results"
             said = {"role": message.role, "found": message.role, "before": before or message.role}
             where, when = message.pointer, "call-after-model"
             yield by_term(case, ROLE_ORDER, "content.role-order", where, text, when=when, values=said)

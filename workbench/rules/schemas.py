@@ -17,7 +17,7 @@ from workbench.leaves import escape
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Contract
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._schema_path import by_index, by_name, context
 from workbench.rules._words import by_term, enforced_exactly, quote, unproved
 from workbench.schemas import lint
@@ -28,16 +28,20 @@ from workbench.wire.jsontext import dumps, loads
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
-KEYWORD = Rule("schema.unsupported-keyword", ERROR, "A schema keyword this provider refuses.")
-ITEMS = Rule("schema.items-missing", ERROR, "An array schema without items.")
-REF = Rule("schema.ref", WARNING, "A reference that cannot be resolved or is refused.")
-STRICT = Rule("schema.strict", ERROR, "Conditions of strict mode are not met.")
-NAME = Rule("schema.name", ERROR, "A tool name breaks the name rule.")
-DUPLICATE = Rule("schema.duplicate-name", WARNING, "Two tools have one name.")
-TOO_MANY = Rule("schema.too-many-tools", ERROR, "Too many tools.")
-NO_PARAMETERS = Rule("schema.missing-parameters", ERROR, "The parameters object is required and absent.")
-NO_TOOLS = Rule("schema.tools-missing", ERROR, "The history uses tools, the request defines none.")
-MALFORMED = Rule("schema.malformed", WARNING, "The tool definition has the wrong shape.")
+KEYWORD = Rule("schema.unsupported-keyword", ERROR, "A schema keyword this provider refuses.", breaks=Breaks.REQUEST)
+ITEMS = Rule("schema.items-missing", ERROR, "An array schema without items.", breaks=Breaks.REQUEST)
+REF = Rule("schema.ref", WARNING, "A reference that cannot be resolved or is refused.", breaks=Breaks.REQUEST)
+STRICT = Rule("schema.strict", ERROR, "Conditions of strict mode are not met.", breaks=Breaks.REQUEST)
+NAME = Rule("schema.name", ERROR, "A tool name breaks the name rule.", breaks=Breaks.REQUEST)
+DUPLICATE = Rule("schema.duplicate-name", WARNING, "Two tools have one name.", breaks=Breaks.REQUEST)
+TOO_MANY = Rule("schema.too-many-tools", ERROR, "Too many tools.", breaks=Breaks.REQUEST)
+NO_PARAMETERS = Rule(
+    "schema.missing-parameters", ERROR, "The parameters object is required and absent.", breaks=Breaks.REQUEST
+)
+NO_TOOLS = Rule(
+    "schema.tools-missing", ERROR, "The history uses tools, the request defines none.", breaks=Breaks.REQUEST
+)
+MALFORMED = Rule("schema.malformed", WARNING, "The tool definition has the wrong shape.", breaks=Breaks.REQUEST)
 
 RULES = (KEYWORD, ITEMS, REF, STRICT, NAME, DUPLICATE, TOO_MANY, NO_PARAMETERS, NO_TOOLS, MALFORMED)
 
@@ -276,7 +280,7 @@ def _words_of(issue: lint.Issue, schema: JsonValue) -> dict[str, str]:
 
 def _name(case: Case, tool: ToolDef) -> Iterator[Finding]:
     pattern = case.contract.term("schema.name-pattern")
-    if not isinstance(pattern, str) or tool.name is None or re.fullmatch(pattern, tool.name):
+    if not isinstance(pattern, str) or tool.name is None or _is_built_in(tool) or re.fullmatch(pattern, tool.name):
         return
     shorter = any(re.fullmatch(pattern, tool.name[:n]) for n in (128, 64))
     if shorter:
@@ -286,6 +290,11 @@ def _name(case: Case, tool: ToolDef) -> Iterator[Finding]:
     when = "too-long" if shorter else "pattern"
     said = {**_named(tool), **_of_name(tool.name, pattern)}
     yield _from(case, "schema.name-pattern", NAME, _name_of(case, tool), message, when=when, values=said)
+
+
+def _is_built_in(tool: ToolDef) -> bool:
+    """The provider's own tool: its name is the provider's too (Kimi's ``builtin_function`` has ``$web_search``)."""
+    return tool.kind == "server" or str(tool.extra.get("type", "function")).startswith("builtin")
 
 
 def _of_name(name: str, pattern: str) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -14,7 +13,7 @@ from workbench.ir import JsonValue, Media, Message
 from workbench.leaves import Leaf, leaves, scalars
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
-from workbench.wire.redaction import BEARER_TEXT, KNOWN_KEY, PLACEHOLDER, PREFIX, SECRET_MEMBER
+from workbench.wire.secrets import Family, family, find, is_secret, kind_of, public_prefix
 
 IN_BODY = Rule("secret.in-body", Severity.WARNING, "A credential travels in a body.", is_advice=True)
 
@@ -23,33 +22,16 @@ RULES = (IN_BODY,)
 MOST = 20
 """Credentials told of one side of an exchange."""
 
-KEY, BEARER, PASSWORD, PRIVATE = "an API key", "a bearer token", "a password or secret", "a private key"
-
-_PATTERNS = (
-    (KEY, 0, KNOWN_KEY, (b"",)),
-    (BEARER, 1, BEARER_TEXT, (b"bearer", b"basic")),
-    (PASSWORD, 1, SECRET_MEMBER, (b'"',)),
-    (PASSWORD, 1, re.compile(rb"://[^/?#@\s:\"\\]{0,80}:([^/?#@\s\"\\]{3,200})@"), (b"://",)),
-    (
-        PASSWORD,
-        1,
-        re.compile(rb"(?<=[A-Z_])(?:KEY|SECRET|TOKEN|PASSWORD|PASSWD)=(?:\\?[\"'])?([^\s\"'\\$<{(]{8,})"),
-        (b"key=", b"secret=", b"token=", b"password=", b"passwd="),
-    ),
-    (PRIVATE, 0, re.compile(rb"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]{20,}"), (b"-----begin ",)),
-)
-"""(kind, group, pattern, what a text holds, in lower case, that it may be found in)."""
-
-_SECRET_NAME = re.compile(
-    r"(?i)(?:x-)?(?:api[_-]?key|authorization(?:[_-]?token)?|(?:access|auth|refresh|id|session|bearer)[_-]?token"
-    r"|client[_-]?secret|secret[_-]?key|password|passwd|private[_-]?key)"
-)
+_WORDS = {
+    "api-key": "an API key",
+    "bearer": "a bearer token",
+    "password": "a password or secret",
+    "private-key": "a private key",
+    "cookie": "a cookie",
+}
 _LEAST = 8
 _STATE = ("signature", "data", "id", "tool_call_id")
 """Fields that look random and grant nothing."""
-
-_WORD = re.compile(r"(?i)[a-z]{0,15}|[a-z]*(?:[_ .-]+[a-z]*)+")
-"""A word, or several: one of documentation, or the name of what is meant."""
 
 
 class _Secret(NamedTuple):
@@ -123,43 +105,26 @@ def _of_value(value: JsonValue, pointer: str, *, whole: bool = False) -> Iterato
 
 
 def _secrets(text: str, name: str) -> tuple[_Secret, ...]:
-    is_named = len(text) >= _LEAST and _SECRET_NAME.fullmatch(name)
-    if is_named and not re.search(r"\s", text.removeprefix("Bearer ")) and _is_one(text):
-        return (_Secret(0, len(text), PASSWORD),)
+    told = family(name.encode("utf-8", "replace")) if len(text) >= _LEAST else None
+    if told and told is not Family.COOKIE and is_secret(text.encode("utf-8", "replace"), told):
+        return (_Secret(0, len(text), kind_of(name.encode("utf-8", "replace"))),)
     return _in_text(text)
 
 
 @lru_cache(maxsize=1024)
 def _in_text(text: str) -> tuple[_Secret, ...]:
-    """Credentials by their shape, or by what stands before them; those inside of others are left out."""
+    """Credentials by their shape, or by what stands before them."""
     if len(text) < _LEAST:
         return ()
-    raw = text.encode("utf-8", "replace")
-    lower = raw.lower()
-    patterns = (p[:3] for p in _PATTERNS if any(hint in lower for hint in p[3]))
-    found = [(*match.span(group), kind) for kind, group, pattern in patterns for match in pattern.finditer(raw)]
-    secrets, end = list[_Secret](), 0
-    for start, stop, kind in sorted(found, key=lambda f: (f[0], -f[1])):
-        value = raw[start:stop].decode("utf-8", "replace")
-        if start >= end and (kind == PRIVATE or (not _is_example(value) if kind == KEY else _is_one(value))):
-            first = len(raw[:start].decode("utf-8", "replace"))
-            secrets.append(_Secret(first, first + len(value), kind))
-            end = stop
+    raw, secrets = text.encode("utf-8", "replace"), list[_Secret]()
+    for start, end, kind in find(raw):
+        first = len(raw[:start].decode("utf-8", "replace"))
+        secrets.append(_Secret(first, first + len(raw[start:end].decode("utf-8", "replace")), kind))
     return tuple(secrets)
 
 
-def _is_one(value: str) -> bool:
-    """No stand-in for a value, and no word."""
-    return not PLACEHOLDER.match(value.encode("utf-8", "replace")) and not _WORD.fullmatch(value)
-
-
-def _is_example(value: str) -> bool:
-    """A key of documentation: it says so, or its letters are all the same."""
-    return value.upper().endswith("EXAMPLE") or len(set(value[-10:].lower())) == 1
-
-
 def _told(case: Case, side: str, place: _Place) -> Finding:
-    text = f"{place.secret.kind} travels in the {side} body: {_described(place.value)}"
+    text = f"{_WORDS[place.secret.kind]} travels in the {side} body: {_described(place.value)}"
     finding = case.finding(IN_BODY, side, place.pointer, text)
     if place.message and place.leaf and place.pointer == place.message.absolute(place.leaf.part, place.leaf.name):
         piece = (place.secret.start, place.secret.end)
@@ -170,8 +135,7 @@ def _told(case: Case, side: str, place: _Place) -> Finding:
 
 def _described(value: str) -> str:
     """Its length and the beginning that all of its kind share; never the credential."""
-    found = PREFIX.match(value)
-    prefix = found[0] if found and found.end() < len(value) else ""
+    prefix = value[: public_prefix(value)]
     return f"{len(value)} characters" + (f", beginning with {prefix}" if prefix else "")
 
 

@@ -11,11 +11,16 @@ from workbench.decode import REQUEST
 from workbench.ir import Anomaly, Message, Opaque
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import LEGACY_ROLE, by_term, enforced_exactly, from_anomalies, quote, unproved
 from workbench.wire.exchange import Origin
 
-SHAPE = Rule("content.shape", Severity.WARNING, "Content whose structure the provider interprets in an unintended way.")
+SHAPE = Rule(
+    "content.shape",
+    Severity.WARNING,
+    "Content whose structure the provider interprets in an unintended way.",
+    breaks=Breaks.CONVERSATION,
+)
 
 RULES = (SHAPE,)
 

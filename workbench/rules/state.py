@@ -9,12 +9,23 @@ from dataclasses import replace
 from workbench.decode import REQUEST, Decoded
 from workbench.ir import Message, ModelRequest, ModelResponse, Text, Usage
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Basis, Breaks, Finding, Severity
+from workbench.rules._refused import refusal_of
 from workbench.rules._words import as_warning, quote, weaker
+from workbench.wire import urls
 
-LOST = Rule("state.lost", Severity.ERROR, "The server was trusted to hold the conversation and does not.")
+LOST = Rule(
+    "state.lost",
+    Severity.ERROR,
+    "The server was trusted to hold the conversation and does not.",
+    breaks=Breaks.CONVERSATION,
+    basis=Basis.RECORDING,
+)
 
 RULES = (LOST,)
+
+STATE = "state-unknown"
+"""Kind of a failure that says that the server does not hold what is named."""
 
 LOOKED_BACK = 32
 """Exchanges of the session that are searched for an answer which the conversation does not hold."""
@@ -41,7 +52,8 @@ def check(case: Case) -> Iterator[Finding]:
     if request is None or not request.previous_id or _has_history(request):
         return
     known = _known(case, request.previous_id)
-    lost = _unheld(case) or (_unkept(case, *known) if known else None) or _shown(case)
+    unkept = _unkept(case, *known) if known else None
+    lost = _unheld(case) or unkept or _gone(case, request.previous_id) or _shown(case)
     if lost:
         yield lost
     elif known is None:
@@ -104,13 +116,8 @@ def _unkept(case: Case, exchange: int, answer: ModelResponse) -> Finding | None:
 
 
 def _host(decoded: Decoded) -> str:
-    from urllib.parse import urlsplit
-
     http = decoded.exchange.request
-    try:
-        return (urlsplit(http.url).netloc if http else "").lower()
-    except ValueError:
-        return ""
+    return urls.split(http.url).netloc.lower() if http else ""
 
 
 def _shown(case: Case) -> Finding | None:
@@ -166,9 +173,15 @@ def _input(usage: Usage | None) -> int | None:
 
 def _unseen(case: Case, name: str) -> Iterator[Finding]:
     """No answer of the session has this id: it may be older than the recording."""
-    error = case.response.error if case.response else None
-    if error is None and not case.earlier.exchanges:
+    if not (case.response and case.response.error) and not case.earlier.exchanges:
         why = "no answer of this session has the id it names: whether it is kept cannot be told"
         yield replace(as_warning(_finding(case, why)), severity=Severity.INFO, refusal="")
-    elif error and (name in error.message or "not_found" in f"{error.code} {error.type}"):
-        yield _finding(case, "the server does not know the answer that it names", quote(error.message))
+
+
+def _gone(case: Case, name: str) -> Finding | None:
+    """The server says that it does not know what is named, whether it ever did or not."""
+    error = case.response.error if case.response else None
+    refusal = refusal_of(error, case.decoded) if error else None
+    if error is None or not (name in error.message or (refusal and refusal.kind.name == STATE)):
+        return None
+    return _finding(case, "the server does not know the answer that it names", quote(error.message))

@@ -4,34 +4,56 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from workbench.decode import RESPONSE
 from workbench.ir import Anomaly
 from workbench.leaves import leaves
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._provider_error import evidence, known_as
+from workbench.rules._refused import in_stream, refusal_of
 from workbench.rules._words import weaker
 from workbench.wire.exchange import Origin
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
-INDEX = Rule("stream.index", ERROR, "The index of a delta is missing, reused or was never opened.")
-ID = Rule("stream.id", ERROR, "The call id changes or repeats in a way that breaks joining.")
-NAME = Rule("stream.name", ERROR, "The function name is repeated or split over deltas.")
-FINISH = Rule("stream.finish-reason", ERROR, "The final reason contradicts the content of the stream.")
-TRUNCATED = Rule("stream.truncated", ERROR, "The stream stops inside a block.")
-NO_TERMINATOR = Rule("stream.no-terminator", ERROR, "The stream ends without its terminal event.")
-EMPTY_CHOICES = Rule("stream.empty-choices", WARNING, "A chunk without choices.")
-ENCODING = Rule("stream.encoding", ERROR, "A character was damaged at a chunk border.")
-FRAMING = Rule(
-    "stream.framing", ERROR, "The event framing is wrong or unusual: comments, prefixes, line ends, event names."
+INDEX = Rule(
+    "stream.index", ERROR, "The index of a delta is missing, reused or was never opened.", breaks=Breaks.CONVERSATION
 )
-BLOCK_ORDER = Rule("stream.block-order", ERROR, "Start, delta and stop events of content blocks do not fit together.")
-ERROR_EVENT = Rule("stream.error-event", ERROR, "An error arrives inside a running stream.")
+ID = Rule(
+    "stream.id", ERROR, "The call id changes or repeats in a way that breaks joining.", breaks=Breaks.CONVERSATION
+)
+NAME = Rule("stream.name", ERROR, "The function name is repeated or split over deltas.", breaks=Breaks.CONVERSATION)
+FINISH = Rule(
+    "stream.finish-reason", ERROR, "The final reason contradicts the content of the stream.", breaks=Breaks.CONVERSATION
+)
+TRUNCATED = Rule("stream.truncated", ERROR, "The stream stops inside a block.", breaks=Breaks.CONVERSATION)
+NO_TERMINATOR = Rule(
+    "stream.no-terminator", ERROR, "The stream ends without its terminal event.", breaks=Breaks.CONVERSATION
+)
+EMPTY_CHOICES = Rule("stream.empty-choices", WARNING, "A chunk without choices.", breaks=Breaks.CONVERSATION)
+ENCODING = Rule("stream.encoding", ERROR, "A character was damaged at a chunk border.", breaks=Breaks.CONVERSATION)
+FRAMING = Rule(
+    "stream.framing",
+    ERROR,
+    "The event framing is wrong or unusual: comments, prefixes, line ends, event names.",
+    breaks=Breaks.CONVERSATION,
+)
+BLOCK_ORDER = Rule(
+    "stream.block-order",
+    ERROR,
+    "Start, delta and stop events of content blocks do not fit together.",
+    breaks=Breaks.CONVERSATION,
+)
+ERROR_EVENT = Rule("stream.error-event", ERROR, "An error arrives inside a running stream.", breaks=Breaks.CONVERSATION)
+UNKNOWN_FIELD = Rule(
+    "stream.unknown-field", Severity.INFO, "A field that event streams do not have.", breaks=Breaks.CONVERSATION
+)
 
 RULES = (
-    INDEX, ID, NAME, FINISH, TRUNCATED, NO_TERMINATOR, EMPTY_CHOICES, ENCODING, FRAMING, BLOCK_ORDER, ERROR_EVENT
+    INDEX, ID, NAME, FINISH, TRUNCATED, NO_TERMINATOR, EMPTY_CHOICES, ENCODING, FRAMING, BLOCK_ORDER, ERROR_EVENT,
+    UNKNOWN_FIELD,
 )  # fmt: skip
 
 _BY_SLUG = {rule.slug: rule for rule in RULES}
@@ -49,11 +71,15 @@ def check(case: Case) -> Iterator[Finding]:
         rule = _BY_SLUG.get(noticed.slug)
         if rule and not _is_explained(case, noticed):
             shown = weaker(rule) if _is_mild(case, noticed) else rule
-            message, seen = noticed.message, ""
+            if rule is EMPTY_CHOICES and case.request is None:
+                shown = weaker(rule, Severity.INFO)  # it may have been asked for
+            message, seen, kind = noticed.message, "", ""
             if rule is ERROR_EVENT and answer.error:
-                message += known_as(answer.error, case.contract.name)
-                seen = evidence(answer.error)
-            yield case.finding(shown, RESPONSE, noticed.pointer, message, events=noticed.events, evidence=seen)
+                refusal = refusal_of(answer.error, case.decoded)
+                message = in_stream(message, refusal, known_as(answer.error, case.contract.name))
+                seen, kind = evidence(answer.error), refusal.kind.name if refusal else ""
+            found = case.finding(shown, RESPONSE, noticed.pointer, message, events=noticed.events, evidence=seen)
+            yield replace(found, kind=kind)
 
 
 def _is_explained(case: Case, noticed: Anomaly) -> bool:
@@ -82,9 +108,13 @@ def _is_mild(case: Case, noticed: Anomaly) -> bool:
     if noticed.slug == ENCODING.slug:
         return _was_sent(case) or not _is_cut(case, noticed)
     if noticed.slug == ID.slug:
-        return noticed.pointer == "/id" or _is_said_of_the_call(case, noticed)  # nothing is joined by an answer's id
+        is_joined = noticed.pointer != "/id" and not _ITEM.fullmatch(noticed.pointer)
+        return not is_joined or _is_said_of_the_call(case, noticed)
     return _is_unterminated_answer(case, noticed)
 
+
+_ITEM = re.compile(r"/output/\d+/id")
+"""The id of an item: clients join its pieces by its index, and results by the id of its call."""
 
 _CUT = re.compile("\ufffd\ufffd|[\ud800-\udfff]")
 """Halves of a character, decoded alone: two replacement characters or more. A single one a model may have written."""

@@ -10,17 +10,28 @@ from workbench.chain.closure import NodeRef
 from workbench.decode import RESPONSE
 from workbench.ir import Carrier, Message, ModelResponse, Reasoning, Text, ToolCallIR
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
+from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import quote, weaker
 from workbench.textcalls import TextCall, debris, find
 
 ERROR = Severity.ERROR
 
-UNPARSED = Rule("text.unparsed-call", ERROR, "A call is written as text and was not recognised.")
-MALFORMED = Rule("text.malformed-call", ERROR, "A call is written as text with broken markup.")
-IN_REASONING = Rule("text.call-in-reasoning", ERROR, "A call is hidden in the reasoning text.")
-TOKEN = Rule("text.special-token", ERROR, "A control token or tag of the model format leaks into a field.")
-UNCLOSED = Rule("text.unclosed-tag", Severity.WARNING, "A section tag is never closed.")
+UNPARSED = Rule(
+    "text.unparsed-call", ERROR, "A call is written as text and was not recognised.", breaks=Breaks.CONVERSATION
+)
+MALFORMED = Rule(
+    "text.malformed-call", ERROR, "A call is written as text with broken markup.", breaks=Breaks.CONVERSATION
+)
+IN_REASONING = Rule(
+    "text.call-in-reasoning", ERROR, "A call is hidden in the reasoning text.", breaks=Breaks.CONVERSATION
+)
+TOKEN = Rule(
+    "text.special-token",
+    ERROR,
+    "A control token or tag of the model format leaks into a field.",
+    breaks=Breaks.CONVERSATION,
+)
+UNCLOSED = Rule("text.unclosed-tag", Severity.WARNING, "A section tag is never closed.", breaks=Breaks.CONVERSATION)
 
 RULES = (UNPARSED, MALFORMED, IN_REASONING, TOKEN, UNCLOSED)
 
@@ -60,7 +71,7 @@ def check(case: Case) -> Iterator[Finding]:
 def _in_text(case: Case, ref: NodeRef, text: str, answer: ModelResponse) -> Iterator[Finding]:
     calls = find(text, tuple(case.tools.values()))
     for call in calls[:MOST]:
-        yield _left(case, ref, call, answer)
+        yield _copied(case, ref, call) if _is_parsed(call, answer) else _left(case, ref, call, answer)
     for marker in debris(text, calls)[:MOST]:
         piece = (marker.start, marker.end)
         message = f"{quote(marker.text)} belongs to the model's own format and stands in the answer"
@@ -70,6 +81,17 @@ def _in_text(case: Case, ref: NodeRef, text: str, answer: ModelResponse) -> Iter
         yield case.within(
             UNCLOSED, ref, "text", opened.span(1), f"<{opened[1]}> is never closed: where it ends is open"
         )
+
+
+def _is_parsed(call: TextCall, answer: ModelResponse) -> bool:
+    """The same call stands among the tool calls of the answer, too."""
+    parsed = (made for message in answer.messages for _, made in message.tool_calls())
+    return any((made.name, made.input) == (call.name, call.input) for made in parsed)
+
+
+def _copied(case: Case, ref: NodeRef, call: TextCall) -> Finding:
+    message = f"the call of {_named(call)} was parsed, and its {call.format} markup was left in the text as well"
+    return case.within(weaker(UNPARSED), ref, "text", (call.start, call.end), message, evidence=quote(call.raw))
 
 
 def _left(case: Case, ref: NodeRef, call: TextCall, answer: ModelResponse) -> Finding:

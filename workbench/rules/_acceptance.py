@@ -1,0 +1,207 @@
+"""What a recording shows providers accepting: the better witness against a fact that says they refuse it.
+
+A request is *accepted* when it was recorded on the wire and answered with 2xx by a message, or by a stream that has
+begun one. Rebuilt and simulated exchanges, and those that an adapter of ours answered, show nothing of a provider.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from workbench.chain._journal import Journal
+from workbench.decode import REQUEST, Decoded
+from workbench.ir import ModelResponse
+from workbench.rules._case import Case
+from workbench.rules._choosing import SIMULATED
+from workbench.rules._finding import Finding
+from workbench.rules._refused import was_judged
+from workbench.rules._words import quote
+from workbench.wire import urls
+from workbench.wire.exchange import Headers, Origin
+from workbench.wire.translation import translation
+
+ON_THE_WIRE = (Origin.RECORDED, Origin.IMPORTED, Origin.RESENT)
+"""Origins of exchanges in which a server read the bytes of the request."""
+
+HISTORIES = ("messages", "contents", "input")
+"""Members of a request that hold the conversation."""
+
+NOBODY = "the server"
+"""Who accepted a request whose host is not known."""
+
+_MADE_UP = "x-workbench-breakpoint"
+_BETA = "beta"
+
+
+class Accepted(NamedTuple):
+    """The exchange that was accepted (its index), and who accepted it."""
+
+    exchange: int
+    by: str
+
+
+def accepted_by(decoded: Decoded) -> str:
+    """The host that accepted a recorded request; an empty string where the recording does not show that."""
+    exchange, answer = decoded.exchange, decoded.response
+    http = exchange.response
+    if decoded.request is None or http is None or answer is None or not 200 <= http.status < 300:
+        return ""
+    if not _is_on_the_wire(decoded) or not _is_answer(answer):
+        return ""
+    return host_of(decoded)
+
+
+def host_of(decoded: Decoded) -> str:
+    """The host of a request, with its port where it names one."""
+    request = decoded.exchange.request
+    parts = urls.split(request.url if request else "")
+    return parts.netloc.rpartition("@")[2] or NOBODY
+
+
+def is_answered(answer: ModelResponse | None) -> bool:
+    """There is an answer, and it is no error."""
+    return answer is not None and _is_answer(answer)
+
+
+def _is_answer(answer: ModelResponse) -> bool:
+    """A model has spoken. An error behind its first words is one of the answer, before them it may be a refusal."""
+    if answer.error is not None:
+        return answer.is_stream and any(message.parts for message in answer.messages)
+    if answer.is_stream:
+        return bool(answer.messages)
+    return bool(answer.messages or answer.finish_reason or answer.usage)
+
+
+def _is_on_the_wire(decoded: Decoded) -> bool:
+    exchange = decoded.exchange
+    if exchange.origin not in ON_THE_WIRE or translation(exchange.branch) or exchange.client == "simulator":
+        return False
+    if str(exchange.meta.get("target", "")).startswith("sim:") or exchange.meta.get("converted"):
+        return False
+    headers = exchange.response.headers if exchange.response else Headers()
+    return headers.get(_MADE_UP) is None and not (headers.get("server") or "").startswith(SIMULATED)
+
+
+def may_be_accepted(case: Case) -> bool:
+    """Nothing shows what the provider makes of this request: it is open, was cut off, or failed for other reasons."""
+    error = case.response.error if case.response else None
+    if case.response is not None and error is None:
+        return False
+    return not 200 <= case.status < 500 or (case.status >= 400 and not was_judged(error, case.decoded))
+
+
+@dataclass(slots=True)
+class Acceptances:
+    """Facts that say that something is refused, and what was accepted all the same. Exchanges come in order.
+
+    Args:
+        journal: by which what an exchange taught can be taken back.
+    """
+
+    journal: Journal
+    _first: dict[Hashable, Accepted] = field(default_factory=dict, repr=False)
+
+    def learn(self, case: Case, findings: Iterable[Finding]) -> None:
+        """Note the facts that an accepted request contradicts."""
+        index = case.decoded.index
+        for finding in findings:
+            if finding.contradicts and finding.contradicts.exchange == index:
+                key = _key(case, finding, finding.contradicts.rule)
+                if key not in self._first:
+                    self.journal.put(self._first, key, Accepted(index, finding.contradicts.by))
+
+    def find(self, case: Case, finding: Finding) -> Accepted | None:
+        """The earlier exchange in which the same bytes were accepted against the same fact, by the same model there."""
+        found = self._first.get(_key(case, finding, finding.rule)) if self._first else None
+        return found if found and found.exchange <= case.decoded.index else None
+
+
+def _key(case: Case, finding: Finding, rule: str) -> Hashable:
+    """The fact, where and of whom it was asked, the bytes of the part, and what else the rule may depend on."""
+    url = case.decoded.exchange.request.url if case.decoded.exchange.request else ""
+    model = case.request.model if case.request else None
+    pieces = (_digest(case.decoded, pointer) for pointer in (_node(case, finding.pointer), *finding.related))
+    asked = (url.partition("?")[0], model, case.contract.label, rule, finding.fact)
+    return (*asked, finding.pointer.rpartition("/")[2], *pieces, _neighbours(case, finding.pointer), _conditions(case))
+
+
+def _node(case: Case, pointer: str) -> str:
+    """The part of the history, or the tool, that a pointer leads into; the pointer itself where it is another place."""
+    for tool in case.request.tools if case.request else ():
+        if tool.pointer and _is_in(pointer, tool.pointer):
+            return tool.pointer
+    message = _message(case, pointer)
+    if message is None:
+        return pointer
+    held = case.decoded.messages(REQUEST)[message]
+    inside = (held.absolute(part) for part in held.parts)
+    return next((place for place in inside if _is_in(pointer, place)), held.pointer)
+
+
+def _message(case: Case, pointer: str) -> int | None:
+    steps = pointer.split("/")
+    if len(steps) < 2 or steps[1] not in HISTORIES:
+        return None
+    messages = case.decoded.messages(REQUEST)
+    guess = int(steps[2]) if len(steps) > 2 and steps[2].isdecimal() else len(messages)
+    if guess < len(messages) and messages[guess].pointer and _is_in(pointer, messages[guess].pointer):
+        return guess
+    return next((n for n, m in enumerate(messages) if m.pointer and _is_in(pointer, m.pointer)), None)
+
+
+def _is_in(pointer: str, node: str) -> bool:
+    return pointer == node or pointer.startswith(f"{node}/")
+
+
+def _digest(decoded: Decoded, pointer: str) -> bytes:
+    """Of the bytes at a pointer; of a header's values where it names one; empty where nothing is there."""
+    if pointer.startswith("/headers/"):
+        headers = decoded.exchange.request.headers if decoded.exchange.request else ()
+        name = pointer.rpartition("/")[2].lower()
+        return _hash("\n".join(value for key, value in headers if key.lower() == name).encode("utf-8", "replace"))
+    span = decoded.place(REQUEST, pointer).span
+    return _hash(decoded.request_text[slice(*span)]) if span else b""
+
+
+def _hash(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def _neighbours(case: Case, pointer: str) -> tuple[str, ...]:
+    """The roles before and behind the message that a pointer leads into."""
+    message = _message(case, pointer)
+    if message is None:
+        return ()
+    messages = case.decoded.messages(REQUEST)
+    return tuple(m.role for m in (*messages[max(0, message - 1) : message], *messages[message + 1 : message + 2]))
+
+
+def _conditions(case: Case) -> bytes:
+    """Everything that is asked for beside the history: parameters, the names of the tools, betas."""
+    known = case.decoded.facts.get(_conditions)
+    if known is None:
+        known = case.decoded.facts[_conditions] = _hash(b"\n".join(_asked(case)))
+    return bytes(known)
+
+
+def _asked(case: Case) -> Iterator[bytes]:
+    decoded = case.decoded
+    for key, (start, end) in sorted(decoded.request_index.elements("")):
+        if key not in HISTORIES and key != "tools":
+            yield key.encode("utf-8", "replace") + b":" + decoded.request_text[start:end]
+    yield repr(sorted(tool.name or "" for tool in case.request.tools)).encode() if case.request else b""
+    for name, value in decoded.exchange.request.headers if decoded.exchange.request else ():
+        if _BETA in name.lower():
+            yield f"{name.lower()}: {value}".encode("utf-8", "replace")
+
+
+def who(case: Case, host: str) -> str:
+    """Who accepted a request: a host, or the gateway that answers there for somebody else."""
+    inner = case.hops.inner
+    if inner is None:
+        return host
+    hop = case.decoded.exchange.hop
+    return f"the gateway {host}" + (f" (hop {quote(hop, 40)})" if hop else "")

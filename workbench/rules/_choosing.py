@@ -1,0 +1,174 @@
+"""Which contract an exchange is judged by: that of its host, of what its answer shows, or what its model needs.
+
+A provider's front end has rules of its own (formats of ids, unknown fields, the words of its errors). They do not
+travel with the name of a model: at a host that no contract knows, a known model brings the facts of the model along,
+and ``generic`` says the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+from workbench.chain._journal import Journal
+from workbench.decode import Decoded
+from workbench.ir import NOTHING, JsonValue
+from workbench.rules import _contracts as contracts
+from workbench.rules._contract import Contract
+from workbench.rules._contract_file import Clues, Sign
+from workbench.rules._errortext import explain
+
+__all__ = ["SIMULATED", "Servers", "choose", "clues_of", "shown_by"]
+
+SIMULATED = "workbench-simulator/"
+"""What the Server header of a simulator begins with; the name of its contract follows."""
+
+
+def choose(clues: Clues, protocol: str | None, shown: str = "") -> tuple[Contract, str]:
+    """The contract of an exchange, and how it was found, in words.
+
+    Args:
+        clues: what the exchange shows.
+        protocol: that it is in.
+        shown: the contract that answers of this host and model were found to be of (``shown_by``), "" for none.
+    """
+    place = _place(clues.url)
+    if not any(_by_host(place)):
+        name, how = shown_by(clues, protocol) or (shown, "by other answers of this host and model")
+        if name:
+            return _whole(name, how, clues, protocol)
+    name, how, is_front_end = _choose(place, clues.model, protocol, clues.answered_as)
+    if is_front_end or not contracts.read(name).speaks(protocol):
+        return _whole(name, how, clues, protocol)
+    variant, why = contracts.read(name).variant(clues)
+    own = f"{name}:{variant}" if variant else name
+    how = f"no contract knows the host {place}: generic, with what {own} says of reasoning ({how})"
+    return contracts.of_model(name, protocol, variant, clues.model), f"{how}; {why}" if why else how
+
+
+def clues_of(decoded: Decoded) -> Clues:
+    """What an exchange shows of who answers it."""
+    request, answer = decoded.request, decoded.response
+    asked, answered = decoded.exchange.request, decoded.exchange.response
+    return Clues(
+        url=asked.url if asked else None,
+        model=request.model if request else None,
+        answered_as=answer.model if answer else None,
+        params=request.params if request else NOTHING,
+        headers={name.lower(): value for name, value in answered.headers} if answered else NOTHING,
+        fields=answer.params if answer else NOTHING,
+        error=answer.error.message if answer and answer.error else "",
+    )
+
+
+@dataclass(slots=True)
+class Servers:
+    """What earlier answers of a session showed of the server that a later request goes to: the same host and model.
+
+    Args:
+        journal: by which what an exchange taught can be taken back.
+    """
+
+    journal: Journal
+    _shown: dict[tuple[str, str | None], str] = field(default_factory=dict, repr=False)
+    _expected: dict[int, str] = field(default_factory=dict, repr=False)
+
+    def learn(self, index: int, clues: Clues, protocol: str | None) -> None:
+        """Note what is known before an exchange, and what its own answer shows. Exchanges come in order."""
+        server = (_place(clues.url), clues.model)
+        if server in self._shown:
+            self.journal.put(self._expected, index, self._shown[server])
+        elif found := shown_by(clues, protocol):
+            self.journal.put(self._shown, server, found[0])
+
+    def expected(self, index: int) -> str:
+        """The contract that earlier answers showed when an exchange came, "" for none."""
+        return self._expected.get(index, "")
+
+
+def shown_by(clues: Clues, protocol: str | None) -> tuple[str, str] | None:
+    """(name, how) of the contract whose provider alone answers so: by a header, a field, or the text of an error."""
+    server = clues.headers.get("server", "")
+    if server.startswith(SIMULATED) and server.removeprefix(SIMULATED) in contracts.names():
+        return server.removeprefix(SIMULATED), "by the header server of its answer"
+    for file in contracts.files():
+        if file.speaks(protocol):
+            sign = next((sign for sign in file.signs if _is_seen(sign, clues)), None)
+            if sign:
+                return file.name, f"by {sign.words} of its answer"
+    return _by_error(clues.error, protocol) if clues.error else None
+
+
+def _is_seen(sign: Sign, clues: Clues) -> bool:
+    found: JsonValue = clues.headers.get(sign.header) if sign.header else clues.fields.get(sign.field)
+    return found is not None and (not sign.value or (isinstance(found, str) and fnmatchcase(found, sign.value)))
+
+
+@contracts.forgotten_with
+@lru_cache(maxsize=256)
+def _by_error(text: str, protocol: str | None) -> tuple[str, str] | None:
+    """The one contract that has this text; of several none."""
+    said = {name for m in explain(text) for name in (m.provider.partition(":")[0], *m.also)}
+    spoken = [name for name in said if name in contracts.names() and contracts.read(name).speaks(protocol)]
+    return (spoken[0], "by the text of its error") if len(said) == 1 and spoken else None
+
+
+def _whole(name: str, how: str, clues: Clues, protocol: str | None) -> tuple[Contract, str]:
+    """The contract as it is, where it covers the protocol."""
+    file = contracts.read(name)
+    if not file.speaks(protocol):
+        return _generic(protocol), f"{how}, but the contract of {name} does not cover {protocol}: generic"
+    variant, why = file.variant(clues)
+    return contracts.resolved(name, protocol, variant, clues.model), f"{how}; {why}" if why else how
+
+
+@contracts.forgotten_with
+@lru_cache(maxsize=256)
+def _choose(place: str, model: str | None, protocol: str | None, answered_as: str | None) -> tuple[str, str, bool]:
+    """(name, how, whether it holds as a whole) by its host, else by its names, else by its protocol.
+
+    Hosts serve several wires, models are served by many: who does not speak the protocol gives way to one that does.
+    """
+    by_name = [*_by_model(model), *_by_model(answered_as)]
+    by_protocol = [] if place else [*_by_protocol(protocol)]  # whose a wire is does not tell who serves it
+    for candidates in ([*_by_host(place)], [*by_name, *by_protocol]):
+        if candidates:
+            spoken = (found for found in candidates if contracts.read(found[0]).speaks(protocol))
+            name, how = next(spoken, candidates[0])
+            is_elsewhere = bool(place) and bool(contracts.read(name).hosts) and (name, how) not in _by_host(place)
+            return name, how, not is_elsewhere
+    return contracts.GENERIC, "no contract matches: generic", True
+
+
+@contracts.forgotten_with
+@lru_cache(maxsize=256)
+def _by_host(place: str) -> tuple[tuple[str, str], ...]:
+    """(name, how) of the providers whose hosts fit, with or without the port."""
+    said = (place, place.partition(":")[0])
+    return tuple(
+        (file.name, f"by its host {host}")
+        for file in contracts.files()
+        for host in said
+        if any(fnmatchcase(host, glob) for glob in file.hosts)
+    )
+
+
+def _by_model(model: str | None) -> Iterator[tuple[str, str]]:
+    yield from ((file.name, f"by its model name {model}") for file in contracts.files() if file.claims_model(model))
+
+
+def _by_protocol(protocol: str | None) -> Iterator[tuple[str, str]]:
+    yield from ((file.name, f"by its protocol {protocol}") for file in contracts.files() if protocol in file.native)
+
+
+def _generic(protocol: str | None) -> Contract:
+    return contracts.resolved(contracts.GENERIC, protocol, "", None)
+
+
+def _place(url: str | None) -> str:
+    """Host of a URL, with its port where it names one: "localhost:11434"."""
+    found = re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([^/?#:]+(?::[0-9]+)?)", url or "")
+    return found[1].lower() if found else ""

@@ -1,0 +1,69 @@
+"""The message and the part that a pointer leads into: looked up, however many a body holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from workbench.decode import Decoded
+from workbench.ir import Message, Part
+from workbench.known import fact
+
+
+def message_at(decoded: Decoded, side: str, pointer: str) -> Message | None:
+    """The message that a pointer leads into."""
+    number = _message(decoded, side, pointer)
+    return None if number is None else decoded.messages(side)[number]
+
+
+def part_at(decoded: Decoded, side: str, pointer: str) -> Part | None:
+    """The part that a pointer leads into."""
+    message = _message(decoded, side, pointer)
+    if message is None:
+        return None
+    number = _first(fact(decoded, _parts, side, message), pointer)
+    return None if number is None else decoded.messages(side)[message].parts[number]
+
+
+def is_in(pointer: str, node: str) -> bool:
+    """A pointer leads to a node, or into it."""
+    return pointer == node or pointer.startswith(f"{node}/")
+
+
+def ancestors(pointer: str) -> Iterator[str]:
+    """What a pointer leads through, from the inside out, itself left out."""
+    end = len(pointer)
+    while (end := pointer.rfind("/", 0, end)) >= 0:
+        yield pointer[:end]
+
+
+def _message(decoded: Decoded, side: str, pointer: str) -> int | None:
+    messages = decoded.messages(side)
+    steps = pointer.split("/", 3)
+    number = int(steps[2]) if len(steps) > 2 and re.fullmatch("[0-9]{1,9}", steps[2]) else len(messages)
+    if number < len(messages) and messages[number].pointer and is_in(pointer, messages[number].pointer):
+        return number
+    return _first(fact(decoded, _messages, side), pointer)
+
+
+def _messages(decoded: Decoded, side: str) -> Mapping[str, int]:
+    return _numbered(message.pointer for message in decoded.messages(side))
+
+
+def _parts(decoded: Decoded, side: str, number: int) -> Mapping[str, int]:
+    message = decoded.messages(side)[number]
+    return _numbered(message.absolute(part) for part in message.parts)
+
+
+def _numbered(pointers: Iterable[str]) -> Mapping[str, int]:
+    """Pointer → number of the first node there."""
+    found: dict[str, int] = {}
+    for number, pointer in enumerate(pointers):
+        found.setdefault(pointer, number)
+    return found
+
+
+def _first(numbers: Mapping[str, int], pointer: str) -> int | None:
+    """The first node that a pointer is in."""
+    found = (numbers.get(at) for at in (pointer, *ancestors(pointer)))
+    return min((number for number in found if number is not None), default=None)

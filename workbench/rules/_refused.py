@@ -1,0 +1,215 @@
+"""What a recorded failure is: its kind, and the place in the request that it is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from workbench import refusals
+from workbench.decode import REQUEST, Decoded
+from workbench.errors import WireError
+from workbench.ir import NOTHING, ApiError, JsonValue, Media, Part, ToolResultIR
+from workbench.leaves import escape, scalars
+from workbench.refusals import Again, Cause, Refusal
+from workbench.rules._case import Case
+from workbench.rules._contract import Contract
+from workbench.rules._error_place import LONGEST, Named, named
+from workbench.rules._words import quote
+from workbench.wire.jsontext import loads
+
+PASSES = 3
+"""Levels of a body below which a parameter is looked for: ``generationConfig.thinkingConfig.thinkingBudget``."""
+
+_WORD = re.compile(r"[A-Za-z_$][\w$]{1,60}")
+_QUOTED = re.compile(r"[`'\"“‘]([A-Za-z_$][\w$.]{0,80})[`'\"”’]")
+_HISTORY = frozenset(("messages", "contents", "input", "tools", "system", "instructions", "prompt"))
+_CHOICES = ("toolchoice", "toolconfig", "functioncall")
+_STATES = ("previousresponseid", "thread", "conversation", "previousmessageid", "container", "cachedcontent")
+_KINDS = {"image": "image", "picture": "image", "vision": "image", "图": "image", "audio": "audio", "video": "video",
+          "pdf": "document", "document": "document", "file": "document"}  # fmt: skip
+"""Word of an error text → kind of medium it is about."""
+
+
+def refusal_of(error: ApiError, decoded: Decoded) -> Refusal | None:
+    """The kind of an error that was recorded."""
+    http = decoded.exchange.response
+    return refusals.of_error(error, http.status if http else 0, http.headers if http else None)
+
+
+def is_about_the_request(refusal: Refusal | None, status: int) -> bool:
+    """The provider judged the request: it says so, or nothing says otherwise."""
+    if refusal is None:
+        return 400 <= status < 500
+    return refusal.kind.cause is Cause.REQUEST and 400 <= status < 500
+
+
+def was_judged(error: ApiError | None, decoded: Decoded) -> bool:
+    """The provider refused the request for what is in it, and not for a key, a limit or a failure of its own."""
+    http = decoded.exchange.response
+    return is_about_the_request(refusal_of(error or ApiError(""), decoded), http.status if http else 0)
+
+
+def place_of(
+    refusal: Refusal | None,
+    error: ApiError,
+    decoded: Decoded,
+    contract: Contract,
+    captured: Mapping[str, str] = NOTHING,
+    prefers: str = "",
+) -> Named | None:
+    """The place in the request that a refusal names, or is about: a path, an id, a parameter, a medium, the model.
+
+    Args:
+        captured, prefers: as of ``named``.
+    """
+    place = named(error, decoded, contract, captured, prefers)
+    if refusal is None or (place and place.pointer.count("/") > 1):
+        return place
+    at = refusal.kind.at
+    if at in ("", "message") or (place and place.pointer and at in ("field", "parameter", "state")):
+        return place
+    found = next(_places(at, refusal, error, decoded), None)
+    return found or (place if place and place.pointer else None)
+
+
+def places_beside(refusal: Refusal, place: Named, error: ApiError, decoded: Decoded) -> tuple[str, ...]:
+    """The other places that a refusal may be about just as well: further media of its kind."""
+    if refusal.kind.at not in ("media", "url"):
+        return ()
+    return tuple(p.pointer for p in _media(error.message, decoded) if p.pointer != place.pointer)
+
+
+def _places(at: str, refusal: Refusal, error: ApiError, decoded: Decoded) -> Iterator[Named]:
+    try:
+        body = loads(decoded.request_text)
+    except WireError:
+        return
+    text = f"{error.message} {' '.join(error.details.values())}"[:LONGEST]
+    if at == "model":
+        yield from _model(body, refusal, decoded)
+    elif at in ("parameter", "field"):
+        yield from _parameters(body, text, (error.param or "", refusal.values.get("field", "")), decoded)
+    elif at in ("media", "url"):
+        yield from _address(body, refusal.values.get("url", ""), decoded)
+        yield from _media(text, decoded)
+    elif at == "tools":
+        yield from _keys(body, ("tools", "toolconfig", "functions"), decoded)
+    elif at == "tool_choice":
+        yield from _keys(body, _CHOICES, decoded)
+    elif at == "state":
+        yield from _references(body, text, decoded)
+        yield from _keys(body, _STATES, decoded)
+
+
+def _named(pointer: str, decoded: Decoded, how: str) -> Named:
+    return Named(pointer, decoded.request_index.span(pointer), how)
+
+
+def _model(body: JsonValue, refusal: Refusal, decoded: Decoded) -> Iterator[Named]:
+    model = body.get("model") if isinstance(body, dict) else None
+    if isinstance(model, str) and model:
+        yield _named("/model", decoded, model)
+
+
+def _parameters(body: JsonValue, text: str, names: tuple[str, ...], decoded: Decoded) -> Iterator[Named]:
+    """Members of the body, and of its groups of parameters, that the text names: in quotes, or as a word of its own."""
+    members = {_plain(pointer.rpartition("/")[2]): pointer for pointer in _members(body, "", PASSES)}
+    spelled = [part for name in names if name for part in (name, name.rpartition(".")[2])]
+    for name in (*spelled, *_QUOTED.findall(text), *(w for w in _WORD.findall(text) if "_" in w or len(w) > 3)):
+        for tried in (name, name.rpartition(".")[2]):
+            if tried and (pointer := members.get(_plain(tried))):
+                yield _named(pointer, decoded, tried)
+
+
+def _members(value: JsonValue, pointer: str, depth: int) -> Iterator[str]:
+    """Pointers of parameters, the deeper ones first, so that a shallow one of the same name wins."""
+    if not isinstance(value, dict) or not depth:
+        return
+    for key, inner in value.items():
+        at = f"{pointer}/{escape(key)}"
+        if pointer or key not in _HISTORY:
+            yield from _members(inner, at, depth - 1)
+    yield from (f"{pointer}/{escape(key)}" for key in value if pointer or key not in _HISTORY)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
+def _keys(body: JsonValue, names: tuple[str, ...], decoded: Decoded) -> Iterator[Named]:
+    members = {_plain(key): key for key in body} if isinstance(body, dict) else {}
+    for name in names:
+        if name in members:
+            yield _named(f"/{escape(members[name])}", decoded, members[name])
+
+
+def _references(body: JsonValue, text: str, decoded: Decoded) -> Iterator[Named]:
+    """An id of the request that the text repeats."""
+    for pointer, value in scalars(body):
+        if isinstance(value, str) and 6 <= len(value) <= 300 and pointer.count("/") < 8 and value in text:
+            yield _named(pointer, decoded, value)
+
+
+def _address(body: JsonValue, url: str, decoded: Decoded) -> Iterator[Named]:
+    """A URL of the request that the text names, whole or cut."""
+    for pointer, value in scalars(body) if url else ():
+        if isinstance(value, str) and (value == url or (len(url) > 12 and value.startswith(url.rstrip(".…")))):
+            yield _named(pointer, decoded, url)
+
+
+def _media(text: str, decoded: Decoded) -> list[Named]:
+    """Media of the request: of the kind that the text speaks of where there are such; those the client named first."""
+    small = text.lower()
+    spoken = {kind for word, kind in _KINDS.items() if word in small}
+    found = [
+        (part, Named(message.pointer + pointer, None, part.kind))
+        for message in decoded.messages(REQUEST)
+        for part, pointer in _within(message.parts)
+    ]
+    fits = [f for f in found if f[0].kind in spoken or (f[0].media_type or "?") in text] or found
+    if "url" in small:
+        fits = [f for f in fits if f[0].url] or fits
+    return [_named(place.pointer, decoded, place.how) for _, place in fits]
+
+
+def _within(parts: tuple[Part, ...]) -> Iterator[tuple[Media, str]]:
+    for part in parts:
+        if isinstance(part, Media):
+            yield part, part.source.pointer
+        elif isinstance(part, ToolResultIR):
+            yield from _within(part.content)
+
+
+def cause_words(refusal: Refusal) -> str:
+    """Where the cause lies, in words; "" where the request shows it."""
+    kind = refusal.kind
+    if kind.cause is Cause.REQUEST:
+        return ""
+    if kind.cause is Cause.ANSWER:
+        return "the request is not at fault"
+    if kind.at == "model":
+        return "no request shows this: only the provider knows its models"
+    return "nothing in the request causes this" + ("; it may pass" if kind.again is Again.LATER else "")
+
+
+def who_says(refusal: Refusal) -> str:
+    """Who says it, where that is not the provider."""
+    return "" if refusal.speaker.who == "provider" else f"said by the {refusal.speaker}"
+
+
+def in_stream(message: str, refusal: Refusal | None, known_as: str) -> str:
+    """A sentence on an error inside a stream, with its kind, who says it, and where the cause lies."""
+    if refusal is None or not refusal.is_telling:
+        return message + known_as
+    said = f"{message}: {refusal.says()}{known_as}"
+    return "; ".join(filter(None, (said, who_says(refusal), cause_words(refusal))))
+
+
+def told(case: Case, error: ApiError, refusal: Refusal | None) -> str:
+    """What happened, by the kind and the status of the error."""
+    said = refusal.says() if refusal else "an error came in place of a message"
+    if case.status >= 400:
+        said = f"status {case.status}: {said}"
+    if refusal and refusal.kind.at == "model" and "model" not in refusal.values and case.request and case.request.model:
+        said += f": {quote(case.request.model, 200)}"
+    return said

@@ -1,0 +1,28 @@
+"""Values that whoever made a recording has put in place of the real ones: what is wrong with them says little."""
+
+from __future__ import annotations
+
+import re
+
+from workbench.decode import REQUEST
+from workbench.rules._case import Case
+from workbench.rules._finding import Finding
+
+_WORD = re.compile(
+    rb"""["'\s<\[({*_.-]*(?:redacted|scrubbed|masked|sanitized|sanitised|anonymized|filtered|placeholder|removed|hidden"""
+    rb"""|x{3,}|\*{3,})(?:[ _-](?:by[ _-])?\w{1,20})?["'\s>\])}*_.-]*""",
+    re.IGNORECASE,
+)
+"""A whole value that says it is none: ``"REDACTED"``, ``<scrubbed>``, ``"***"``."""
+
+LONGEST = 64
+"""Bytes of a stand-in."""
+
+
+def is_on_stand_in(case: Case, finding: Finding) -> bool:
+    """The bytes that a finding is on are nothing but a stand-in."""
+    if finding.span is None:
+        return False
+    start, end = finding.span
+    text = case.decoded.request_text if finding.side == REQUEST else case.decoded.response_text
+    return end - start <= LONGEST and _WORD.fullmatch(text[start:end]) is not None

@@ -1,0 +1,163 @@
+"""Streams that the usual client libraries cannot read, or in which they miss a call.
+
+What they do is known from their source. Running every client on every stream would take longer than reading it: they
+are asked where the decoder noticed something odd, and where calls are in a form that many of them do not build.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from workbench.accumulation.differences import Group, one_by_one, policies
+from workbench.accumulation.grown import CALL
+from workbench.decode import RESPONSE
+from workbench.errors import WireError
+from workbench.ir import JsonValue, ToolCallIR
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Basis, Breaks, Finding, Severity
+from workbench.rules._words import quote
+from workbench.wire.exchange import Origin
+from workbench.wire.jsontext import loads
+from workbench.wire.stream import Framing
+
+RAISES = Rule(
+    "stream.client-raises",
+    Severity.WARNING,
+    "Client libraries raise an error on this stream.",
+    breaks=Breaks.CONVERSATION,
+    basis=Basis.FORM,
+)
+MISSING = Rule(
+    "stream.client-misses",
+    Severity.WARNING,
+    "Client libraries do not build a tool call that is in this stream.",
+    breaks=Breaks.CONVERSATION,
+    basis=Basis.FORM,
+)
+
+RULES = (RAISES, MISSING)
+
+_OFTEN_MISREAD = frozenset({"stream.index", "stream.id", "stream.name", "stream.block-order", "content.shape"})
+"""Anomalies of a stream that clients join in different ways."""
+
+_LEGACY = "openai-function-call"
+_NAIVE = "naive loop"
+_AGENTS = {
+    "openai-python": re.compile(r"(?:Async)?OpenAI/Python"),
+    "openai-node": re.compile(r"(?:Async)?OpenAI/JS"),
+    "anthropic-python": re.compile(r"(?:Async)?Anthropic/Python"),
+    "anthropic-typescript": re.compile(r"(?:Async)?Anthropic/JS"),
+    "openai-agents": re.compile(r"Agents/Python"),
+    "litellm": re.compile(r"litellm"),
+}
+"""Client → how it begins its ``User-Agent``."""
+
+GENAI = "google-genai 3.4 (Python) and @google/genai"
+MOST_EVENTS = 20_000
+"""Events beyond which no client is asked."""
+
+
+def review(case: Case, found: Iterable[Finding]) -> Iterator[Finding]:
+    """All findings, and what clients do: as evidence where a finding tells of the same fault in the stream."""
+    known = list(found)
+    said = list(_of_clients(case))
+    told = next((f for f in known if f.side == RESPONSE and f.rule.startswith("stream.")), None)
+    if said and told:
+        clients = "; ".join(finding.evidence or finding.message for finding in said)
+        known[known.index(told)] = replace(told, evidence="; ".join(filter(None, (told.evidence, clients))))
+    yield from known if told else (*known, *said)
+
+
+def _of_clients(case: Case) -> Iterator[Finding]:
+    answer, exchange = case.response, case.decoded.exchange
+    if answer is None or not answer.is_stream or answer.error or exchange.is_left:
+        return
+    if exchange.origin is Origin.RECONSTRUCTED or exchange.meta.get("framing") == "synthesised":
+        return
+    if case.decoded.protocol == "gemini" and case.decoded.framing is Framing.SSE:
+        yield from _of_lines(case)
+    elif len(case.decoded.events) <= MOST_EVENTS and _is_odd(case):
+        yield from _of_accumulators(case)
+
+
+def _is_odd(case: Case) -> bool:
+    """Clients may differ about it."""
+    answer = case.response
+    if answer is None or not policies(case.decoded.protocol or ""):
+        return False
+    calls = [part for message in answer.messages for part in message.parts if isinstance(part, ToolCallIR)]
+    is_odd = any(noticed.slug in _OFTEN_MISREAD for noticed in answer.anomalies)
+    return is_odd or any(call.format == _LEGACY or _lacks_index(case, call) for call in calls)
+
+
+def _lacks_index(case: Case, call: ToolCallIR) -> bool:
+    """The delta in which a call of Chat Completions began has no index."""
+    events = case.decoded.events
+    first = events[call.source.events[0]] if call.source.events and call.source.events[0] < len(events) else None
+    if case.decoded.protocol != "openai-chat" or first is None:
+        return False
+    try:
+        value = loads(first.data or b"null")
+    except WireError:
+        return False
+    deltas = [c.get("delta") for c in _objects(value, "choices")]
+    entries = [entry for delta in deltas for entry in _objects(delta, "tool_calls")]
+    return any(type(entry.get("index")) is not int for entry in entries)
+
+
+def _objects(value: JsonValue, key: str) -> list[dict[str, JsonValue]]:
+    held = value.get(key) if isinstance(value, dict) else None
+    return [item for item in held if isinstance(item, dict)] if isinstance(held, list) else []
+
+
+def _of_lines(case: Case) -> Iterator[Finding]:
+    """Google's own clients take every line that is neither blank nor ``data: {…}`` for a piece of an error in JSON."""
+    for event in case.decoded.events:
+        block = case.decoded.response_text[event.start : event.end]
+        odd = next((line for line in block.splitlines() if line and not line.startswith(b"data: ")), None)
+        if odd is not None:
+            text = f"{GENAI} raise an error at event {event.number}: a line does not begin with 'data: '"
+            yield case.finding(
+                replace(RAISES, severity=Severity.ERROR),
+                RESPONSE,
+                "",
+                text,
+                events=(event.number,),
+                evidence=quote(odd[:80]),
+            )
+            return
+
+
+def _of_accumulators(case: Case) -> Iterator[Finding]:
+    alone = [group for group in one_by_one(case.decoded) if group.policies != (_NAIVE,)]
+    for rule, affected, verb in (
+        (RAISES, [g for g in alone if g.stopped], "raise an error"),
+        (MISSING, [g for g in alone if _misses_a_call(g)], "build an answer without a call that is in the stream"),
+    ):
+        if affected:
+            is_sure = len(affected) == len(alone) or any(_is_sender(case, group) for group in affected)
+            events = sorted({group.event for group in affected if group.event is not None})[:1]
+            who = f"{len(affected)} of {len(alone)} client libraries"
+            rule = replace(rule, severity=Severity.ERROR) if is_sure else rule
+            yield case.finding(rule, RESPONSE, "", f"{who} {verb}", events=events, evidence=_named(affected))
+
+
+def _misses_a_call(group: Group) -> bool:
+    return any(d.part.startswith(CALL) and d.words.endswith("is missing") for d in group.differences)
+
+
+def _named(groups: Sequence[Group]) -> str:
+    """What each client does; those that do the same together."""
+    said: dict[str, list[str]] = {}
+    for group in groups:
+        said.setdefault(group.words, []).extend(group.policies)
+    return "; ".join(f"{', '.join(names)}: {words}" for words, names in said.items())
+
+
+def _is_sender(case: Case, group: Group) -> bool:
+    """The client that sent the request is one of these."""
+    http = case.decoded.exchange.request
+    agent = (http.headers.get("user-agent") or "") if http else ""
+    return any(name in _AGENTS and _AGENTS[name].match(agent) for name in group.policies)

@@ -1,0 +1,150 @@
+"""What could not be decoded, and answers that are none: nothing at all, another thing, or not all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from workbench import adapters
+from workbench.decode import REQUEST, RESPONSE, TEXT
+from workbench.rules._case import Case, Rule
+from workbench.rules._finding import Basis, Breaks, Finding, Severity
+from workbench.rules._words import quote, weaker
+from workbench.wire.exchange import Headers, Origin, State
+from workbench.wire.stream import Framing
+
+ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+
+def _rule(slug: str, severity: Severity, summary: str, basis: Basis = Basis.RECORDING) -> Rule:
+    return Rule(slug, severity, summary, breaks=Breaks.CONVERSATION, basis=basis)
+
+
+REQUEST_UNREAD = _rule("request.unread", WARNING, "The request could not be decoded, so nothing was checked in it.")
+ANSWER_UNREAD = _rule("answer.unread", WARNING, "The answer could not be decoded, so nothing was checked in it.")
+NONE = _rule("answer.none", ERROR, "The request got no answer, or an empty one.")
+FOREIGN = _rule("answer.foreign", ERROR, "Something else came in place of an answer of this protocol.")
+RESHAPED = _rule("answer.reshaped", ERROR, "The answer is inside an envelope that clients do not know.")
+CUT = _rule("answer.cut", ERROR, "The connection broke before the body of the answer was complete.")
+ABANDONED = _rule("answer.abandoned", INFO, "The client ended the exchange before the answer was complete.")
+CONTENT_TYPE = _rule(
+    "answer.content-type", WARNING, "The content type of the answer is not that of its body.", Basis.FORM
+)
+
+RULES = (REQUEST_UNREAD, ANSWER_UNREAD, NONE, FOREIGN, RESHAPED, CUT, ABANDONED, CONTENT_TYPE)
+
+_BY_SLUG = {rule.slug: rule for rule in RULES}
+_OF_THE_END = frozenset(
+    {"args.invalid-json", "args.truncated", "content.empty", "stream.finish-reason", "stream.framing"}
+    | {"stream.no-terminator", "stream.truncated", "text.malformed-call", "text.unclosed-tag"}
+)
+"""Rules that find what an answer lacks that was broken off."""
+
+NOT_KEPT = "the answer is an empty object without any header of a server: it was probably not kept"
+_NO_BODY = (204, 205, 304)
+"""Statuses of answers that never have a body."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Findings on sides that were not decoded, and on how the exchange ended."""
+    is_broken_off = case.decoded.exchange.state is State.ABORTED
+    for problem in case.decoded.problems:
+        rule, text = _BY_SLUG[problem.slug], problem.message
+        side = REQUEST if rule is REQUEST_UNREAD else RESPONSE
+        text = text.removeprefix(f"{side}: ")
+        if rule is FOREIGN and _is_placeholder(case):
+            yield case.finding(ANSWER_UNREAD, RESPONSE, "", NOT_KEPT)
+        elif not (is_broken_off and side == RESPONSE) and text not in _noticed(case):
+            yield case.finding(rule, side, problem.pointer, text, events=problem.events)
+    if case.response:
+        for noticed in case.response.anomalies:
+            if noticed.slug == RESHAPED.slug:
+                yield case.finding(RESHAPED, RESPONSE, noticed.pointer, noticed.message, events=noticed.events)
+        yield from _mislabelled(case)
+    if case.decoded.exchange.origin is not Origin.RECONSTRUCTED:
+        yield from _ending(case)
+
+
+def _is_placeholder(case: Case) -> bool:
+    """An empty object without one header of a server: archives have it where the answer was not kept."""
+    http = case.decoded.exchange.response
+    names = {name.lower() for name, _ in http.headers} if http else set()
+    is_imported = case.decoded.exchange.origin is Origin.IMPORTED
+    return is_imported and names <= {"content-type"} and case.decoded.response_text.strip() == b"{}"
+
+
+def review(case: Case, found: Iterable[Finding]) -> Iterator[Finding]:
+    """What an answer lacks that its client did not wait for is no fault of it."""
+    is_left, last = case.decoded.exchange.is_left, len(case.decoded.events) - 1
+    return (f for f in found if not (is_left and f.side == RESPONSE and (f.rule in _OF_THE_END or last in f.events)))
+
+
+def _noticed(case: Case) -> set[str]:
+    """What the stream decoder said of the same bytes."""
+    return {noticed.message for noticed in case.response.anomalies} if case.response else set()
+
+
+def _ending(case: Case) -> Iterator[Finding]:
+    """How the exchange ended: broken off by whom, or with an empty body."""
+    exchange = case.decoded.exchange
+    seen = quote(exchange.note) if exchange.note else ""
+    http = exchange.response
+    if exchange.is_left:
+        what = "before any answer came" if http is None else "while the answer was arriving"
+        yield case.finding(ABANDONED, RESPONSE, "", f"the client ended the exchange {what}", evidence=seen)
+    elif exchange.state is State.ABORTED and http is None:
+        yield case.finding(NONE, RESPONSE, "", "the request got no answer: the connection ended", evidence=seen)
+    elif exchange.state is State.ABORTED:
+        yield from _cut(case, seen)
+    elif http and not case.decoded.response_text.strip() and case.decoded.request:
+        yield from _empty(case)
+
+
+def _cut(case: Case, seen: str) -> Iterator[Finding]:
+    """The body was not ended. Clients that stop at the terminal event of a stream do not see that."""
+    answer = case.response
+    if answer and any(noticed.slug in ("stream.truncated", "stream.no-terminator") for noticed in answer.anomalies):
+        return
+    text, rule = "the connection broke before the body of the answer was complete", CUT
+    if answer and answer.is_stream and answer.is_complete and not answer.error:
+        text += f"; everything up to the finish reason {quote(answer.finish_reason)} did come"
+        ends_itself = not adapters.get(answer.protocol).capabilities.stop_is_end
+        rule = weaker(CUT) if ends_itself else CUT
+    yield case.finding(rule, RESPONSE, "", text, evidence=seen)
+
+
+def _empty(case: Case) -> Iterator[Finding]:
+    """A body without a byte, where a status promises an answer."""
+    http = case.decoded.exchange.response
+    if http is None or not http.status or http.status >= 400 or http.status in _NO_BODY or case.decoded.problems:
+        return
+    if case.decoded.exchange.state is State.INCOMPLETE or _was_longer(http.headers, case.decoded.exchange.origin):
+        text = "the recording holds no body of the answer"
+        yield case.finding(ANSWER_UNREAD, RESPONSE, "", text, evidence=case.decoded.exchange.note)
+    else:
+        yield case.finding(NONE, RESPONSE, "", f"status {http.status}, and the body is empty")
+
+
+def _was_longer(headers: Headers, origin: Origin) -> bool:
+    """The headers tell of a body, of whatever length; of an archive, whose writer may have lost what came in chunks."""
+    length = headers.get("content-length")
+    if length is None:
+        return origin is Origin.IMPORTED and (headers.get("transfer-encoding") or "").lower() == "chunked"
+    return length.isdecimal() and int(length) > 0
+
+
+def _mislabelled(case: Case) -> Iterator[Finding]:
+    """Clients that go by the content type read the body as another thing."""
+    http, answer, framing = case.decoded.exchange.response, case.response, case.decoded.framing
+    kind = (http.headers.get("content-type") or "") if http else ""
+    kind = kind.partition(";")[0].strip().lower()
+    if not kind or case.decoded.protocol == TEXT or not case.decoded.exchange.request or not answer or answer.error:
+        return
+    is_json = kind.endswith(("/json", "+json"))
+    is_right = {None: is_json, Framing.SSE: kind == "text/event-stream"}.get(framing, "html" not in kind)
+    if is_right:
+        return
+    what = "an event stream" if framing is Framing.SSE else "JSON" if framing is None else str(framing)
+    is_other = "html" in kind or (framing is None and kind == "text/event-stream")
+    rule = replace(CONTENT_TYPE, severity=ERROR) if is_other else CONTENT_TYPE
+    yield case.finding(rule, RESPONSE, "", f"the body is {what}, but its content type is {quote(kind, 80)}")
