@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -99,19 +100,79 @@ def test_a_long_note_is_cut(path: Path) -> None:
     assert len(book.at(HERE).text) == notes.MAX_NOTE
 
 
-def test_a_session_is_known_by_its_first_exchange() -> None:
-    one, other = samples.exchange({"model": "a"}, {}), samples.exchange({"model": "b"}, {}, number=2)
-    first = notes.identity(MemorySession("a", (one,)))
-    assert notes.identity(MemorySession("renamed", (one, other))) == first
-    assert notes.identity(MemorySession("a", (other,))) != first
-    assert notes.identity(MemorySession("a", (samples.exchange({"model": "c"}, {}),))) != first
-    timed = replace(one, started_at=1.5)
-    answered = replace(timed, request=replace(timed.request, body=other.request.body))  # type: ignore[union-attr,arg-type]
-    assert notes.identity(MemorySession("a", (timed,))) == notes.identity(MemorySession("a", (answered,)))
-    assert notes.identity(MemorySession("a", ())) == ""
-
-
-def test_it_is_kept_in_the_state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    notes.open_notebook("abc", "s").put(Note(HERE, is_marked=True, changed=1))
-    assert (tmp_path / "workbench" / "notes" / "abc.json").is_file()
+    return tmp_path / "workbench" / "notes"
+
+
+def session(name: str, model: str, *, id: str = "", exchange_id: str = "1") -> MemorySession:
+    """Sessions that differ in their bytes alone, as those of a script with fixed times."""
+    return MemorySession(
+        name, (replace(samples.exchange({"model": model}, {}), id=exchange_id, started_at=9.0),), id=id
+    )
+
+
+def of_before(folder: Path, session: MemorySession, *, place: Place = HERE) -> Path:
+    """Notes as an earlier version kept them: under what all sessions have in common that began at that time."""
+    first = session.exchange(0)
+    assert first.request
+    told = "\0".join([first.id, "POST", first.request.url, "", "9.0"])
+    path = folder / f"{sha256(told.encode()).hexdigest()[:32]}.json"
+    Notebook(path, session.name).put(Note(place, text="old", changed=1))
+    return path
+
+
+def texts(session: MemorySession) -> list[str]:
+    return [note.text for note in notes.open_notebook(session).notes.values()]
+
+
+def test_notes_are_kept_in_the_state_folder_by_the_id_of_the_session(folder: Path) -> None:
+    known = "0123456789abcdef0123456789abcdef"
+    notes.open_notebook(session("s", "a", id=known)).put(Note(HERE, is_marked=True, changed=1))
+    assert (folder / f"{known}.json").is_file()
+
+
+def test_notes_of_one_session_are_not_in_another(folder: Path) -> None:
+    notes.open_notebook(session("a", "a")).put(Note(HERE, text="of a", changed=1))
+    assert texts(session("renamed", "a")) == ["of a"]
+    assert texts(session("a", "b")) == []
+
+
+@pytest.mark.parametrize("hostile", ["../../../evil", "/etc/x", "a\0b"])
+def test_an_id_leads_to_no_other_folder(hostile: str, folder: Path) -> None:
+    notes.open_notebook(session("s", "a", id=hostile)).put(Note(HERE, text="x", changed=1))
+    assert len(list(folder.glob("*.json"))) == 1
+
+
+def test_notes_of_an_earlier_version_go_to_the_session_of_that_name_once(folder: Path) -> None:
+    path = of_before(folder, session("mine", "a"))
+    other = notes.open_notebook(session("other", "b"))
+    assert not other.notes
+    assert "'mine'" in other.trouble
+    assert texts(session("mine", "a")) == ["old"]
+    assert not path.exists()
+    assert texts(session("mine", "a")) == ["old"]
+    assert notes.open_notebook(session("mine", "b")).notes == {}
+    assert not notes.open_notebook(session("other", "b")).trouble
+
+
+def test_notes_of_an_earlier_version_on_other_exchanges_stay_where_they_are(folder: Path) -> None:
+    path = of_before(folder, session("mine", "a"))
+    Notebook(path, "mine").put(Note(Place("not here"), text="of another", changed=1))
+    assert texts(session("mine", "a")) == ["old"]
+    assert [note.text for note in Notebook(path, "").notes.values()] == ["of another"]
+
+
+def test_a_renamed_recording_of_ours_finds_them_too(folder: Path) -> None:
+    """Two recordings never have an exchange id in common."""
+    recorded = session("mine", "a", exchange_id="0a1b2c3d-1")
+    of_before(folder, recorded, place=Place("0a1b2c3d-1"))
+    assert texts(replace(recorded, name="renamed", id="abc")) == ["old"]
+
+
+def test_what_was_noted_since_outlives_what_was_noted_before(folder: Path) -> None:
+    book = notes.open_notebook(session("mine", "a"))
+    book.put(Note(HERE, text="newer", changed=2))
+    of_before(folder, session("mine", "a"))
+    assert texts(session("mine", "a")) == ["newer"]

@@ -1,17 +1,16 @@
 """Marks and notes that people put on exchanges and on places in them.
 
-They are kept beside the program's other state, never in a recorded file. A session is known by what its first exchange
-is, not by its file's name: a renamed or moved file keeps its notes. What another instance wrote meanwhile is taken in
-before every write, place by place, the newer one first.
+They are kept beside the program's other state, never in a recorded file. A session is known by its id, not by its
+file's name: a renamed or moved file keeps its notes, and copies share them. What another instance wrote meanwhile is
+taken in before every write, place by place, the newer one first.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from workbench.errors import SessionFormatError, WireError
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.session import Session
+from workbench.wire.session.identity import file_name, former_ids, session_id
 
 VERSION = 1
 MAX_NOTE = 4000
@@ -57,28 +57,12 @@ class Note:
 Notes = Mapping[Place, Note]
 
 
-def identity(session: Session) -> str:
-    """What a session is known by; "" for one without exchanges. Reads a body where its exchanges have no times.
-
-    Raises:
-        SessionFormatError: the first exchange cannot be read.
-    """
-    if not len(session):
-        return ""
-    first = session.summaries()[0]
-    told = [first.id, first.method, first.url, first.hop, repr(first.started_at)]
-    digest = sha256("\0".join(told).encode("utf-8", "surrogatepass"))
-    if first.started_at is None:
-        request = session.exchange(0).request
-        digest.update(request.body.raw if request else b"")
-    return digest.hexdigest()[:32]
-
-
 class Notebook:
     """The notes of one session, in memory and in their file.
 
     Args:
         path: of the file; it need not exist.
+        session_name: written into the file for whoever looks at it; empty string to take what it says.
         notes: what is known so far.
         trouble: why the file could not be read, and what became of it; "" where all is well.
     """
@@ -116,13 +100,27 @@ class Notebook:
         Raises:
             OSError: it cannot be written; in memory it is kept.
         """
-        self.notes = {**self.notes, note.place: replace(note, text=note.text[:MAX_NOTE])}
+        self.add([replace(note, text=note.text[:MAX_NOTE])])
+
+    def add(self, notes: Iterable[Note]) -> None:
+        """Keep several notes. Raises as ``put``."""
+        self.notes = _merged({note.place: note for note in notes}, self.notes)
         if not self._may_write:
             raise OSError(f"the notes are not written: {self.trouble}")
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _locked(self.path.with_suffix(".lock")):
             self.notes = _merged(self.notes, self._read())
             _write(self.path, self._document())
+
+    def remove(self, notes: Iterable[Note]) -> None:
+        """Forget notes that are kept elsewhere now; a notebook that is empty then has no file. Raises OSError."""
+        gone = {note.place for note in notes}
+        with _locked(self.path.with_suffix(".lock")):
+            self.notes = {place: note for place, note in self._read().items() if place not in gone}
+            if self.notes:
+                _write(self.path, self._document())
+            else:
+                self.path.unlink(missing_ok=True)
 
     def _document(self) -> bytes:
         return dumps(
@@ -140,7 +138,10 @@ class Notebook:
         except FileNotFoundError:
             return {}
         try:
-            return _notes(loads(data))
+            document = loads(data)
+            notes = _notes(document)
+            self.session_name = self.session_name or _text(document["session"])
+            return notes
         except SessionFormatError as error:
             self._may_write = False
             self.trouble = str(error)
@@ -151,14 +152,37 @@ class Notebook:
         return {}
 
 
-def open_notebook(known_by: str, session_name: str) -> Notebook:
-    """The notes of a session.
+def open_notebook(session: Session) -> Notebook:
+    """The notes of a session, with those that were kept under what it was known by before."""
+    folder = resources.state_folder("notes")
+    try:
+        known_by, former = session_id(session), former_ids(session)
+    except SessionFormatError:
+        known_by, former = "", ()
+    book = Notebook(folder / f"{file_name(known_by) if known_by else 'unreadable'}.json", session.name)
+    exchanges = {summary.id for summary in session.summaries()}
+    for old in former if known_by else ():
+        path = folder / f"{file_name(old.id)}.json"
+        if path.exists():
+            _take_over(path, book, exchanges, is_certain=old.is_certain)
+    return book
 
-    Args:
-        known_by: its ``identity``.
-        session_name: written into the file for whoever looks at it.
+
+def _take_over(path: Path, book: Notebook, exchanges: Collection[str], *, is_certain: bool) -> None:
+    """Move notes that were kept under an earlier identity of a session into its notebook.
+
+    Several sessions may have had that identity. Without certainty it is the file's name that says whose notes they are;
+    those of another name, and on exchanges that the session does not hold, stay where they are.
     """
-    return Notebook(resources.state_folder("notes") / f"{known_by}.json", session_name)
+    old = Notebook(path, "")
+    if old.trouble or not (is_certain or old.session_name == book.session_name):
+        beside = f"notes of an earlier version are not shown: they belong to {old.session_name!r} ({path})"
+        book.trouble = book.trouble or old.trouble or beside
+        return
+    own = [note for note in old.notes.values() if note.place.exchange in exchanges]
+    with suppress(OSError):
+        book.add(own)
+        old.remove(own)
 
 
 def _notes(document: JsonValue) -> Notes:

@@ -78,7 +78,7 @@ def save(session: Session, out: Path, step: Callable[[int], None] = lambda done:
             step(number)
             yield exchange
 
-    written = store.save(counted(), out, about=session.about)
+    written = store.save(counted(), out, about=session.about, id=store.copied_id(session))
     damage = (*session.damage, *written.damage)
     return Imported(out, written.exchanges, written.bytes, written.redactions, damage)
 

@@ -11,7 +11,7 @@ from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.importers import open_input
 from workbench.inspection import Inspected, Inspector
 from workbench.recorder.clients import client_of
-from workbench.rules import Finding, Severity
+from workbench.rules import UNREAD, Finding, Severity
 from workbench.shelf import verdict
 from workbench.wire.session import Session
 from workbench.wire.session.opening import MAGIC
@@ -118,9 +118,11 @@ def _judge(session: Session, rows: list[Inspected]) -> Story:
 
 
 def _first_break(findings: Iterable[Finding]) -> Finding | None:
-    """What the session opens at: the first error, else the first warning."""
+    """What the session opens at: the first error, else the first warning. What was not decoded is no break."""
     first = None
     for finding in findings:
+        if finding.rule in UNREAD:
+            continue
         if finding.severity is Severity.ERROR:
             return finding
         if finding.severity is Severity.WARNING and first is None:

@@ -33,6 +33,9 @@ from workbench.workspace.held import Held
 META = "work"
 """Key of ``Exchange.meta`` for what belongs to the tree: title, digest, change."""
 
+NAME, HERE = "name ", "here "
+"""Beginnings of the words that say the name of a node, and where somebody stands in a tree; its id follows."""
+
 MOST_BESIDE = 100
 """Instances at once."""
 
@@ -74,7 +77,7 @@ class Kept:
 
     def read(self) -> Iterator[Exchange]:
         """Every node of every file, in order; what cannot be read is told in ``damage``."""
-        for path in _beside(self.path) if self.path else ():
+        for path in beside(self.path) if self.path else ():
             if not path.exists() or not path.stat().st_size:
                 continue
             try:
@@ -188,7 +191,7 @@ def digest(exchange: Exchange) -> str:
     return sha256(told.encode("utf-8", "surrogatepass") + (asked.body.raw if asked else b"")).hexdigest()
 
 
-def _beside(path: Path) -> Iterator[Path]:
+def beside(path: Path) -> Iterator[Path]:
     """The file, and those of instances that found it in use, as far as there are some."""
     yield path
     for number in range(2, MOST_BESIDE):
@@ -206,8 +209,8 @@ def _open(path: Path, torn: Collection[Path]) -> SessionWriter:
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     error: SessionFormatError | None = None
-    with _locked(path.with_suffix(".lock")):
-        for one in (one for one in _beside(path) if one not in torn):
+    with locked(path.with_suffix(".lock")):
+        for one in (one for one in beside(path) if one not in torn):
             os.close(os.open(one, os.O_CREAT | os.O_RDWR, 0o600))
             try:
                 return SessionWriter(one, alone=True)
@@ -218,7 +221,8 @@ def _open(path: Path, torn: Collection[Path]) -> SessionWriter:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
+    """Keep other instances out of what is done meanwhile. Raises OSError."""
     import fcntl
 
     with path.open("w") as lock:

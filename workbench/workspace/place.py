@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 
-from workbench import notes
 from workbench.decode import REQUEST, Decoded
 from workbench.ir import NOTHING
 from workbench.wire.exchange import Exchange, Origin, Summary, summarize
 from workbench.wire.session import Session
+from workbench.wire.session.identity import session_id
 
 
 class InPlace:
@@ -45,9 +45,14 @@ class InPlace:
             return self._source.exchange(index)
         return self._taken[index - self._before]
 
-    def identity(self) -> str:
-        """What it is known by: not what its source is, with which it begins. Raises SessionFormatError."""
-        told = [notes.identity(self), *(exchange.id for exchange in self._taken)]
+    @property
+    def id(self) -> str:
+        """That of its source: what is noted on an exchange of it is noted on that of the source."""
+        return session_id(self._source)
+
+    def work_id(self, source_id: str) -> str:
+        """What its own branches are known by, where its source is known by an id."""
+        told = [source_id, *(exchange.id for exchange in self._taken)]
         return sha256("\0".join(told).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     def refresh(self) -> frozenset[int]:

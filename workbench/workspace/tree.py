@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench import notes, resources
+from workbench import resources
 from workbench.differences import Difference
 from workbench.differences import compare as compare_bytes
 from workbench.editing import text_of
@@ -21,14 +21,14 @@ from workbench.errors import SessionFormatError
 from workbench.ir import JsonValue
 from workbench.wire.exchange import Exchange, HttpRequest, Origin, State
 from workbench.wire.session import MemorySession, Session
+from workbench.wire.session.identity import file_name, former_ids, session_id
+from workbench.workspace.former import take_over
 from workbench.workspace.held import Held, Recent
-from workbench.workspace.kept import META, Kept, digest, remade
+from workbench.workspace.kept import HERE, META, NAME, Kept, digest, remade
 from workbench.workspace.place import InPlace
 
 RECORDED = "as recorded"
 """Title of a root."""
-
-_NAME, _HERE = "name ", "here "
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Workspace:
             id = known.id if known else self._free(exchange.id)
             self._roots[index] = id
             self._nodes[id] = known = Node(
-                id, None, self._held(exchange), RECORDED, index, self._kept.said.get(_NAME + id, "")
+                id, None, self._held(exchange), RECORDED, index, self._kept.said.get(NAME + id, "")
             )
         return known
 
@@ -120,7 +120,7 @@ class Workspace:
         if self._here.get(way[0].id) != node.id:
             self._here[way[0].id] = node.id
             if way[0].id in self._written:
-                self._kept.say(_HERE + way[0].id, node.id)
+                self._kept.say(HERE + way[0].id, node.id)
         return way[-1]
 
     def commit(self, parent: Node, request: HttpRequest, title: str) -> Node:
@@ -162,6 +162,12 @@ class Workspace:
         made = self._children.get(node.id)
         return self.go(self._nodes[self._visited.get(node.id) or made[-1]]) if made else None
 
+    def tip(self, node: Node) -> Node:
+        """Where ``redo`` leads in the end; nobody moves."""
+        while made := self._children.get(node.id):
+            node = self._nodes[self._visited.get(node.id) or made[-1]]
+        return node
+
     def path(self, node: Node) -> list[Node]:
         """The nodes from the root to this one, both among them."""
         way = [self._nodes[node.id]]
@@ -174,7 +180,7 @@ class Workspace:
         name = _line(name)
         renamed = self._nodes[node.id] = replace(self._nodes[node.id], name=name)
         self._keep_way(renamed)
-        self._kept.say(_NAME + node.id, name)
+        self._kept.say(NAME + node.id, name)
         return renamed
 
     def branches(self, index: int) -> list[Node]:
@@ -278,8 +284,8 @@ class Workspace:
             else:
                 node = self._found(replace(exchange, meta=meta), told, indices)
             self._written.add(node.id)
-            self._attach(replace(node, name=said.get(_NAME + node.id, "")))
-        self._here = {w.removeprefix(_HERE): id for w, id in said.items() if w.startswith(_HERE) and id in self._nodes}
+            self._attach(replace(node, name=said.get(NAME + node.id, "")))
+        self._here = {w.removeprefix(HERE): id for w, id in said.items() if w.startswith(HERE) and id in self._nodes}
         for id in list(self._here.values()):
             self.go(self._nodes[id])
         lost = {n.index for n in self.roots() if n.index >= 0 and n.index not in self._roots}
@@ -315,10 +321,18 @@ def open_for(session: Session) -> Workspace:
     Nothing is raised for what cannot be read or written: ``notices`` and ``trouble`` say so.
     """
     try:
-        known_by = session.identity() if isinstance(session, InPlace) else notes.identity(session)
+        ids = [session_id(session), *(former.id for former in former_ids(session))]
     except SessionFormatError:
-        known_by = ""
-    return Workspace(session, resources.state_folder("work") / f"{known_by}.session" if known_by else None)
+        ids = [""]
+    if not ids[0]:
+        return Workspace(session)
+    if isinstance(session, InPlace):
+        ids = list(map(session.work_id, ids))
+    folder = resources.state_folder("work")
+    path, *former = (folder / f"{file_name(id)}.session" for id in ids)
+    for old in former:
+        take_over(old, path, session)
+    return Workspace(session, path)
 
 
 def _line(text: str) -> str:
