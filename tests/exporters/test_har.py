@@ -87,3 +87,21 @@ def test_the_archive_is_har() -> None:
     assert entry["time"] == sum(entry["timings"].values()) == 1000
     assert made.notes == ("exchange 1: a content coding is undone, as HAR wants it",)
     assert har.write(every(MemorySession("none", (Exchange("1"),)))).data
+
+
+@pytest.mark.parametrize(("first_byte", "whole"), [(5.0, 2.0), (-1.0, 2.0), (0.5, 2.0), (0.5, 0.0)])
+def test_the_wait_is_never_longer_than_the_whole(first_byte: float, whole: float) -> None:
+    answer = HttpResponse(200, body=Body(b"{}", chunks=(Chunk(first_byte, 2),)))
+    exchange = Exchange("1", HttpRequest("POST", "https://h/x"), answer, duration=whole)
+    (entry,) = json.loads(har.write(of(exchange)).data)["log"]["entries"]
+    timings = entry["timings"]
+    assert min(timings.values()) >= 0 and entry["time"] == sum(timings.values()) == pytest.approx(whole * 1000)
+
+
+@pytest.mark.parametrize(
+    ("note", "said"), [("the client hung up", "the client hung up"), ("", "no answer was recorded")]
+)
+def test_a_missing_answer_says_why(note: str, said: str) -> None:
+    exchange = Exchange("1", HttpRequest("POST", "https://h/x"), None, note=note, state=State.ABORTED)
+    (entry,) = json.loads(har.write(of(exchange)).data)["log"]["entries"]
+    assert (entry["response"]["status"], entry["response"]["_error"]) == (0, said)

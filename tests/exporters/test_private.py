@@ -214,4 +214,4 @@ def test_a_difference_is_named_and_nothing_is_exported() -> None:
         proof(healthy, session)
     with pytest.raises(LocalProtocolError, match=r"closure\.pending is found, which was not"):
         proof(MemorySession("it", ()), healthy)
-    assert findings(proven(session).session) == findings(session)
+    assert findings(proven([session]).inspectors[0].session) == findings(session)

@@ -179,7 +179,10 @@ def test_no_text_becomes_markup(text: str) -> None:
 
 def test_a_report_of_thousands_stays_small_and_says_what_it_lacks() -> None:
     body = Body(json.dumps({"model": "gpt-4.1", "messages": [{"role": "user", "content": "x" * 20_000}]}).encode())
-    one = Exchange("1", HttpRequest("POST", "https://api.openai.com/v1/chat/completions", body=body), HttpResponse(200))
+    request = HttpRequest("POST", "https://api.openai.com/v1/chat/completions", body=body)
+    said = {"index": 0, "message": {"role": "assistant", "content": "So."}, "finish_reason": "stop"}
+    answer = Body(json.dumps({"id": "chatcmpl-1", "object": "chat.completion", "choices": [said]}).encode())
+    one = Exchange("1", request, HttpResponse(200, body=answer))
     made = html.write(every(MemorySession("it", (one,) * 320)))
     assert len(made.data) < 1_000_000
     assert "20 more exchanges are not listed" in made.notes and "bodies are shown of 40 exchanges" in made.notes[-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -10,10 +11,11 @@ import pytest
 from tests.probes.measuring import measured, outcomes, second, words
 from workbench import probes
 from workbench.errors import UsageError
-from workbench.probes import CORE, Outcome, Subject
+from workbench.probes import CORE, Outcome, Subject, schema
 from workbench.targets.sending import Sender
 from workbench.targets.simulator import HttpFault, ScriptedModel
 from workbench.targets.target import resolve
+from workbench.wire.exchange import Body, Exchange, HttpResponse
 
 PASS, PARTIAL, FAIL, UNCLEAR = "pass", "partial", "fail", "inconclusive"
 
@@ -160,3 +162,14 @@ def test_a_pending_request_may_be_changed_before_it_is_sent() -> None:
     run.after(exchange)  # type: ignore[arg-type]
     assert run.sample and run.sample.outcome is Outcome.FAIL
     assert run.sample.words == "the model answered without a call"
+
+
+def test_a_call_that_was_cut_at_the_token_limit_measures_no_schema() -> None:
+    subject = Subject(resolve("sim:anthropic"), "anthropic-messages", "m", "n")
+    steps = schema.script(subject)
+    sent = next(steps).request
+    answer = {"type": "message", "role": "assistant", "model": "m", "stop_reason": "max_tokens", "content": [
+        {"type": "tool_use", "id": "toolu_1", "name": "probe_echo", "input": {}}]}  # fmt: skip
+    with pytest.raises(StopIteration) as ended:
+        steps.send(Exchange("1", sent, HttpResponse(200, body=Body(json.dumps(answer).encode()))))
+    assert (ended.value.value.outcome, dict(ended.value.value.facts)) == (Outcome.INCONCLUSIVE, {})

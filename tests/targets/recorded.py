@@ -11,7 +11,7 @@ from workbench.decode import Decoded
 from workbench.errors import WorkbenchError
 from workbench.importers import open_input
 from workbench.known import KnownMessages
-from workbench.rules import contracts
+from workbench.rules import choose, contracts
 from workbench.targets.simulator import Served, Simulator
 from workbench.wire.exchange import Exchange, Origin
 from workbench.wire.session import Session
@@ -66,7 +66,7 @@ def _of_file(name: str, session: Session, simulators: dict[str, Simulator]) -> I
         if decoded.request is None or decoded.protocol is None:
             continue
         clues = contracts.Clues(url=exchange.request.url, model=decoded.request.model, params=decoded.request.params)
-        contract, _ = contracts.choose(clues, decoded.protocol)
+        contract, _ = choose(clues, decoded.protocol)
         simulator = simulators.setdefault(contract.name, Simulator(contract.name))
         served = _send(simulator, exchange)
         error = decoded.response.error.message if decoded.response and decoded.response.error else ""

@@ -291,6 +291,8 @@ def test_models_that_were_asked_for_are_listed():
         ({"tool_choice": {"type": "tool", "name": "other"}}, ["other"]),
         ({"max_tokens": 1}, []),
         ({"messages": [{"role": "user", "content": "use other now"}]}, ["other"]),
+        ({"tools": [{**BLOCK_TOOL, "name": "Agent"}, BLOCK_TOOL]}, ["list_dir"]),  # an agent would ask it again
+        ({"tools": [{**BLOCK_TOOL, "name": "Agent"}]}, ["Agent"]),
     ],
 )
 def test_the_model_calls_what_it_is_told(more, calls):

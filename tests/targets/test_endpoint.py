@@ -9,6 +9,7 @@ import trustme
 
 from tests.targets.hostile import answer, hostile
 from tests.targets.test_sending import leaving, send, target
+from workbench.cli import main
 
 
 def test_redirects_are_answers():
@@ -42,9 +43,28 @@ def test_certificates_are_checked(tmp_path, monkeypatch):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)
     with hostile(answer(), tls=context) as server:
-        with pytest.raises(OSError, match=r"cannot be reached: .*certificate"):
+        with pytest.raises(
+            OSError, match=r"cannot be reached: its certificate is not accepted: [^\[]*; .*SSL_CERT_FILE"
+        ):
             send(leaving(target(server.url)))
         assert not server.asked
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
         exchange, _, _ = send(leaving(target(server.url)))
     assert exchange.response.status == 200 and len(server.asked) == 1
+
+
+@pytest.mark.parametrize("name", ["other.example", "127.0.0.1"])
+@pytest.mark.parametrize("words", ["send", "minimize", "continue"])
+def test_a_wrong_certificate_is_one_line(words, name, tmp_path, capsys):
+    """Of another host, or of nobody who is known. Nobody is asked twice: it will not change."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert(name).configure_cert(context)
+    body = tmp_path / "a.json"
+    body.write_text('{"model": "m", "messages": [{"role": "user", "content": "x"}]}')
+    with hostile(answer(), tls=context) as server:
+        url = server.url.replace("http://", "https://")
+        status = main([words, str(body), "--target", url, "--as", "openai-chat", "--protocol", "openai-chat", "--yes"])
+    out, err = capsys.readouterr()
+    assert status == 4
+    assert (out + err).count("cannot be reached: its certificate is not accepted") == 1
+    assert "again in" not in err and "_ssl.c" not in out + err

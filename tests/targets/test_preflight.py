@@ -57,7 +57,7 @@ def test_the_contract_of_the_target_judges_what_will_be_sent(broken, index, targ
 def test_a_target_without_a_contract_is_judged_by_its_host_and_model(broken):
     decoded = broken.detail(1).decoded
     own = prepare(decoded, Target("t", "openai-chat", "http://127.0.0.1:8000/v1"))
-    assert preflight(broken, 1, own).contract.name == "deepseek", "by the model"
+    assert preflight(broken, 1, own).contract.label == "generic:deepseek", "the model is known, the host is not"
     assert preflight(broken, 1, prepare(decoded, Target("t", "openai-chat", "https://api.x.ai"))).contract.name == "xai"
 
 

@@ -14,7 +14,8 @@ from typing import Generic, TypeVar
 from workbench.limits import MAX_KNOWN_MESSAGES
 from workbench.wire.exchange import Redaction
 from workbench.wire.jsontext import Run, runs
-from workbench.wire.redaction import OPEN_MEMBER, Redactor
+from workbench.wire.redaction import Redactor, is_open
+from workbench.wire.secrets.streamed import Streamed
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -78,14 +79,14 @@ class AgainRedactor(Redactor):
             self._cut = text, runs(text)
         return self._cut[1]
 
-    def text(self, text: bytes) -> tuple[bytes, list[Redaction]]:
+    def text(self, text: bytes, stream: Streamed | None = None) -> tuple[bytes, list[Redaction]]:
         """As every redactor does."""
         if self._sought != len(self.seen):
             self._known.forget()
             self._sought = len(self.seen)
         held = self.runs(text)
         if not held or any(b"{" in secret or b"}" in secret for secret in self.seen):
-            return Redactor.text(self, text)
+            return Redactor.text(self, text, stream)
         return self._pieces(text, held) or Redactor.text(self, text)
 
     def _pieces(self, text: bytes, held: Sequence[Run]) -> tuple[bytes, list[Redaction]] | None:
@@ -115,7 +116,7 @@ class AgainRedactor(Redactor):
 
     def _look(self, element: bytes) -> _Looked:
         text, found = Redactor.text(self, element)
-        return _Looked(text, tuple(found), bool(OPEN_MEMBER.search(element)))
+        return _Looked(text, tuple(found), is_open(element))
 
     def _around(self, text: bytes, held: Sequence[Run]) -> list[tuple[Redaction, bytes]] | None:
         """What stands around the lists: each secret of it, where it is in the whole, and its stand-in."""

@@ -16,7 +16,7 @@ from workbench.ir import JsonValue, Message, ToolDef
 from workbench.known import fact
 from workbench.resources import folder
 from workbench.rules.retry import PENDING, UNSURE
-from workbench.wire.redaction import KNOWN_KEY
+from workbench.wire.secrets import KEY_TEXT
 
 FIXED: Final = frozenset({
     "true", "false", "null", "none", "nan", "infinity", "https", "http", "base64",
@@ -45,7 +45,7 @@ _PATTERNS: Final = (
     r"data:[a-z]+/[a-z0-9.+-]+;base64,",
     r"skip_thought_signature_validator|context_engineering_is_the_way_to_go",
     r"\b(?:functions|call|toolu|chatcmpl|msg|resp)_",
-    KNOWN_KEY.pattern.decode(),
+    KEY_TEXT,
     f"(?i:{UNSURE.pattern})",
     f"(?i:^{PENDING.pattern})",
 )
@@ -94,9 +94,12 @@ def _tool_names(tool: ToolDef) -> Iterator[str]:
 
 
 def _used(message: Message) -> frozenset[str]:
-    """What the calls of a message name."""
+    """What the calls of a message name, and their ids, by which an error tells which of them it means."""
     calls = [call for _, call in message.tool_calls()]
-    return _named(name for call in calls for name in (call.name or "", *_keys(call.input))) if calls else frozenset()
+    if not calls:
+        return frozenset()
+    ids = frozenset(word for call in calls for word in words_of(call.id or ""))
+    return ids | _named(name for call in calls for name in (call.name or "", *_keys(call.input)))
 
 
 def _named(names: Iterable[str]) -> frozenset[str]:

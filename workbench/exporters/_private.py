@@ -12,8 +12,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from itertools import islice
+from typing import Any, Final, NamedTuple
 
 from workbench.decode import RESPONSE, Decoded
 from workbench.errors import LocalProtocolError, WireError
@@ -30,7 +32,7 @@ from workbench.wire.digests import DIGESTS
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Summary, summarize
 from workbench.wire.jsontext import JsonIndex, Run, dumps, loads
-from workbench.wire.session import Session, exchanges_of
+from workbench.wire.session import MemorySession, Session, exchanges_of
 from workbench.wire.sse import SseEvent
 from workbench.wire.stream import Framing, rewrite
 
@@ -41,6 +43,9 @@ _PLAIN_HEADERS: Final = re.compile(
 )
 _ERROR: Final = re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:error|type"\s*:\s*"error)"')
 _HEAD: Final = re.compile(r"(?i)(https?://)?([^/?#]*)([^?#]*)(.*)", re.DOTALL)
+MOST_DIFFERENCES: Final = 20
+SECRETS: Final = "secret."
+"""Rules whose findings are no part of a proof: a secret that was replaced may no longer be seen."""
 _FIELDS_SEALED: Final = {"signature": "signature", "data": "signature", "encrypted": "signature"}
 
 
@@ -61,6 +66,10 @@ class Redacted:
     damage: tuple[str, ...] = field(init=False)
     about: Mapping[str, str] = NOTHING
     is_live: bool = False
+
+    @property
+    def id(self) -> str:
+        return self._source.id
 
     def __post_init__(self) -> None:
         self._size = len(self._source)
@@ -139,7 +148,8 @@ def redacted(session: Session, salt: bytes | None = None, *, keeps_numbers: bool
 def proof(before: Session, after: Session, *, provider: str | None = None, protocol: str | None = None) -> Inspector:
     """Show that the findings of two sessions are the same; returns what inspected the second.
 
-    Rule, severity, exchange, side, pointer, stream events and byte range of each finding count.
+    Rule, severity, exchange, side, pointer, stream events and byte range of each finding count; findings of secrets
+    do not, for they are replaced.
 
     Raises:
         LocalProtocolError: they are not; the first difference is named.
@@ -147,27 +157,66 @@ def proof(before: Session, after: Session, *, provider: str | None = None, proto
     return _same(_findings(Inspector(before, provider, protocol)), Inspector(after, provider, protocol))
 
 
-def proven(session: Session, *, provider: str | None = None, protocol: str | None = None) -> Inspector:
-    """What inspected the redacted session, whose findings are shown to be the same.
+class Proven(NamedTuple):
+    """Redacted sessions, and what is known of their findings.
 
-    Where numbers decide about one, they are kept.
+    Attributes:
+        inspectors: one of each session, with its findings.
+        notes: findings that secrets decide about, and that stand-ins change, one line each.
+        differences: the same for private text: the findings could not be kept.
+    """
+
+    inspectors: tuple[Inspector, ...]
+    notes: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+
+
+def proven(sessions: Sequence[Session], *, provider: str | None = None, protocol: str | None = None) -> Proven:
+    """The sessions without private text, with the same stand-in for the same word in all, and the same findings.
+
+    Where numbers decide about one, they are kept. Findings that cannot be kept are named: nothing private is.
 
     Raises:
-        LocalProtocolError: the findings are not the same.
         SessionFormatError: an exchange cannot be read.
     """
-    was = _findings(Inspector(session, provider, protocol))
-    try:
-        return _same(was, Inspector(redacted(session), provider, protocol), is_last=False)
-    except LocalProtocolError:
-        return _same(was, Inspector(redacted(session, keeps_numbers=True), provider, protocol))
+    was = [_findings(Inspector(session, provider, protocol)) for session in sessions]
+    for keeps_numbers in (False, True):
+        made = [Inspector(one, provider, protocol) for one in _all_redacted(sessions, keeps_numbers=keeps_numbers)]
+        with suppress(LocalProtocolError):
+            return Proven(tuple(_same(w, i, is_last=keeps_numbers) for w, i in zip(was, made, strict=True)))
+    notes, differences = list[str](), list[str]()
+    for found, inspector, session in zip(was, made, sessions, strict=True):
+        safe = _findings(Inspector(_without_secrets(session), provider, protocol))
+        by_secrets = set(found) ^ set(safe)
+        for one in sorted(set(found) ^ set(_findings(inspector)), key=str)[:MOST_DIFFERENCES]:
+            what = "is no longer found" if one in found else "is found"
+            line = f"exchange {one[2] + 1}, {one[3]} {one[4] or '/'}: {one[0]} {what}"
+            (notes if one in by_secrets else differences).append(line)
+    return Proven(
+        tuple(made),
+        tuple(f"{line} once its secret is a stand-in" for line in notes),
+        tuple(f"{line} once private text is replaced: the findings are not the same" for line in differences),
+    )
+
+
+def _all_redacted(sessions: Sequence[Session], *, keeps_numbers: bool) -> Sequence[Session]:
+    if len(sessions) == 1:
+        return [redacted(sessions[0], keeps_numbers=keeps_numbers)]
+    joined = MemorySession("", tuple(exchange for session in sessions for exchange in exchanges_of(session)))
+    rest = exchanges_of(redacted(joined, keeps_numbers=keeps_numbers))
+    return [MemorySession("redacted", tuple(islice(rest, len(session)))) for session in sessions]
+
+
+def _without_secrets(session: Session) -> Session:
+    redactor = AgainRedactor()
+    return MemorySession("without secrets", tuple(map(redactor.exchange, exchanges_of(session))))
 
 
 def _same(was: list[_Told], after: Inspector, *, is_last: bool = True) -> Inspector:
     """As ``proof``. What is not the last try ends at the first exchange that differs, for inspecting takes long."""
     held = Counter(found[2] for found in was if found[0] != PENDING)
     for row in after.steps():
-        if not is_last and sum(f.rule != PENDING for f in row.findings) != held[row.index]:
+        if not is_last and sum(_counts(f) for f in row.findings) != held[row.index]:
             raise LocalProtocolError("redacted, the session has other findings", where=f"exchange {row.index + 1}")
     now = _findings(after)
     if was == now:
@@ -180,12 +229,16 @@ def _same(was: list[_Told], after: Inspector, *, is_last: bool = True) -> Inspec
     raise LocalProtocolError(
         f"redacted, the session has other findings: {what or 'a finding is found more or less often'}",
         where=f"exchange {place[2] + 1}, {place[3]} {place[4] or '/'}".rstrip(),
-        hint="export it without --redact",
     )
 
 
 def _findings(inspector: Inspector) -> list[_Told]:
-    return [_told(finding) for finding in inspector.run().findings]
+    return [_told(finding) for finding in inspector.run().findings if not finding.rule.startswith(SECRETS)]
+
+
+def _counts(finding: Finding) -> bool:
+    """It is compared before all of the session is read."""
+    return finding.rule != PENDING and not finding.rule.startswith(SECRETS)
 
 
 _Told = tuple[str, str, int, str, str, tuple[int, ...], tuple[int, int] | None]

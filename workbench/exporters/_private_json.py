@@ -30,13 +30,12 @@ STRUCTURE: Final = frozenset({
     "$id", "$ref", "$schema", "anthropic_beta",
     "anthropic_version", "behavior", "blockReason", "caller", "category", "const", "createTime",
     "create_time", "createdAt", "created_at", "detail", "done_reason", "effort", "encoding", "enum",
-    "execution", "finish", "finishReason", "finish_reason", "format", "include", "media_type",
-    "mimeType", "mime_type", "modalities", "mode", "model", "modelVersion", "native_finish_reason",
+    "event_type", "execution", "finish", "finishReason", "finish_reason", "format", "include", "media_type",
+    "mimeType", "mime_type", "modalities", "modality", "mode", "model", "modelVersion", "native_finish_reason",
     "object", "pattern", "phase", "probability", "provider", "reason", "reasoning_effort", "required",
     "responseModalities", "response_format", "role", "serviceTier", "service_tier", "status", "status_code",
     "stopReason", "stop_reason", "system_fingerprint", "thinkingLevel", "thinking_level", "thinking_mode",
     "threshold", "toolChoice", "tool_choice", "truncation", "ttl", "framing", "type", "verbosity",
-    
 })  # fmt: skip
 """Members whose strings are part of the protocol or of a tool's contract, but where a tool takes or gives them."""
 

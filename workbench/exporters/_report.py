@@ -18,7 +18,7 @@ from workbench.exporters._safe import knowing
 from workbench.inspection import Inspected, Inspector
 from workbench.ir import NOTHING, JsonValue
 from workbench.repairs import CHECKED, with_repairs
-from workbench.rules import Edit, Finding, Severity, contracts, judge, pages, refusal
+from workbench.rules import Edit, Finding, Severity, by_cause, contracts, judge, pages, refusal
 from workbench.wire._strings import decode
 from workbench.wire.characters import COMBINING, INVISIBLE, ODD_SPACES
 from workbench.wire.encoding import decode_partial
@@ -124,6 +124,10 @@ class _Safe:
     about: Mapping[str, str] = field(default=NOTHING)
     is_live: bool = False
 
+    @property
+    def id(self) -> str:
+        return self.inner.id
+
     def __len__(self) -> int:
         return len(self.inner)
 
@@ -145,7 +149,8 @@ def report(selection: Selection) -> Report:
     session = selection.session
     inspector = _inspector(selection)
     inspection = inspector.run()
-    chosen = [f for f in inspection.findings if f.exchange in set(selection.indices)]
+    indices = set(selection.indices)
+    chosen = by_cause(f for f in inspection.findings if f.exchange in indices)
     order = sorted(chosen, key=lambda f: (f.severity.rank, f.exchange))
     told = tuple(_told(inspector, n, f) for n, f in enumerate(with_repairs(inspector, order[:MOST_FINDINGS]), 1))
     return Report(
@@ -218,7 +223,8 @@ def _told(inspector: Inspector, number: int, finding: Finding) -> Told:
 
 
 def _where(finding: Finding) -> str:
-    parts = [f"exchange {finding.exchange + 1}", f"{finding.side} {line(finding.pointer) or '(whole body)'}"]
+    lasts = f" to {finding.last + 1}" if finding.last is not None else ""
+    parts = [f"exchange {finding.exchange + 1}{lasts}", f"{finding.side} {line(finding.pointer) or '(whole body)'}"]
     if finding.span:
         parts.append(f"bytes {finding.span[0]:,}–{finding.span[1]:,}")
     if finding.events:

@@ -28,7 +28,8 @@ def saved(selection: Selection, form: str) -> Exported:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "session"
         exchanges = (exchange for _, exchange in safe(selection))
-        written = store.save(exchanges, path, _Done(), about=selection.session.about, form=form)
+        session = selection.session
+        written = store.save(exchanges, path, _Done(), session.about, form, store.copied_id(session))
         count = written.redactions
         note = (f"{count:,} secrets are replaced by stand-ins" if count > 1 else "a secret is replaced by a stand-in",)
         return one_file(path.read_bytes(), (note if count else ()) + tuple(f"damaged: {d}" for d in written.damage))

@@ -19,7 +19,8 @@ from workbench.rules import contracts
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.jsontext import loads
-from workbench.wire.redaction import COOKIE_HEADER, SECRET_HEADER, Redactor
+from workbench.wire.redaction import Redactor
+from workbench.wire.secrets import Family, is_header, of_header
 from workbench.wire.stream import framing_of
 
 _LEFT_OUT: Final = {
@@ -170,9 +171,9 @@ class _Reader:
     def _value(self, name: str, value: str) -> Iterator[Piece]:
         if not value:
             return
-        if COOKIE_HEADER.match(name):
+        if of_header(name) is Family.COOKIE:
             yield Variable("COOKIE")
-        elif SECRET_HEADER.search(name) or f"header:{name}" in {r.where for r in self.marked.redactions}:
+        elif is_header(name) or f"header:{name}" in {r.where for r in self.marked.redactions}:
             scheme = _SCHEME.match(value)
             yield from [scheme[0].encode()] if scheme else []
             yield Variable(self._key())

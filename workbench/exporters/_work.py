@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from workbench.errors import LocalProtocolError, UsageError
+from workbench.errors import UsageError
 from workbench.exporters import Exported, Form, Proof, Selection
 from workbench.inspection import Inspector
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import MemorySession, Session, exchanges_of
+
+if TYPE_CHECKING:
+    from workbench.exporters._private import Proven
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,48 +44,43 @@ class Asked:
     name: str = ""
     made_of: tuple[Exchange, ...] = ()
 
-    def selection(self) -> Selection:
-        """What a form is given.
+    def export(self, form: Form) -> Exported:
+        """What the form makes of it, and what is to be said of the findings of a redacted session.
 
         Raises:
-            LocalProtocolError: without private text the findings would be others.
+            LocalProtocolError: this form does not take it.
             SessionFormatError: an exchange cannot be read.
         """
+        selection, proven = self._selected()
+        made = form.write(selection)
+        if proven is None:
+            return made
+        return replace(
+            made, notes=(*made.notes, *proven.notes), left_out=(*made.left_out, *proven.differences)
+        )  # fmt: skip
+
+    def _selected(self) -> tuple[Selection, Proven | None]:
         above = MemorySession("made of", self.made_of) if self.made_of else None
         sessions = [self.session, *(other for other in (self.broken, above) if other)]
-        own, *others = self._redacted(sessions) if self.is_redacted else map(self._inspector, sessions)
+        proven = self._proven(sessions) if self.is_redacted else None
+        own, *others = proven.inspectors if proven else map(self._inspector, sessions)
         edited = tuple(exchanges_of(others.pop().session)) if above else ()
         broken = [Selection(other, tuple(range(len(other.session)))) for other in others if len(other.session)]
-        return Selection(own, self.indices, broken[0] if broken else None, self.name, edited)
+        return Selection(own, self.indices, broken[0] if broken else None, self.name, edited), proven
 
     def _inspector(self, session: Session) -> Inspector:
         return Inspector(session, self.provider, self.protocol)
 
-    def _redacted(self, sessions: Sequence[Session]) -> Sequence[Inspector]:
-        """What inspects them, with the same stand-in for the same word, and found in them what was found before."""
+    def _proven(self, sessions: Sequence[Session]) -> Proven:
         from workbench.exporters._private import proven
 
-        if len(sessions) == 1:
-            return [proven(sessions[0], provider=self.provider, protocol=self.protocol)]
-        return _redacted_together(sessions, self.provider, self.protocol)
+        return proven(sessions, provider=self.provider, protocol=self.protocol)
 
 
-def _redacted_together(sessions: Sequence[Session], provider: str | None, protocol: str | None) -> Sequence[Inspector]:
-    from workbench.exporters._private import proof, redacted
-
-    joined = MemorySession("", tuple(exchange for session in sessions for exchange in exchanges_of(session)))
-    for keeps_numbers in (False, True):
-        rest = exchanges_of(redacted(joined, keeps_numbers=keeps_numbers))
-        made = [MemorySession("redacted", tuple(islice(rest, len(session)))) for session in sessions]
-        try:
-            return [
-                proof(before, after, provider=provider, protocol=protocol)
-                for before, after in zip(sessions, made, strict=True)
-            ]
-        except LocalProtocolError:
-            if keeps_numbers:
-                raise
-    raise AssertionError("unreachable")
+def refuse_link(out: Path) -> None:
+    """Raises UsageError for a symbolic link to a file, a folder or nothing: what it leads to is not what was named."""
+    if out.is_symlink() and (out.is_file() or out.is_dir() or not out.exists()):
+        raise UsageError(f"{out} is a symbolic link", hint="nothing is written through a link: name a file")
 
 
 def refuse(out: Path, form: Form, sources: Collection[Path], *, is_forced: bool) -> None:
@@ -88,6 +89,7 @@ def refuse(out: Path, form: Form, sources: Collection[Path], *, is_forced: bool)
         with suppress(OSError):
             if out.samefile(source):
                 raise UsageError(f"{out} is a file that is read", hint="it stays as it is: choose another name")
+    refuse_link(out)
     if not form.SUFFIX and out.exists():
         if not out.is_dir():
             raise UsageError(f"{out} is no folder", hint="this form is a folder: choose another name")
@@ -102,12 +104,15 @@ def refuse(out: Path, form: Form, sources: Collection[Path], *, is_forced: bool)
 def put(made: Exported, form: Form, out: Path, sources: Collection[Path] = ()) -> tuple[Path, ...]:
     """Write what was made: a file, or a folder with files, from which what an earlier export left is taken.
 
+    Where a source is its owner's alone, so is what is written.
+
     Raises:
         UsageError: a file that is read would be replaced.
         OSError: it cannot be written.
     """
+    is_private = any(map(_is_private, sources))
     if form.SUFFIX:
-        out.write_bytes(made.data)
+        _write(out, made.data, is_private=is_private)
         return (out,)
     paths = {out.joinpath(*name.split("/")): data for name, data in made.files.items()}
     read = {source.resolve() for source in sources}
@@ -117,8 +122,24 @@ def put(made: Exported, form: Form, out: Path, sources: Collection[Path] = ()) -
         path.unlink()
     for path, data in paths.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        _write(path, data, is_private=is_private)
     return tuple(paths)
+
+
+def _is_private(source: Path) -> bool:
+    """Nobody but its owner can read it."""
+    try:
+        return not source.stat().st_mode & 0o077
+    except OSError:
+        return False
+
+
+def _write(path: Path, data: bytes, *, is_private: bool) -> None:
+    """Write a file; of a private session one that nobody else can read, before the first byte is in it."""
+    with open(path, "wb", opener=partial(os.open, mode=0o600 if is_private else 0o666)) as file:
+        if is_private and stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            os.fchmod(file.fileno(), 0o600)
+        file.write(data)
 
 
 def prove(form: Form, out: Path) -> Proof | None:

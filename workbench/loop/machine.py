@@ -21,7 +21,7 @@ from workbench.loop.policy import AS_IT_COMES, Policy
 from workbench.loop.recorded import call_key
 from workbench.loop.said import answer_values
 from workbench.loop.steps import BUILT_IN, Answer, Ended, Limits, Outcome, Reason, Result, Say, Send, Step
-from workbench.rules import Contract, contracts
+from workbench.rules import Contract, choose, contracts
 from workbench.wire.exchange import Exchange, State
 
 DEFAULT_LIMITS = Limits()
@@ -95,7 +95,7 @@ class Loop:
         )
         if self.contract:
             return contracts.get(self.contract, protocol=self.decoded.protocol, clues=clues)
-        return contracts.choose(clues, self.decoded.protocol)[0]
+        return choose(clues, self.decoded.protocol)[0]
 
     @cached_property
     def calls(self) -> tuple[ToolCallIR, ...]:

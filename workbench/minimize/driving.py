@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from workbench import adapters
+from workbench import adapters, refusals
 from workbench.decode import Decoded
 from workbench.errors import WorkbenchError
 from workbench.ir import ModelResponse
@@ -14,8 +14,7 @@ from workbench.wire.exchange import Exchange
 
 T = TypeVar("T")
 
-NO_ANSWER = frozenset((401, 402, 403, 407, 408, 429, 502, 503, 504, 529))
-"""Statuses that say nothing about the request: whoever asks has no key, too many asked, nobody is there."""
+_HINT = "check the key and try again later"
 
 
 class Unanswered(WorkbenchError):
@@ -41,12 +40,16 @@ def outcome(exchange: Exchange, protocol: str) -> Asked:
     Raises:
         Unanswered: it says nothing of it.
     """
-    status = exchange.response.status if exchange.response else 0
-    if not status or status in NO_ANSWER:
-        what = f"it answered {status}" if status else "no answer came"
-        raise Unanswered(f"the target did not judge the request: {what}", hint="check the key and try again later")
+    response = exchange.response
+    if response is None or not response.status:
+        raise Unanswered("the target did not judge the request: no answer came", hint=_HINT)
     known = protocol if protocol in adapters.protocols() else None
-    return Asked(status, Decoded(0, exchange, known).response)
+    decoded = Decoded(0, exchange, known)
+    refusal = refusals.of_exchange(response.status, response.headers, decoded.response_text)
+    if refusal and refusal.is_unjudged:
+        what = f"it answered {response.status}: {refusal.says()}"
+        raise Unanswered(f"the target did not judge the request: {what}", hint=_HINT)
+    return Asked(response.status, decoded.response)
 
 
 async def drive(

@@ -36,8 +36,8 @@ class Failure:
     words: str = ""
 
     def __str__(self) -> str:
-        told = [str(self.status or ""), self.type, self.code, self.rule or self.words]
-        return " · ".join([self.verdict, *(word for word in told if word)])
+        told = [self.verdict, str(self.status or ""), self.type, self.code, self.rule or self.words]
+        return " · ".join(dict.fromkeys(word for word in told if word))
 
     @property
     def answer(self) -> tuple[int, str, str, str]:

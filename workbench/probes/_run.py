@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from workbench import refusals
 from workbench.decode import Decoded
 from workbench.probes._script import Ask, Probe, Sample, unclear
 from workbench.probes._subject import Subject
-from workbench.targets.retrying import NOT_ABOUT_THE_REQUEST
 from workbench.wire.exchange import Exchange, State
 
 
@@ -53,8 +53,10 @@ def unmeasured(exchange: Exchange) -> str:
     response = exchange.response
     if response is None or not response.status:
         return f"no answer came: {exchange.note or exchange.state}"
-    if response.status in NOT_ABOUT_THE_REQUEST or response.status >= 500:
-        answer = Decoded(0, exchange).response
+    decoded = Decoded(0, exchange)
+    refusal = refusals.of_exchange(response.status, response.headers, decoded.response_text)
+    if response.status >= 500 or (refusal and refusal.is_unjudged):
+        answer = decoded.response
         told = answer.error.message if answer and answer.error else response.reason
         return f"status {response.status}: {told}"
     if exchange.state is State.ABORTED:

@@ -12,7 +12,7 @@ from workbench.conversion.fit import fit_request
 from workbench.conversion.normal import NormalRequest
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Text, ToolChoice, ToolDef
 from workbench.loop import Limits, Loop
-from workbench.rules import Contract, contracts
+from workbench.rules import Contract, choose, contracts
 from workbench.targets.target import Target
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
 from workbench.wire.jsontext import dumps
@@ -50,7 +50,7 @@ class Subject:
         clues = contracts.Clues(url=self.target.url or None, model=self.model)
         if self.target.contract:
             return contracts.get(self.target.contract, protocol=self.protocol, clues=clues)
-        return contracts.choose(clues, self.protocol)[0]
+        return choose(clues, self.protocol)[0]
 
     def request(
         self,

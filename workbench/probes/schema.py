@@ -8,7 +8,7 @@ from workbench.arguments import ladder
 from workbench.ir import JsonValue
 from workbench.loop import Limits
 from workbench.probes._drive import drive, without_call
-from workbench.probes._script import Outcome, Probe, Sample, Script, failed, partly, passed
+from workbench.probes._script import Outcome, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import SHAPES, Toolbox
 
@@ -28,6 +28,8 @@ def script(subject: Subject) -> Script:
     if not played.calls:
         sample = yield from without_call(subject, played)
         return replace(sample, facts={"schema_level": TEXT}) if sample.outcome is Outcome.FAIL else sample
+    if played.is_cut:
+        return unclear("the answer was cut at its length, within the call")
     step = played.calls[0].step
     sample = judged(step.arguments, step.ladder.rungs if step.ladder else ())
     return replace(sample, facts={**sample.facts, **shapes(step.call.input)})

@@ -27,7 +27,7 @@ from workbench.rules import contracts
 from workbench.rules._reader import Node
 from workbench.targets.headers import LEFT_OUT, TOKEN
 from workbench.targets.target import SIMULATOR, VARIABLE, Target, fault_of_url
-from workbench.wire.redaction import BEARER_TEXT, COOKIE_HEADER, KNOWN_KEY, SECRET_HEADER
+from workbench.wire.secrets import find, is_header
 
 KEYS = ("base_url", "protocol", "model", "profile", "key_variable", "headers")
 REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}", re.ASCII)
@@ -120,7 +120,7 @@ def _contract(node: Node) -> str:
 def _variable(node: Node) -> str:
     """The name of a variable. What is none may be a key: it is not quoted."""
     name = node.text("")
-    if name and (not VARIABLE.fullmatch(name) or KNOWN_KEY.search(name.encode())):
+    if name and (not VARIABLE.fullmatch(name) or find(name.encode())):
         raise _fail(node, "not the name of an environment variable", "name the variable, never the key itself")
     return name
 
@@ -136,8 +136,8 @@ def _header(name: str, node: Node) -> tuple[str, str]:
     plain = REFERENCE.sub("", value)
     if "${" in plain:
         raise _fail(node, "${…} that names no variable", "write ${NAME}")
-    is_secret = SECRET_HEADER.search(name) or COOKIE_HEADER.match(name)
-    if (is_secret and plain == value) or KNOWN_KEY.search(plain.encode()) or BEARER_TEXT.search(plain.encode()):
+    is_secret = is_header(name)
+    if (is_secret and plain == value) or find(plain.encode()):
         raise _fail(node, "a secret in plain text", "put it into the environment, and write ${NAME} here")
     return name, value
 

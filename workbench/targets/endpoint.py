@@ -76,6 +76,8 @@ def _octets(value: str) -> bytes:
 
 def in_words(error: BaseException) -> str:
     """Why a connection failed, in a line."""
+    import ssl
+
     import httpx
 
     if isinstance(error, httpx.TimeoutException):
@@ -84,13 +86,18 @@ def in_words(error: BaseException) -> str:
     root: BaseException = error
     while (under := root.__cause__ or root.__context__) is not None:
         root = under
+    if isinstance(root, ssl.SSLCertVerificationError):
+        why = root.verify_message.rstrip(".")
+        return f"its certificate is not accepted: {why}; if a gateway of yours signed it, name its CA in SSL_CERT_FILE"
+    if isinstance(root, ssl.SSLError) and root.reason:
+        return f"TLS failed: {root.reason.replace('_', ' ').lower()}; check that it speaks https://"
     return (getattr(root, "strerror", None) or str(error) or str(root) or type(error).__name__).split("\n")[0]
 
 
 def is_certificate(error: BaseException | None) -> bool:
-    """The certificate of the other side is not trusted: no other attempt will change that."""
+    """The certificate of the other side is not trusted, or it speaks no TLS: no other attempt will change that."""
     while error is not None:
-        if "CERTIFICATE" in str(error).upper():
+        if "CERTIFICATE" in str(error).upper() or "WRONG_VERSION_NUMBER" in str(error):
             return True
         error = error.__cause__ or error.__context__
     return False

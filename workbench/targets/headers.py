@@ -12,7 +12,8 @@ from typing import Final
 
 from workbench import __version__, adapters
 from workbench.wire.exchange import Exchange, Headers, HttpRequest
-from workbench.wire.redaction import COOKIE_HEADER, SECRET_HEADER, Redactor
+from workbench.wire.redaction import Redactor
+from workbench.wire.secrets import is_header
 
 TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 """The name of a header."""
@@ -81,7 +82,7 @@ def _kept(asked: HttpRequest, notes: list[str]) -> Iterator[tuple[str, str]]:
         low = name.lower()
         if low in LEFT_OUT or low in hops or low.startswith(("proxy-", ":", "sec-", "x-amz-", "cf-")):
             continue
-        if low in secret or low in _ACCOUNTS or SECRET_HEADER.search(name) or COOKIE_HEADER.match(name):
+        if low in secret or low in _ACCOUNTS or is_header(name):
             left.append(low)
         elif TOKEN.fullmatch(name) and not any(c in value for c in "\r\n\0"):
             yield name, value.strip()

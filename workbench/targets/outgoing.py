@@ -19,7 +19,7 @@ from workbench.differences.wire import common
 from workbench.editing import with_body
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.ir import ModelRequest
-from workbench.rules import Contract, contracts
+from workbench.rules import Contract, choose, contracts
 from workbench.targets import urls
 from workbench.targets.headers import carried, with_headers
 from workbench.targets.target import Target
@@ -27,6 +27,7 @@ from workbench.wire import patch
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.jsontext import JsonIndex
 from workbench.wire.jsontext import replace as replaced
+from workbench.wire.urls import split
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Outgoing:
         clues = contracts.Clues(url=self.request.url, model=self.model or None)
         if self.target.contract:
             return contracts.get(self.target.contract, protocol=self.protocol or None, clues=clues)
-        return contracts.choose(clues, self.protocol or None)[0]
+        return choose(clues, self.protocol or None)[0]
 
 
 def prepare(
@@ -124,7 +125,7 @@ def streamed(decoded: Decoded, stream: bool) -> HttpRequest:
     before, after = (adapter.path(each).partition("?")[0] for each in (request, meant))
     url = http.url
     if before != after and adapter.claims_url(url):
-        parts, same = urlsplit(url), common(before.encode(), after.encode())
+        parts, same = split(url), common(before.encode(), after.encode())
         path = parts.path.removesuffix(before[same:]) + after[same:]
         query = urls.with_query_of(adapter.path(meant), url, is_same=False).partition("?")[2]
         url = parts._replace(path=path, query=query).geturl()
@@ -208,7 +209,7 @@ def _converted(decoded: Decoded, target: Target, wanted: str, model: str, stream
 
 def is_known(target: Target, url: str) -> bool:
     """Who answers there is known, whatever model is asked for."""
-    return bool(target.contract) or contracts.choose(contracts.Clues(url=url), None)[0].name != contracts.GENERIC
+    return bool(target.contract) or choose(contracts.Clues(url=url), None)[0].name != contracts.GENERIC
 
 
 def _taken(adapter: Adapter, contract: Contract | None) -> Capabilities:

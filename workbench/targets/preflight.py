@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from workbench.decode import REQUEST, Decoded
 from workbench.inspection import Inspector, Trial
-from workbench.rules import Contract, Finding, Refusal, Verdict, refusal
+from workbench.rules import Contract, Finding, Refusal, Verdict, accepted_by, refusal
 from workbench.targets.outgoing import Outgoing
 from workbench.targets.unbound import Unbound, unbound
 from workbench.wire.exchange import Exchange
@@ -21,6 +21,7 @@ class Preflight:
         finding: what the verdict rests on; None where there is none. Its places are those of the body as it is sent.
         refusal: the provider's answer where it refuses.
         findings: all that the rules say of the request under this contract.
+        accepted_by: the host that accepted just these bytes in the recording; an empty string if none is known to.
         unbound: signed blocks of the request as it is recorded that an edit before them made worthless; None for none.
     """
 
@@ -31,6 +32,7 @@ class Preflight:
     refusal: Refusal | None
     findings: tuple[Finding, ...]
     unbound: Unbound | None = None
+    accepted_by: str = ""
 
 
 def preflight(
@@ -45,7 +47,7 @@ def preflight(
         before: what it was made of by an edit, as for ``unbound``.
     """
     trial = judged(inspector, index, outgoing, Exchange("", outgoing.request))
-    found = trial.judgement
+    found, recorded = trial.judgement, inspector.detail(index).decoded
     verdict = found.verdict if trial.decoded.request else Verdict.UNKNOWN
     return Preflight(
         outgoing,
@@ -55,6 +57,7 @@ def preflight(
         refusal(found.finding, trial.contract) if found.finding else None,
         tuple(f for f in trial.findings if f.side == REQUEST),
         unbound(inspector, own, outgoing.target, before) if own and not outgoing.is_converted else None,
+        accepted_by(recorded) if trial.decoded.request_text == recorded.request_text else "",
     )
 
 

@@ -10,6 +10,7 @@ import re
 from email.utils import parsedate_to_datetime
 from typing import Final
 
+from workbench import refusals
 from workbench.errors import WireError
 from workbench.wire.exchange import Headers
 from workbench.wire.jsontext import loads
@@ -17,9 +18,6 @@ from workbench.wire.jsontext import loads
 FIRST_SECONDS = 0.5
 MOST_SECONDS = 8.0
 """Backoff doubles from the one to the other, as in the official SDKs."""
-
-NOT_ABOUT_THE_REQUEST: Final = (401, 402, 403, 407, 408, 425, 429)
-"""Refusals that say nothing about the request, or what answers it: who asks, how often, and when."""
 
 MOST_TOLD_SECONDS = 60.0
 """A server that asks for a longer wait than this is not asked again: people are told instead."""
@@ -48,7 +46,10 @@ def blames_request(body: bytes) -> bool:
         return False
     error = told.get("error") if isinstance(told, dict) else None
     kind, said = (error.get("type"), error.get("message")) if isinstance(error, dict) else (None, error)
-    return kind == "invalid_request_error" or bool(isinstance(said, str) and _UNPARSED.match(said))
+    if kind == "invalid_request_error" or (isinstance(said, str) and _UNPARSED.match(said)):
+        return True
+    refusal = refusals.of_exchange(500, Headers(), body)
+    return refusal is not None and refusal.by == "text" and refusal.kind.is_shown
 
 
 def told_wait(headers: Headers, now: float) -> float | None:
@@ -57,14 +58,9 @@ def told_wait(headers: Headers, now: float) -> float | None:
     Args:
         now: seconds since the epoch.
     """
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        text = (headers.get(name) or "").strip()
-        try:
-            wait = float(text) * unit
-        except ValueError:
-            continue
-        if 0 <= wait < 1e9:
-            return wait
+    wait = refusals.told_wait(headers)
+    if wait is not None:
+        return wait
     try:
         return max(0.0, parsedate_to_datetime(headers.get("retry-after") or "").timestamp() - now)
     except (ValueError, TypeError, OverflowError):

@@ -27,7 +27,8 @@ from workbench.targets.simulator import Reply, ScriptedModel, Simulator
 from workbench.targets.target import origin
 from workbench.wire.encoding import decode_partial, detect_encoding
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
-from workbench.wire.redaction import PLACEHOLDER, Redactor
+from workbench.wire.redaction import Redactor
+from workbench.wire.secrets import is_placeholder
 from workbench.wire.session import Session
 
 if TYPE_CHECKING:
@@ -267,7 +268,7 @@ class Sender:
 
     def _remembered(self, key: Signed) -> Signed:
         """It with those of its secrets that are looked for in answers: also as a part of a URL."""
-        real = [s for s in key.secrets if len(s) >= LEAST_SECRET and not PLACEHOLDER.match(s.encode())]
+        real = [s for s in key.secrets if len(s) >= LEAST_SECRET and not is_placeholder(s.encode())]
         spelled = tuple(dict.fromkeys(form for s in real for form in (s, quote(s, safe=""))))
         self._redactor.seen |= {form.encode() for form in spelled}
         return key._replace(secrets=spelled)

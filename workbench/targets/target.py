@@ -17,7 +17,7 @@ from difflib import get_close_matches
 from urllib.parse import SplitResult, urlsplit
 
 from workbench.errors import UsageError
-from workbench.wire.redaction import QUERY_SECRET
+from workbench.wire.redaction import in_url
 
 SIMULATOR = "sim:"
 
@@ -116,7 +116,7 @@ def fault_of_url(url: str) -> str:
         return "a URL whose host is no name and no address"
     if parts.username is not None or parts.password is not None:
         return "a URL with a user or a password: keys belong into the environment"
-    if QUERY_SECRET.search(url):
+    if in_url(url):
         return "a URL with a key in it: keys belong into the environment"
     if parts.fragment or not url.isascii() or re.search(r"[\x00-\x20\x7f\\]", url):
         return "a URL with a fragment or with characters that no URL holds"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from typing import Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlunsplit
 
-from workbench.wire.redaction import QUERY_SECRET
+from workbench.wire.redaction import in_url
+from workbench.wire.urls import split
 
 _VERSION: Final = re.compile(r"/v[0-9]+[a-z0-9]*(?=/|$)")
 
@@ -17,7 +18,7 @@ def joined(base: str, path: str) -> str:
     A base that names a version keeps it ("…/v1" and "/v1/messages", "…/api/paas/v4" and "/v1/chat/completions"), one
     that ends as the path does is whole, and queries of both are kept.
     """
-    parts, tail = urlsplit(base), urlsplit(path)
+    parts, tail = split(base), split(path)
     front, back = parts.path.rstrip("/"), tail.path
     bare = _VERSION.sub("", back, count=1) if _VERSION.match(back) else back
     if not front.endswith(bare):
@@ -33,14 +34,14 @@ def joined(base: str, path: str) -> str:
 
 def beside(base: str, path: str) -> str:
     """The URL of a path that belongs to a server, and to no version of its API ("…/v1" and "/props")."""
-    parts, tail = urlsplit(base), urlsplit(path)
+    parts, tail = split(base), split(path)
     front = re.sub(r"/v[0-9]+[a-z0-9]*$", "", parts.path.rstrip("/"))
     return urlunsplit((parts.scheme, parts.netloc, front + tail.path, tail.query, ""))
 
 
 def path_of(url: str) -> str:
     """Path and query of a recorded URL, without keys in it."""
-    parts = urlsplit(url)
+    parts = split(url)
     return with_query_of(parts.path, url, is_same=True)
 
 
@@ -51,7 +52,7 @@ def with_query_of(path: str, url: str, *, is_same: bool) -> str:
         is_same: the recorded query counts as it is; else the path's own comes first (whether a stream is asked for).
     """
     front, _, own = path.partition("?")
-    pairs = [p for p in urlsplit(url).query.split("&") if p and not QUERY_SECRET.search(f"?{p}")]
+    pairs = [p for p in split(url).query.split("&") if p and not in_url(f"?{p}")]
     if not is_same:
         named = {p.partition("=")[0] for p in (*own.split("&"), "alt")}
         pairs = [*filter(None, own.split("&")), *(p for p in pairs if p.partition("=")[0] not in named)]

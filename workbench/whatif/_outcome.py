@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from workbench import refusals
 from workbench.decode import RESPONSE
 from workbench.errors import WorkbenchError
 from workbench.inspection import Inspector, Trial
 from workbench.rules import Finding, Severity, Verdict
-from workbench.targets.retrying import NOT_ABOUT_THE_REQUEST
 from workbench.whatif._subject import Variant
 from workbench.wire.exchange import Exchange
 
@@ -129,12 +129,19 @@ def _verdict(trial: Trial, status: int) -> tuple[Verdict, Finding | None]:
     """Of the target first: what the rules find counts where it did not refuse."""
     judged = trial.judgement
     if not 200 <= status < 300:
-        is_refused = 400 <= status < 500 and status not in NOT_ABOUT_THE_REQUEST
-        return (Verdict.REFUSES if is_refused else Verdict.UNKNOWN), judged.finding
+        return (Verdict.REFUSES if _is_refused(trial, status) else Verdict.UNKNOWN), judged.finding
     wrong = [f for f in trial.findings if f.severity is Severity.ERROR and f.side == RESPONSE]
     finding = judged.finding or next(iter(wrong), None)
     is_broken = wrong or judged.verdict in (Verdict.REFUSES, Verdict.SUSPICIOUS)
     return (Verdict.SUSPICIOUS if is_broken else Verdict.ACCEPTS), finding
+
+
+def _is_refused(trial: Trial, status: int) -> bool:
+    """The target judged the request."""
+    http = trial.decoded.exchange.response
+    refusal = refusals.of_exchange(status, http.headers, trial.decoded.response_text) if http else None
+    is_unjudged = refusal is not None and refusal.is_unjudged and refusal.kind.at != "model"
+    return 400 <= status < 500 and not is_unjudged
 
 
 def _text(trial: Trial, exchange: Exchange) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-import workbench
+from workbench import children
 from workbench.exporters import Proof, Tried
 from workbench.exporters.as_pytest._text import BROKEN, TRANSCRIPT, VARIABLE
 
@@ -68,7 +67,7 @@ class _Running:
         (self.home / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
         self.report = self.home / "report.xml"
         where = (f"--rootdir={self.root}", "-c", str(self.home / "pytest.ini"), f"--junitxml={self.report}")
-        command = [sys.executable, "-P", "-m", "pytest", *_OPTIONS, *where, *map(str, self.folders)]
+        command = children.running_module("pytest", *_OPTIONS, *where, *map(str, self.folders))
         self.output = (self.home / "output").open("wb")
         self.process = subprocess.Popen(
             command, cwd=self.home, env=self._environment(transcript), stdin=subprocess.DEVNULL,
@@ -77,10 +76,8 @@ class _Running:
 
     def _environment(self, transcript: str) -> dict[str, str]:
         """Nothing of whoever exports but where programs and this package are."""
-        package = str(Path(workbench.__file__).resolve().parent.parent)
         return {name: os.environ[name] for name in _INHERITED if name in os.environ} | {
             "HOME": str(self.home),
-            "PYTHONPATH": package,
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             VARIABLE: transcript,

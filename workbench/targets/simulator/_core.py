@@ -17,10 +17,10 @@ from workbench.rules import Contract, Judgement, Refusal, Verdict, contracts, ju
 from workbench.targets.simulator import _endpoints, _errors, _features
 from workbench.targets.simulator._asked import input_tokens
 from workbench.targets.simulator._endpoints import COUNT, COUNTED, MODEL, NAMES, STORED, Route, route
-from workbench.targets.simulator._ids import Ids
+from workbench.targets.simulator._ids import Ids, call_ids
 from workbench.targets.simulator._memory import Memory
 from workbench.targets.simulator._model import ScriptedModel, Turn, answer
-from workbench.targets.simulator._proofs import proofs_of, provable
+from workbench.targets.simulator._proofs import answers_of, proofs_of, provable
 from workbench.targets.simulator._reply import Piece, Reply, Served
 from workbench.targets.simulator._wire import JSON, Written, written
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
@@ -65,9 +65,10 @@ class Simulator:
         self._file = contracts.read(self.contract.name)
         before = tuple(exchanges_of(known)) if known else ()
         self._memory = Memory(label, before)
-        self._proofs = frozenset(proofs_of(before))
+        said = tuple(answers_of(before))
+        self._proofs = frozenset(proofs_of(said))
         self._messages = KnownMessages()
-        self._ids = Ids()
+        self._ids = Ids(taken=call_ids(said))
         self._names: dict[str, None] = {}
         self._ended = ended or (lambda _: None)
         self._clock = clock
@@ -307,7 +308,8 @@ class _Asked:
         return self.made(response, (Piece(0.0, data),) if data else (), note=note)
 
     def response(self, status: int, kind: str, data: bytes, more: tuple[tuple[str, str], ...] = ()) -> HttpResponse:
-        own = _errors.headers(self.way.protocol, self.request_id)
+        simulator = self.simulator
+        own = _errors.headers(self.way.protocol, self.request_id, simulator.contract.name)
         typed = () if status == 204 else (("content-type", kind),)
         return HttpResponse(status, Headers((*typed, *own, *more)), Body(data), http_version="HTTP/1.1")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.rules import Contract, Enforced, Fact, Finding, Refusal, Severity, refusal
+from workbench.rules import SIMULATED, Contract, Enforced, Fact, Finding, Refusal, Severity, refusal
 from workbench.wire.jsontext import loads
 
 _OPENAI: JsonValue = {"error": {"message": "{message}", "type": "{type}", "param": "{param}", "code": "{code}"}}
@@ -115,9 +115,10 @@ def _named(request_id: str) -> Mapping[str, str]:
     return {"request_id": request_id, "request": request_id.partition("_")[2]}
 
 
-def headers(protocol: str, request_id: str) -> tuple[tuple[str, str], ...]:
-    """The headers of an answer, but for its type and length."""
-    return tuple((name, value.replace("{request_id}", request_id)) for name, value in HEADERS.get(protocol, ()))
+def headers(protocol: str, request_id: str, contract: str) -> tuple[tuple[str, str], ...]:
+    """The headers of an answer, but for its type and length; one of them says whose simulator it is."""
+    own = tuple((name, value.replace("{request_id}", request_id)) for name, value in HEADERS.get(protocol, ()))
+    return (*own, ("server", f"{SIMULATED}{contract}"))
 
 
 def _shaped(contract: Contract, protocol: str) -> Contract:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from hashlib import sha256, sha512
+
+from workbench.ir import Message
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _COUNTED = re.compile(r"\{(\d+)\}")
@@ -44,12 +46,22 @@ _SEAL = "gAAAAAB" + urlsafe_b64encode(b"workbench").decode()
 """What proofs begin with: as the providers' own do, and with a mark that tells them apart."""
 
 
-class Ids:
-    """Makes ids, none twice."""
+def call_ids(messages: Iterable[Message]) -> frozenset[str]:
+    """Ids of the calls in some messages."""
+    return frozenset(call.id for message in messages for _, call in message.tool_calls() if call.id)
 
-    def __init__(self, seed: str = "workbench") -> None:
+
+class Ids:
+    """Makes ids, none twice.
+
+    Args:
+        taken: ids of calls that others gave already.
+    """
+
+    def __init__(self, seed: str = "workbench", taken: frozenset[str] = frozenset()) -> None:
         self._seed = seed
         self._count = 0
+        self._taken = taken
 
     def make(self, shape: str, **known: str) -> str:
         """An id: ``{22}`` stands for so many letters and digits, ``{name}`` for what is known."""
@@ -58,6 +70,14 @@ class Ids:
         made = _COUNTED.sub(lambda found: letters[: int(found[1])], shape)
         for name, value in known.items():
             made = made.replace(f"{{{name}}}", value)
+        return made
+
+    def of_call(self, shape: str, name: str, number: int, taken: Set[str]) -> str:
+        """The id of a call that has none of those that are taken. ``number``: of the call, for shapes that count."""
+        made = self.make(shape, name=name, n=str(number))
+        while made in taken or made in self._taken:
+            number += 1
+            made = self.make(shape, name=name, n=str(number))
         return made
 
     def proof(self, text: str, *, sealed: bool = False) -> str:

@@ -33,6 +33,7 @@ class LiveSession:
     damage: tuple[str, ...] = ()
     about: Mapping[str, str] = NOTHING
     is_live: bool = True
+    id: str = ""
     _shown: list[Summary] = field(default_factory=list)
     _waiting: dict[int, Exchange] = field(default_factory=dict)
 

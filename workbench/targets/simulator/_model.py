@@ -42,13 +42,15 @@ from workbench.targets.simulator._asked import (
     user_words,
 )
 from workbench.targets.simulator._dials import HEALTHY, NATIVE, Dials, HttpFault
-from workbench.targets.simulator._ids import ANSWERS, CALLS, Ids
+from workbench.targets.simulator._ids import ANSWERS, CALLS, Ids, call_ids
 from workbench.targets.simulator._spoil import spoiled
 from workbench.targets.simulator._values import arguments_for
 from workbench.wire.jsontext import loads
 
 _CANCELLED = "cancelled"
 _LEAST_FOR_CALLS = 16
+_STARTS_AGENTS = re.compile(r"(?i)agent|^task$|delegate")
+"""Names of tools that start another agent, which would ask the same model again, without end."""
 """Most tokens of an answer below which no call is tried: clients that ask for one token only try their key."""
 
 THOUGHT = "The user asks for something; a tool may know it."
@@ -167,6 +169,7 @@ class _Writer:
         self.dials = turn.dials
         self.script = turn.answer
         self.ids = ids
+        self.taken = set(call_ids(request.messages))
         self.params = {p.name: p.value for p in adapter.params(request) if p.name}
         self.tools = [t for t in request.tools if t.name and t.kind in ("client", "custom")]
 
@@ -309,7 +312,12 @@ class _Writer:
             {c.name for m in self.request.messages for _, c in m.tool_calls()} if last_results(self.request) else ()
         )
         return sorted(
-            self.tools, key=lambda t: (t.name in called, not re.search(rf"\b{re.escape(t.name or '')}\b", words))
+            self.tools,
+            key=lambda t: (
+                t.name in called,
+                not re.search(rf"\b{re.escape(t.name or '')}\b", words),
+                bool(_STARTS_AGENTS.search(t.name or "")),
+            ),
         )
 
     def call(self, call: Call, tool: ToolDef | None, number: int) -> ToolCallIR:
@@ -320,7 +328,8 @@ class _Writer:
             made = words or "text" if is_custom else arguments_for(tool.schema if tool else None, words, number)
             made = _as_quoted(made, words)
         shape = CALLS.get(self.contract.name) or CALLS.get(self.adapter.name, "")
-        call_id = self.ids.make(shape, name=call.name, n=str(number)) if shape else None
+        call_id = self.ids.of_call(shape, call.name, number, self.taken) if shape else None
+        self.taken |= {call_id} if call_id else set()
         own = dict(self.beside_call(call, number, is_custom=is_custom))
         if is_custom:
             return ToolCallIR(call_id, call.name, made, "custom", extra=own)

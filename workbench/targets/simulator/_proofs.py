@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.decode import REQUEST, Decoded
-from workbench.ir import Carrier, Reasoning
+from workbench.ir import Carrier, Message, Reasoning
 from workbench.rules import Finding
 from workbench.rules._words import as_warning
 from workbench.targets.simulator._ids import is_ours
@@ -19,13 +19,18 @@ _BY_HISTORY = ("reasoning.altered", "reasoning.order", "reasoning.unbound")
 """Rules that compare what is replayed with what was received."""
 
 
-def proofs_of(exchanges: Iterable[Exchange]) -> Iterator[str]:
-    """Signatures and sealed reasoning in the answers of some exchanges."""
+def answers_of(exchanges: Iterable[Exchange]) -> Iterator[Message]:
+    """What the answers of some exchanges say."""
     for index, exchange in enumerate(exchanges):
         response = Decoded(index, exchange).response
-        for message in response.messages if response else ():
-            for _, part in message.reasoning():
-                yield from _proofs(part)
+        yield from response.messages if response else ()
+
+
+def proofs_of(answers: Iterable[Message]) -> Iterator[str]:
+    """Signatures and sealed reasoning in some answers."""
+    for message in answers:
+        for _, part in message.reasoning():
+            yield from _proofs(part)
 
 
 def provable(findings: Sequence[Finding], decoded: Decoded, known: frozenset[str]) -> tuple[Finding, ...]:

@@ -102,20 +102,21 @@ class _Maker:
     def members(self, schema: dict[str, JsonValue], depth: int) -> Iterator[tuple[str, JsonValue]]:
         """The required properties; the first one where none is required."""
         properties = _dict(schema.get("properties"))
-        required = [n for n in schema.get("required") or () if isinstance(n, str)]
+        named = schema.get("required")
+        required = [n for n in named if isinstance(n, str)] if isinstance(named, list) else []
         for name in required or list(properties)[:1]:
             yield name, self.value(properties.get(name, {"type": "string"}), name, depth + 1)
 
     def text(self, schema: dict[str, JsonValue], name: str) -> str:
-        if schema.get("format") in _FORMATS:
-            return _FORMATS[schema["format"]]
+        if (form := str(schema.get("format"))) in _FORMATS:
+            return _FORMATS[form]
         usual = next((value for pattern, value in _USUAL if re.search(pattern, name.lower())), "")
         text = usual or self.words or "text"
         if self.number and not usual:
             text = f"{text} ({self.number + 1})"
         text += "." * max(0, min(_whole(schema.get("minLength")), 1000) - len(text))
         most = schema.get("maxLength")
-        return text[:most] if isinstance(most, int) else text
+        return text[: max(0, most)] if isinstance(most, int) else text
 
 
 def _without_combinators(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
