@@ -25,6 +25,7 @@ from workbench.differences import Difference, compare
 from workbench.differences.meaning import canonical
 from workbench.differences.wire import align, first_difference
 from workbench.ir import JsonValue, Media, Message, ModelResponse, Opaque, Part, Reasoning, Text, ToolCallIR
+from workbench.wire._strings import encode
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Summary
 from workbench.wire.session import Session, exchanges_of
 
@@ -353,4 +354,4 @@ def _headers(before: HttpRequest | HttpResponse, after: HttpRequest | HttpRespon
 def _digest(exchange: Exchange) -> bytes:
     """What tells requests apart: where they go, and what they say."""
     http = exchange.request
-    return sha256(f"{http.method} {http.url}\n".encode() + http.body.raw).digest() if http else b""
+    return sha256(encode(f"{http.method} {http.url}\n") + http.body.raw).digest() if http else b""

@@ -120,3 +120,23 @@ def test_any_history_is_sent_or_refused(said, path):
     else:
         assert b'"signature":"workbench:' not in made.request.body.raw
         json.loads(made.request.body.raw)
+
+
+def test_a_schema_of_the_answer_is_said_in_words_to_who_knows_none():
+    schema = {"type": "object", "properties": {"route": {"type": "string"}}}
+    one = bench("deepseek", "openai-chat", model="deepseek-v4-flash")
+    config = {"responseMimeType": "application/json", "responseJsonSchema": schema}
+    body = {"contents": [{"role": "user", "parts": [{"text": "which?"}]}], "generationConfig": config}
+    status, _ = one.ask("/v1beta/models/gemini-2.5-flash:generateContent", body)
+    assert status == 200 and one.sent["response_format"] == {"type": "json_object"}
+    said, asked_for = one.sent["messages"]
+    assert said["role"] == "system" and json.dumps(schema, separators=(",", ":")) in said["content"]
+    assert "JSON" in said["content"] and asked_for["content"] == "which?"
+    assert sum("response_format asks for JSON" in line for line in one.lines.splitlines()) == 1
+
+
+def test_a_parameter_that_is_refused_for_two_reasons_is_corrected_once():
+    one = bench("openai", "openai-chat", model="gpt-5.4")
+    one.ask("/v1/messages", blocks(output_config={"effort": "enormous"}))
+    assert sum(line.startswith("correction: /reasoning_effort") for line in one.lines.splitlines()) == 1
+    assert one.sent.get("reasoning_effort", "none") == "none"

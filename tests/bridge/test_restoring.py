@@ -44,6 +44,14 @@ def test_an_answer_goes_back_as_it_came(memory):
     assert {change.kind for change in made.changes} == {"reasoning", "id"}
 
 
+def test_results_of_a_client_without_ids_get_those_of_the_calls_they_answer(memory):
+    memory.keep(Kept("n2", OWN, {}, content_of(OWN), context_of([USER])))
+    client = Message("model", (Text("I look."), call(None), call(None, "/")))
+    answers = tuple(ToolResultIR(None, (Text(text),), name="ls") for text in ("a", "b", "one too many"))
+    made = back(memory, USER, client, Message("user", answers)).request
+    assert [part.tool_call_id for part in made.messages[2].parts] == ["up1", "up2", None]
+
+
 def test_items_that_are_one_answer_go_back_as_one(memory):
     client = [Message("assistant", (part,)) for part in (Text("I look."), call("c1"), call("c2", "/"))]
     assert back(memory, USER, *client, RESULTS).request.messages[1].parts == OWN

@@ -16,6 +16,7 @@ import pytest
 from tests.recorder.hearing import answered, asked
 from tests.recorder.test_keeper import heard, look
 from workbench.errors import UsageError
+from workbench.recorder import child
 from workbench.recorder.apart import SLICE, KeeperApart, _batches
 from workbench.wire.exchange import State
 
@@ -55,6 +56,14 @@ def test_its_death_is_told_once_and_harms_nobody(tmp_path: Path) -> None:
         keeper.take(EVENTS)
     assert keeper.close().is_cut
     assert len(troubles) == 1 and "traffic goes on" in troubles[0]
+
+
+def test_a_writer_that_hangs_is_ended_before_whoever_waits_for_it(tmp_path: Path) -> None:
+    assert child.PATIENCE < child.LONGER
+    keeper = KeeperApart(tmp_path / "x.wb", patience=0.2)
+    os.kill(keeper._child.process.pid, signal.SIGSTOP)
+    assert keeper.close().is_cut
+    assert keeper._child.process.returncode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,10 @@ from pathlib import Path
 
 import pytest
 
+from workbench import children
 from workbench.errors import UsageError
 from workbench.limits import MAX_OPEN_FILES
-from workbench.recorder import child, process
+from workbench.recorder import process
 from workbench.wire.exchange import Exchange, State
 from workbench.wire.session import exchanges_of
 from workbench.wire.session.store import fsck, open_session
@@ -74,10 +75,10 @@ def upstream() -> Iterator[Upstream]:
     server.server_close()
 
 
-def ask(url: str, headers: Mapping[str, str] = NO_HEADERS) -> bytes:
-    with urllib.request.urlopen(urllib.request.Request(url, b'{"model": "m"}', dict(headers))) as answer:
-        body: bytes = answer.read()
-        return body
+def ask(url: str, headers: Mapping[str, str] = NO_HEADERS, body: bytes = b'{"model": "m"}') -> bytes:
+    with urllib.request.urlopen(urllib.request.Request(url, body, dict(headers))) as answer:
+        said: bytes = answer.read()
+        return said
 
 
 def look(path: Path) -> list[Exchange]:
@@ -204,6 +205,25 @@ def test_killed_it_leaves_what_was_complete_and_marks_the_rest(victim: str, upst
     assert [e.response and e.response.body.raw for e in exchanges] == [2 * EVENT] * 3 + [EVENT]
 
 
+@pytest.mark.parametrize("start", ["sk-", "Bearer ", '"password":"', "xoxb-"])
+def test_a_text_of_megabytes_that_looks_like_a_secret_is_recorded_at_once(
+    start: str, upstream: Upstream, tmp_path: Path
+) -> None:
+    out, length = tmp_path / "live.wb", 3_000_000
+    text = start + (start if start == "xoxb-" else "aB3") * (length // (len(start) if start == "xoxb-" else 3))
+    recording = process.start({"default": upstream.url}, out)
+    ask(f"{recording.urls['default']}/whole", body=text.encode())
+    ask(f"{recording.urls['default']}/whole")
+    writer = _writer_of(out)
+    recording.stop()
+    assert not Path(f"/proc/{writer}").exists()
+    long, short = look(out)
+    assert long.request and short.request and long.state is short.state is State.COMPLETE
+    raw = long.request.body.raw
+    assert len(raw) == len(text)
+    assert not any(text[at : at + 40].encode() in raw for at in range(len(start), length - 40, 99_991))
+
+
 def _writer_of(out: Path) -> int:
     """The process that notes itself in the file as its writer."""
     with closing(sqlite3.connect(out)) as db:
@@ -269,7 +289,7 @@ def test_a_full_disk_stops_no_traffic(upstream: Upstream, tmp_path: Path, monkey
     troubles: list[str] = []
     code = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)"
     code += "; resource.setrlimit(resource.RLIMIT_FSIZE, (262144, 262144))"
-    monkeypatch.setattr(child, "RUN", f"{code}; {child.RUN}")
+    monkeypatch.setattr(children, "_BEGIN", f"{code}; {children._BEGIN}")
     recording = process.start({"default": upstream.url}, tmp_path / "x.wb", trouble=troubles.append)
     url = f"{recording.urls['default']}/whole"
     for _ in range(3):

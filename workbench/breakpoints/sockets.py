@@ -1,6 +1,7 @@
 """Where the control socket of a recorder is: in a folder of its user's alone, named for the session and the process.
 
-Anybody who knows the session file finds it, and nothing has to be written into the file. The names are short: a path
+Anybody who knows the session file finds it, and nothing has to be written into the file. Which folder it is depends on
+the environment of a shell, so the state folder of the user holds a pointer to each socket. The names are short: a path
 has 104 bytes on macOS (108 on Linux).
 """
 
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from workbench import resources
 from workbench.errors import UsageError
 from workbench.wire.session.alive import exists
 
@@ -23,7 +25,10 @@ LONGEST = 103
 
 def path_for(session: Path, pid: int) -> Path:
     """Where the recorder with this process id listens; its folder is made. Raises as ``place`` does."""
-    return place(f"{_name(session)}-{pid}.sock")
+    path = place(f"{_name(session)}-{pid}.sock")
+    with suppress(OSError):  # without it the socket is found from a shell with the same environment
+        _point_to(path)
+    return path
 
 
 def place(name: str) -> Path:
@@ -48,8 +53,8 @@ def place(name: str) -> Path:
 
 def sockets_of(session: Path) -> tuple[Path, ...]:
     """The sockets of recorders that write this session, the newest first; one that died may have left its own."""
-    found = [path for folder in folders() for path in folder.glob(f"{_name(session)}-*.sock")]
-    return tuple(sorted(found, key=_made_at, reverse=True))
+    found = {path for folder in folders() for path in folder.glob(f"{_name(session)}-*.sock")}
+    return tuple(sorted(found | set(_pointed_to(session)), key=_made_at, reverse=True))
 
 
 def folders() -> tuple[Path, ...]:
@@ -63,6 +68,34 @@ def clean(session: Path) -> None:
         pid = path.stem.rpartition("-")[2]
         if pid.isdecimal() and not exists(int(pid)):
             path.unlink(missing_ok=True)
+    for pointer in _pointers(session):
+        pid = pointer.stem.rpartition("-")[2]
+        if pid.isdecimal() and not exists(int(pid)):
+            pointer.unlink(missing_ok=True)
+
+
+def _point_to(path: Path) -> None:
+    folder = resources.state_folder("sockets")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if _is_ours(folder):
+        pointer = folder / path.name
+        pointer.unlink(missing_ok=True)
+        with os.fdopen(os.open(pointer, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+            file.write(str(path.absolute()))
+
+
+def _pointers(session: Path) -> list[Path]:
+    folder = resources.state_folder("sockets")
+    return [p for p in folder.glob(f"{_name(session)}-*.sock") if not p.is_symlink()] if _is_ours(folder) else []
+
+
+def _pointed_to(session: Path) -> Iterator[Path]:
+    """Sockets in other folders; only one of that name, in a folder of this user alone, is taken."""
+    for pointer in _pointers(session):
+        with suppress(OSError, ValueError):
+            path = Path(pointer.read_text(encoding="utf-8"))
+            if path.is_absolute() and path.name == pointer.name and _is_ours(path.parent) and path.is_socket():
+                yield path
 
 
 def _folders() -> Iterator[Path]:

@@ -1,7 +1,8 @@
 """``python -m workbench.bridge``: one recording with a bridge in it (see ``workbench.bridge.process``).
 
 Its task is that of ``workbench.recorder`` with {"rules": {"spoken", "model", "profile", "on": […], "off": […]}}, and so
-are its answers; the last one has {"changes": {KIND: COUNT}} beside the rest.
+are its answers; the last one has {"changes": {KIND: COUNT}} beside the rest. With "" for "spoken" nothing is
+translated: clients and upstreams, simulators among them, speak the same, and each exchange is recorded once.
 """
 
 from __future__ import annotations
@@ -13,18 +14,22 @@ from contextlib import ExitStack
 
 from workbench import adapters
 from workbench.bridge.asking import Rules
-from workbench.bridge.path import Path, reached
+from workbench.bridge.path import Path, reached, served
 from workbench.capability import CapabilityProfile, Store
 from workbench.capability.corrections import switched
 from workbench.ir import JsonValue
 from workbench.recorder.child import serve
 from workbench.recorder.recording import record
+from workbench.recorder.relay import Relay
 
 
 def main(task: Mapping[str, JsonValue]) -> int:
     """Record until told to end."""
-    rules = _rules(task["rules"])
+    spoken: str = task["rules"]["spoken"]
     with ExitStack() as stack:
+        if not spoken:
+            return _passing(task, served(task["upstreams"], stack))
+        rules = _rules(task["rules"])
         upstreams = reached(task["upstreams"], rules.spoken, stack)
         return record(
             task,
@@ -32,6 +37,11 @@ def main(task: Mapping[str, JsonValue]) -> int:
             lambda tap, gate: Path(upstreams, rules, tap, hop=task["hop"], port=task["port"], gate=gate),
             lambda path: {"changes": dict(path.filing.counts)},
         )
+
+
+def _passing(task: Mapping[str, JsonValue], upstreams: Mapping[str, str]) -> int:
+    """Record what clients and upstreams say to one another."""
+    return record(task, upstreams, lambda tap, gate: Relay(upstreams, tap, port=task["port"], gate=gate))
 
 
 def _rules(told: Mapping[str, JsonValue]) -> Rules:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from workbench import adapters, textcalls
-from workbench.bridge import elsewhere
+from workbench.bridge import answer_format, elsewhere
 from workbench.bridge.changes import CALL, CONVERSION, CORRECTION, LOSS, MODEL, NOTE, PASSED, Change
 from workbench.bridge.keys import KEY_HEADERS, keyed
 from workbench.bridge.memory import Memory
@@ -264,17 +264,27 @@ def _is_wanted(part: Reasoning, contract: Contract, decided: Sequence[Correction
 
 def _taken(sent: Outgoing, contract: Contract, changes: list[Change]) -> Outgoing:
     """Without the parameters that the upstream is known to refuse: what was asked for comes from another protocol."""
-    made = dict[str, patch.Change]()
+    made, more = dict[str, patch.Change](), list[patch.Change]()
     for finding in refusals(Decoded(0, Exchange("sent", sent.request), sent.protocol), contract):
         at = "/" + finding.pointer.split("/", 2)[1]
         if at[1:] in _SAID or at in made:
+            continue
+        if at == answer_format.AT and (said := answer_format.in_words(sent, contract)):
+            made[at], *more = said
+            changes.append(
+                Change(CORRECTION, f"{at} asks for JSON, and its schema is said in words: {finding.message}")
+            )
             continue
         value = _accepted(contract, finding.pointer)
         made[at] = patch.Remove(at) if value is None else patch.Replace(finding.pointer, value)
         how = "left out" if value is None else f"{value!r}"
         changes.append(Change(CORRECTION, f"{at} is {how}: {finding.message}"))
     text = sent.request.body.raw
-    return replace(sent, request=with_body(sent.request, patch.apply(text, made.values()), text)) if made else sent
+    return (
+        replace(sent, request=with_body(sent.request, patch.apply(text, (*made.values(), *more)), text))
+        if made
+        else sent
+    )
 
 
 def _accepted(contract: Contract, pointer: str) -> JsonValue:

@@ -15,7 +15,7 @@ from workbench.recorder.relay import Relay
 from workbench.recorder.tap import Tap
 from workbench.recorder.telling import Teller
 from workbench.targets.simulator import Simulator, serve
-from workbench.targets.target import resolve
+from workbench.targets.target import Target, resolve
 
 if TYPE_CHECKING:
     from workbench.recorder.gate import Gate
@@ -37,11 +37,23 @@ def reached(targets: Mapping[str, str], spoken: str, stack: ExitStack) -> dict[s
         target = resolve(text, spoken)
         if target.protocols and spoken not in target.protocols:
             raise UsageError(f"{target.name} does not speak {spoken}", hint=f"say --as {'|'.join(target.protocols)}")
-        url = target.base(spoken)
-        if target.is_simulator:
-            url = stack.enter_context(serve(Simulator(target.contract))).url
+        url = _simulated(target, stack) if target.is_simulator else target.base(spoken)
         found[name] = Upstream(target, url)
     return found
+
+
+def served(targets: Mapping[str, str], stack: ExitStack) -> dict[str, str]:
+    """Name → URL of upstreams; simulators among them are served until ``stack`` is closed. Raises UsageError."""
+    found = {}
+    for name, text in targets.items():
+        target = None if "://" in text else resolve(text)
+        found[name] = _simulated(target, stack) if target and target.is_simulator else text
+    return found
+
+
+def _simulated(target: Target, stack: ExitStack) -> str:
+    """Where a simulator listens."""
+    return stack.enter_context(serve(Simulator(target.contract))).url
 
 
 class Path:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from workbench.ir import JsonValue
-from workbench.recorder.child import Child
+from workbench.recorder.child import LONGER, Child
 from workbench.recorder.process import Recording
 
 
@@ -32,7 +32,7 @@ def start(
 
     Args:
         upstreams: name → target: a URL, a name or ``sim:CONTRACT``.
-        spoken: the protocol that they speak.
+        spoken: the protocol that they speak; "" to pass everything as it comes, to URLs and simulators alone.
         model: asked for in place of what clients ask for, "" for that.
         profile: "auto", "none", or the name of one.
         on, off: corrections.
@@ -47,4 +47,6 @@ def start(
     out.parent.mkdir(parents=True, exist_ok=True)
     rules = {"spoken": spoken, "model": model, "profile": profile, "on": list(on), "off": list(off)}
     task = {"upstreams": dict(upstreams), "out": str(out), "port": port, "hop": hop, "client": client}
-    return Recording(Child("workbench.bridge", {**task, "breaks": list(breaks), "rules": rules}), trouble, told)
+    return Recording(
+        Child("workbench.bridge", {**task, "breaks": list(breaks), "rules": rules}, patience=LONGER), trouble, told
+    )

@@ -11,7 +11,7 @@ from workbench.bridge.handles import name_of
 from workbench.bridge.memory import Kept, Memory, content_of, context_of
 from workbench.conversion import unmap
 from workbench.conversion.normal import ANSWERING, rebased
-from workbench.ir import Message, ModelRequest, Part, Reasoning, Text, ToolCallIR
+from workbench.ir import Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 
 Wanted = Callable[[Reasoning], bool]
 """Whether a piece of kept reasoning goes back to the upstream."""
@@ -46,10 +46,15 @@ def restored(request: ModelRequest, memory: Memory, wanted: Wanted) -> Restored:
     made, ids = Restored(request), dict[str, str | None]()
     for turn in turns:
         ids |= turn.kept.ids if turn.kept else {}
-    messages = list[Message]()
+    messages, calls = list[Message](), list[ToolCallIR]()
     for turn in turns:
         named = unmap(replace(request, messages=turn.messages), ids).messages
-        messages += _answer(turn, named, wanted, made.changes) if turn.is_answer else named
+        if turn.is_answer:
+            said = _answer(turn, named, wanted, made.changes)
+            calls = [call for message in said for _, call in message.tool_calls() if not call.is_server]
+            messages += said
+        else:
+            messages += _identified(named, calls)
     made.changes += (
         Change(ID, f"{client} goes as {'none' if own is None else own}") for client, own in ids.items() if client != own
     )
@@ -118,6 +123,29 @@ def _answer(turn: _Turn, messages: Sequence[Message], wanted: Wanted, changes: l
     else:
         parts = _threaded(said, kept.parts, wanted)
     return [Message(messages[0].role, parts)]
+
+
+def _identified(messages: Sequence[Message], calls: Sequence[ToolCallIR]) -> list[Message]:
+    """Results without ids with those of the calls they follow: the first call of the name that none answers yet.
+
+    Clients of Gemini may leave ids out, and the calls go back with the ids that the upstream gave them.
+    """
+    results = [result for message in messages for _, result in message.tool_results()]
+    if all(result.tool_call_id for result in results):
+        return [*messages]
+    taken = {result.tool_call_id for result in results}
+    open_calls = [call for call in calls if call.id and call.id not in taken]
+
+    def named(part: Part) -> Part:
+        if not isinstance(part, ToolResultIR) or part.tool_call_id or part.is_server:
+            return part
+        call = next((call for call in open_calls if part.name in (call.name, None)), None)
+        if call is None:
+            return part
+        open_calls.remove(call)
+        return replace(part, tool_call_id=call.id)
+
+    return [replace(message, parts=tuple(map(named, message.parts))) for message in messages]
 
 
 def _unmarked(parts: Sequence[Part], changes: list[Change]) -> Iterator[Part]:

@@ -15,7 +15,7 @@ from workbench.damage.bodies import of_bodies
 from workbench.damage.kinds import Damage, Kind
 from workbench.damage.streams import held_back, of_streams
 from workbench.decode import REQUEST, RESPONSE, Decoded
-from workbench.wire.exchange import CLIENT_LEFT, State
+from workbench.wire.exchange import State
 
 __all__ = ["Damage", "Kind", "across", "between"]
 
@@ -106,7 +106,7 @@ def _is_broken_off(client: Decoded) -> bool:
 
 def _is_left(decoded: Decoded) -> bool:
     """Who had asked went away before the answer was whole."""
-    return decoded.exchange.state is State.ABORTED and decoded.exchange.note == CLIENT_LEFT
+    return decoded.exchange.is_left
 
 
 def _bodies(upstream: Decoded, client: Decoded, *, is_other: bool, is_passed_on: bool) -> Iterator[Damage]:

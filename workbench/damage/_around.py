@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from workbench.damage.kinds import Damage, Kind
 from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.wire.exchange import HttpRequest, HttpResponse
 from workbench.wire.headers import Topic, meaning
-from workbench.wire.redaction import COOKIE_HEADER, QUERY_SECRET, SECRET_HEADER
+from workbench.wire.secrets import is_header, is_parameter
+from workbench.wire.urls import split
 
 OF_A_CONNECTION = frozenset(
     {
@@ -31,7 +32,7 @@ def around_request(before: HttpRequest, after: HttpRequest) -> Iterator[Damage]:
     if before.method.upper() != after.method.upper():
         words = f"{before.method} became {after.method}"
         yield Damage(Kind.METHOD_CHANGED, REQUEST, "/method", "/method", words)
-    old, new = urlsplit(before.url), urlsplit(after.url)
+    old, new = split(before.url), split(after.url)
     if old.path.rstrip("/") != new.path.rstrip("/"):
         is_prefixed = old.path.endswith(new.path) or new.path.endswith(old.path)
         words = f"{old.path or '/'} became {new.path or '/'}"
@@ -104,7 +105,7 @@ def _parameters(query: str) -> Mapping[str, list[str]]:
 
 
 def _hides(name: str) -> bool:
-    return bool(QUERY_SECRET.search(f"?{name}=x"))
+    return is_parameter(name)
 
 
 def _values(http: HttpRequest | HttpResponse) -> dict[str, str]:
@@ -115,7 +116,7 @@ def _values(http: HttpRequest | HttpResponse) -> dict[str, str]:
 
 
 def _is_secret(name: str) -> bool:
-    return bool(SECRET_HEADER.search(name) or COOKIE_HEADER.match(name))
+    return is_header(name)
 
 
 def _is_read(name: str) -> bool:

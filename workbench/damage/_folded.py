@@ -70,6 +70,11 @@ class Folded:
         self.events = [self._event(event, pieces.get(event.number, {})) for event in decoded.events if event.terminated]
 
     @cached_property
+    def by_number(self) -> dict[int, Event]:
+        """The events by their numbers in the stream: in one that is torn, some have none here."""
+        return {event.number: event for event in self.events}
+
+    @cached_property
     def texts(self) -> dict[Key, list[tuple[int, str]]]:
         """Every text as (event, piece that is not empty), in order."""
         found: dict[Key, list[tuple[int, str]]] = {}

@@ -166,7 +166,7 @@ def text_of(item: JsonValue) -> str | None:
     """The text that an item is, as a string or as a block of text; None for anything else."""
     if isinstance(item, str):
         return item
-    if isinstance(item, dict) and isinstance(item.get("text"), str) and item.get("type", "text") in _TEXTS:
+    if isinstance(item, dict) and isinstance(item.get("text"), str) and str(item.get("type", "text")) in _TEXTS:
         return str(item["text"])
     return None
 

@@ -66,8 +66,8 @@ class _Offsets:
     def _at(self, stream: Folded, pointer: str) -> int | None:
         event = re.match(r"/events/(\d+)", pointer)
         if event:
-            number = int(event[1])
-            return stream.events[number].source.start if number < len(stream.events) else None
+            found = stream.by_number.get(int(event[1]))
+            return found.source.start if found else None
         if not pointer:
             return self._same
         span = stream.decoded.place(RESPONSE, pointer).span
@@ -173,7 +173,7 @@ class _Streams:
         """The first byte that differs in two events."""
         if at is None:
             return None
-        a, b = (s.events[n].source for s, n in ((self.old, was), (self.new, at)))
+        a, b = (s.by_number[n].source for s, n in ((self.old, was), (self.new, at)))
         texts = (self.old.decoded.response_text, self.new.decoded.response_text)
         same = common(texts[0][a.start : a.end], texts[1][b.start : b.end])
         return a.start + same, b.start + same

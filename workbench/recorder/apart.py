@@ -22,7 +22,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from workbench.ir import JsonValue
-from workbench.recorder.child import Child, say, serve
+from workbench.recorder.child import PATIENCE, Child, say, serve
 from workbench.recorder.keeper import Event, Keeper, Tally, knowing, new_run, open_private
 from workbench.recorder.salt import salt_of
 from workbench.wire.jsontext import loads
@@ -37,6 +37,9 @@ SLICE = 64
 class KeeperApart:
     """Stands for a ``Keeper`` that runs elsewhere, see there.
 
+    Args:
+        patience: seconds it may take to write what it holds, in the end.
+
     Attributes:
         run: what the ids of its exchanges begin with.
 
@@ -46,7 +49,13 @@ class KeeperApart:
     """
 
     def __init__(
-        self, path: Path, *, hop: str = "", client: str = "", trouble: Callable[[str], None] = lambda line: None
+        self,
+        path: Path,
+        *,
+        hop: str = "",
+        client: str = "",
+        trouble: Callable[[str], None] = lambda line: None,
+        patience: float = PATIENCE,
     ) -> None:
         self.released = 0
         self.is_failing = False
@@ -56,7 +65,7 @@ class KeeperApart:
         self.run = new_run()
         epoch = time.time() - time.monotonic()
         task = {"out": str(path), "hop": hop, "client": client, "run": self.run, "epoch": epoch}
-        self._child = Child("workbench.recorder.apart", task)
+        self._child = Child("workbench.recorder.apart", task, patience=patience)
         self._listener = threading.Thread(target=self._listen, name="recording's answers", daemon=True)
         self._listener.start()
 

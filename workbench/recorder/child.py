@@ -14,18 +14,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import IO
 
-import workbench
+from workbench import children
 from workbench.errors import UsageError, WireError, WorkbenchError
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import loads
 
-RUN = "from runpy import run_module; run_module({module!r}, run_name='__main__', alter_sys=True)"
-
 PATIENCE = 60.0
 """Seconds a child may take to write what it holds, before it is ended by force."""
+
+LONGER = 90.0
+"""The same for a child that waits for one of its own: ended by force first, it would leave that one behind."""
 
 
 class Child:
@@ -37,8 +37,9 @@ class Child:
         answers: the lines after the first.
     """
 
-    def __init__(self, module: str, task: Mapping[str, JsonValue]) -> None:
+    def __init__(self, module: str, task: Mapping[str, JsonValue], *, patience: float = PATIENCE) -> None:
         """Start it and wait for its first line. Raises UsageError, OSError or WorkbenchError for what it refuses."""
+        self._patience = patience
         with tempfile.TemporaryFile() as complaints:
             self.process = _spawn(module, complaints)
             assert self.process.stdin and self.process.stdout
@@ -59,7 +60,7 @@ class Child:
         with contextlib.suppress(OSError):
             self.told.close()
         try:
-            self.process.wait(PATIENCE)
+            self.process.wait(self._patience)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -67,17 +68,13 @@ class Child:
 
 def _spawn(module: str, complaints: IO[bytes]) -> subprocess.Popen[bytes]:
     """The process, out of reach of the terminal's signals: ctrl-c is for the client that is recorded."""
-    home = str(Path(workbench.__file__).parent.parent)
     return subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            f"import sys; sys.path[0] = {home!r}; {RUN.format(module=module)}",
-        ],  # -m prefers the cwd
+        children.running_module(module),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=complaints,
         start_new_session=True,
+        env=children.environment(),
     )
 
 

@@ -13,8 +13,10 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from workbench.limits import MAX_DECODED_BODY
+from workbench.wire.aws_texts import PRELUDE, AwsTexts, is_messages
 from workbench.wire.encoding import detect_encoding
 from workbench.wire.redaction import Redactor
+from workbench.wire.secrets.streamed import Streamed
 
 _SLICE = 1024
 """Bytes unpacked at a time, because not every decoder can be asked for less than all: a kilobyte grows to 32 MB."""
@@ -29,7 +31,9 @@ class Guard(Protocol):
 
 
 class TextGuard:
-    """A body in no coding: whole lines leave, redacted.
+    """A body in no coding: whole lines leave, redacted, but for deltas that may end in the middle of a secret.
+
+    Of AWS event streams whole messages do.
 
     Attributes:
         settled: how many bytes have left.
@@ -40,24 +44,34 @@ class TextGuard:
         self._redactor = redactor
         self._held = bytearray()
         self._again = 0
+        self._stream = Streamed()
+        self._is_messages: bool | None = None
         self.settled = 0
         self.has_found = False
 
     def feed(self, data: bytes) -> bytes:
         """Redacted lines, as far as nothing that is still to come changes them."""
         self._held += data
-        if b"\n" not in data or len(self._held) < self._again:
+        if self._is_messages is None and self._held and self._held[0] > 1:
+            self._is_messages = False  # a message of its length is longer than any may be: texts are shown at once
+        if self._is_messages is None and len(self._held) >= PRELUDE:
+            self._is_messages = is_messages(bytes(self._held[:PRELUDE]))
+        if len(self._held) < self._again or self._is_messages is None or not (self._is_messages or b"\n" in data):
             return b""
-        text = bytes(self._held)
-        settled = self._redactor.settled(text)
-        self._again = 0 if settled else 2 * len(text)  # an open member may go on for megabytes: look again rarely
+        body = bytes(self._held)
+        said = AwsTexts(body) if self._is_messages else None
+        text = said.text if said else body
+        read = self._stream.settled(text[: self._redactor.settled(text)], self._redactor.seen)
+        read, settled = said.end(read) if said else (read, read)
+        self._again = 0 if settled else 2 * len(body)  # an open member may go on for megabytes: look again rarely
         if not settled:
             return b""
         del self._held[:settled]
         self.settled += settled
-        safe, found = self._redactor.text(text[:settled])
-        self.has_found |= bool(found)
-        return safe
+        safe, found = self._redactor.text(body, self._stream)  # of the rest too: it may end what begins before it
+        self._stream.left(text[:read])
+        self.has_found |= any(mark.start < settled for mark in found)
+        return safe[:settled]
 
 
 class PackedGuard:

@@ -19,7 +19,8 @@ from workbench.ir import NOTHING
 from workbench.recorder.arriving import Arriving, Ended, Heard, Standing, Value, weight
 from workbench.recorder.tap import RequestHead
 from workbench.wire.exchange import Exchange, State
-from workbench.wire.redaction import PLACEHOLDER, Redactor
+from workbench.wire.redaction import Redactor
+from workbench.wire.secrets import is_placeholder
 from workbench.wire.session.writer import SessionWriter
 
 STORAGE = (OSError, sqlite3.Error, SessionFormatError)
@@ -285,7 +286,7 @@ def knowing(environment: Mapping[str, str], salt: bytes) -> Redactor:
     """A redactor that looks for the keys of an environment too, whatever they look like."""
     redactor = Redactor(salt)
     for name, value in environment.items():
-        if SECRET_VARIABLE.search(name) and not PLACEHOLDER.match(os.fsencode(value)):
+        if SECRET_VARIABLE.search(name) and not is_placeholder(os.fsencode(value)):
             redactor.remember(value)
     return redactor
 

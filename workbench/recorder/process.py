@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from workbench.ir import JsonValue
-from workbench.recorder.child import Child
+from workbench.recorder.child import LONGER, Child
 from workbench.wire.jsontext import loads
 
 
@@ -97,4 +97,4 @@ def start(
     out = out.absolute()
     out.parent.mkdir(parents=True, exist_ok=True)
     task = {"upstreams": dict(upstreams), "out": str(out), "port": port, "hop": hop, "client": client}
-    return Recording(Child("workbench.recorder", {**task, "breaks": list(breaks)}), trouble, told)
+    return Recording(Child("workbench.recorder", {**task, "breaks": list(breaks)}, patience=LONGER), trouble, told)

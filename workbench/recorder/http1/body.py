@@ -83,13 +83,16 @@ class ChunkedBody:
         self.good = Fed(b"", (), b"")
         self._at = _At.SIZE
         self._left = 0
-        self._held = b""
+        self._held = bytearray()
         self._trailer_size = 0
 
     def feed(self, data: bytes) -> Fed:
         if self._at is _At.SIZE and not self._held and (fed := _one(data)):
             return fed
-        data = self._held + data if self._held else data
+        if self._held and self._goes_on(data):
+            self._held += data
+            return Fed(b"", (), b"")
+        data = bytes(self._held) + data if self._held else data
         pieces: list[bytes] = []
         pos = 0
         while pos < len(data) and not self.is_done:
@@ -104,8 +107,13 @@ class ChunkedBody:
                 pos = end
             else:
                 break
-        self._held = b"" if self.is_done else data[pos:]
+        self._held = bytearray() if self.is_done else bytearray(data[pos:])
         return Fed(data[:pos], pieces, data[pos:] if self.is_done else b"")
+
+    def _goes_on(self, data: bytes) -> bool:
+        """More of a line that is held, and not its end: it need not be read again for that."""
+        is_line = self._at in (_At.SIZE, _At.TRAILER)
+        return is_line and b"\n" not in data and len(self._held) + len(data) <= MAX_CHUNK_LINE
 
     def _good_line(self, data: bytes, pos: int, pieces: Sequence[bytes]) -> int:
         try:

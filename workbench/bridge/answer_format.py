@@ -1,0 +1,42 @@
+"""A schema of the answer for an upstream that knows JSON, and no schema of it: JSON is asked for, the schema in words.
+
+DeepSeek refuses ``response_format`` of type ``json_schema``, takes ``json_object``, and wants the word "json" in the
+prompt (llmexe 662).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workbench.decode import Decoded
+from workbench.ir import JsonValue
+from workbench.rules import Contract
+from workbench.rules.params import refusals
+from workbench.targets.outgoing import Outgoing
+from workbench.wire import patch
+from workbench.wire.exchange import Body, Exchange
+from workbench.wire.jsontext import dumps, loads
+
+AT = "/response_format"
+WORDS = "Answer with a JSON object, and nothing else. It has to fit this JSON schema: "
+
+
+def in_words(sent: Outgoing, contract: Contract) -> list[patch.Change]:
+    """The changes of a request of Chat Completions; [] where it asks for no schema, or the contract refuses these."""
+    body = loads(sent.request.body.raw)
+    schema = _schema(body)
+    if schema is None:
+        return []
+    said = {"role": "system", "content": WORDS + dumps(schema).decode()}
+    changes: list[patch.Change] = [patch.Replace(AT, {"type": "json_object"}), patch.Insert("/messages/0", said)]
+    changed = patch.apply(sent.request.body.raw, changes)
+    tried = Decoded(0, Exchange("tried", replace(sent.request, body=Body(changed))), sent.protocol)
+    is_refused = any(finding.pointer.startswith(AT) for finding in refusals(tried, contract))
+    return [] if is_refused else changes
+
+
+def _schema(body: JsonValue) -> JsonValue:
+    held = body.get("response_format") if isinstance(body, dict) else None
+    inner = held.get("json_schema") if isinstance(held, dict) else None
+    has_messages = isinstance(body, dict) and isinstance(body.get("messages"), list)
+    return inner.get("schema") if isinstance(inner, dict) and has_messages else None
