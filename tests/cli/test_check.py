@@ -13,7 +13,7 @@ from tests.cli.conftest import SESSIONS, Run
 BROKEN = SESSIONS / "deepseek-reasoning-lost.jsonl"
 HEALTHY = SESSIONS / "anthropic-tool-loop.jsonl"
 
-FINDING_KEYS = ["rule", "severity", "exchange", "side", "pointer", "events", "bytes", "message", "evidence", "source"]
+FINDING_KEYS = ["rule", "severity", "exchange", "last", "side", "pointer", "events", "bytes", "message", "evidence"]
 
 
 def test_json_has_the_promised_shape(run: Run) -> None:
@@ -22,14 +22,14 @@ def test_json_has_the_promised_shape(run: Run) -> None:
     (file,) = answer["files"]
     assert done.status == 1
     assert list(answer) == ["version", "files", "errors"]
-    assert list(file) == ["path", "protocol", "provider", "exchanges", "findings"]
+    assert list(file) == ["path", "protocol", "provider", "exchanges", "findings", "contradictions"]
     assert file["protocol"] == "openai-chat"
     assert [e["status"] for e in file["exchanges"]] == [200, 400]
     assert list(file["exchanges"][0]) == [
         "index", "protocol", "provider", "model", "status", "conversation", "hop",
     ]  # fmt: skip
     finding = next(f for f in file["findings"] if f["rule"] == "reasoning.missing")
-    assert list(finding) == [*FINDING_KEYS, "origin", "repairs"]
+    assert list(finding) == [*FINDING_KEYS, "source", "basis", "kind", "contradicts", "origin", "repairs"]
     assert (finding["exchange"], finding["side"], finding["pointer"]) == (1, "request", "/messages/1")
 
 
@@ -63,9 +63,17 @@ def test_exit_status(run: Run, words: list[str], status: int) -> None:
     assert "Traceback" not in done.out + done.err
 
 
-def test_a_text_is_judged_as_what_a_model_wrote(run: Run) -> None:
-    done = run("check", "-", stdin=b"The quick brown fox jumps over the lazy dog.")
-    assert (done.status, " · text · " in done.out) == (0, True)
+def test_a_text_in_which_nothing_is_recognised_is_not_called_clean(run: Run) -> None:
+    """Anything at all would pass: that a model wrote it is a claim, and nobody has made it."""
+    text = b"The quick brown fox jumps over the lazy dog."
+    done = run("check", "-", stdin=text)
+    assert (done.status, " · text · " in done.out) == (3, True)
+    assert "read as text only" in done.out
+    assert "--protocol text if a model wrote it" in done.out
+    for form in ("json", "sarif", "junit"):
+        assert run("check", "--format", form, "-", stdin=text).status == 3
+    claimed = run("check", "--protocol", "text", "-", stdin=text)
+    assert (claimed.status, "no findings in 1 exchange" in claimed.out) == (0, True)
 
 
 ERROR_TEXT = b"""Error code: 400 - {'error': {'message': "An assistant message with 'tool_calls' must be
@@ -75,12 +83,12 @@ call_1", 'type': 'invalid_request_error'}}"""
 
 def test_a_pasted_error_text_is_not_what_a_model_wrote(run: Run) -> None:
     done = run("check", "-", stdin=ERROR_TEXT)
-    assert (done.status, done.err) == (3, "")
-    assert "it looks like an error text" in done.out
-    assert "closure.missing-result) and not like a model's answer: workbench explain 'TEXT'" in done.out
-    assert "no findings in 0 exchanges; 1 not judged" in done.out
+    assert (done.status, done.err.count("\n")) == (2, 1)
+    assert "it looks like an error text" in done.err
+    assert "closure.missing-result) and not like a model's answer; workbench explain 'TEXT'" in done.err
     long = b"I looked into it at length. " * 400 + ERROR_TEXT
-    assert run("check", "-", stdin=long).status == 0
+    assert run("check", "-", stdin=long).status == 3
+    assert run("check", "--protocol", "text", "-", stdin=long).status == 0
 
 
 def test_every_readable_file_is_answered_and_the_others_are_named(run: Run) -> None:
@@ -101,12 +109,18 @@ def test_a_wrong_name_is_said_once(run: Run, words: list[str], complaint: str) -
     assert complaint in done.err
 
 
+ANSWER = {
+    "object": "chat.completion",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}],
+}
+
+
 def two(first: object, second: object) -> bytes:
     """A HAR of two exchanges, of which the second is of a protocol that is not decoded."""
     entries = [
         {
             "request": {"method": "POST", "url": url, "headers": [], "postData": {"text": json.dumps(body)}},
-            "response": {"status": 200, "headers": [], "content": {"text": "{}"}},
+            "response": {"status": 200, "headers": [], "content": {"text": json.dumps(ANSWER)}},
         }
         for url, body in (
             ("https://x.example/v1/chat/completions", first),
@@ -121,7 +135,7 @@ def test_what_was_not_judged_is_not_called_clean(run: Run) -> None:
     har = two(chat, {"model": "gpt-4.1", "input": []})
     done = run("check", "-", stdin=har)
     assert done.status == 3
-    assert "no findings in 1 exchange; 1 not judged" in done.out
+    assert "request.unread" in done.out and "1 file, 2 exchanges: 0 errors, 2 warnings" in done.out
     case = ET.fromstring(run("check", "--format", "junit", "-", stdin=har).out).findall("testsuite/testcase")
     assert [c.find("skipped") is not None for c in case] == [False, True]
     (log,) = json.loads(run("check", "--format", "sarif", "-", stdin=har).out)["runs"]
@@ -263,3 +277,21 @@ def test_what_is_wrong_with_a_filter_is_pointed_at(run: Run) -> None:
     assert line == "  a stauts:4"
     assert marks == "    ^^^^^^"
     assert "did you mean status?" in words
+
+
+ALONE = [
+    ('{"error":{"message":"The model x is gone","code":"model_not_found"}}', "model-unknown", "/error/message"),
+    ('{"message":"Input is too long for requested model."}', "context-length", "/message"),
+    ('[{"error":{"code":429,"message":"Resource exhausted","status":"RESOURCE_EXHAUSTED"}}]', "rate-limit",
+     "/error/message"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "kind", "pointer"), ALONE, ids=[r[1] for r in ALONE])
+def test_an_error_body_alone_says_its_kind(run: Run, tmp_path: Path, body: str, kind: str, pointer: str) -> None:
+    path = tmp_path / "error.json"
+    path.write_text(body, encoding="utf-8")
+    done = run("check", "--format", "json", path)
+    (finding,) = json.loads(done.out)["files"][0]["findings"]
+    assert (finding["rule"], finding["kind"], finding["pointer"]) == ("answer.error", kind, pointer)
+    assert done.status == 3  # nothing tells whose it is: no chain was judged

@@ -106,3 +106,22 @@ def test_no_file_is_replaced_unasked(run: Run, tmp_path: Path) -> None:
     assert "out.json exists" in run(*words, out).err and out.read_text() == "mine"
     assert run(*words, out, "--force").status == 0 and out.read_text() != "mine"
     assert "is the file that is read" in run(*words, source, "--force").err and source.read_bytes() == BODY
+
+
+@pytest.mark.parametrize("leads_to", ["other.json", "nothing.json", "."])
+@pytest.mark.parametrize(
+    "words",
+    ["convert F --to anthropic-messages", "minimize F --target sim:openai", "export F --as curl", "export F --as html"],
+)
+def test_nothing_is_written_through_a_link(run: Run, tmp_path: Path, words: str, leads_to: str) -> None:
+    source, other, out = tmp_path / "request.json", tmp_path / "other.json", tmp_path / "link"
+    source.write_bytes(BODY)
+    other.write_text("mine")
+    out.symlink_to(tmp_path / leads_to)
+    before = sorted(tmp_path.iterdir())
+    for force in ([], ["--force"]):
+        done = run(*(source if word == "F" else word for word in words.split()), "-o", out, *force)
+        assert done.status == 2
+        assert "is a symbolic link" in done.err
+    assert sorted(tmp_path.iterdir()) == before
+    assert other.read_text() == "mine"

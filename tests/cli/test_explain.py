@@ -140,3 +140,19 @@ def test_a_family_lists_its_rules(run: Run) -> None:
 def test_a_word_that_is_nearly_a_contract_or_a_family(run: Run, word: str, meant: str) -> None:
     done = run("explain", word)
     assert (done.status, done.err) == (2, f"workbench: no rule or contract named {word}; did you mean {meant}?\n")
+
+
+def test_kinds_of_failures_are_listed_and_shown(run: Run) -> None:
+    listed = run("explain", "kinds")
+    assert listed.status == 0 and "rate-limit" in listed.out and "model-unknown" in listed.out
+    one = run("explain", "rate-limit")
+    assert "nothing" not in one.out and "a rate limit is reached" in one.out and "again: later" in one.out
+    (kind,) = json.loads(run("explain", "parameter-range", "--format", "json").out)["kinds"]
+    assert (kind["kind"], kind["cause"], kind["at"]) == ("parameter-range", "request", "parameter")
+
+
+def test_a_text_that_no_contract_knows_is_of_a_kind(run: Run) -> None:
+    done = run("explain", "--format", "json", "Error: too many requests, please retry after 26 seconds")
+    (match,) = json.loads(done.out)["matches"]
+    assert (done.status, match["rule"], match["kind"]) == (0, None, "rate-limit")
+    assert match["captured"] == {"reset": "in 26 s"}

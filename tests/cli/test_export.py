@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import SESSIONS, Run
+from tests.planted import KINDS
+from tests.wire.test_planted import private
 from workbench import exporters
+from workbench.errors import LocalProtocolError
 from workbench.exporters import Proof, Tried, as_pytest
-from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
+from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
+from workbench.wire.redaction import Redactor
 from workbench.wire.session import store
 
 EXAMPLE = SESSIONS / "deepseek-reasoning-lost.jsonl"
@@ -151,3 +155,60 @@ def test_usage(run: Run, tmp_path: Path) -> None:
     assert "is a folder" in run("export", EXAMPLE, "--as", "text", "-o", tmp_path).err
     assert run("export", EXAMPLE, "--as", "curl", "-o", tmp_path / "no" / "where").status == 4
     assert run("export", EXAMPLE, "--as", "curl", "--provider", "nobody").status == 2
+
+
+def with_secrets(path: Path) -> Path:
+    """A session whose tool result holds every kind of secret, in the plain."""
+    dump = "\n".join(f"SERVICE_{n}_API_KEY={secret}" for n, secret in enumerate(KINDS.values()))
+    body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": f"{dump}\nmy grandmother is Amelia"}]}
+    url = "https://api.openai.com/v1/chat/completions"
+    head = Headers((("content-type", "application/json"),))
+    request = HttpRequest("POST", url, head, Body(json.dumps(body).encode()))
+    answer = {"object": "chat.completion", "choices": [{"message": {"role": "assistant", "content": dump}}]}
+    response = HttpResponse(200, head, Body(json.dumps(answer).encode()))
+    store.save((Exchange("1", request, response),), path, _Blind(), form=store.TEXT)
+    return path
+
+
+class _Blind(Redactor):
+    def exchange(self, exchange: Exchange) -> Exchange:
+        return exchange
+
+
+@pytest.mark.parametrize("form", [name for name in exporters.names() if exporters.load(name).SUFFIX])
+def test_no_kind_of_secret_is_in_any_form_and_what_is_private_stays_so(form: str, run: Run, tmp_path: Path) -> None:
+    source = with_secrets(tmp_path / "s.jsonl")
+    source.chmod(0o600)
+    for more in ((), ("--redact",)):
+        out = tmp_path / f"out{len(more)}"
+        done = run("export", source, "--as", form, "-o", out, *more)
+        assert done.status == 0, done.err
+        assert out.stat().st_mode & 0o777 == 0o600
+        text = out.read_bytes()
+        whole = store.open_session(out).exchange(0).request.body.raw if form == "session" else text  # type: ignore[union-attr]
+        assert not [kind for kind, secret in KINDS.items() if private(secret).encode() in whole]
+        assert b"Amelia" not in whole or not more
+    source.chmod(0o644)
+    assert run("export", source, "--as", form, "-o", out, "--force").status == 0
+    assert run("export", source, "--as", form, "-o", tmp_path / "open").status == 0
+    assert (tmp_path / "open").stat().st_mode & 0o077
+
+
+def test_a_finding_that_depends_on_a_secret_is_named_and_nothing_is_refused(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_is_the_same(*_: object, **__: object) -> None:
+        raise LocalProtocolError("they differ")
+
+    monkeypatch.setattr("workbench.exporters._private._same", none_is_the_same)
+    found = [
+        ("x.by-secret", "error", 0, "request", "/a", (), None),
+        ("x.by-word", "error", 0, "request", "/b", (), None),
+    ]
+    told = iter([found, found[1:], []])
+    monkeypatch.setattr("workbench.exporters._private._findings", lambda inspector: next(told))
+    out = tmp_path / "out.md"
+    done = run("export", EXAMPLE, "--as", "md", "--redact", "-o", out)
+    assert "/a: x.by-secret is no longer found once its secret is a stand-in" in done.err
+    assert "/b: x.by-word is no longer found once private text is replaced" in done.err
+    assert (done.status, out.exists()) == (1, True)

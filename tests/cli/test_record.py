@@ -161,13 +161,19 @@ def test_signals_are_the_clients(number: signal.Signals, status: int) -> None:
     assert b"does the client read" not in said
 
 
-def test_without_a_command_the_addresses_are_printed_until_interrupted(tmp_path: Path) -> None:
-    with subprocess.Popen(
+@pytest.mark.parametrize("handler", [signal.SIG_DFL, signal.SIG_IGN], ids=["in front", "in the background"])
+def test_without_a_command_the_addresses_are_printed_until_interrupted(
+    tmp_path: Path, handler: signal.Handlers
+) -> None:
+    before = signal.signal(signal.SIGINT, handler)  # a shell has its jobs in the background ignore it
+    process = subprocess.Popen(
         [sys.executable, "-m", "workbench", "record", "--out", str(tmp_path / "a.wb")],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    ) as process:
+    )
+    signal.signal(signal.SIGINT, before)
+    with process:
         assert process.stdout
         lines = list(_until(process.stdout, "aider:"))
         process.send_signal(signal.SIGINT)

@@ -120,7 +120,10 @@ def test_a_real_endpoint_is_asked_about(run: Run) -> None:
 def test_the_contract_of_a_url_can_be_named(run: Run) -> None:
     with hostile(answer(b'{"choices": []}')) as server:
         words = ("send", LOST, "--target", server.url, *URL, "--yes")
-        assert "contract deepseek:v4: refuses" in run(*words).out, "by the model"
+        assert "contract generic:deepseek: suspicious" in run(*words).out, (
+            "the model's reasoning is missing, the host is nobody's"
+        )
+        assert "contract deepseek:v4: refuses" in run(*words, "--provider", "deepseek").out
         assert "contract generic: accepts" in run(*words, "--provider", "generic").out
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import SESSIONS, Run
+from workbench.wire.exchange import Exchange
+from workbench.wire.session import writer
 
 BROKEN = SESSIONS / "deepseek-reasoning-lost.jsonl"
 
@@ -89,3 +93,15 @@ def test_a_torn_recording_is_imported_as_far_as_it_goes_and_says_so(run: Run, tm
     assert done.err
     checked = run("check", tmp_path / "a.wb")
     assert checked.status != 0
+
+
+@pytest.mark.parametrize("command", ["check", "fsck", "show", "matrix", "metrics"])
+def test_a_recording_that_is_a_program_is_refused_in_one_line(command: str, run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.wb"
+    writer.write([Exchange("a")], path)
+    with closing(sqlite3.connect(path)) as db:
+        endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS seq FROM n"
+        db.executescript(f"DROP TABLE exchange; CREATE VIEW exchange AS {endless}")
+    done = run(command, path)
+    assert (done.status, done.err.count("\n")) == (2, 1)
+    assert "not ours" in done.err

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ import httpx
 import pytest
 
 from tests.cli.conftest import SESSIONS, Run
+from workbench import children
 
 FILE = SESSIONS / "anthropic-parallel-result-lost.jsonl"
 HOSTILE_NAME = 'it\'s $(touch pwned) "quoted" ; & 日本.jsonl'
@@ -35,12 +35,12 @@ class Served:
 def serving(home: Path, *words: str) -> Iterator[Served]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("XDG_", "TEXTUAL", "WORKBENCH"))}
     process = subprocess.Popen(
-        [sys.executable, "-m", "workbench", *words],
+        children.running_module("workbench", *words),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**environment, "HOME": str(home)},
+        env=children.environment(environment | {"HOME": str(home)}),
         cwd=home,
     )
     assert process.stdout
@@ -80,7 +80,7 @@ async def frames(served: Served, steps: dict[str, tuple[str, ...]]) -> str:
 
 
 async def test_the_app_arrives_and_takes_keys(served: Served) -> None:
-    steps = {"closure.missing-result": ("\x1a",), "cannot be suspended": ("\x03", "?", "q", "q")}
+    steps = {"closure.missing-result": ("\x1a",), "cannot be suspended": ("\x03", "?", "q", "\x11")}
     seen = await frames(served, steps)
     assert "run_tests" in seen
     assert "cannot be suspended" in seen

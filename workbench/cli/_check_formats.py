@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from workbench import __version__
 from workbench.cli._output import about_lines, cut, emit, emit_json, number, write
 from workbench.cli._report import FileReport, repair_json
+from workbench.inspection import Inspected
 from workbench.repairs import CHECKED
-from workbench.rules import Finding, Origin, Repair, Severity, Verdict, contracts, judge
+from workbench.rules import UNREAD, Basis, Contradicted, Finding, Origin, Repair, Severity, Verdict, contracts, judge
 from workbench.tui.safetext import visible
 
 Errors = Sequence[dict[str, str]]
@@ -52,14 +53,26 @@ def _file_lines(report: FileReport) -> Iterator[str]:
         yield f"  ! {line}"
     for row in report.inspection.rows:
         for problem in row.problems:
-            yield f"  ! exchange {row.index + 1}: {cut(problem)}"
+            if not any(problem.endswith(f.message) for f in row.findings):
+                yield f"  ! exchange {row.index + 1}: {cut(problem)}"
         if row.protocol is None and not row.problems:
             yield f"  · exchange {row.index + 1}: {cut(row.protocol_from)}"
     yield from _folded(sorted(report.inspection.findings, key=lambda f: f.severity.rank), _answered(report))
+    for fact in report.contradicted:
+        yield f"  · {_contradicted(fact)}"
     if not report.inspection.findings:
         judged = sum(r.conversation is not None for r in report.inspection.rows)
         undecided = len(report.undecided)
         yield f"  no findings in {number(judged, 'exchange')}" + (f"; {undecided:,} not judged" if undecided else "")
+
+
+def _contradicted(fact: Contradicted) -> str:
+    """``contract gemini, content.role-order (source, date): contradicted by 3 accepted requests (HOST), first …``."""
+    known = ", ".join(filter(None, (fact.source, fact.date)))
+    named = fact.rule if fact.fact in ("", fact.rule) else f"{fact.rule}, {fact.fact}"
+    count = number(len(fact.exchanges), "accepted request")
+    first = f"first in exchange {fact.exchanges[0] + 1}"
+    return cut(f"contract {fact.contract}, {named}: contradicted by {count} ({fact.by}), {first}; {known}".rstrip("; "))
 
 
 def _answered(report: FileReport) -> Mapping[int, Finding]:
@@ -99,6 +112,8 @@ def finding_lines(finding: Finding, answered: Finding | None = None) -> Iterator
     yield f"      {finding.message}"
     if finding.evidence:
         yield f"      seen: {cut(finding.evidence, LONG)}"
+    if finding.basis is Basis.COMMON and finding.severity is not Severity.INFO:
+        yield "      basis: what most providers refuse; nothing is known of this one"
     if finding.origin:
         yield f"      {began(finding.origin, finding)}"
     if finding.refusal:
@@ -123,8 +138,9 @@ def began(origin: Origin, finding: Finding) -> str:
 
 
 def place(finding: Finding) -> str:
-    """``exchange 2 · request · /messages/1 · bytes 187–301`` (exchanges from one)."""
-    words = [f"exchange {finding.exchange + 1}", finding.side, finding.pointer or "whole body"]
+    """``exchange 2 to 9 · request · /messages/1 · bytes 187–301`` (exchanges from one)."""
+    lasts = "" if finding.last in (None, finding.exchange) else f" to {(finding.last or 0) + 1}"
+    words = [f"exchange {finding.exchange + 1}{lasts}", finding.side, finding.pointer or "whole body"]
     if finding.events:
         first, last = min(finding.events), max(finding.events)
         words.append(f"stream event {first}" if first == last else f"stream events {first}–{last}")
@@ -152,7 +168,12 @@ def sarif(reports: Sequence[FileReport], errors: Errors) -> None:
             "message": {"text": f"{f.message} ({place(f)})"},
             "locations": [_sarif_location(r.path, f)],
             **({"relatedLocations": [_sarif_origin(r.path, f.origin)]} if f.origin else {}),
-            **({"properties": {"repairs": [repair_json(e) for e in f.repairs]}} if f.repairs else {}),
+            "properties": {
+                "basis": f.basis.value,
+                "exchange": f.exchange,
+                "last": f.exchange if f.last is None else f.last,
+                **({"repairs": [repair_json(e) for e in f.repairs]} if f.repairs else {}),
+            },
         }
         for r, f in found
     ]
@@ -168,7 +189,12 @@ def sarif(reports: Sequence[FileReport], errors: Errors) -> None:
 
 def _not_judged(report: FileReport) -> Iterator[str]:
     yield from (f"{report.path}: {line}" for line in report.inspection.damage)
-    yield from (f"{report.path}: exchange {r.index + 1}: {'; '.join(r.problems)}" for r in report.undecided)
+    yield from (f"{report.path}: exchange {r.index + 1}: {'; '.join(_why(r))}" for r in report.undecided)
+
+
+def _why(row: Inspected) -> tuple[str, ...]:
+    """Why an exchange was not judged, or not all of it."""
+    return row.problems or tuple(f.message for f in row.findings if f.rule in UNREAD)
 
 
 def _sarif_location(path: str, finding: Finding) -> dict[str, object]:
@@ -213,7 +239,7 @@ def _junit_suite(root: ET.Element, report: FileReport) -> None:
         own = [f for f in report.inspection.findings if f.exchange == row.index]
         broken = [f for f in own if f.severity is Severity.ERROR]
         if row in report.undecided and not broken:
-            ET.SubElement(case, "skipped", message=_xml("; ".join(row.problems)))
+            ET.SubElement(case, "skipped", message=_xml("; ".join(_why(row))))
         if broken:
             failure = ET.SubElement(case, "failure", message=_xml(broken[0].message), type=broken[0].rule)
             failure.text = _xml(*(line for f in broken for line in finding_lines(f, answered.get(row.index))))

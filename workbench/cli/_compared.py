@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from workbench.ir import JsonValue
 
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">", "re-spelled": "="}
+HEADERS_OF_NOTE = frozenset({"retry-after", "content-type", "content-encoding", "anthropic-beta", "anthropic-version"})
+"""Headers that decide what a peer does; the others are told last."""
+
 MOST_LINES = 12
 """Changes of one request that are shown as text, and kinds of damage; JSON has all."""
 
@@ -137,10 +140,10 @@ def _bytes(before: bytes, after: bytes, first: int) -> Iterator[str]:
 
 
 def _damage_lines(damages: Sequence[Damage]) -> Iterator[str]:
-    """Each kind of damage with its place, the first divergence first."""
+    """Each kind of damage with its place: what changes the meaning first, headers that change nothing last."""
     if damages:
         yield "  damage:"
-    for damage in damages[:MOST_LINES]:
+    for damage in sorted(damages, key=_weight)[:MOST_LINES]:
         place = damage.at or damage.was
         where = f" {_output.cut(place, 80)}" if place else ""
         count = f", {_output.number(damage.places, 'place')}" if damage.places > 1 else ""
@@ -149,6 +152,13 @@ def _damage_lines(damages: Sequence[Damage]) -> Iterator[str]:
         yield f"    {damage.side} {damage.kind.value}{where}{count}{words}{harm}"
     if len(damages) > MOST_LINES:
         yield f"    … and {len(damages) - MOST_LINES} more"
+
+
+def _weight(damage: Damage) -> int:
+    """How little a kind of damage matters; those of equal weight stay in their order on the wire."""
+    place = (damage.at or damage.was).lower()
+    is_of_note = place.removeprefix("/headers/") in HEADERS_OF_NOTE
+    return 2 * damage.is_same_meaning + (place.startswith("/headers/") and not is_of_note)
 
 
 def _said(item: Item | None) -> str:

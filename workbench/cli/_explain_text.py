@@ -28,6 +28,8 @@ def run(text: str, how: str) -> int:
 def _row(match: Match) -> dict[str, object]:
     return {
         "rule": match.rule or None,
+        "rules": list(match.rules),
+        "kind": match.kind or None,
         "when": match.when,
         "provider": match.provider,
         "also": list(match.also),

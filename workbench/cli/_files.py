@@ -16,16 +16,46 @@ if TYPE_CHECKING:
     from workbench.inspection import Inspector
     from workbench.wire.session import Session
 
+MODEL_TEXT = "text"
+"""What ``--protocol`` calls text that a model wrote: a claim about the file, and no protocol of an adapter."""
+
 MANY = 500
 """Exchanges from which on inspecting them takes a second or more."""
 
-FILE_HELP = "any format an importer knows, a bare request, response, event stream or model text; - for standard input"
+FILE_HELP = (
+    "any format an importer knows, a bare request, response or event stream, what holds one (a curl command, HTTP, a "
+    "log, Markdown …), or model text; - for standard input"
+)
 
 
 def add_provider(parser: argparse.ArgumentParser) -> None:
     """The options that say which contract and which protocol count."""
     parser.add_argument("--provider", metavar="NAME[:VARIANT]", help="the contract (default: guessed, and said)")
-    parser.add_argument("--protocol", metavar="NAME", help="the protocol (default: guessed, and said)")
+    parser.add_argument(
+        "--protocol", metavar="NAME", help="the protocol (default: guessed, and said); text for what a model wrote"
+    )
+
+
+def add_judged_for(parser: argparse.ArgumentParser) -> None:
+    """``--target T``: the contract of a target in place of the name of a contract."""
+    parser.add_argument(
+        "--target", dest="judged_for", metavar="T", help="judge by the contract of this target; nothing is sent there"
+    )
+
+
+ANY_PROTOCOL = "openai-chat"
+"""Stands in for what a URL speaks, where only its contract is asked for."""
+
+
+def _contract_of(target: str, provider: str | None) -> str:
+    from workbench.targets.target import resolve
+
+    if provider:
+        raise UsageError("--target and --provider both name a contract", hint="name one of them")
+    contract = resolve(target, ANY_PROTOCOL).contract
+    if not contract:
+        raise UsageError(f"no contract is known for the target {target}", hint="name one with --provider")
+    return contract
 
 
 def add_exchange(parser: argparse.ArgumentParser) -> None:
@@ -33,15 +63,31 @@ def add_exchange(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--exchange", type=int, metavar="N", help="which exchange, counted from one")
 
 
-def open_file(path: str) -> Session:
-    """The session in a file, or on standard input. Raises UnreadableInput, SessionFormatError, OSError."""
+def open_file(path: str, args: argparse.Namespace | None = None) -> Session:
+    """The session in a file, or on standard input, as model text where ``--protocol text`` says so.
+
+    Raises UnreadableInput, SessionFormatError, OSError.
+    """
     from workbench.importers import open_input
 
-    return open_input(path, stdin=sys.stdin.buffer if path == "-" else None)
+    protocol = getattr(args, "protocol", None)
+    return open_input(path, stdin=sys.stdin.buffer if path == "-" else None, protocol=protocol)
+
+
+def is_text(session: Session) -> bool:
+    """Whether a file was read as text, for want of any format."""
+    from workbench.importers import model_text
+
+    return getattr(session, "format", "") == model_text.TITLE
 
 
 def validate(args: argparse.Namespace) -> None:
-    """Complain once, before any file is read, about names that do not exist. Raises UsageError, ProfileError."""
+    """Complain once, before any file is read, about names that do not exist. Raises UsageError, ProfileError.
+
+    With ``--target`` the provider becomes the one whose contract that target has.
+    """
+    if getattr(args, "judged_for", None):
+        args.provider = _contract_of(args.judged_for, args.provider)
     if args.provider:
         from workbench.rules import contracts
 
@@ -50,6 +96,8 @@ def validate(args: argparse.Namespace) -> None:
     if args.protocol:
         from workbench import adapters
 
+        if args.protocol == MODEL_TEXT:
+            return
         if args.protocol in adapters.elsewhere():
             raise UsageError(f"{args.protocol} is recognised, but not decoded by this version")
         adapters.get(args.protocol)
@@ -92,10 +140,13 @@ def add_force(parser: argparse.ArgumentParser) -> None:
 
 
 def refuse_to_replace(out: Path, source: str, *, is_forced: bool) -> None:
-    """Raises UsageError where OUT is what is read, or a file that is there and nobody said may go."""
+    """Raises UsageError where OUT is what is read, a link, or a file that is there and nobody said may go."""
+    from workbench.exporters._work import refuse_link
+
     with suppress(OSError):
         if source != "-" and out.samefile(source):
             raise UsageError(f"{out} is the file that is read", hint="it stays as it is: choose another name")
+    refuse_link(out)
     if out.is_file() and not is_forced:
         raise UsageError(f"{out} exists", hint="choose another name or say --force")
 

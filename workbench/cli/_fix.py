@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,10 +21,11 @@ def run(args: argparse.Namespace) -> int:
     """Repair one file into another; print what was done and what remains. Raises WorkbenchError, OSError."""
     from workbench import repairs
     from workbench.cli import check
+    from workbench.rules import by_cause, contradicted
 
     out = _checked(args)
     _files.validate(args)
-    session = _files.open_file(args.files[0])
+    session = _files.open_file(args.files[0], args)
     try:
         made, done = repairs.repaired(_files.inspector(session, args), session)
         is_body = _is_body(session)
@@ -31,7 +33,9 @@ def run(args: argparse.Namespace) -> int:
     finally:
         session.close()
     inspector = _files.inspector(made, args)
-    report = FileReport(str(out), inspector.run(), tuple(done))
+    inspection = inspector.run()
+    facts = tuple(contradicted(inspection.findings))
+    report = FileReport(str(out), replace(inspection, findings=by_cause(inspection.findings)), tuple(done), facts)
     if args.format == "text":
         for line in _told(done, out):
             _output.emit(line)

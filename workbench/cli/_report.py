@@ -7,16 +7,23 @@ from dataclasses import dataclass
 
 from workbench.inspection import Inspected, Inspection
 from workbench.repairs import Done
-from workbench.rules import FAILED, Finding, Origin, Repair, Severity
+from workbench.rules import FAILED, Contradicted, Contradiction, Finding, Origin, Repair, Severity
 
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """The inspection of one file. ``fixed``: what was done to the exchanges of the file it was made of."""
+    """The inspection of one file.
+
+    Attributes:
+        inspection: its findings are one for each cause.
+        contradicted: the facts that accepted requests of the file contradict.
+        fixed: what was done to the exchanges of the file it was made of.
+    """
 
     path: str
     inspection: Inspection
     fixed: tuple[Done, ...] | None = None
+    contradicted: tuple[Contradicted, ...] = ()
 
     @property
     def protocol(self) -> str | None:
@@ -44,7 +51,7 @@ class FileReport:
 
     @property
     def undecided(self) -> list[Inspected]:
-        """Model exchanges that could not be judged: torn, or of a protocol that is not decoded."""
+        """Exchanges of which something could not be judged: torn, or not decoded."""
         return [r for r in self.inspection.rows if r.is_undecided]
 
     def as_json(self) -> dict[str, object]:
@@ -55,8 +62,23 @@ class FileReport:
             "provider": self.provider,
             "exchanges": [exchange_json(r) for r in self.inspection.rows],
             "findings": [finding_json(f) for f in self.inspection.findings],
+            "contradictions": [_contradicted_json(c) for c in self.contradicted],
+            **({"damage": list(self.inspection.damage)} if self.inspection.damage else {}),
             **({} if self.fixed is None else {"fixed": [_done_json(d) for d in self.fixed]}),
         }
+
+
+def _contradicted_json(found: Contradicted) -> dict[str, object]:
+    return {
+        "contract": found.contract,
+        "rule": found.rule,
+        "fact": found.fact,
+        "source": found.source,
+        "date": found.date,
+        "by": found.by,
+        "count": len(found.exchanges),
+        "exchanges": list(found.exchanges),
+    }
 
 
 def _done_json(done: Done) -> dict[str, object]:
@@ -80,6 +102,7 @@ def exchange_json(row: Inspected) -> dict[str, object]:
         "status": row.summary.status,
         "conversation": row.conversation,
         "hop": row.summary.hop or None,
+        **({"problems": list(row.problems)} if row.problems else {}),
     }
 
 
@@ -89,6 +112,7 @@ def finding_json(finding: Finding) -> dict[str, object]:
         "rule": finding.rule,
         "severity": finding.severity.value,
         "exchange": finding.exchange,
+        "last": finding.exchange if finding.last is None else finding.last,
         "side": finding.side,
         "pointer": finding.pointer,
         "events": list(finding.events),
@@ -96,8 +120,23 @@ def finding_json(finding: Finding) -> dict[str, object]:
         "message": finding.message,
         "evidence": finding.evidence,
         "source": finding.source,
+        "basis": finding.basis.value,
+        "kind": finding.kind or None,
+        "contradicts": _contradiction_json(finding.contradicts) if finding.contradicts else None,
         "origin": _origin_json(finding.origin) if finding.origin else None,
         "repairs": [repair_json(r) for r in finding.repairs],
+    }
+
+
+def _contradiction_json(against: Contradiction) -> dict[str, object]:
+    return {
+        "contract": against.contract,
+        "rule": against.rule,
+        "fact": against.fact,
+        "source": against.source,
+        "date": against.date,
+        "exchange": against.exchange,
+        "by": against.by,
     }
 
 

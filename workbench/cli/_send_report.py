@@ -109,7 +109,8 @@ def _judged(plan: Preflight) -> str:
     if plan.finding is None:
         return plan.verdict.value
     status = f" with {plan.refusal.status}" if plan.refusal else ""
-    return f"{plan.verdict.value}{status}  {plan.finding.rule}  {plan.finding.pointer or '(the whole)'}"
+    host = f" (in the recording accepted by {_output.cut(plan.accepted_by)})" if plan.accepted_by else ""
+    return f"{plan.verdict.value}{status}  {plan.finding.rule}  {plan.finding.pointer or '(the whole)'}{host}"
 
 
 def result_lines(row: Row) -> Iterator[str]:

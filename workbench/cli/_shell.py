@@ -24,15 +24,15 @@ exit status:
   2  usage, or input that cannot be read
   3  could not decide
   4  I/O or network
-  70  the app crashed; a report was written
+  70  a fault of workbench itself: a report without traffic was written
   129, 130, 143  ended by a closed terminal, an interrupt, a SIGTERM
-  for several files the first of 130, 4, 2, 1, 3, 0 that applies
+  for several files the first of 130, 70, 4, 2, 1, 3, 0 that applies
 """
 
 APP_OPTIONS = ("--theme", "--ascii", "--web", "--port")
 """Options that the app takes without a command too."""
 
-PRECEDENCE = (INTERRUPTED, 4, 2, 1, 3, 0)
+PRECEDENCE = (INTERRUPTED, 70, 4, 2, 1, 3, 0)
 
 
 def worst(statuses: Sequence[int]) -> int:
@@ -91,6 +91,13 @@ def _names_command(words: list[str]) -> bool:
 def run(words: list[str]) -> int:
     """Parse and run; every failure is one clear line on stderr."""
     _open_streams()
+    status = _ended(words)
+    for line in plugins.failures():
+        _output.complain(line, 0)
+    return status
+
+
+def _ended(words: list[str]) -> int:
     try:
         status = _run_command(words) if _names_command(words) else _run_app(words)
         _warn()
@@ -106,6 +113,17 @@ def run(words: list[str]) -> int:
         return _output.complain(str(error), 2)
     except OSError as error:
         return _output.complain(_output.describe_os_error(error), 4)
+    except Exception as error:
+        return crashed(error, words)
+
+
+def crashed(error: Exception, words: Sequence[str] | None = None) -> int:
+    """A fault of the program: one line, a report, and a status that no finding has."""
+    from workbench import crashes
+
+    with suppress(OSError):
+        _output.flush()
+    return _output.complain(crashes.report(error, words), crashes.STATUS)
 
 
 def _warn() -> None:

@@ -23,6 +23,7 @@ from aiohttp import web
 from textual_serve.app_service import AppService
 from textual_serve.server import Server, to_int
 
+from workbench import children
 from workbench.cli._output import emit
 from workbench.cli._screen import BROWSER
 
@@ -41,9 +42,9 @@ class Child(AppService):
     words: Sequence[str] = ()
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
-        environment = self._build_environment(width=width, height=height)
+        environment = children.environment(self._build_environment(width=width, height=height))
         environment["TEXTUAL_DRIVER"] = BROWSER
-        command = [sys.executable, "-m", "workbench", *self.words]
+        command = children.running_module("workbench", *self.words)
         process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment)
         self._process, self._stdin = process, process.stdin
         return process

@@ -27,13 +27,15 @@ def run(args: argparse.Namespace) -> int:
     from workbench.targets.target import resolve
 
     targets = [resolve(text, args.protocol or "") for text in args.target]
-    session = _files.open_file(args.file)
+    args.provider = args.provider or _common_contract(targets)
+    session = _files.open_file(args.file, args)
     try:
         inspector = _files.inspector(session, args)
         index = _files.chosen(session, args.exchange, default=-1)
         index = matrix.longest(inspector) if index < 0 else index
         labels = args.contracts or ([inspector.detail(index).contract.label] if not targets else [])
         targets += [resolve(f"sim:{label}") for label in labels]
+        targets = list({(target.name, target.url): target for target in targets}.values())  # named twice, asked once
         spoken = _spoken(targets)
         made = whatif.chosen(whatif.variants(inspector, index), args.what_if or [whatif.UNCHANGED], spoken)
         _asking.agree(targets, len([v for v in made if v.request]), is_agreed=args.yes)
@@ -47,6 +49,12 @@ def run(args: argparse.Namespace) -> int:
         _print(index, made, targets, ordered)
     verdicts = {o.verdict.value for o in ordered if o.variant.request}
     return 1 if "refuses" in verdicts else 3 if "unknown" in verdicts or not verdicts else 0
+
+
+def _common_contract(targets: Sequence[Target]) -> str | None:
+    """The contract that all targets have: what a request would need is what they would refuse it for."""
+    found = {target.contract for target in targets}
+    return found.pop() or None if len(found) == 1 else None
 
 
 def _spoken(targets: Sequence[Target]) -> set[str]:

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     _files.validate(args)
     if args.budget < 1:
         raise UsageError(f"a budget of {args.budget} calls asks nobody", hint="--budget 1 or more")
-    session = _files.open_file(args.file)
+    session = _files.open_file(args.file, args)
     try:
         inspector = _files.inspector(session, args)
         index = _files.chosen(session, args.exchange, default=-1)

@@ -3,10 +3,18 @@
 JSON output is one object:
   {"version", "files": [{"path", "protocol", "provider",
      "exchanges": [{"index", "protocol", "provider", "model", "status", "conversation", "hop"}],
-     "findings": [{"rule", "severity", "exchange", "side", "pointer", "events", "bytes", "message", "evidence",
-                   "source", "origin", "repairs"}]}],
+     "findings": [{"rule", "severity", "exchange", "last", "side", "pointer", "events", "bytes", "message",
+                   "evidence", "source", "basis", "kind", "contradicts", "origin", "repairs"}],
+     "contradictions": [{"contract", "rule", "fact", "source", "date", "by", "count", "exchanges"}]}],
    "errors": [{"path", "message"}]}
 Exchanges count from zero there. "bytes" index the content-decoded body; "events" are blocks of the stream.
+A fault that later requests repeat is one finding: "exchange" is the first, "last" the last in which it holds.
+"basis" says what it rests on: recording, measured, contract, common (what most providers refuse) or form (the wire).
+"kind" is null, or of a failure its kind: "rate-limit", "model-unknown" … (workbench explain kinds lists them).
+What a provider is said to refuse and accepted here is an info, contract.disagrees, with the fact, the exchange and the
+host that contradict it in "contradicts"; "contradictions" counts the accepted exchanges for each fact. That counts
+only for the contract that host and model choose; with --provider it is said in "evidence".
+An exchange of which something could not be read has "problems" too, and such a file has "damage": lines of text.
 "origin" is null, or where the damage was done: {"exchange", "hop", "side", "pointer", "message"}.
 A repair is {"title", "verified", "edits": [{"op", "pointer", "bytes", "old", "new"}]}, op being replace, insert or
 remove, by pointers and bytes of the body as it was, the last place first: done one after another they fit. A pointer
@@ -27,19 +35,16 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from workbench import crashes
 from workbench.cli import _files, _filters, _output
 from workbench.cli._report import FileReport
 from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.filters import Filter
-    from workbench.inspection import Inspector
 
 NAME = "check"
 HELP = "findings in one or more files, for people and for CI"
-MOST_PASTED = 8192
-"""Characters of a pasted error: what is longer is a text that may quote one."""
-
 FORMATS = ("text", "json", "sarif", "junit")
 
 
@@ -47,6 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("files", nargs="+", metavar="FILE", help=_files.FILE_HELP)
     _files.add_provider(parser)
+    _files.add_judged_for(parser)
     parser.add_argument("--fail-on", choices=("error", "warning"), default="error", help="what exits with 1")
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--fix", action="store_true", help="write a repaired copy of one FILE, with -o OUT")
@@ -76,6 +82,10 @@ def run(args: argparse.Namespace) -> int:
             errors.append({"path": path, "message": line})
             statuses.append(_files.failure_status(error))
             continue
+        except Exception as error:  # a fault of this program: the other files are still answered
+            errors.append({"path": path, "message": f"{path}: {crashes.report(error)}"})
+            statuses.append(crashes.STATUS)
+            continue
         reports.append(inspected)
         statuses.append(inspected.status(args.fail_on))
     report(args.format, reports, errors)
@@ -87,36 +97,19 @@ def run(args: argparse.Namespace) -> int:
 def inspect_file(path: str, args: argparse.Namespace, passes: Filter | None) -> FileReport:
     """Inspect one file, and keep the findings of exchanges that pass, with repairs. Raises WorkbenchError, OSError."""
     from workbench.repairs import with_repairs
+    from workbench.rules import by_cause, contradicted
 
-    session = _files.open_file(path)
+    session = _files.open_file(path, args)
     try:
         inspector = _files.inspector(session, args)
         inspection = inspector.run()
         if passes:
             inspection = _filters.narrowed(inspection, session, passes)
-        if problem := _pasted_error(inspector):
-            row = replace(inspection.rows[0], conversation=None, problems=(problem,))
-            inspection = replace(inspection, rows=(row,))
-        return FileReport(path, replace(inspection, findings=with_repairs(inspector, inspection.findings)))
+        facts = tuple(contradicted(inspection.findings))
+        found = with_repairs(inspector, by_cause(inspection.findings))
+        return FileReport(path, replace(inspection, findings=found), contradicted=facts)
     finally:
         session.close()
-
-
-def _pasted_error(inspector: Inspector) -> str:
-    """What is wrong with a text without calls that a provider said, and no model; "" for any other file."""
-    from workbench.decode import TEXT
-    from workbench.rules import errortext
-
-    if [(row.protocol, row.calls, row.findings) for row in inspector.rows] != [(TEXT, (), ())]:
-        return ""
-    text = inspector.detail(0).decoded.response_text.decode("utf-8", "replace")
-    matches = errortext.explain(text) if len(text) <= MOST_PASTED else []
-    if not matches:
-        return ""
-    first = matches[0]
-    who = f"{first.provider} and others" if len(matches) > 1 else first.provider
-    said = f"{who}: {first.rule}" if first.rule else who
-    return f"it looks like an error text ({said}) and not like a model's answer: workbench explain 'TEXT'"
 
 
 def report(how: str, reports: list[FileReport], errors: list[dict[str, str]]) -> None:

@@ -84,13 +84,13 @@ def run(args: argparse.Namespace) -> int:
     _files.validate(args)
     with ExitStack() as opened:
         before = _named(args.before, args.exchange)
-        olds = opened.enter_context(closing(_files.open_file(before.path)))
+        olds = opened.enter_context(closing(_files.open_file(before.path, args)))
         if args.after is None:
             found = list(_places(args, before, olds))
         else:
             after = _named(args.after, args.exchange)
             is_one = after.path == before.path == "-"
-            news = olds if is_one else opened.enter_context(closing(_files.open_file(after.path)))
+            news = olds if is_one else opened.enter_context(closing(_files.open_file(after.path, args)))
             found = [_files_compared(args, before, olds, after, news)]
     if args.format == "json":
         _output.emit_json(as_json(found[0], found[1:]))

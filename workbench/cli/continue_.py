@@ -134,7 +134,7 @@ def run(args: argparse.Namespace) -> int:
     given = Given.of(args)
     if args.out:
         _files.refuse_to_replace(Path(args.out), args.file, is_forced=args.force)
-    session = _files.open_file(args.file)
+    session = _files.open_file(args.file, args)
     try:
         inspector = _files.inspector(session, args)
         index = _chosen(inspector, session, args)

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     _files.validate(args)
     if args.output is not None:
         _files.refuse_to_replace(Path(args.output), args.file, is_forced=args.force)
-    session = _files.open_file(args.file)
+    session = _files.open_file(args.file, args)
     try:
         decoded, side = _chosen(session, args)
         others = len(session) - 1 if args.exchange is None else 0

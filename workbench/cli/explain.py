@@ -2,13 +2,16 @@
 
 RULE is a slug such as closure.missing-result; a family (closure) lists its rules. CONTRACT is a provider (deepseek,
 deepseek:v4): what it asks for and what it refuses, in the order in which it checks, each with source and date;
---protocol NAME narrows it. Anything else is taken as an error text, as pasted from a log: which rule of which provider
-it is, what to look for, how to record it.
+--protocol NAME narrows it. KIND is a kind of failure that exists at every provider (rate-limit); kinds lists them.
+Anything else is taken as an error text, as pasted from a log: which rule of which provider it is, or of what kind, what
+to look for, how to record it.
 
 JSON output is one object: {"rule": PAGE}, {"rules": …} for several or none, {"family", "rules"} for a family,
 {"contract": {"name", "title", "variants", "facts": [{"term", "for", "value", "source", "date", "note"}],
               "enforces": [{"rule", "when", "for", "status", "message", "source", "date", "note"}], …}}, or
-{"text", "matches": [{"rule", "when", "provider", "status", "template", "captured", "look_for", "record", "source"}]}.
+{"kinds": [{"kind", "says", "cause", "at", "again", "rules", "fix", "sources"}]}, or
+{"text", "matches": [{"rule", "rules", "kind", "when", "provider", "status", "template", "captured", "look_for",
+"record", "source"}]}: "rule" is null where none is sure, "rules" are those that it may be, "kind" its kind.
 """
 
 from __future__ import annotations
@@ -17,8 +20,12 @@ import argparse
 import re
 import sys
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 from workbench.cli import _output
+
+if TYPE_CHECKING:
+    from workbench.refusals import Kind
 
 NAME = "explain"
 SLUG = re.compile(r"[a-z]+\.[a-z-]+")
@@ -30,9 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "subject",
-        metavar="RULE|CONTRACT|'ERROR TEXT'",
+        metavar="RULE|CONTRACT|KIND|'ERROR TEXT'",
         nargs="*",
-        help="slugs, a contract or a pasted error; - for standard input; without one, rules and contracts are listed",
+        help="slugs, a contract, a kind or a pasted error; - for standard input; nothing lists rules and contracts",
     )
     parser.add_argument("--protocol", metavar="NAME", default="", help="of a contract: what holds for this protocol")
     parser.add_argument("--format", choices=("text", "json"), default="text")
@@ -54,6 +61,8 @@ def run(args: argparse.Namespace) -> int:
         subject = sys.stdin.buffer.read().decode("utf-8", "replace")
     if not subject.strip():
         return _output.complain("nothing to explain: give a rule or paste an error text", 2)
+    if kinds := _kinds_meant(subject):
+        return _kinds(kinds, args.format)
     if rules := [slug for slug in known if slug.startswith(f"{subject}.")]:
         return _family(subject, rules, args.format)
     if SLUG.fullmatch(subject):
@@ -80,6 +89,33 @@ def _list(how: str) -> int:
     _output.emit()
     for label, title in titles.items():
         _output.emit(f"{label:<28} {title}")
+    return 0
+
+
+def _kinds_meant(subject: str) -> list[Kind]:
+    """Every kind of failure, or the one of that name."""
+    from workbench import refusals
+
+    if subject == "kinds":
+        return list(refusals.kinds().values())
+    return [kind] if (kind := refusals.kind(subject)) else []
+
+
+def _kinds(kinds: list[Kind], how: str) -> int:
+    from dataclasses import asdict
+
+    if how == "json":
+        shown = [{"kind" if key == "name" else key: value for key, value in asdict(kind).items()} for kind in kinds]
+        _output.emit_json({"kinds": shown})
+        return 0
+    for kind in kinds:
+        _output.emit(f"{kind.name:<22} {kind.says}")
+        if len(kinds) == 1:
+            _output.emit(f"  cause: {kind.cause}; the same request may go well again: {kind.again}")
+            _output.emit(f"  {kind.fix}")
+            if kind.rules:
+                _output.emit(f"  rules: {', '.join(kind.rules)}")
+            _output.emit(f"  sources: {', '.join(kind.sources)}")
     return 0
 
 

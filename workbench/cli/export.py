@@ -14,7 +14,8 @@
 Without --exchange every exchange is written, in order. What cannot be written so is named on stderr, and the exit
 status is then 1. Without -o it goes to standard output, but for folders and session files. An OUT that exists is not
 replaced without --force, FILE never. No form holds a secret; --redact replaces private text too, by stand-ins of the
-same length, and shows that the findings stay the same.
+same length, and shows that the findings stay the same: one that depends on what was replaced is named. What is made
+of a file that nobody else can read can be read by nobody else.
 
 pytest: FILE holds what is right; it is tested that a simulator made of the provider's contract accepts it and that no
 rule finds a fault. What is broken is --broken FILE (of it those requests are tested that differ), else what the
@@ -69,6 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--broken", metavar="FILE", help="pytest: what the requests were when they were broken")
     parser.add_argument("--redact", action="store_true", help="replace private text by stand-ins")
     _files.add_provider(parser)
+    _files.add_judged_for(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
@@ -83,16 +85,16 @@ def run(args: argparse.Namespace) -> int:
     out = _out(args, form)
     if out:
         _work.refuse(out, form, sources, is_forced=args.force)
-    session = _files.open_file(args.file)
+    session = _files.open_file(args.file, args)
     broken: Session | None = None
     try:
-        broken = _files.open_file(args.broken) if args.broken else None
+        broken = _files.open_file(args.broken, args) if args.broken else None
         asked = _work.Asked(
             session, _indices(session, args.exchange), broken, args.provider, args.protocol, args.redact,
             out.name if out else "",
         )  # fmt: skip
         try:
-            made = form.write(asked.selection())
+            made = asked.export(form)
         except LocalProtocolError as error:
             return _output.complain(f"not exported: {error}", 1)
     finally:

@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
 
     out = Path(args.output)
     imported.refuse(out, None if args.file == "-" else Path(args.file), may_replace=args.force)
-    session = _files.open_file(args.file)
+    session = _files.open_file(args.file, args)
     try:
         done = imported.save(session, out)
     finally:

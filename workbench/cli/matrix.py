@@ -10,10 +10,13 @@ providers, with sources (workbench explain CONTRACT).
   unknown     the history cannot be said in its protocol
 
 JSON output is one object:
-  {"path", "exchange", "protocol", "provider", "model", "messages", "contracts": [{"contract", "title", "protocol",
-   "converted", "verdict", "rule", "pointer", "bytes", "message", "status", "answer", "source", "losses", "note"}]}
-"exchange" counts from zero there. "pointer" and "bytes" are places in the request as that contract gets it; "status"
-and "answer" are what the provider says; "losses" is a list as "workbench convert" gives it.
+  {"path", "exchange", "protocol", "provider", "model", "messages", "accepted_by", "contracts": [{"contract", "title",
+   "protocol", "converted", "verdict", "rule", "pointer", "bytes", "message", "status", "answer", "source", "losses",
+   "note"}]}
+"exchange" counts from zero there. "accepted_by" is the host that accepted the request in this recording, null if the
+recording does not show that: the verdicts are those of the contracts all the same. "pointer" and "bytes" are places in
+the request as that contract gets it; "status" and "answer" are what the provider says; "losses" is a list as
+"workbench convert" gives it.
 
 With --what-if the request is sent with one thing different, to the simulator of each CONTRACT (of none named: of the
 exchange's own) and to each --target; with --target alone it is sent as it stands. A variant is named as
@@ -69,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         from workbench.cli import _whatif
 
         return _whatif.run(args)
-    session = _files.open_file(args.file)
+    session = _files.open_file(args.file, args)
     try:
         inspector = _files.inspector(session, args)
         index = _files.chosen(session, args.exchange, default=-1)
@@ -92,6 +95,8 @@ def _status(asked: list[Row]) -> int:
 
 
 def _as_json(path: str, detail: Detail, rows: list[Row]) -> JsonValue:
+    from workbench.rules import accepted_by
+
     request = detail.decoded.request
     return {
         "path": path,
@@ -100,6 +105,7 @@ def _as_json(path: str, detail: Detail, rows: list[Row]) -> JsonValue:
         "provider": detail.row.provider,
         "model": detail.row.model,
         "messages": len(request.messages) if request else 0,
+        "accepted_by": accepted_by(detail.decoded) or None,
         "contracts": [_row_json(row) for row in rows],
     }
 
@@ -125,9 +131,11 @@ def _row_json(row: Row) -> JsonValue:
 
 
 def _print(detail: Detail, rows: list[Row]) -> None:
-    request = detail.decoded.request
+    from workbench.rules import accepted_by
+
+    request, host = detail.decoded.request, accepted_by(detail.decoded)
     said = _output.number(len(request.messages), "message") if request else "no request"
-    own = f"contract {detail.row.provider}"
+    own = f"contract {detail.row.provider}" + (f", accepted by {host}" if host else "")
     _output.emit(
         f"exchange {detail.row.index + 1}: {detail.row.protocol}, {detail.row.model or 'no model'}, {said}, {own}"
     )

@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"a budget of {args.budget} calls asks nobody", hint="--budget 1 or more")
     if args.out:
         _files.refuse_to_replace(args.out, args.file, is_forced=args.force)
-    session = _files.open_file(args.file)
+    session = _files.open_file(args.file, args)
     try:
         course, index = begin(session, args)
         _asking.agree([course.outgoing.target], args.budget, is_agreed=args.yes)

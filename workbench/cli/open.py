@@ -93,7 +93,7 @@ def _remembered(args: argparse.Namespace) -> Session:
 
 def _opened(args: argparse.Namespace) -> Session:
     """The session, once it is clear that the exchange asked for exists."""
-    session = _files.open_file(args.file)
+    session = _files.open_file(args.file, args)
     try:
         if args.exchange is not None:
             _files.chosen(session, args.exchange)

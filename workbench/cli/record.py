@@ -178,7 +178,7 @@ def _arguments(pointed: Pointed) -> Iterator[list[str]]:
 
 def _alone(args: argparse.Namespace, upstreams: Mapping[str, str], recording: Recording) -> None:
     """Say what to set, and wait for ctrl-c."""
-    with interrupted_by(signal.SIGTERM, signal.SIGHUP), suppress(KeyboardInterrupt):
+    with interrupted_by(signal.SIGINT, signal.SIGTERM, signal.SIGHUP), suppress(KeyboardInterrupt):
         _output.emit(f"recording to {recording.out} until ctrl-c")
         for name, url in upstreams.items():
             _output.emit(f"  {recording.urls[name]} → {url}")

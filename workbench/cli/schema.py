@@ -111,7 +111,7 @@ def _recorded(args: argparse.Namespace) -> list[_Tool]:
     from workbench.rules import lens
 
     try:
-        session = _files.open_file(args.file)
+        session = _files.open_file(args.file, args)
     except UnreadableInput as error:
         raise UnreadableInput(error.what, where=error.where, hint=_ACCEPTED) from error
     found = []

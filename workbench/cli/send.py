@@ -142,7 +142,9 @@ def _opened(args: argparse.Namespace) -> Session:
     if args.file == "-":
         data = sys.stdin.buffer.read()
     try:
-        return open_input(args.file, stdin=io.BytesIO(data) if args.file == "-" else None)
+        named = args.protocol or args.spoken  # then what is no body is sent as it is
+        stdin = io.BytesIO(data) if args.file == "-" else None
+        return open_input(args.file, stdin=stdin, protocol=args.protocol, may_unwrap=not named)
     except UnreadableInput:
         protocol = args.protocol or args.spoken
         if not protocol:

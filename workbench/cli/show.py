@@ -61,7 +61,9 @@ def run(args: argparse.Namespace) -> int:
 
     _files.validate(args)
     _validate_parser(args)
-    session = _files.open_file(args.file)
+    session = _files.open_file(args.file, args)
+    if args.view == "textcalls" and _files.is_text(session):
+        args.protocol = _files.MODEL_TEXT  # who asks for the calls in a text says that it is a model's
     try:
         inspector = _files.inspector(session, args, is_lazy=args.format == "text")
         wanted = range(len(session))

@@ -126,7 +126,7 @@ def run(args: argparse.Namespace) -> int:
         server = stack.enter_context(serve(simulator, port=args.port, log=_log))
         _output.emit(_what_to_set(simulator, server))
         sys.stdout.flush()
-        with interrupted_by(signal.SIGTERM, signal.SIGHUP), suppress(KeyboardInterrupt):
+        with interrupted_by(signal.SIGINT, signal.SIGTERM, signal.SIGHUP), suppress(KeyboardInterrupt):
             Event().wait()
     return 0
 
