@@ -18,6 +18,19 @@ TOOL_LOOP = "anthropic-tool-loop"  # healthy, streamed with thinking
 MESSAGES = "https://api.anthropic.com/v1/messages"
 CHAT = "https://api.openai.com/v1/chat/completions"
 
+DONE = {
+    "object": "chat.completion",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "done"}, "finish_reason": "stop"}],
+}
+"""An answer of ``CHAT`` in which nothing is wrong."""
+DONE_IN_BLOCKS = {
+    "type": "message",
+    "role": "assistant",
+    "content": [{"type": "text", "text": "done"}],
+    "stop_reason": "end_turn",
+}
+"""The same of ``MESSAGES``."""
+
 
 def example(name: str) -> Session:
     """An example session that ships with the program."""

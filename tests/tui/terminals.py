@@ -68,6 +68,13 @@ class InTerminal:
     def press(self, keys: str) -> None:
         os.write(self.master, keys.encode())
 
+    def leave(self) -> None:
+        """From the session Home, and from there out of the program."""
+        for shown in ("Examples", "again leaves", ""):
+            self.press("q")
+            if shown:
+                self.until(shown)
+
     def resize(self, columns: int, rows: int) -> None:
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.process.send_signal(signal.SIGWINCH)

@@ -74,7 +74,7 @@ def test_an_ascii_terminal_is_noticed(tmp_path: Path) -> None:
     asked = {"PYTHONIOENCODING": "ascii"}
     with in_terminal(tmp_path, "open", session, env=asked) as terminal:
         seen = terminal.until("next break")
-        terminal.press("q")
+        terminal.leave()
         _, rest = terminal.end()
         assert (seen + rest).isascii()
 

@@ -75,7 +75,7 @@ async def test_no_recorder_outlives_the_app(recorders: list[Fake], tmp_path: Pat
 async def test_with_nothing_recorded_it_just_leaves() -> None:
     app = WorkbenchApp()
     async with app.run_test() as pilot:
-        await pilot.press("q")
+        await pilot.press("q", "q")
         await until(pilot, lambda: not app.is_running)
 
 

@@ -57,8 +57,8 @@ async def test_the_wire_is_searched_for_what_the_bytes_mean_laid_out_or_not() ->
     filler = [{"role": "user", "content": "x" * 200} for _ in range(2000)]
     last = {"role": "user", "content": 'café "au lait"\n'}
     body = {"model": "m", "messages": [*filler, last]}
-    async with showing(samples.session(samples.exchange(body, {})), (80, 24)) as driver:
-        await driver.press("2", "slash", *'café "au', "enter")
+    async with showing(samples.session(samples.exchange(body, samples.DONE)), (80, 24)) as driver:
+        await driver.press("2", "r", "slash", *'café "au', "enter")
         await found(driver, 1)
         wire = driver.screen.wire
         await until(driver.pilot, lambda: wire.byte > 100_000 and "match 1 of 1" in driver.text)
@@ -82,7 +82,7 @@ async def test_in_another_pane_it_begins_there_and_ends_with_escape() -> None:
 async def test_what_stands_inside_a_closed_part_is_opened() -> None:
     text = "word " * 300 + "needle"
     body = {"model": "m", "messages": [{"role": "user", "content": text}]}
-    async with showing(samples.session(samples.exchange(body, {})), (120, 40)) as driver:
+    async with showing(samples.session(samples.exchange(body, samples.DONE)), (120, 40)) as driver:
         await driver.press("3", "slash", *"needle", "enter")
         await until(
             driver.pilot, lambda: driver.screen.searching.found and "needle" in driver.text.partition("─6 Findings")[0]
@@ -95,8 +95,8 @@ async def test_a_long_search_says_how_far_it_is_and_can_be_stopped(monkeypatch: 
     monkeypatch.setattr("workbench.filters.text.WINDOW", 16)
     monkeypatch.setattr("workbench.tui.searching.SLICE_SECONDS", -1)
     body = {"model": "m", "messages": [{"role": "user", "content": "x" * 60_000}]}
-    async with showing(samples.session(samples.exchange(body, {})), (120, 40)) as driver:
-        await driver.press("2", "slash", *"zz", "enter")
+    async with showing(samples.session(samples.exchange(body, samples.DONE)), (120, 40)) as driver:
+        await driver.press("2", "r", "slash", *"zz", "enter")
         assert driver.screen.searching.is_busy
         assert "no match so far, searched" in driver.text
         await driver.press("escape")

@@ -10,8 +10,7 @@ import pytest
 
 from tests.tui import samples
 from tests.tui.terminals import RESTORED, InTerminal, in_terminal
-from workbench import resources
-from workbench.tui import crashes
+from workbench import crashes, resources
 
 SESSION = str(resources.folder("sessions") / f"{samples.LOST_RESULT}.jsonl")
 SHOWN = "next break"
@@ -41,7 +40,7 @@ def test_leaving_gives_it_back(tmp_path: Path) -> None:
     with in_terminal(tmp_path, "open", SESSION) as terminal:
         before = terminal.modes()
         terminal.until(SHOWN)
-        terminal.press("q")
+        terminal.leave()
         status, written = terminal.end()
         assert status == 0
         assert_restored(terminal, before, written)
@@ -75,7 +74,7 @@ def test_suspend_and_resume(tmp_path: Path) -> None:
             terminal.until("\x1b[?1049h")
             terminal.until(SHOWN)
             assert terminal.modes() == raw
-        terminal.press("q")
+        terminal.leave()
         status, written = terminal.end()
         assert status == 0
         assert_restored(terminal, before, written)
@@ -89,7 +88,7 @@ def test_being_stopped_from_outside_does_not_confuse_it(tmp_path: Path) -> None:
         terminal.until_stopped()
         terminal.process.send_signal(signal.SIGCONT)
         terminal.until(SHOWN)
-        terminal.press("q")
+        terminal.leave()
         status, written = terminal.end()
         assert status == 0
         assert_restored(terminal, before, written)
@@ -131,5 +130,5 @@ def test_it_starts_again_after_being_killed(tmp_path: Path) -> None:
         terminal.process.wait()
     with in_terminal(tmp_path, "open", SESSION) as terminal:
         terminal.until(SHOWN)
-        terminal.press("q")
+        terminal.leave()
         assert terminal.end()[0] == 0

@@ -30,7 +30,7 @@ def test_the_last_theme_is_remembered(monkeypatch: pytest.MonkeyPatch, tmp_path:
     start.run(samples.session())
     (tmp_path / "workbench" / "theme").write_bytes(b"\xff gone")
     start.run(samples.session())
-    assert begun == ["dark", "light", "nord", "nord", "high-contrast", "high-contrast", "dark"]
+    assert begun == ["dark", "light", "nord", "nord", "high-contrast", "nord", "dark"]
 
 
 def test_a_theme_that_does_not_exist_is_said() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from textual import constants, work
+from textual import constants, events, work
 from textual._context import active_message_pump
 from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
     from textual.driver import Driver
 
+    from workbench.tui.ahead import TypedAhead
     from workbench.tui.screens.home import HomeScreen
     from workbench.tui.screens.session import SessionScreen
     from workbench.tui.service import Opener
@@ -140,6 +141,19 @@ class WorkbenchApp(App[None], inherit_bindings=False):
 
         return SessionScreen(source, self.provider, self.protocol, exchange)
 
+    async def on_event(self, event: events.Event) -> None:
+        """Keep keys for a screen that cannot take them yet, and drop those that come when the last one has closed."""
+        if isinstance(event, events.Key) and (not self.screen_stack or self._is_kept(event)):
+            return
+        await super().on_event(event)
+
+    def _is_kept(self, event: events.Key) -> bool:
+        ahead: TypedAhead | None = getattr(self.screen, "ahead", None) if self.screen_stack else None
+        if ahead is None or ahead.is_over:
+            return False
+        everywhere = {key for row in self.keymap.rows(keys.GLOBAL) for key in row.keys.split(",")}
+        return event.key not in everywhere and ahead.takes(event)
+
     def pop_screen(self) -> AwaitComplete:
         """Leave the screen on top; nothing for one that is left already, and had a key more than it waited for."""
         asking = active_message_pump.get(None)
@@ -157,6 +171,13 @@ class WorkbenchApp(App[None], inherit_bindings=False):
 
     def on_unmount(self) -> None:
         self.recordings.stop_all()
+
+    def go_home(self) -> None:
+        """From a session that was opened by itself to the list of all."""
+        from workbench.tui.screens.home import HomeScreen
+
+        self.screen._push_result_callback(self.screen, None)  # switching takes one away, the first screen has none
+        self.switch_screen(HomeScreen())
 
     def leave(self, failure: WorkbenchError | OSError | None = None) -> None:
         """End the app from its last screen."""

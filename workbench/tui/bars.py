@@ -66,8 +66,10 @@ class Bar(Painted):
 class KeyBar(Bar):
     """The footer: the keys that are of use now, as the user has them; a click presses one."""
 
+    _table: Sequence[Key] = ()
     _hints: Sequence[Key] = ()
     _before = ""
+    _is_running = False
 
     def show_keys(self, table: Sequence[Key], before: str = "") -> None:
         """Name keys of a table and those that work everywhere, as many as there is room for.
@@ -76,8 +78,22 @@ class KeyBar(Bar):
             table: rows of ``keys``; ranked ones are shown.
             before: words in front of them; they have passed the gate.
         """
+        self._table, self._before = table, before
+        self._show_table()
+
+    def run(self, is_running: bool) -> None:
+        """Say that a key stops what goes on; while nothing does, that it leads back."""
+        if is_running != self._is_running:
+            self._is_running = is_running
+            self._show_table()
+
+    def _show_table(self) -> None:
         keymap: Keymap = getattr(self.app, "keymap", Keymap())
-        self._hints, self._before = keymap.rows((*table, *keys.GLOBAL)), before
+        idle = {
+            key.id for key in self._table if key.id.endswith(".leave") and key.word == "stop" and not self._is_running
+        }
+        table = [key._replace(word="back") if key.id in idle else key for key in self._table]
+        self._hints = keymap.rows((*table, *keys.GLOBAL))
         self._lay_out()
 
     def on_resize(self) -> None:

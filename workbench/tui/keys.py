@@ -114,6 +114,14 @@ SESSION = (
         15,
     ),
     Key("session.edit", "e", "edit", "edit", "edit this request; what was recorded stays as it is", 6),
+    Key(
+        "session.branch",
+        "b",
+        "branch",
+        "recorded/branch",
+        "work on the branch of this request, or on what was recorded; every key does",
+        16,
+    ),
     Key("session.branches", "B", "branches", "branches", "the tree of edits and sends of this exchange"),
     Key("session.send", "s", "send", "send", "send this request to any target, as it is or as it was edited", 7),
     Key("session.continue", "C", "continue", "continue", "answer pending calls, send, and go on, step by step"),
@@ -138,8 +146,8 @@ SESSION = (
     Key("session.next-mark", "'", "next_mark", "next mark", "next mark or note"),
     Key("session.note", "a", "note", "note", "write, read and edit a note on the selected place"),
     Key("session.search", "/", "search", "search", "search in the focused pane", 6),
-    Key("session.leave", "escape", "leave", "leave", "leave search or zoom, stop inspecting, or go to the findings"),
-    Key("session.back", "q", "back", "back", "leave the session", 4),
+    Key("session.leave", "escape", "leave", "back", "end search or zoom, stop inspecting, to the findings, then back"),
+    Key("session.back", "q", "back", "back", "back to where the session was opened, else to Home", 4),
 )
 
 DIFF = (
@@ -245,7 +253,7 @@ HOME = (
     Key("home.search", "/", "search", "search", "search in the list", 7),
     Key("home.next-match", "n", "match(1)", "next match", "next match of the search"),
     Key("home.previous-match", "N", "match(-1)", "previous match", "previous match of the search"),
-    Key("home.quit", "q", "app.quit", "quit", "leave the program", 5),
+    Key("home.quit", "q", "leave", "quit", "leave the program: press it twice", 5),
 )
 
 HELP = (

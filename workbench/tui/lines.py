@@ -44,6 +44,21 @@ def line(*spans: Span | str) -> Line:
     return tuple(Span(s) if isinstance(s, str) else s for s in spans)
 
 
+def behind(head: Line, more: Line, width: int) -> Line:
+    """Words behind a line, which is cut where both do not fit; at least half of the width stays to it."""
+    from workbench.tui.safetext import cells, clip, visible
+
+    room = max(width // 2, width - 2 - sum(cells(visible(span.text)) for span in more))
+    made: list[Span] = []
+    for span in head:
+        taken = abs(span.width) or cells(visible(span.text[: room + 1]))
+        made.append(span if taken <= room else Span(clip(span.text, room), span.style))
+        room -= taken
+        if room <= 0:
+            break
+    return (*made, Span("  "), *more)
+
+
 def plain(of: Line) -> str:
     """The text of a line, before the gate."""
     return "".join(span.text for span in of)

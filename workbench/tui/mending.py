@@ -30,6 +30,10 @@ class Mending:
         self._failed: dict[Finding, str] = {}
         self._wanted: Finding | None = None
 
+    def forget(self) -> None:
+        """What is shown is another request now: what repairs an equal finding of it is another repair."""
+        self._known, self._failed, self._wanted = {}, {}, None
+
     @property
     def is_looking(self) -> bool:
         """The repairs of a finding are looked for at this moment."""
@@ -70,24 +74,31 @@ class Mending:
         """Look for the repairs of a finding, unless another one is wanted before its turn comes."""
         if self.repairs_of(finding) == LOOKING and finding != self._wanted:
             self._wanted = finding
-            self.screen.inspecting.do(guarded(self._job(finding), partial(self._failed_for, finding)))
+            known = self._known
+            self.screen.inspecting.do_shown(guarded(self._job(finding), partial(self._failed_for, finding, known)))
 
     def _job(self, finding: Finding) -> Job:
+        known = self._known
+
         def job(inspector: Inspector) -> Answer:
             if self._wanted != finding:
                 return Answer(lambda: None)
             found = look(inspector, finding)
-            return Answer(lambda: self._came(finding, found))
+            return Answer(lambda: self._came(finding, found, known))
 
         return job
 
-    def _came(self, finding: Finding, found: tuple[Offered, ...]) -> None:
+    def _came(self, finding: Finding, found: tuple[Offered, ...], known: dict[Finding, tuple[Offered, ...]]) -> None:
+        if known is not self._known:  # it was looked for in another request
+            return
         self._known[finding] = found
         while len(self._known) > MOST_KEPT:
             self._known.pop(next(iter(self._known)))
         self._over(finding)
 
-    def _failed_for(self, finding: Finding, why: str) -> None:
+    def _failed_for(self, finding: Finding, known: dict[Finding, tuple[Offered, ...]], why: str) -> None:
+        if known is not self._known:
+            return
         self._failed[finding] = f"none could be looked for: {why}"
         self._over(finding)
 

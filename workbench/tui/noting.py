@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.errors import WorkbenchError
 from workbench.tui.lines import Line, Span, line
 from workbench.tui.safetext import visible
 from workbench.tui.service import Answer
@@ -51,8 +50,8 @@ class Noting:
         return self.book.of(exchange) if self.book else []
 
     def line_of(self, exchange: str) -> Line:
-        """The marks and notes of an exchange, for its row."""
-        return signs(self.of(exchange))
+        """The signs of marks and notes of an exchange, for its row."""
+        return signs(self.of(exchange), is_brief=True)
 
     def items_of(self, item_of: Callable[[str, str], int | None]) -> dict[int, Line]:
         """For each item of a view of the open exchange what was put on it.
@@ -157,23 +156,19 @@ def not_kept(path: Path, error: OSError) -> str:
     return f"kept only until this session is closed: {why}"
 
 
-def signs(notes: list[Note]) -> Line:
-    """What notes of one place say, in a few columns."""
+def signs(notes: list[Note], *, is_brief: bool = False) -> Line:
+    """What notes of one place say, in a few columns; ``is_brief``: that there are some."""
     texts = [n.text for n in notes if n.text]
     made = [Span(MARK, "accent strong")] if any(n.is_marked for n in notes) else []
     if texts:
         more = f" +{len(texts) - 1}" if len(texts) > 1 else ""
-        made.append(Span(f"{' ' if made else ''}{NOTE} {texts[0][:60]}{more}", "accent"))
+        words = "" if is_brief else f" {texts[0][:60]}{more}"
+        made.append(Span(f"{' ' if made else ''}{NOTE}{words}", "accent"))
     return tuple(made)
 
 
 def _open(deliver: Callable[[Notebook], None], inspector: Inspector) -> Answer:
     """In the inspector's thread: what the session is known by, and its notes."""
-    from workbench.notes import identity, open_notebook
+    from workbench.notes import open_notebook
 
-    session = inspector.session
-    try:
-        known_by = identity(session)
-    except WorkbenchError:
-        known_by = ""
-    return Answer(partial(deliver, open_notebook(known_by or "unreadable", session.name)))
+    return Answer(partial(deliver, open_notebook(inspector.session)))

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from workbench.recorder.process import Recording
 
 
+SIMULATED = "sim:"
+"""Begins the name of a simulator."""
+
+
 class RecorderTrouble(Message):
     """A recorder cannot write what it hears."""
 
@@ -27,7 +31,7 @@ class Plan(NamedTuple):
     """What is to be recorded.
 
     Attributes:
-        upstreams: name → base URL; with ``spoken`` a target.
+        upstreams: name → base URL or simulator; with ``spoken`` any target.
         out: the session file; one that is there is appended to.
         hop: name of the place, "" for none.
         spoken: the protocol of the upstreams, for clients of other ones; "" to pass everything as it comes.
@@ -42,8 +46,18 @@ class Plan(NamedTuple):
 
     @property
     def bases(self) -> Mapping[str, str]:
-        """Name → URL whose path a client's base URL has to be like: with an adapter that of its own provider."""
-        return dict.fromkeys(self.upstreams, "") if self.spoken else self.upstreams
+        """Name → URL whose path a client's base URL has to be like; "": that of the client's own provider."""
+        return {name: "" if self.spoken or is_simulated(to) else to for name, to in self.upstreams.items()}
+
+    @property
+    def has_simulators(self) -> bool:
+        """Some of it is answered by this machine."""
+        return any(map(is_simulated, self.upstreams.values()))
+
+
+def is_simulated(upstream: str) -> bool:
+    """It is no server, but a simulator of one."""
+    return upstream.startswith(SIMULATED)
 
 
 class Running(NamedTuple):
@@ -101,7 +115,7 @@ class Recordings:
 
 
 def _started(plan: Plan, trouble: Callable[[str], None]) -> Recording:
-    if plan.spoken:
+    if plan.spoken or plan.has_simulators:
         from workbench.bridge import process as bridge
 
         return bridge.start(

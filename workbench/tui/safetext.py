@@ -120,6 +120,16 @@ def clip(text: str, room: int) -> str:
     return clip_safe(visible(text[: room * 4 + 4]), room, has_more=len(text) > room * 4 + 4)
 
 
+def clip_start(safe: str, room: int) -> str:
+    """The end of a text that has passed the gate, as much as fits into ``room`` columns."""
+    from rich.cells import cell_len
+
+    end = safe[-room:] if room > 0 else ""
+    while cell_len(end) > room:
+        end = end[1:]
+    return end
+
+
 def clip_safe(safe: str, room: int, *, has_more: bool = False) -> str:
     """The same for text that has passed the gate."""
     from rich.cells import cell_len, set_cell_size

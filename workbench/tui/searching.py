@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.tui.lines import Span, line
+from workbench.tui.models.tabs import PANES
 from workbench.tui.panes.lineview import LineView
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Searching:
         self._origin = 0
         self._is_moving = False
         self._prompt: Prompt | None = None
+        self._elsewhere: list[tuple[str, int]] = []
 
     @property
     def is_busy(self) -> bool:
@@ -72,6 +74,8 @@ class Searching:
             self.end()
             if view:
                 view.go_to(self._origin)
+        elif view and self._go_elsewhere():
+            pass
         elif view:
             view.post_message(LineView.Moved(view))
             self.screen.call_after_refresh(view.go_to, view.position)  # the pane is larger without the prompt
@@ -95,7 +99,7 @@ class Searching:
         if self.view:
             self.view.end_search()
         self._work = self._timer = None
-        self.wanted, self.found = "", []
+        self.wanted, self.found, self._elsewhere = "", [], []
 
     def again(self) -> None:
         """The panes show something else now."""
@@ -117,7 +121,35 @@ class Searching:
                 break
         else:
             self._work = None
+            self._elsewhere = [] if self.found else self._look_elsewhere()
         self._show()
+
+    def _look_elsewhere(self) -> list[tuple[str, int]]:
+        """Names of the other panes that hold the text, and how often; each is searched for a short time only."""
+        holding = []
+        for name, _ in PANES:
+            for pane in self.screen.query(f"#{name}").results(LineView):
+                if pane is self.view:
+                    continue
+                until, many = time.monotonic() + SLICE_SECONDS, 0
+                for place, _ in pane.search(self.wanted):
+                    many += place is not None
+                    if time.monotonic() > until:
+                        break
+                pane.end_search()
+                holding += [(name, many)] if many else []
+        return holding
+
+    def _go_elsewhere(self) -> bool:
+        """To the first match in another pane, where this one holds none."""
+        if self.found or not self._elsewhere:
+            return False
+        name, wanted = self._elsewhere[0][0], self.wanted
+        self.screen.focus_pane(name)
+        for pane in self.screen.query(f"#{name}").results(LineView):
+            self.begin(pane, wanted, move_from=0)
+            pane.post_message(LineView.Moved(pane))
+        return True
 
     def _show(self) -> None:
         assert self.view
@@ -137,8 +169,9 @@ class Searching:
         if view is not self.view:
             self.begin(view, self.wanted, move_from=view.position)
             return
+        if not self.found and not self._go_elsewhere():
+            self.screen.notify("still searching" if self.is_busy else "no match in any pane", markup=False)
         if not self.found:
-            self.screen.notify("still searching" if self.is_busy else "no match in this pane", markup=False)
             return
         at = bisect_right(self.found, view.position) if step > 0 else bisect_left(self.found, view.position) - 1
         if not 0 <= at < len(self.found):
@@ -153,9 +186,18 @@ class Searching:
             return ""
         busy = f", searched {self._done_part:.0%}, esc stops" if self.is_busy else ""
         if not self.found or self.view is None:
-            return f"no match{' so far' if busy else ''}{busy}"
+            return f"no match so far{busy}" if busy else f"no match in {self._name()}{self._elsewhere_words()}"
         at = max(1, bisect_right(self.found, self.view.position))
         return f"match {at:,} of {len(self.found):,}{busy}"
+
+    def _name(self) -> str:
+        return next((words for name, words in PANES if self.view and name == self.view.id), "this pane")
+
+    def _elsewhere_words(self) -> str:
+        if not self._elsewhere:
+            return ", nor in another pane"
+        names = dict(PANES)
+        return f"; {', '.join(f'{many:,} in {names[name]}' for name, many in self._elsewhere)}: enter goes there"
 
     def _say(self) -> None:
         if self._prompt and self._prompt.is_mounted:

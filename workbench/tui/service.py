@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Condition
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from workbench.inspection import Inspected, Inspector
     from workbench.tui.opened import Opened
+    from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 
 BATCH_SECONDS = 0.1
@@ -150,6 +151,8 @@ class Inspecting:
         self._changed = Condition()
         self._wanted: int | None = None
         self._jobs: deque[Job] = deque()
+        self._branches: Mapping[int, Callable[[], Exchange]] = {}
+        self._branched: tuple[Mapping[int, Callable[[], Exchange]], int, Inspector] | None = None
         self._at_end: list[Callable[[], object]] = []
         self._is_stopped = False
         self._is_broken = False
@@ -170,6 +173,25 @@ class Inspecting:
         with self._changed:
             self._jobs.append(job)
             self._changed.notify()
+
+    def do_shown(self, job: Job) -> None:
+        """The same of what is shown: with a branch in the place of each exchange that it was put in by ``branch``."""
+        self.do(lambda inspector: job(self._shown_of(inspector)))
+
+    def branch(self, index: int, made: Callable[[], Exchange] | None) -> None:
+        """Put a branch in the place of an exchange, for what is opened and for ``do_shown``; None takes it away."""
+        others = {n: kept for n, kept in self._branches.items() if n != index}
+        self._branches = others | ({index: made} if made else {})
+
+    def _shown_of(self, inspector: Inspector) -> Inspector:
+        """In the inspector's thread."""
+        branches, known = self._branches, len(inspector.rows)
+        if self._branched is None or self._branched[0] is not branches or self._branched[1] != known:
+            shown = inspector
+            for index, made in branches.items():
+                shown = shown.replaced(index, made()) if index < known else shown
+            self._branched = branches, known, shown
+        return self._branched[2] if branches else inspector
 
     def at_end(self, do: Callable[[], object]) -> None:
         """Have something done in the thread when it ends, before the session is closed."""
@@ -264,7 +286,7 @@ class Inspecting:
 
         self._shown, self._is_outdated = index, False
         try:
-            message: Message = how(Opened(inspector.detail(index)))
+            message: Message = how(Opened(self._shown_of(inspector).detail(index)))
         except Exception as error:
             message = Trouble(f"exchange {index + 1} cannot be shown: {in_words(error)}", index)
         with self._changed:

@@ -47,7 +47,7 @@ def run(
         )
         begun = app.theme
         _show(app)
-        if app.theme != begun or theme:
+        if app.theme != begun:  # chosen in the app; an argument is for one run
             themes.remember(app.theme)
     finally:
         gc.enable()
@@ -80,7 +80,7 @@ def _show(app: WorkbenchApp) -> None:
     if app.return_code == 129:
         terminal.let_go()
     if crash:
-        from workbench.tui import crashes
+        from workbench import crashes
 
         terminal.put_back(before)
         app.end(crashes.STATUS)

@@ -13,7 +13,7 @@ from workbench.tui.models.headline import CLIENTS_KEY
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspected
-    from workbench.rules import Finding
+    from workbench.rules import Causes, Finding
     from workbench.wire.exchange import Summary
 
 OWN_KEY = re.compile(r"the key is that of ([A-Za-z_]\w*)")
@@ -30,7 +30,7 @@ class SessionState:
         name: shown to people.
         summaries: the list, without bodies.
         rows: inspected so far, from the first exchange on.
-        findings: of these rows, in order.
+        findings: of these rows, in order; one for each cause, where it was found first.
         damage: what could not be read, one line each.
         trouble: why inspection stopped early, "" where it did not.
         is_listed: the session is open, and its list is read.
@@ -55,7 +55,9 @@ class SessionState:
         self._passing: Sequence[int] | None = None
         self._reading = ""
         self._lanes: list[str] = []
-        self._numbers: dict[int, range] = {}
+        self._causes: Causes | None = None
+        self._collected: list[Inspected] = []
+        self._branches: dict[int, Inspected] = {}
 
     def list(
         self,
@@ -136,14 +138,33 @@ class SessionState:
             )
 
     def _collect(self) -> None:
-        self.findings = []
-        self._numbers = {}
+        """Take the findings of rows that are new, or not what they were."""
+        from workbench.rules import Causes  # loaded by who inspects, and not before the first paint
+
+        causes = self._causes = self._causes or Causes()
         rows = self.rows if self._passing is None else [self.rows[n] for n in self._passing if n < len(self.rows)]
-        for row in rows:
-            if row.findings:
-                first = len(self.findings)
-                self.findings.extend(row.findings)
-                self._numbers[row.index] = range(first, len(self.findings))
+        rows = [self._branches.get(row.index, row) for row in rows]
+        pairs = enumerate(zip(rows, self._collected, strict=False))
+        equal = next((n for n, (now, before) in pairs if now is not before), min(len(rows), len(self._collected)))
+        if equal < len(self._collected):
+            causes.cut(min(row.index for row in self._collected[equal:]))
+        for row in rows[equal:]:
+            for finding in row.findings:
+                causes.add(finding)
+        self._collected = list(rows)
+        self.findings = causes.findings()
+
+    def branch(self, index: int, row: Inspected | None) -> bool:
+        """Take the findings of a branch in the place of those of its exchange; None: those of the exchange again.
+
+        Returns whether that changes anything.
+        """
+        is_other = self._branches.get(index) is not row
+        if is_other:
+            self._branches.pop(index, None)
+            self._branches |= {index: row} if row else {}
+            self._collect()
+        return is_other
 
     # What passes the filter.
 
@@ -183,19 +204,41 @@ class SessionState:
         """The lane column of an exchange."""
         return self._lanes[index] if index < len(self._lanes) else " " * len(self._lanes[0] if self._lanes else " ")
 
-    def numbers_of(self, exchange: int) -> range:
-        """Numbers of the findings of an exchange."""
-        return self._numbers.get(exchange, range(0))
+    def found_in(self, exchange: int) -> Sequence[tuple[int, Finding]]:
+        """(number, finding as it stands there) of the findings that hold in an exchange; those that begin there first.
+
+        Of each severity, the worst first.
+        """
+        found = self._causes.of(exchange) if self._causes else ()
+        return sorted(found, key=lambda each: (each[1].severity.rank, self.findings[each[0]].exchange != exchange))
+
+    def numbers_of(self, exchange: int) -> Sequence[int]:
+        """Numbers of the findings that hold in an exchange."""
+        return [number for number, _ in self.found_in(exchange)]
+
+    def carried(self, exchange: int) -> int:
+        """How many breaks of an exchange are those of an earlier one, which it repeats."""
+        return sum(
+            finding.severity != "info" and self.findings[number].exchange != exchange
+            for number, finding in self.found_in(exchange)
+        )
 
     def tally(self) -> str:
         """What was found so far, for the title of the findings."""
         if self.is_filtered:
             return f"{findings.tally(self.findings) or 'none'} in {self.shown_words()}"
+        if self._branches:
+            return f"{findings.tally(self.findings) or 'none'} {self._branch_words()}"
         if self.findings:
             exchanges = len({f.exchange for f in self.findings})
             where = f" in {exchanges:,} of {len(self.summaries):,} exchanges" if len(self.summaries) > 1 else ""
             return ", ".join((findings.tally(self.findings) + where, *self._gaps()))
         return ", ".join(("none", *self._gaps())) if self.is_done else "none so far"
+
+    def _branch_words(self) -> str:
+        """In the place of which requests a branch is judged."""
+        numbers = ", ".join(f"{index + 1:,}" for index in sorted(self._branches))
+        return f"with the branch of request {numbers}" if self._branches else ""
 
     def _gaps(self) -> Sequence[str]:
         return verdict.gaps(self.rows, self.damage) if self.is_done else []
@@ -208,8 +251,10 @@ class SessionState:
             return "opening …"
         if not self.summaries:
             return "nothing to check: the session holds no exchange"
-        if self.is_filtered:
+        if self.is_filtered and not self._branches:
             return "no findings in the exchanges shown; the filter hides the others (& changes it)"
+        if self._branches:
+            return f"no findings {self._branch_words()}"
         if not self.is_done:
             return f"inspecting: {len(self.rows):,} of {len(self.summaries):,} exchanges, no breaks so far"
         return verdict.verdict(self.rows, self.damage)

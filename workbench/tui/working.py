@@ -58,6 +58,11 @@ class Working:
         if resources.state_folder("work").is_dir():
             self.ask(lambda _: None, lambda _: None)
 
+    @property
+    def is_begun(self) -> bool:
+        """Somebody asked for the trees."""
+        return self._workspace is not None or bool(self._asked)
+
     def line_of(self, exchange: str) -> Line:
         """How much was made of an exchange, for its row."""
         made = self._counts.get(exchange)
@@ -125,6 +130,7 @@ class Working:
         if made != self._counts:
             self._counts = made
             self.screen.exchanges.reload()
+            self.screen.on_screen_resume()
         deliver(told)
 
     def _open(self, inspector: Inspector) -> Workspace:

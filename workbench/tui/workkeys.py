@@ -76,7 +76,7 @@ CONTINUE = (
     Key("continue.corrections", "P", "corrections", "corrections", "what a measured profile corrects; on and off", 4),
     Key("continue.target", "T", "target", "target", "another target", 9),
     Key("continue.pane", "tab,shift+tab", "pane", "pane", "the steps, or all of one", 10),
-    Key("continue.leave", "escape", "leave", "leave", "stop what goes on; else back"),
+    Key("continue.leave", "escape", "leave", "stop", "stop what goes on; else back"),
     Key("continue.back", "q", "back", "back", "back; what was sent stays a branch", 4),
 )
 
@@ -101,7 +101,7 @@ ANSWER = (
     Key("answer.export", "x", "export", "export", "export it: a test, curl, python, HAR, a report", 8),
     Key("answer.write", "w", "write", "write", "write the body of the answer into a file", 9),
     Key("answer.open", "o", "open", "open", "the new exchange in full: wire, IR, reasoning, closure"),
-    Key("answer.leave", "escape", "leave", "leave", "break off what is on its way and keep what came; else back", 1),
+    Key("answer.leave", "escape", "leave", "stop", "break off what is on its way and keep what came; else back", 1),
     Key("answer.back", "q", "back", "back", "back; what is on its way is broken off and kept", 2),
 )
 
@@ -159,7 +159,7 @@ STEP = (
     Key("step.next-pane", "tab", "pane(1)", "pane", "steps, reasoning, request or answer, bytes", 5),
     Key("step.previous-pane", "shift+tab", "pane(-1)", "previous pane", "the pane before"),
     Key("step.fold", "space", "fold", "fold", "show what a row is made of, or do not"),
-    Key("step.leave", "escape", "leave", "leave", "stop what is on its way; else back"),
+    Key("step.leave", "escape", "leave", "stop", "stop what is on its way; else back"),
     Key("step.back", "q", "back", "back", "back to the lab", 2),
 )
 
@@ -171,6 +171,6 @@ METRICS = (
     Key("metrics.next-view", "tab", "turn(1)", "view", "the next view", 6),
     Key("metrics.previous-view", "shift+tab", "turn(-1)", "previous view", "the view before"),
     Key("metrics.folder", "o", "folder", "folder", "of the sessions below another folder, or of a file", 7),
-    Key("metrics.leave", "escape", "leave", "leave", "stop counting; else back"),
+    Key("metrics.leave", "escape", "leave", "stop", "stop counting; else back"),
     Key("metrics.back", "q", "back", "back", "back", 1),
 )

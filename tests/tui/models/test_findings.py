@@ -27,6 +27,8 @@ WALK = [finding(0, N), finding(1, W), finding(1, E), finding(3, W), finding(4, E
         (E, 2, 1, -1, None),
         (E, None, 2, 1, 4),
         (E, None, 2, -1, 2),
+        (E, None, 1, -1, None),  # and not as behind
+        (E, None, 4, -1, 2),
         (E, None, 4, 1, 4),  # the exchange one has come to counts as ahead
         (W, None, 0, 1, 1),
         (W, 2, 1, 1, 3),

@@ -28,3 +28,11 @@ def test_every_rule_is_named_for_whoever_has_no_text() -> None:
     (known,) = matches.of_rules({"a.b": "A summary."})
     assert plain(matches.known_line(known)) == "a.bA summary."
     assert matches.known_body(known, 60) == []
+
+
+def test_a_text_of_a_kind_is_named_by_it_and_leads_to_the_rules_that_look_at_it() -> None:
+    (limit,) = matches.of_matches(errortext.explain("Rate limit exceeded, try again in 20s"))
+    assert (limit.rule, limit.page) == ("rate-limit", "")
+    assert "reset in 20 s" in limit.said
+    (schema,) = matches.of_matches(errortext.explain("Invalid schema for function 'f': [] is not of type 'object'."))
+    assert schema.rule == "tool-schema" and schema.page.startswith("schema.")

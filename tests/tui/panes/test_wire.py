@@ -65,13 +65,13 @@ async def test_in_hex_the_cursor_goes_byte_by_byte() -> None:
 
 async def test_an_unusual_character_is_named() -> None:
     session = samples.session(
-        samples.exchange({"model": "m", "messages": [{"role": "user", "content": "a\u200bb"}]}, {})
+        samples.exchange({"model": "m", "messages": [{"role": "user", "content": "a\u200bb"}]}, samples.DONE)
     )
     raw = '{"model": "m", "messages": [{"role": "user", "content": "a\u200b\xa0b"}]}'.encode()
-    other = samples.session(samples.exchange(raw, {}))
+    other = samples.session(samples.exchange(raw, samples.DONE))
     for of, words in ((session, "written as an escape at byte"), (other, "U+200B ZERO WIDTH SPACE at byte 58")):
         async with showing(of) as driver:
-            await driver.press("2", "z", "g")
+            await driver.press("2", "r", "z", "g")
             for _ in range(40):
                 if "U+200B" in title(driver):
                     break
@@ -116,8 +116,8 @@ async def test_hostile_bytes_are_clean_in_every_way(size: tuple[int, int]) -> No
 async def test_five_megabytes_can_be_looked_at_in_every_way() -> None:
     content = "a few words " * 420_000
     body = json.dumps({"model": "m", "messages": [{"role": "user", "content": content}]}, ensure_ascii=False).encode()
-    async with showing(samples.session(samples.exchange(body, {})), (80, 24)) as driver:
-        await driver.press("2", "v", "v", "G")
+    async with showing(samples.session(samples.exchange(body, samples.DONE)), (80, 24)) as driver:
+        await driver.press("2", "r", "v", "v", "G")
         wire = driver.screen.wire
         assert wire._rows and wire.byte > len(body) - 16
         await driver.press("v")

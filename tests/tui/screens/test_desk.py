@@ -16,7 +16,7 @@ TYPED = [
 @pytest.mark.parametrize("key", TYPED)
 async def test_a_key_typed_before_the_panes_are_there_does_no_harm(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     begin = SessionScreen._begin
-    held = []
+    held: list[SessionScreen] = []
 
     def hold(self: SessionScreen) -> None:
         held.append(self)
@@ -28,5 +28,6 @@ async def test_a_key_typed_before_the_panes_are_there_does_no_harm(key: str, mon
         await until(pilot, lambda: held)
         assert not driver.screen.query("#wire")
         await driver.press(key)
-        begin(driver.screen)
-        await until(pilot, lambda: driver.screen.state.is_done and driver.screen.opened)
+        begin(held[0])
+        await until(pilot, lambda: held[0].state.is_done and held[0].opened and held[0].ahead.is_over)
+        await until(pilot, lambda: app.screen.is_mounted)

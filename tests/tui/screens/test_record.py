@@ -89,13 +89,19 @@ async def test_the_place_the_protocol_and_the_breakpoints_are_asked_too(recorder
         await home.until("it breaks on closure, id")
 
 
-async def test_a_simulator_is_offered_and_wants_a_protocol(recorders: list[Fake]) -> None:
+async def test_a_simulator_is_offered_and_speaks_what_the_client_speaks(recorders: list[Fake]) -> None:
     async with at_home() as home:
-        await home.press("r", *"sim:deepseek:v3", "tab")
+        await home.press("r", *"sim:anthrop")
         await home.until("simulated, nothing leaves this machine")
-        await home.press("enter")
-        await home.until("a simulator is to speak a protocol; name it here")
-        await home.press(*"morse", "enter")
+        await home.press(*"ic", "enter")
+        await home.until("stands for sim:anthropic")
+        assert recorders[0].words["spoken"] == ""
+        assert "translated" not in home.text
+
+
+async def test_a_protocol_that_there_is_not_is_said_at_its_field(recorders: list[Fake]) -> None:
+    async with at_home() as home:
+        await home.press("r", *"sim:deepseek:v3", "shift+tab", "shift+tab", "shift+tab", "shift+tab", *"morse", "enter")
         await home.until("no protocol named 'morse'")
         assert home.app.focused and home.app.focused.id == "spoken"
         assert not recorders

@@ -171,9 +171,15 @@ async def test_the_exchange_where_a_finding_began_is_a_key_away() -> None:
     asked = ({"model": "gpt-4.1", "messages": messages} for messages in sent)
     session = samples.session(*(samples.exchange(body, answer, number=n) for n, body in enumerate(asked)))
     async with showing(session) as driver:
+        await driver.shows(0)
+        assert "request 1–2" in driver.text  # one break, and how long it lasts
+        assert "1 error, 1 info in 1 of 2 exchanges" in driver.text
         await driver.press("n")
+        assert "no further break" in driver.text
+        await driver.press("]")
         await driver.shows(1)
-        assert "in exchange 1 · request · /messages/1" in driver.text
+        assert "↑ carried" in driver.text
+        assert driver.screen.selection and driver.screen.selection.pointer == "/messages/1/tool_calls/0"
         await driver.press("o")
         await driver.shows(0)
         await driver.press("o")

@@ -26,6 +26,11 @@ class Branch(NamedTuple):
     stem: str = ""
 
 
+def entitled(title: Line, branch: str) -> Line:
+    """A title with the branch that it is about behind its first words; as it is for the recorded request."""
+    return (*title[:1], Span(branch, "warning"), *title[1:]) if branch else title
+
+
 def rows(workspace: Workspace, index: int) -> list[Branch]:
     """The tree of an exchange. A line of nodes that were made one of the other stands straight below one another."""
     found = list[Branch]()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.differences import Change, Difference, Hunk, Kind
 from workbench.differences.wire import common
 from workbench.tui.lines import Line, Span, line, wrap
+from workbench.tui.models.laidout import LaidOut
+from workbench.tui.models.rowtable import Marked
+from workbench.tui.models.tokens import is_json
 from workbench.tui.models.words import byte_range, count, size
 from workbench.tui.safetext import from_bytes
 from workbench.wire.jsontext import JsonIndex, dumps
@@ -26,6 +30,11 @@ SIGNS = {
 
 CONTEXT = 32
 """Bytes shown on either side of a difference."""
+
+MOST_ROWS = 60
+"""Rows of one range of bytes that are shown."""
+
+_AT_ONCE = 256
 
 MOST_SHOWN = 600
 """Characters of a value shown on either side."""
@@ -159,25 +168,33 @@ def hunk_line(hunk: Hunk, where: str) -> Line:
     )
 
 
-def hunk_body(found: Difference, hunk: Hunk, width: int) -> list[Line]:
-    """The bytes of either body, with what stands around them."""
-    sides = (("- ", "error", found.before, hunk.before), ("+ ", "ok", found.after, hunk.after))
-    return [around(sign, style, body, span, width) for sign, style, body, span in sides]
+class Sides:
+    """Both bodies of a difference, laid out for one width; the rows of a body are made as far as they are asked for."""
+
+    def __init__(self, found: Difference, width: int) -> None:
+        self.found, self.width = found, width
+        room = max(16, width - 4)
+        self._sides = tuple(LaidOut(body, room, is_json=is_json(body)) for body in (found.before, found.after))
+
+    def lines(self, hunk: Hunk) -> list[Line]:
+        """The bytes of a range on either side, with a row above and below."""
+        before, after = self._sides
+        return [*_rows(before, hunk.before, "- ", "error"), *_rows(after, hunk.after, "+ ", "ok")]
 
 
-def around(sign: str, style: str, body: bytes, span: tuple[int, int], width: int) -> Line:
-    """One line of bytes: context, the range itself, context."""
-    room = max(16, width - 4)
+def _rows(rows: LaidOut, span: tuple[int, int], sign: str, style: str) -> Iterator[Line]:
     start, end = span
-    before = body[max(0, start - min(CONTEXT, room // 3)) : start]
-    inside = body[start : min(end, start + room)]
-    after = body[end : end + CONTEXT] if end - start < room else b""
-    return line(
-        Span(f"  {sign}", style),
-        Span(from_bytes(before), "muted", is_bytes=True),
-        Span(from_bytes(inside), f"{style} match", is_bytes=True),
-        Span(from_bytes(after), "muted", is_bytes=True),
-    )
+    while rows.reached <= end and not rows.extend(_AT_ONCE):
+        pass
+    if not rows.body or start == end:
+        return
+    first, last = rows.row_at(start), rows.row_at(end - 1)
+    marks = (Marked(f"{style} match", (span,)),)
+    for row in range(max(0, first - 1), min(len(rows), last + 2, first + MOST_ROWS)):
+        is_in = first <= row <= last
+        yield line(Span(f"  {sign if is_in else '  '}", style), *rows.line(row, marks))
+    if last + 2 > first + MOST_ROWS:
+        yield line(Span(f"    … {last + 1 - first - MOST_ROWS:,} more rows", "muted"))
 
 
 class Places:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.lines import BLANK, Line, Span, line, wrap
+from workbench.tui.models.laidout import laid_out
 from workbench.tui.models.words import count, size
-from workbench.tui.safetext import from_bytes
 
 if TYPE_CHECKING:
     from workbench.exporters import Exported, Proof
@@ -82,7 +82,7 @@ def made_lines(made: Exported, width: int) -> list[Line]:
     data = files.get(shown, b"")
     head = f" {shown} " if shown else f" {size(len(data))} "
     lines += [line(Span(f"──{head}".ljust(max(4, width - 1), "─"), "muted"))]
-    return [*lines, *_text(data)]
+    return [*lines, *_text(data, width)]
 
 
 def _notes(made: Exported, width: int) -> Iterator[Line]:
@@ -92,12 +92,10 @@ def _notes(made: Exported, width: int) -> Iterator[Line]:
         yield from wrap(f"· {text}", width)
 
 
-def _text(data: bytes) -> list[Line]:
+def _text(data: bytes, width: int) -> list[Line]:
     if b"\0" in data[:4096]:
         return [line(Span("  (no text)", "muted"))]
-    rows = from_bytes(data[: MOST_LINES * 500]).split("\n")
-    cut = [line(Span("… more lines", "muted"))] if len(rows) > MOST_LINES or len(data) > MOST_LINES * 500 else []
-    return [*(line(Span(row, is_bytes=True)) for row in rows[:MOST_LINES]), *cut]
+    return laid_out(data, width - 1, MOST_LINES)
 
 
 def trouble_lines(what: str, hint: str, width: int) -> list[Line]:

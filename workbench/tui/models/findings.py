@@ -20,9 +20,15 @@ def finding_line(finding: Finding, *, is_open: bool) -> Line:
     return line(
         Span(f"{SEVERITY_GLYPH[finding.severity]} {finding.severity}", f"{style} strong", 10),
         Span(f"{finding.rule}  ", "strong"),
-        Span(f"{finding.side} {finding.exchange + 1}  ", "accent"),
+        Span(f"{finding.side} {lasting(finding)}  ", "accent"),
         rest,
     )
+
+
+def lasting(finding: Finding) -> str:
+    """The exchange of a finding, ``3``; ``3–9`` where it lasts."""
+    first = f"{finding.exchange + 1:,}"
+    return first if finding.last in (None, finding.exchange) else f"{first}–{(finding.last or 0) + 1:,}"
 
 
 def finding_body(finding: Finding, width: int, repairs: Sequence[Repair] | str = ()) -> list[Line]:

@@ -43,6 +43,7 @@ GUIDES: Mapping[str, Guide] = {
             "error",
             "warning",
             "lane",
+            "carried",
             "arriving",
             "held",
             "made",

@@ -9,6 +9,7 @@ from workbench.shelf.shelf import FOUND, LIVE, SWITCHED_OFF, Item, Section
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import pauses
 from workbench.tui.models.words import SEVERITY_GLYPH, count
+from workbench.tui.safetext import cells, clip, clip_start, visible
 
 if TYPE_CHECKING:
     from workbench.shelf.story import Story
@@ -141,7 +142,13 @@ def age(seconds: float) -> str:
 
 
 def _name(item: Item, width: int) -> Span:
-    return Span(f"{item.name} ", "strong", width)
+    """As much of it as there is room for: names often begin alike, so their end stays."""
+    name = visible(item.name)
+    if cells(name) < width:
+        return Span(f"{name} ", "strong", width)
+    start = max(4, width // 3)
+    end = max(1, width - start - 2)
+    return Span(f"{clip(name, start).removesuffix('…')}…{clip_start(name, end)} ", "strong", width)
 
 
 def _client(item: Item, story: Story | None) -> str:

@@ -7,7 +7,7 @@ import re
 from workbench.tui.lines import Line, Span
 from workbench.tui.models.rows import Rows
 from workbench.tui.models.rowtable import IN_STRING, Marks, Range, segments
-from workbench.tui.models.tokens import tokens
+from workbench.tui.models.tokens import is_json, tokens
 from workbench.tui.safetext import cells, from_bytes
 from workbench.wire.characters import odd_ones
 
@@ -54,3 +54,11 @@ class LaidOut(Rows):
 
     def _ends_in_string(self, row: int) -> bool:
         return row + 1 < len(self) and bool(self.flags[row + 1] & IN_STRING)
+
+
+def laid_out(body: bytes, width: int, most: int) -> list[Line]:
+    """The first rows of a body, wrapped; laid out where it is JSON."""
+    rows = LaidOut(body, max(16, width), is_json=is_json(body))
+    is_whole = rows.extend(most + 1)
+    shown = [rows.line(row, ()) for row in range(min(most, len(rows)))]
+    return shown if is_whole and len(rows) <= most else [*shown, (Span("… more lines", "muted"),)]

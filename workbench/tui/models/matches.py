@@ -25,14 +25,16 @@ class Known(NamedTuple):
     """A rule that may be the one.
 
     Attributes:
-        rule: slug.
+        rule: slug, or the kind of a failure that no rule is sure for.
         said: who says such a text, or what the rule is about.
         text: the rest, line by line.
+        page: slug of the rule whose page says more; "" for none.
     """
 
     rule: str
     said: str
     text: tuple[str, ...] = ()
+    page: str = ""
 
 
 def of_matches(matches: Sequence[Match]) -> list[Known]:
@@ -43,14 +45,16 @@ def of_matches(matches: Sequence[Match]) -> list[Known]:
     for match in matches:
         where = f", {match.where}" if match.where else ""
         _, *rest = errortext.match_lines(match, 10_000)
-        said = f"said by {match.provider}{where} with status {match.status}"
-        made.append(Known(match.rule or "no rule", f"{match.when}: {said}" if match.when else said, tuple(rest)))
+        said = f"said by {match.provider}{where}" + (f" with status {match.status}" if match.status else "")
+        page = next(iter((*filter(None, (match.rule,)), *match.rules)), "")
+        name = match.rule or match.kind or "no rule"
+        made.append(Known(name, f"{match.when}: {said}" if match.when else said, tuple(rest), page))
     return made
 
 
 def of_rules(summaries: Mapping[str, str]) -> list[Known]:
     """Every rule, for whoever has no text yet."""
-    return [Known(rule, summary) for rule, summary in summaries.items()]
+    return [Known(rule, summary, page=rule) for rule, summary in summaries.items()]
 
 
 def known_line(known: Known) -> Line:

@@ -8,6 +8,7 @@ SIGNS: Mapping[str, tuple[str, str, str]] = {
     "error": ("✗ error", "error", "the provider refuses it, or the chain is broken"),
     "warning": ("! warning", "warning", "accepted here, but it will bite"),
     "info": ("· info", "info", "no break: a call whose result has yet to come"),
+    "carried": ("↑ carried", "error", "exchanges: repeats a break that an earlier one began"),
     "selected": ("▌ selected", "accent", "the selection: the same thing in every pane"),
     "related": ("┆ related", "accent", "result of the selected call, call of the selected result"),
     "cursor": ("▸ cursor", "accent", "where the keys act; ▹ not selected yet: enter does"),

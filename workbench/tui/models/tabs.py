@@ -25,8 +25,9 @@ PANES: Panes = (
 
 TOO_SMALL: tuple[Line, ...] = (
     (),
-    (Span(" Workbench needs 60 columns and 15 lines.", "strong"),),
-    (Span(" Make the window larger; q leaves."),),
+    (Span(" Workbench needs a window of", "strong"),),
+    (Span(" 60 columns and 15 lines.", "strong"),),
+    (Span(" Make it larger; ctrl+q leaves."),),
 )
 """What stands in place of a screen for which there is no room."""
 

@@ -61,9 +61,22 @@ def hop_columns(hops: Iterable[str]) -> int:
 
 
 def row_line(
-    summary: Summary, row: Inspected | None, lane: str, width: int, digits: int, noted: Line = (), hop: int = 0
+    summary: Summary,
+    row: Inspected | None,
+    lane: str,
+    width: int,
+    digits: int,
+    noted: Line = (),
+    hop: int = 0,
+    carried: int = 0,
 ) -> Line:
-    """One exchange. ``noted`` is what the user put on it; ``hop``: columns for the name of its place."""
+    """One exchange.
+
+    Args:
+        noted: signs of what people put on it and made of it; behind its verdict, which they never hide.
+        hop: columns for the name of its place.
+        carried: how many of its breaks began in an earlier exchange.
+    """
     status = "" if summary.status is None else str(summary.status)
     is_bad = summary.status is not None and summary.status >= 400
     head = line(
@@ -75,14 +88,15 @@ def row_line(
         *((Span(clip(summary.hop, hop) or "–", "role", hop), " ") if hop else ()),
     )
     is_roomy = width >= _ROOMY
-    marks = [noted, *_marks(summary, row, is_roomy=is_roomy)]
+    verdict, *facts = _marks(summary, row, is_roomy=is_roomy, carried=carried)
+    marks = [verdict, noted, *facts]
     return (*head, *joined(marks, Span("  " if is_roomy else " ")))
 
 
-def _marks(summary: Summary, row: Inspected | None, *, is_roomy: bool) -> list[Line]:
+def _marks(summary: Summary, row: Inspected | None, *, is_roomy: bool, carried: int) -> list[Line]:
     if row is None:
         return [line(Span("…", "muted"))]
-    marks = [_verdict(row)]
+    marks = [_verdict(row, carried)]
     is_torn = summary.state == "incomplete" and bool(row.problems)
     if summary.state == "open":
         marks.append(line(Span("⇣ arriving", "accent")))
@@ -111,9 +125,12 @@ def _marks(summary: Summary, row: Inspected | None, *, is_roomy: bool) -> list[L
     return marks
 
 
-def _verdict(row: Inspected) -> Line:
+def _verdict(row: Inspected, carried: int) -> Line:
+    """The breaks that begin in an exchange; where it has none of its own, those that it carries on."""
     errors = sum(f.severity == "error" for f in row.findings)
     warnings = sum(f.severity == "warning" for f in row.findings)
+    if carried and carried == errors + warnings:
+        return line(Span("↑ carried", "error" if errors else "warning"))
     if errors:
         return line(Span("✗ break" if errors == 1 else f"✗ {errors} breaks", "error"))
     return line(Span(f"! {count(warnings, 'warning')}", "warning")) if warnings else ()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from workbench.tui.lines import Line, Span, wrap
+from workbench.tui.lines import Line, behind, wrap
 from workbench.tui.panes.pane import Pane
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class ExchangePane(Pane):
     def head(self, item: int, width: int) -> Line:
         assert self.view
         noted = self.noted.get(item)
-        return (*noted, Span(" "), *self.view.head(item)) if noted else self.view.head(item)
+        return behind(self.view.head(item), noted, width) if noted else self.view.head(item)
 
     def further(self, item: int, width: int) -> list[Line]:
         assert self.view

@@ -50,16 +50,15 @@ class FindingsPane(Pane):
         self.opened = opened
 
     def light(self, selection: Selection, lights: Lights, *, is_source: bool) -> None:
-        found = self.state.findings
-        numbers = self.state.numbers_of(selection.exchange)
-        lit = frozenset(n for n in numbers if self._node(found[n]) == lights.node is not None)
+        held = self.state.found_in(selection.exchange)
+        lit = frozenset(n for n, finding in held if self._node(finding) == lights.node is not None)
         self.light_items(lit, frozenset(), is_source=is_source)
 
     def grew(self) -> None:
         """More is known; what was found before may stand elsewhere in the list now."""
         current = self._current
         found = self.state.findings
-        self.cursor = next((n for n, f in enumerate(found) if f is current), min(self.cursor, max(0, len(found) - 1)))
+        self.cursor = next((n for n, f in enumerate(found) if f == current), min(self.cursor, max(0, len(found) - 1)))
         self.entitle(self.state.tally())
         self.reload()
 

@@ -74,7 +74,8 @@ class TimelinePane(Pane):
         index = state.shown[item]
         digits = len(str(len(state.summaries)))
         summary, noted = state.summary(index), self.note_line(state.summary(index).id)
-        return row_line(summary, state.row(index), state.lane(index), width, digits, noted, state.hop_columns)
+        row, lane, hop = state.row(index), state.lane(index), state.hop_columns
+        return row_line(summary, row, lane, width, digits, noted, hop, state.carried(index))
 
     def nothing(self, width: int) -> list[Line]:
         why = "no exchange passes the filter (& changes it)" if self.state.is_filtered else self.state.waiting()

@@ -51,8 +51,11 @@ class Writing(TextArea):
         self, insert: str, start: Location, end: Location, *, maintain_selection_offset: bool = True
     ) -> EditResult:
         """As the input does it, without what cannot be shown."""
-        kept = HIDDEN.sub(lambda found: found[0] if found[0] == "\n" else "", insert.replace("\r\n", "\n"))
-        if kept != insert.replace("\r\n", "\n"):
+        insert = insert.replace("\r\n", "\n").replace("\r", "\n")
+        if self.is_line:
+            insert = insert.removesuffix("\n")  # what is pasted ends with the end of its line
+        kept = HIDDEN.sub(lambda found: found[0] if found[0] == "\n" else "", insert)
+        if kept != insert:
             self.app.notify("characters that cannot be shown were left out: E writes them in your editor", markup=False)
         return super().replace(kept, start, end, maintain_selection_offset=maintain_selection_offset)
 

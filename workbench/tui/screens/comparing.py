@@ -168,7 +168,7 @@ class ComparingScreen(Screen["Spot | None"]):
         self._ask(self._go_on(self.source))
 
     def _ask(self, job: Job) -> None:
-        self.session.inspecting.do(guarded(job, self._fail))
+        self.session.inspecting.do_shown(guarded(job, self._fail))
 
     def _go_on(self, source: Source) -> Job:
         def job(inspector: Inspector) -> Answer:

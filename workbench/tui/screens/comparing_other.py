@@ -86,6 +86,6 @@ def ask_other(session: SessionScreen, index: int, show: Callable[[Source], None]
         if other and other.path:
             show(collating.File(session.state.name, other.path, index, other.number))
         elif other and other.number is not None:
-            show(collating.Exchanges(index, other.number))
+            show(collating.Exchanges(*sorted((index, other.number))))  # the older one first, as in a diff
 
     session.app.push_screen(OtherScreen(index, session.state.summaries), chosen)

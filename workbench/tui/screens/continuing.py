@@ -313,10 +313,11 @@ class ContinuingScreen(Stepper):
         return "\n".join(p.text for m in messages for p in m.parts if isinstance(p, Text))
 
     def show_progress(self) -> None:
+        self.query_one("#keys", KeyBar).run(self.is_sending or self.runs_on)
         running = f"sending, {size(self.arrived)} came" if self.is_sending else "running on" if self.runs_on else ""
         decided = self.course.choice.decided if self.course else ()
         told = continuing.facts(self.loop, self.done, running, decided)
-        title = f"Continue exchange {self.node.index + 1} with {self.target.name}"
+        title = f"Continue exchange {self.node.index + 1}{send.made(self.start)} with {self.target.name}"
         lines = send.headline(title, told, self.target, self.size.width, is_set=self.is_key_set)
         self.query_one("#headline", Bar).show(lines)
 

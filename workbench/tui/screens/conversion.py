@@ -15,6 +15,7 @@ from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import conversion
+from workbench.tui.models.branches import entitled
 from workbench.tui.models.conversion import Shown
 from workbench.tui.models.rowtable import Marked
 from workbench.tui.models.tabs import TOO_SMALL
@@ -101,6 +102,7 @@ class ConversionScreen(Screen["Spot | None"]):
         side: the side of it.
         source: its protocol.
         last: the last exchange that is inspected.
+        branch_of: says which branch of an exchange is shown; empty string for the recorded request.
     """
 
     CSS_PATH = "conversion.tcss"
@@ -111,12 +113,21 @@ class ConversionScreen(Screen["Spot | None"]):
     after = getters.query_one("#after", BodyPane)
     losses = getters.query_one("#losses", LossesPane)
 
-    def __init__(self, ask: Callable[[Job], None], index: int, side: str, source: str | None, last: int) -> None:
+    def __init__(
+        self,
+        ask: Callable[[Job], None],
+        index: int,
+        side: str,
+        source: str | None,
+        last: int,
+        branch_of: Callable[[int], str],
+    ) -> None:
         super().__init__()
         from workbench import adapters
 
         self.ask = ask
         self.index, self.side, self.last = index, side, last
+        self.branch_of = branch_of
         self.targets = adapters.protocols()
         self._said: Line = ()
         self.target = next((name for name in self.targets if name != source), self.targets[0])
@@ -144,7 +155,8 @@ class ConversionScreen(Screen["Spot | None"]):
 
     def _say(self, said: Line) -> None:
         self._said = said
-        self.query_one("#headline", Bar).show([said, conversion.choices(self.targets, self.target, self.size.width)])
+        named = entitled(said, self.branch_of(self.index))
+        self.query_one("#headline", Bar).show([named, conversion.choices(self.targets, self.target, self.size.width)])
 
     def on_resize(self) -> None:
         self._say(self._said)

@@ -15,6 +15,7 @@ from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import diff
+from workbench.tui.models.branches import entitled
 from workbench.tui.models.diff import Compared, Places
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
@@ -60,6 +61,8 @@ class ChangesPane(ListPane):
 class HunksPane(ListPane):
     """What changed in bytes."""
 
+    _sides: diff.Sides | None = None
+
     def show(self, compared: Compared, places: Places) -> None:
         self.compared, self.places = compared, places
         self.why = "nothing: the same bytes"
@@ -76,7 +79,10 @@ class HunksPane(ListPane):
 
     def further(self, item: int, width: int) -> list[Line]:
         assert self.compared
-        return diff.hunk_body(self.compared.difference, self.compared.difference.hunks[item], width)
+        found = self.compared.difference
+        if self._sides is None or self._sides.found is not found or self._sides.width != width:
+            self._sides = diff.Sides(found, width)
+        return self._sides.lines(found.hunks[item])
 
 
 def comparing(screen: DiffScreen, index: int) -> Job:
@@ -106,6 +112,7 @@ class DiffScreen(Screen["tuple[int, int] | None"]):
         ask: has a question answered in the inspector's thread.
         index: the exchange whose request is compared.
         last: the last exchange that is inspected.
+        branch_of: says which branch of an exchange is shown; empty string for the recorded request.
     """
 
     CSS_PATH = "diff.tcss"
@@ -115,11 +122,12 @@ class DiffScreen(Screen["tuple[int, int] | None"]):
     changes = getters.query_one("#changes", ChangesPane)
     hunks = getters.query_one("#hunks", HunksPane)
 
-    def __init__(self, ask: Callable[[Job], None], index: int, last: int) -> None:
+    def __init__(self, ask: Callable[[Job], None], index: int, last: int, branch_of: Callable[[int], str]) -> None:
         super().__init__()
         self.ask = ask
         self.index = index
         self.last = last
+        self.branch_of = branch_of
         self.places: Places | None = None
 
     def compose(self) -> ComposeResult:
@@ -154,11 +162,15 @@ class DiffScreen(Screen["tuple[int, int] | None"]):
                 pane.reload()
             return
         self.places = Places(compared.difference)
-        self.query_one("#headline", Bar).show(diff.title(compared))
+        self.query_one("#headline", Bar).show(self._title(compared))
         self.changes.show(compared, self.places)
         self.hunks.show(compared, self.places)
         self.changes.title(line(f" Meaning · {len(self.changes.changes):,} "))
         self.hunks.title(line(f" Bytes · {len(compared.difference.hunks):,} "))
+
+    def _title(self, compared: Compared) -> list[Line]:
+        first, *others = diff.title(compared)
+        return [entitled(first, self.branch_of(compared.after)), *others]
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         if message.view is self.changes and self.places:

@@ -346,13 +346,13 @@ def begin(session: SessionScreen, index: int, pointer: str = "") -> None:
 
 
 def begin_repaired(session: SessionScreen, finding: Finding, offered: Offered) -> None:
-    """Make a branch of the recorded request with a repair of a finding, and edit on from there."""
+    """Make a branch of the request that is shown with a repair of a finding, and edit on from there."""
 
-    def rooted(root: Node) -> None:
-        session.working.commit(root, offered.request, offered.repair.title, lambda _: begin(session, root.index, at))
+    def stood(node: Node) -> None:
+        session.working.commit(node, offered.request, offered.repair.title, lambda _: begin(session, node.index, at))
 
     at = finding.pointer
-    session.working.ask(lambda workspace: workspace.root(finding.exchange), rooted)
+    session.working.current(finding.exchange, stood)
 
 
 def beside(pointer: str, by: int) -> str:

@@ -140,4 +140,5 @@ class ErrorTextScreen(ModalScreen[None]):
     def on_line_view_entered(self, message: LineView.Entered) -> None:
         from workbench.tui.screens.page import PageScreen
 
-        self.app.push_screen(PageScreen(self.pane.known[self.pane.cursor].rule))
+        if page := self.pane.known[self.pane.cursor].page:
+            self.app.push_screen(PageScreen(page))

@@ -143,7 +143,7 @@ class ExportScreen(Screen[None]):
         self.session.working.ask(partial(_branch_of, node), self._know, self._fail)
 
     def on_resize(self) -> None:
-        self._show()
+        self.call_after_refresh(self._show)  # the panes have their new sizes then
 
     @property
     def row(self) -> FormRow:
@@ -185,7 +185,7 @@ class ExportScreen(Screen[None]):
         from workbench import exporters
 
         try:
-            return exporters.load(name).write(self._selected(inspector, out).selection())
+            return self._selected(inspector, out).export(exporters.load(name))
         except LocalProtocolError as error:
             is_refused = name == "pytest" and ("is refused" in error.what or "holds an error" in error.what)
             return error.what, REPAIR_FIRST if is_refused else error.hint or ""
@@ -305,7 +305,8 @@ class ExportScreen(Screen[None]):
             made = self._make(inspector, name, out.name)
             if isinstance(made, tuple):
                 return Answer(lambda: self._looked(number, made))
-            written = _work.put(made, exporters.load(name), out)
+            source = getattr(inspector.session, "path", None)
+            written = _work.put(made, exporters.load(name), out, (source,) if source else ())
             return Answer(lambda: self._wrote(number, name, out, made, written))
 
         self.session.inspecting.do(guarded(job, lambda why: self._fail(f"not written: {why}", number)))

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from textual.timer import Timer
+
     from workbench.recorder.process import Recording
     from workbench.shelf.shelf import Section
     from workbench.tui.app import WorkbenchApp
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
 
 EVERY = 3.0
 """Seconds between two looks while something is being recorded."""
+
+
+LEAVING_SECONDS = 3.0
+"""How long the key has to be pressed again that leaves the program."""
 
 
 class Looked(Message):
@@ -66,6 +72,7 @@ class HomeScreen(Screen[None]):
         self.search = ""
         self._has_begun = False
         self._typed = ""
+        self._leaving: Timer | None = None
 
     def compose(self) -> ComposeResult:
         yield Bar(id="welcome")
@@ -243,6 +250,19 @@ class HomeScreen(Screen[None]):
         self.post_message(Looked(shelf.look()))
 
     # The rest.
+
+    async def action_leave(self) -> None:
+        """Leave the program, when the key is pressed again soon; at once where that asks a question anyway."""
+        if self._leaving or self.workbench.recordings.running:
+            await self.workbench.action_quit()
+            return
+        key = self.workbench.keymap.row(keys.table()["home.quit"]).show
+        self._say(line(Span(f" {key} again leaves Workbench", "warning strong")))
+        self._leaving = self.set_timer(LEAVING_SECONDS, self._stays)
+
+    def _stays(self) -> None:
+        self._leaving = None
+        self._say(line())
 
     def action_error_text(self) -> None:
         from workbench.tui.screens.error_text import ErrorTextScreen

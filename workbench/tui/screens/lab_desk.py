@@ -166,6 +166,7 @@ class LabDesk(Screen[None]):
         if not is_open(self):
             return
         self.show_head()
+        self.query_one("#keys", KeyBar).run(bool(self.run_now))
         width = self.table.text_width
         self.query_one("#targets", Bar).show(lab.heads(self.columns, self.chosen, width))
         self.table.styles.height = min(len(self.probes) or 1, max(4, (self.size.height - MARGIN) // 2))

@@ -102,6 +102,7 @@ class StepDesk(Screen[None]):
 
     def show_state(self) -> None:
         """How far it is."""
+        self.query_one("#keys", KeyBar).run(self.is_sending)
         subject = self.column.subject
         title = f"Step {self.probe.name}   {subject.target.name} · {subject.model}"
         told = step.facts(self.stood, is_sending=self.is_sending, runs_on=self.runs_on)

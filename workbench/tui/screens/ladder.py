@@ -71,6 +71,7 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
     Args:
         ask: has a question answered in the inspector's thread.
         index: the exchange.
+        branch: which branch of it is judged, for the title; empty string for the recorded request.
         wanted: parts one of which the first call shown is, or stands in.
         why_none: what to say where there are no calls.
     """
@@ -82,8 +83,10 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
     calls = getters.query_one("#calls", ListPane)
     rungs = getters.query_one("#rungs", RungsPane)
 
-    def __init__(self, ask: Callable[[Job], None], index: int, wanted: Sequence[NodeRef], why_none: str) -> None:
-        super().__init__(ask, index)
+    def __init__(
+        self, ask: Callable[[Job], None], index: int, wanted: Sequence[NodeRef], why_none: str, branch: str
+    ) -> None:
+        super().__init__(ask, index, branch)
         self.wanted, self.why_none = wanted, why_none
 
     def compose(self) -> ComposeResult:
@@ -97,7 +100,7 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
     def on_mount(self) -> None:
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_CALL, *keys.LADDER])
-        self.query_one("#headline", Bar).show([line(Span(f" Arguments of exchange {self.index + 1} …", "muted"))])
+        self.entitle(line(Span(f" Arguments of exchange {self.index + 1} …", "muted")))
         self.calls.title(line(" Calls "))
         self.rungs.title(line(" Rungs "))
         self.calls.focus()
@@ -127,7 +130,7 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
 
     def listed(self) -> None:
         subjects = self.subjects or ()
-        self.query_one("#headline", Bar).show([ladder.headline(self.index + 1, subjects)])
+        self.entitle(ladder.headline(self.index + 1, subjects))
         self._show_calls()
         at = next((n for ref in self.wanted for n, s in enumerate(subjects) if s.ref == ref), len(subjects) - 1)
         self.calls.move_to(at, center=True)

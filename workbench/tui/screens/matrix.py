@@ -37,6 +37,7 @@ class MatrixScreen(Worklist[str, Told]):
     Args:
         ask: has a question answered in the inspector's thread.
         index: the exchange.
+        branch: which branch of it is judged, for the title; empty string for the recorded request.
         provider: label of the contract that it is read under.
     """
 
@@ -48,8 +49,8 @@ class MatrixScreen(Worklist[str, Told]):
     details = getters.query_one("#details", DetailPane)
     body = getters.query_one("#body", BodyPane)
 
-    def __init__(self, ask: Callable[[Job], None], index: int, provider: str | None) -> None:
-        super().__init__(ask, index)
+    def __init__(self, ask: Callable[[Job], None], index: int, provider: str | None, branch: str) -> None:
+        super().__init__(ask, index, branch)
         self.provider = provider
         self._history: History | None = None
         self._shown: bytes | None = None
@@ -66,7 +67,7 @@ class MatrixScreen(Worklist[str, Told]):
     def on_mount(self) -> None:
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_FAULT, *keys.MATRIX])
-        self.query_one("#headline", Bar).show([line(Span(f" Contracts on request {self.index + 1} …", "muted"))])
+        self.entitle(line(Span(f" Contracts on request {self.index + 1} …", "muted")))
         for pane, words in ((self.contracts, " Contracts "), (self.details, " Why "), (self.body, " Request ")):
             pane.title(line(words))
         self.contracts.focus()
@@ -108,7 +109,7 @@ class MatrixScreen(Worklist[str, Told]):
         subjects = self.subjects or ()
         self.contracts.show(len(subjects), self._line, self.trouble or NO_REQUEST)
         rows = [told.row for told in self.told.values()]
-        self.query_one("#headline", Bar).show([lines.headline(self.index + 1, len(subjects), rows)])
+        self.entitle(lines.headline(self.index + 1, len(subjects), rows))
 
     def _line(self, item: int) -> Line:
         label = self.subjects[item] if self.subjects else ""

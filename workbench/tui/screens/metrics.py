@@ -249,6 +249,7 @@ class MetricsScreen(Screen["int | None"]):
         name = self.gathered[self.one].path.name if self.one is not None and self.gathered else self._of()
         bar = self.query_one("#headline", Bar)
         seen = self.gathered if self.one is None or not self.gathered else [self.gathered[self.one]]
+        self.query_one("#keys", KeyBar).run(bool(self.going))
         bar.show([metrics.title(visible(name), self.size.width), metrics.standing(seen, self.going, self._date)])
         self.query_one("#views", Bar).show([tab_line(self.view, (), panes=metrics.VIEWS)])
         self.set_class(self.view == "rates", "-on-rates")

@@ -232,8 +232,9 @@ class MinimizingScreen(Screen[None]):
     def _entitle(self) -> None:
         from workbench.targets.credentials import is_set
 
+        self.query_one("#keys", KeyBar).run(not (self.is_over or self.is_stopped))
         told = minimizing.facts(self.seen, self.why, is_stopped=self.is_stopped)
-        title = f"Minimise request {self.node.index + 1} against {self.target.name}"
+        title = f"Minimise request {self.node.index + 1}{send.made(self.node)} against {self.target.name}"
         has_key = is_set(self.target.key_variable, os.environ)
         lines = send.headline(title, told, self.target, self.size.width, is_set=has_key)
         self.query_one("#headline", Bar).show([*lines, minimizing.failure(self.seen)])

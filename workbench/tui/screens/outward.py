@@ -57,14 +57,16 @@ class Outward(Holding):
             self.notify(visible(why), severity="warning", markup=False)
         else:
             self.stay()  # the exchange stays open below
-            self.stepping = StreamScreen(self.opened.decoded, selected_event(self.opened, self.selection))
+            self.stepping = StreamScreen(self.opened.decoded, selected_event(self.opened, self.selection), self._branch)
             self.app.push_screen(self.stepping, self.go_to_event)
 
     def action_diff(self) -> None:
         from workbench.tui.screens.diff import DiffScreen
 
         if self.opened:
-            screen = DiffScreen(self.inspecting.do, self.opened.index, len(self.state.rows) - 1)
+            screen = DiffScreen(
+                self.inspecting.do_shown, self.opened.index, len(self.state.rows) - 1, self._session.standing.words
+            )
             self.app.push_screen(screen, self.go_to_byte)
 
     def action_compare(self) -> None:
@@ -99,6 +101,11 @@ class Outward(Holding):
     @property
     def _session(self) -> SessionScreen:
         return cast("SessionScreen", self)
+
+    @property
+    def _branch(self) -> str:
+        """For titles: which branch of the open exchange is shown; empty string for the recorded request."""
+        return self._session.standing.words(self.opened.index) if self.opened else ""
 
     def action_edit(self) -> None:
         """Edit the request, at the place that is selected."""
@@ -203,7 +210,14 @@ class Outward(Holding):
 
         if self.opened:
             decoded, last = self.opened.decoded, len(self.state.rows) - 1
-            screen = ConversionScreen(self.inspecting.do, decoded.index, self.wire.side, decoded.protocol, last)
+            screen = ConversionScreen(
+                self.inspecting.do_shown,
+                decoded.index,
+                self.wire.side,
+                decoded.protocol,
+                last,
+                self._session.standing.words,
+            )
             self.app.push_screen(screen, self.go_to_spot)
 
     def action_tools(self) -> None:
@@ -212,14 +226,16 @@ class Outward(Holding):
         if opened := self.opened:
             pointer = self.selection.pointer if self.selection and self.selection.side == REQUEST else ""
             why = opened.silence(NO_TOOLS)
-            screen = ToolsScreen(self.inspecting.do, opened.index, opened.row.provider, pointer, why)
+            screen = ToolsScreen(
+                self.inspecting.do_shown, opened.index, opened.row.provider, pointer, why, self._branch
+            )
             self.app.push_screen(screen, self.go_to_spot)
 
     def action_matrix(self) -> None:
         from workbench.tui.screens.matrix import MatrixScreen
 
         if opened := self.opened:
-            screen = MatrixScreen(self.inspecting.do, opened.index, opened.row.provider)
+            screen = MatrixScreen(self.inspecting.do_shown, opened.index, opened.row.provider, self._branch)
             self.app.push_screen(screen, self.go_to_spot)
 
     def action_arguments(self) -> None:
@@ -227,5 +243,5 @@ class Outward(Holding):
 
         if opened := self.opened:
             refs = opened.refs(self.selection) if self.selection else ()
-            screen = LadderScreen(self.inspecting.do, opened.index, refs, opened.silence(NO_CALLS))
+            screen = LadderScreen(self.inspecting.do_shown, opened.index, refs, opened.silence(NO_CALLS), self._branch)
             self.app.push_screen(screen, self.go_to_spot)

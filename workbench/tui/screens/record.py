@@ -15,7 +15,7 @@ from textual.worker import get_current_worker
 from workbench import resources
 from workbench.errors import UsageError, WorkbenchError
 from workbench.shelf import paths, upstreams
-from workbench.tui.running import Plan, RecorderTrouble
+from workbench.tui.running import SIMULATED, Plan, RecorderTrouble, is_simulated
 from workbench.tui.screens.choose import offer_new
 from workbench.tui.screens.form import Field, Form, Offer, Suggestion
 from workbench.tui.screens.target_choice import offer_protocols
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.running import Running
 
-
-SIMULATED = "sim:"
-"""Begins the name of a simulator."""
 
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
 
@@ -81,9 +78,9 @@ class RecordScreen(Form["Running"]):
             return
         asked = "spoken"
         try:
-            spoken = _protocol(self.value("spoken"), self.value("upstreams"))
+            spoken = _protocol(self.value("spoken"))
             asked = "upstreams"
-            chosen = targets(self.value("upstreams"), spoken) if spoken else upstreams.parse(self.value("upstreams"))
+            chosen = _chosen(self.value("upstreams"), spoken)
             asked = "breaks"
             breaks = kinds(self.value("breaks"))
         except WorkbenchError as error:
@@ -128,16 +125,28 @@ class RecordScreen(Form["Running"]):
             self.say(f"the recorder did not start: {message.error}")
 
 
-def _protocol(text: str, upstreams: str) -> str:
-    """What the upstreams speak, "" for what clients do. Raises UsageError for no protocol, and where one is due."""
+def _protocol(text: str) -> str:
+    """What the upstreams speak, "" for what clients do. Raises UsageError for no protocol."""
     from workbench import adapters
 
     spoken = text.strip()
     if spoken:
         adapters.get(spoken)
-    elif SIMULATED in upstreams:
-        raise UsageError("a simulator is to speak a protocol", hint="name it here")
     return spoken
+
+
+def _chosen(text: str, spoken: str) -> dict[str, str]:
+    """Name → upstream: any target that speaks a protocol; simulators, and URLs, where it is what clients speak."""
+    if spoken:
+        return targets(text, spoken)
+    words = text.split()
+    simulated = [word for word in words if is_simulated(word.rpartition("=")[2])]
+    others = [word for word in words if word not in simulated]
+    found = targets(" ".join(simulated), "") if simulated else {}
+    more = upstreams.parse(" ".join(others)) if others or not simulated else {}
+    if found.keys() & more.keys():
+        raise _twice()
+    return found | more
 
 
 def _offer_upstreams(text: str) -> Offer:
@@ -175,12 +184,16 @@ def targets(text: str, spoken: str) -> dict[str, str]:
         named = _NAMED.fullmatch(word)
         name, target = (named[1], named[2]) if named else (ONLY, word)
         if name in found:
-            raise UsageError("two upstreams have the same name", hint="give each its own: NAME=TARGET")
+            raise _twice()
         resolve(target, spoken)
         found[name] = target
     if not found:
         raise UsageError("no upstream", hint="type a provider's name, a URL, or sim:CONTRACT")
     return found
+
+
+def _twice() -> UsageError:
+    return UsageError("two upstreams have the same name", hint="give each its own: NAME=TARGET")
 
 
 def kinds(text: str) -> tuple[str, ...]:

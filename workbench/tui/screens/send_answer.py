@@ -261,6 +261,7 @@ class AnswerScreen(Screen[bool]):
     def _entitle(self) -> None:
         from workbench.targets.credentials import is_set
 
+        self.query_one("#keys", KeyBar).run(not self.is_over)
         target = self.sent.outgoing.target
         if self.why:
             told: Line = line(Span(f"✗ not sent: {self.why}", "error"))

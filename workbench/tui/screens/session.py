@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from textual import events, work
 
 from workbench.tui import keys
+from workbench.tui.ahead import PAUSE, TypedAhead
 from workbench.tui.lines import Line, Span, joined
 from workbench.tui.models import findings as walk
 from workbench.tui.models.words import REQUEST, RESPONSE
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
     from workbench.tui.filtering import Filtering
     from workbench.tui.mending import Mending
     from workbench.tui.noting import Noting
+    from workbench.tui.opened import Opened
     from workbench.tui.panes.findings import FindingsPane
     from workbench.tui.selection import Selection, Spot
+    from workbench.tui.standing import Standing
     from workbench.tui.working import Working
     from workbench.wire.session import Session
 
@@ -61,13 +64,14 @@ class SessionScreen(Outward, Seeker):
         super().__init__()
         self.inspecting = Inspecting(source, provider, protocol)
         self.searching = Searching(self)
+        self.ahead = TypedAhead(self)
         self.selection: Selection | None = None
         self.wanted = exchange
         self._wanted_finding: int | None = None
         self._wanted_event: int | None = None
         self._wanted_byte: int | None = None
         self._may_jump = exchange is None
-        self._is_hopeless = False
+        self.is_hopeless = False
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._begin)
@@ -107,6 +111,12 @@ class SessionScreen(Outward, Seeker):
         return Mending(self)
 
     @cached_property
+    def standing(self) -> Standing:
+        from workbench.tui.standing import Standing
+
+        return Standing(self)
+
+    @cached_property
     def working(self) -> Working:
         from workbench.tui.working import Working
 
@@ -130,8 +140,8 @@ class SessionScreen(Outward, Seeker):
         self.call_after_refresh(self.furnish)
 
     def _marks_of(self, exchange: str) -> Line:
-        """Whether an exchange is held, what people put on it, and how much they made of it."""
-        marks = (self.held_line(exchange), self.noting.line_of(exchange), self.working.line_of(exchange))
+        """Whether an exchange is held, how much people made of it, and what they put on it."""
+        marks = (self.held_line(exchange), self.working.line_of(exchange), self.noting.line_of(exchange))
         return joined(marks, Span(" "))
 
     def on_rows_came(self, message: RowsCame) -> None:
@@ -151,25 +161,59 @@ class SessionScreen(Outward, Seeker):
         opened = message.opened
         if opened.index != self.wanted:
             return
+        self._judge_shown(opened)
         self.show_exchange(opened)
         self.show_notes()
         self.searching.again()
         noted, self.noting.wanted = self.noting.wanted, None
-        numbers = self.state.numbers_of(opened.index)
-        number = self._wanted_finding if self._wanted_finding in numbers else numbers[0] if numbers else None
+        held = self.state.found_in(opened.index)
+        found = next((h for h in held if h[0] == self._wanted_finding), held[0] if held else None)
         if self._wanted_event is not None:
             self.select(opened.at_event(self._wanted_event))
         elif self._wanted_byte is not None:
             self.select(opened.at_byte(REQUEST, self._wanted_byte))
         elif noted and noted.exchange == opened.row.summary.id:
             self.select(opened.at_pointer(noted.side, noted.pointer) if noted.side else opened.at_start())
-        elif number is None:
+        elif found is None:
             if not self.show_newest(opened):
                 self.select(opened.at_start())
         else:
-            self.findings.move_to(number)
-            self.select(opened.at_finding(self.state.findings[number]), source=self.findings)
+            self.findings.move_to(found[0])
+            self.select(opened.at_finding(found[1]), source=self.findings)
         self.compare_clients(opened)
+        self.set_timer(PAUSE, self.ahead.release)
+
+    def _judge_shown(self, opened: Opened) -> None:
+        """The findings are those of what is shown: the recorded request, or its branch."""
+        if self.state.branch(opened.index, opened.row if self.standing.is_branch(opened.index) else None):
+            self.mending.forget()
+            self.refresh_lists()
+        if self.working.line_of(opened.row.summary.id):
+            self.standing.look(opened.index)
+
+    def reopen(self, index: int) -> None:
+        """What is shown of an exchange is another request now."""
+        if self.wanted == index:
+            self.open_exchange(index)
+
+    def restate(self) -> None:
+        """Say again what the keys work on."""
+        if self.is_furnished:
+            self._show_headline()
+
+    def on_screen_resume(self) -> None:
+        """Another screen may have led elsewhere in the tree."""
+        if self.opened and self.working.is_begun:
+            self.standing.look(self.opened.index)
+
+    def banner(self) -> list[Line]:
+        key = cast("WorkbenchApp", self.app).keymap.row(keys.table()["session.branch"]).show
+        stated = self.standing.banner(self.opened.index, key, self.size.width) if self.opened else None
+        return [*super().banner(), *([stated] if stated else [])]
+
+    def action_branch(self) -> None:
+        if self.opened:
+            self.standing.switch(self.opened.index)
 
     def on_answer(self, message: Answer) -> None:
         message.deliver()
@@ -181,9 +225,10 @@ class SessionScreen(Outward, Seeker):
             if self.opened is None:
                 self.show_exchange(None, message.text)
         elif message.index == self.wanted:
-            self._is_hopeless = True
+            self.is_hopeless = True
             self.show_exchange(None, message.text)
         self.notify(visible(message.text), severity="error", markup=False)
+        self.set_timer(PAUSE, self.ahead.release)
 
     def _go_to_first_break(self) -> None:
         """To the first error as soon as there is one, at the end to the first warning; until then to the beginning."""
@@ -191,7 +236,8 @@ class SessionScreen(Outward, Seeker):
         number = walk.first_break(state.findings)
         if number is not None and (state.is_done or state.findings[number].severity == "error"):
             self.go_to_finding(number)
-            self.focus_pane("findings")
+            if isinstance(self.focused, LineView):  # else somebody types
+                self.focus_pane("findings")
         elif self.wanted is None and state.rows:
             self.open_exchange(0)
             self._may_jump = not state.is_done
@@ -203,7 +249,7 @@ class SessionScreen(Outward, Seeker):
     ) -> None:
         """Show an exchange: at a finding, an event of its answer, a byte of its request, or its beginning."""
         self.wanted, self._wanted_finding, self._wanted_event, self._wanted_byte = index, finding, event, byte
-        self._is_hopeless = False
+        self.is_hopeless = False
         self.stay()
         self.inspecting.ask(index)
         self.set_timer(PATIENCE, self._say_what_is_awaited)
@@ -214,7 +260,7 @@ class SessionScreen(Outward, Seeker):
     def _say_what_is_awaited(self) -> None:
         if self.wanted is None or (self.opened and self.opened.index == self.wanted):
             return
-        if not self.is_furnished or self._is_hopeless or self.state.trouble:
+        if not self.is_furnished or self.is_hopeless or self.state.trouble:
             return
         if self.wanted < len(self.state.rows):
             self.wire.say(f"decoding exchange {self.wanted + 1:,} …")
@@ -328,7 +374,13 @@ class SessionScreen(Outward, Seeker):
         """To the exchange where the damage was done that the finding suffers from; else to the turn's other place."""
         finding = self.findings.current
         number = walk.origin_of(finding, self.state.findings) if finding else None
-        if finding is None or finding.origin is None or (self.state.hop_columns and not self._is_about(finding)):
+        if (
+            finding
+            and self.wanted != finding.exchange
+            and self.findings.cursor in self.state.numbers_of(self.wanted or 0)
+        ):
+            self.go_to_finding(self.findings.cursor)
+        elif finding is None or finding.origin is None or (self.state.hop_columns and not self._is_about(finding)):
             self.go_to_other_place("where this began is not in the recording" if finding else "")
         elif finding.origin.exchange == finding.exchange:
             self.go_to_other_place("it began in this exchange")
@@ -375,15 +427,20 @@ class SessionScreen(Outward, Seeker):
             self.action_zoom()
         elif not self.state.is_done and not self.state.is_paused:
             self.pause(True)
-        else:
+        elif self._focused != "findings":
             self.focus_pane("findings")
+        else:
+            self.action_back()
 
     def action_back(self) -> None:
         self._leave()
 
     def _leave(self, error: WorkbenchError | OSError | None = None) -> None:
-        """Back to the screen below, or out of the program."""
-        if len(self.app.screen_stack) > 1:
+        """Back to the screen below; Home where there is none; out of the program where nothing could be opened."""
+        app = cast("WorkbenchApp", self.app)
+        if len(app.screen_stack) > 1:
             self.dismiss(error)
+        elif error:
+            app.leave(error)
         else:
-            cast("WorkbenchApp", self.app).leave(error)
+            app.go_home()

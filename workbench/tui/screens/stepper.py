@@ -55,6 +55,7 @@ class Stepper(Screen[None]):
         target: where requests go.
 
     Attributes:
+        start: whose conversation is continued.
         loop: the conversation as it stands.
         done: the steps so far.
         pending: the next one; None until it is known.
@@ -67,7 +68,7 @@ class Stepper(Screen[None]):
 
     def __init__(self, session: SessionScreen, node: Node, target: Target) -> None:
         super().__init__()
-        self.session, self.node, self.target = session, node, target
+        self.session, self.start, self.node, self.target = session, node, node, target
         row = session.state.rows[node.index]
         self.loop = Loop(node.exchange, row.protocol or "", target.contract or row.provider or "")
         self.done: list[Done] = []

@@ -139,6 +139,7 @@ class StreamScreen(Screen["int | None"]):
     Args:
         decoded: an exchange whose answer is a stream.
         event: where to begin; None for the first anomaly, else the last event.
+        branch: which branch of the exchange it is of, for the title; empty string for what was recorded.
     """
 
     CSS_PATH = "stream.tcss"
@@ -148,10 +149,10 @@ class StreamScreen(Screen["int | None"]):
     built = getters.query_one("#built", BuiltPane)
     clients = getters.query_one("#clients", ClientsPane)
 
-    def __init__(self, decoded: Decoded, event: int | None = None) -> None:
+    def __init__(self, decoded: Decoded, event: int | None = None, branch: str = "") -> None:
         super().__init__()
         self.decoded = decoded
-        self.event = event
+        self.event, self.branch = event, branch
         self.stream: Stream | None = None
         self.search = ""
         self._is_reading = True
@@ -219,8 +220,11 @@ class StreamScreen(Screen["int | None"]):
         facts.append(count(len((self.stream or decoded).events), "event"))
         facts += ["still arriving"] if decoded.is_arriving else []
         facts += [f"{len(self.stream.marks):,} marked"] if self.stream and self.stream.marks else []
-        shown = line(Span(" Stream  ", "accent strong"), Span(" · ".join(facts), "muted"))
-        self.query_one("#headline", Bar).show([shown])
+        shown = line(
+            Span(" Stream  ", "accent strong"),
+            Span(" · ".join(facts), "muted"),
+        )
+        self.query_one("#headline", Bar).show([(*shown, Span(self.branch, "warning"))])
 
     def _show_keys(self) -> None:
         search = f"/{visible(self.search[:20])}  " if self.search else ""

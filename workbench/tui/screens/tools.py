@@ -69,6 +69,7 @@ class ToolsScreen(Worklist[Declared, Lens]):
     Args:
         ask: has a question answered in the inspector's thread.
         index: the exchange.
+        branch: which branch of it is judged, for the title; empty string for the recorded request.
         provider: label of the contract that it is read under.
         pointer: of what is selected in the request: the tool that holds it is shown first.
         why_none: what to say where there are no tools.
@@ -85,9 +86,9 @@ class ToolsScreen(Worklist[Declared, Lens]):
     after = getters.query_one("#lowered", BodyPane)
 
     def __init__(
-        self, ask: Callable[[Job], None], index: int, provider: str | None, pointer: str, why_none: str
+        self, ask: Callable[[Job], None], index: int, provider: str | None, pointer: str, why_none: str, branch: str
     ) -> None:
-        super().__init__(ask, index)
+        super().__init__(ask, index, branch)
         self.provider, self.pointer, self.why_none = provider, pointer, why_none
         self._shown: tuple[int, int] | None = None
 
@@ -106,7 +107,7 @@ class ToolsScreen(Worklist[Declared, Lens]):
     def on_mount(self) -> None:
         self.query_one("#too-small", Bar).show(TOO_SMALL)
         self.query_one("#keys", KeyBar).show_keys([keys.OPEN_DECLARATION, *keys.TOOLS])
-        self.query_one("#headline", Bar).show([line(Span(f" Tools of request {self.index + 1} …", "muted"))])
+        self.entitle(line(Span(f" Tools of request {self.index + 1} …", "muted")))
         for pane, words in ((self.declared, " Tools "), (self.dialects, " Providers "), (self.details, " Why ")):
             pane.title(line(words))
         self.declared.focus()
@@ -161,7 +162,7 @@ class ToolsScreen(Worklist[Declared, Lens]):
         subjects = self.subjects or ()
         self.declared.show(len(subjects), self._tool_line, self.trouble or self.why_none)
         head = tools.headline(self.index + 1, len(subjects), len(self.told), self.provider)
-        self.query_one("#headline", Bar).show([head])
+        self.entitle(head)
 
     def _tool_line(self, item: int) -> Line:
         return tools.tool_line(self.subjects[item], self.told.get(item)) if self.subjects else ()

@@ -268,6 +268,7 @@ class WhatIfScreen(Screen[None]):
     def _entitle(self) -> None:
         from workbench.targets.credentials import is_set
 
+        self.query_one("#keys", KeyBar).run(self.is_sending)
         if self.trouble:
             told: Line = tuple(wrap(self.trouble, 400, "error")[0])
         else:
@@ -275,7 +276,7 @@ class WhatIfScreen(Screen[None]):
         if self.is_sending:
             told = (*told, Span(" · esc stops", "accent"))
         target = next((t for t in self.targets if not t.is_simulator), Target("simulators"))
-        title = f"What if · request {self.node.index + 1}"
+        title = f"What if · request {self.node.index + 1}{send.made(self.node)}"
         lines = send.headline(title, told, target, self.size.width, is_set=is_set(target.key_variable, os.environ))
         self.query_one("#headline", Bar).show(lines)
 

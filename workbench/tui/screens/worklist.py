@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from textual.screen import Screen
 
+from workbench.tui.bars import Bar
 from workbench.tui.lines import Line, wrap
+from workbench.tui.models.branches import entitled
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.selection import Spot
 from workbench.tui.service import Answer, guarded, is_open
@@ -58,6 +60,7 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
     Args:
         ask: has a question answered in the inspector's thread.
         index: the exchange.
+        branch: which branch of it is judged, for the title; empty string for the recorded request.
 
     Attributes:
         subjects: what there is to judge, None until that is known.
@@ -66,8 +69,9 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
         trouble: why it cannot be known what there is to judge, "" where it can.
     """
 
-    def __init__(self, ask: Callable[[Job], None], index: int) -> None:
+    def __init__(self, ask: Callable[[Job], None], index: int, branch: str = "") -> None:
         super().__init__()
+        self.branch = branch
         self.ask = ask
         self.index = index
         self.subjects: Sequence[Subject] | None = None
@@ -76,6 +80,10 @@ class Worklist(Screen["Spot | None"], Generic[Subject, Told]):
         self.trouble = ""
         self._next = 0
         self._is_asking = False
+
+    def entitle(self, title: Line) -> None:
+        """Show what is judged."""
+        self.query_one("#headline", Bar).show([entitled(title, self.branch)])
 
     # What a screen supplies.
 

@@ -1,0 +1,57 @@
+"""Keys that are pressed while a file opens are pressed again as soon as they can act."""
+
+from __future__ import annotations
+
+from threading import Event
+
+import pytest
+
+from tests.tui import samples
+from tests.tui.driving import until
+from workbench.errors import SessionFormatError
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens.home import HomeScreen
+from workbench.tui.screens.matrix import MatrixScreen
+from workbench.tui.screens.session import SessionScreen
+from workbench.wire.session import Session
+
+
+class Slow:
+    """Opens a session when it is allowed to."""
+
+    def __init__(self) -> None:
+        self.may = Event()
+
+    def __call__(self) -> Session:
+        self.may.wait(20)
+        return samples.example(samples.LOST_RESULT)
+
+
+async def test_nothing_typed_while_a_file_opens_is_lost() -> None:
+    slow = Slow()
+    app = WorkbenchApp(slow)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("m")
+        assert isinstance(app.screen, SessionScreen)
+        slow.may.set()
+        await until(pilot, lambda: isinstance(app.screen, MatrixScreen))
+
+
+async def test_a_session_that_is_left_while_it_opens_is_left_at_once() -> None:
+    slow = Slow()
+    app = WorkbenchApp(slow)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("m", "q")
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+        slow.may.set()
+
+
+@pytest.mark.parametrize("key", ["m", "f"])
+async def test_a_file_that_cannot_be_opened_takes_the_keys_with_it(key: str) -> None:
+    def opener() -> Session:
+        raise SessionFormatError("torn")
+
+    app = WorkbenchApp(opener)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press(key)
+        await until(pilot, lambda: app.failure)

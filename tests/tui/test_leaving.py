@@ -1,0 +1,67 @@
+"""One meaning of q and esc: back, and never out of the program by one key too many."""
+
+from __future__ import annotations
+
+from tests.tui import samples
+from tests.tui.driving import Driver, screen_text, showing, until
+from workbench.tui import keys
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.bars import KeyBar
+from workbench.tui.screens.home import HomeScreen
+from workbench.tui.screens.session import SessionScreen
+
+SCREENS = "dxBm"
+"""Keys of the session that open a screen at once."""
+
+
+async def test_the_last_q_of_a_session_goes_home_and_home_asks() -> None:
+    async with showing(samples.example(samples.LOST_RESULT), size=(120, 40)) as driver:
+        await driver.press("q")
+        await until(driver.pilot, lambda: isinstance(driver.app.screen, HomeScreen))
+        await driver.press("q")
+        assert driver.app.is_running and "q again leaves Workbench" in driver.text
+        await driver.press("q")
+        await until(driver.pilot, lambda: not driver.app.is_running or driver.app._exit)
+
+
+async def test_esc_leads_back_from_every_screen_and_from_the_session() -> None:
+    key = "escape"
+    async with showing(samples.example(samples.LOST_RESULT), size=(120, 40)) as driver:
+        for opens in SCREENS:
+            await driver.press(opens)
+            await until(driver.pilot, lambda: not isinstance(driver.app.screen, SessionScreen))
+            await until(driver.pilot, lambda opens=opens: back(driver, key))
+        await driver.press("1", "escape")
+        assert isinstance(driver.app.screen, SessionScreen) and driver.focused == "findings"
+        await driver.press("escape")
+        await until(driver.pilot, lambda: isinstance(driver.app.screen, HomeScreen))
+
+
+def back(driver: Driver, key: str) -> bool:
+    """Press it once more as long as something has to be stopped first."""
+    if not isinstance(driver.app.screen, SessionScreen):
+        driver.app.simulate_key(key)
+    return isinstance(driver.app.screen, SessionScreen)
+
+
+async def test_a_footer_says_stop_only_while_something_goes_on() -> None:
+    async with showing(samples.session(), size=(160, 40)) as driver:
+        bar = driver.screen.query_one("#keys", KeyBar)
+        for table in (keys.MINIMIZE, keys.WHAT_IF, keys.LAB, keys.CONTINUE, keys.STEP, keys.ANSWER, keys.METRICS):
+            words = []
+            for is_running in (False, True, False):
+                bar.run(is_running)
+                bar.show_keys(table)
+                words.append([key.word for key in bar._hints if key.id.endswith(".leave")])
+            assert words == [["back"], ["stop"], ["back"]]
+
+
+async def test_home_stays_when_another_key_is_pressed_long_after() -> None:
+    app = WorkbenchApp(None)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("q")
+        screen = app.screen
+        assert isinstance(screen, HomeScreen)
+        screen._stays()
+        await pilot.press("q")
+        assert "q again leaves" in screen_text(app)

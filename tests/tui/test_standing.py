@@ -1,0 +1,92 @@
+"""Recorded or branch: one place that is shown and that every key works on."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.driving import Driver, screen_text, showing, until
+from workbench import resources
+from workbench.importers import open_input
+from workbench.tui.screens.edit import EditScreen
+from workbench.tui.screens.repairs import RepairsScreen
+from workbench.tui.screens.session import SessionScreen
+from workbench.wire.session import Session
+
+REPAIR = "put the reasoning back"
+
+
+def broken() -> Session:
+    return open_input(str(resources.folder("sessions") / "deepseek-reasoning-lost.jsonl"))
+
+
+async def repaired(driver: Driver) -> None:
+    """The session, after its break was repaired and the editor was left."""
+    screen = driver.screen
+    await until(driver.pilot, lambda: (found := screen.findings.current) and screen.mending.offered(found))
+    await driver.press("f")
+    await until(driver.pilot, lambda: isinstance(driver.app.screen, RepairsScreen))
+    await driver.press("a")
+    await until(driver.pilot, lambda: isinstance(driver.app.screen, EditScreen) and driver.app.screen.is_settled)
+    await driver.press("q")
+    await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen))
+    await shows_branch(driver, True)
+
+
+async def shows_branch(driver: Driver, is_branch: bool) -> None:
+    screen = driver.screen
+    await until(driver.pilot, lambda: screen.opened and ("reasoning_content" in request_of(driver)) == is_branch)
+    await until(driver.pilot, lambda: ("├ branch of request 2" in driver.text) == is_branch)
+
+
+def request_of(driver: Driver) -> str:
+    assert driver.screen.opened
+    return driver.screen.opened.decoded.request_text.decode()
+
+
+async def test_after_a_repair_the_branch_is_shown_and_one_key_leads_back() -> None:
+    async with showing(broken(), size=(120, 40)) as driver:
+        await repaired(driver)
+        assert REPAIR in driver.text and "b recorded request" in driver.text
+        assert not driver.screen.state.findings
+        assert "none with the branch of request 2" in driver.text
+        await driver.press("b")
+        await shows_branch(driver, False)
+        assert "request 2 as recorded" in driver.text and f"b branch: {REPAIR}" in driver.text
+        assert [f.rule for f in driver.screen.state.findings] == ["reasoning.missing"]
+        await driver.press("b")
+        await shows_branch(driver, True)
+
+
+async def test_a_request_without_branches_says_nothing_of_them() -> None:
+    async with showing(broken(), size=(120, 40)) as driver:
+        assert "as recorded" not in driver.text
+        await driver.press("b")
+        await until(driver.pilot, lambda: "there is no branch of this request" in driver.text)
+
+
+TITLES = {
+    "m": "Request 2 · put the reasoning back",
+    "d": "Request 2 against request 1 · put the reasoning back",
+    "c": "Request 2 · put the reasoning back",
+    "T": "Tools of request 2 · put the reasoning back",
+    "A": "Arguments of exchange 2 · put the reasoning back",
+    "V": "What if · request 2 · put the reasoning back",
+    "x": "Export request 2 · put the reasoning back",
+    "e": "Edit of request 2  branch · put the reasoning back",
+}
+
+
+@pytest.mark.parametrize("key", TITLES)
+async def test_every_title_names_what_the_key_works_on(key: str) -> None:
+    async with showing(broken(), size=(120, 40)) as driver:
+        await repaired(driver)
+        for is_branch in (True, False):
+            await driver.press(key)
+            title = TITLES[key] if is_branch else TITLES[key].partition("  branch")[0].partition(" · put")[0]
+            await until(driver.pilot, lambda title=title: title in screen_text(driver.app))
+            assert (REPAIR in screen_text(driver.app).split("\n", 2)[0]) == is_branch
+            await driver.press("q")
+            await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen))
+            if is_branch:
+                await driver.press("b")
+                await shows_branch(driver, False)
