@@ -1,0 +1,452 @@
+"""Everything that hostile traffic reaches: each function takes a session and uses it as a command or a screen would.
+
+By hand, for hours and with other seeds: ``python -m tests.hostile.surfaces --seconds 3600 --seed 7``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import random
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from tests.hostile.mutating import mutated_body, mutated_exchange, sessions
+from tests.unwrapping import wrapped
+from workbench import adapters, exporters, importers, matrix, rules
+from workbench.accumulation.differences import where_they_differ
+from workbench.breakpoints.judge import Judge
+from workbench.breakpoints.kinds import parse
+from workbench.cli import _shell
+from workbench.comparison import compare_exchanges
+from workbench.conversion.convert import convert
+from workbench.conversion.streaming import StreamConversion
+from workbench.decode import Decoded
+from workbench.editing import elements, operations
+from workbench.errors import WorkbenchError
+from workbench.exporters._work import Asked
+from workbench.inspection import Inspector
+from workbench.minimize.course import Course
+from workbench.minimize.driving import outcome
+from workbench.rules import contracts
+from workbench.targets.simulator import Simulator
+from workbench.targets.target import resolve
+from workbench.tui.models.findings import finding_body, finding_line
+from workbench.tui.opened import Opened
+from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse
+from workbench.wire.session import MemorySession, text
+from workbench.wire.stream import read_stream
+
+PACKAGE = str(Path(rules.__file__).parents[1])
+EXPECTED = (WorkbenchError, OSError, SystemExit)
+
+
+class RuleFailed(Exception):
+    """A family of rules broke."""
+
+
+def raised(name: str, case: object, error: Exception) -> Any:
+    """In the place of the finding that says that rules failed: says why."""
+    raise RuleFailed(name) from error
+
+
+def inspected(session: MemorySession, index: int, chance: random.Random) -> None:
+    inspector = Inspector(session)
+    for finding in inspector.run().findings:
+        if finding.rule == rules.FAILED:
+            raise RuleFailed(finding.message)
+    inspector.detail(index)
+
+
+def converted(session: MemorySession, index: int, chance: random.Random) -> None:
+    decoded = Decoded(index, session.exchange(index))
+    for protocol in chance.sample(adapters.protocols(), 3):
+        for side in ("request", "response"):
+            with contextlib.suppress(*EXPECTED):
+                convert(decoded, protocol, side=side)
+
+
+def encoded(session: MemorySession, index: int, chance: random.Random) -> None:
+    decoded = Decoded(index, session.exchange(index))
+    if not decoded.protocol:
+        return
+    adapter = adapters.get(decoded.protocol)
+    for side in ("request", "response"):
+        said, http = getattr(decoded, side), getattr(decoded.exchange, side)
+        if said is None or http is None:
+            continue
+        other = sessions()[chance.randrange(17)].exchange(0)
+        for original in (http.body.raw, getattr(other, side).body.raw if getattr(other, side) else b"{}"):
+            with contextlib.suppress(*EXPECTED):
+                getattr(adapter, f"encode_{side}")(said, original)
+        if side == "request":
+            adapter.params(said)
+            with contextlib.suppress(*EXPECTED):
+                adapter.path(said)
+
+
+def streamed(session: MemorySession, index: int, chance: random.Random) -> None:
+    exchange = session.exchange(index)
+    if not exchange.response:
+        return
+    data, protocol = exchange.response.body.raw, Decoded(index, exchange).protocol
+    protocol = protocol if protocol and chance.random() < 0.9 else chance.choice(adapters.protocols())
+    kind = exchange.response.headers.get("content-type") or ""
+    decoder = adapters.get(protocol).stream_decoder()
+    for event in read_stream(data, kind).events:
+        decoder.feed(event)
+        for part in decoder.growing:
+            part.since(0)
+            part.begun, part.is_over, part.is_tagged, part.parts  # noqa: B018
+    decoder.result()
+    decoder.about()
+    passage = StreamConversion(protocol, chance.choice(adapters.protocols()))
+    half = chance.randrange(len(data) + 1)
+    with contextlib.suppress(*EXPECTED):
+        passage.feed(data[:half])
+        passage.feed(data[half:])
+        passage.end()
+
+
+def assembled(session: MemorySession, index: int, chance: random.Random) -> None:
+    decoded = Decoded(index, session.exchange(index))
+    where_they_differ(decoded)
+
+
+def in_every_contract(session: MemorySession, index: int, chance: random.Random) -> None:
+    list(matrix.rows(Inspector(session), index, chance.sample(labels(), 3)))
+
+
+@cache
+def labels() -> Sequence[str]:
+    return sorted({name for name in contracts.names()})
+
+
+@cache
+def simulator(label: str) -> Simulator:
+    return Simulator(label)
+
+
+def simulated(session: MemorySession, index: int, chance: random.Random) -> None:
+    exchange = session.exchange(index)
+    if not exchange.request:
+        return
+    decoded = Decoded(index, exchange)
+    speaking = [one for one in labels() if decoded.protocol in simulator(one).protocols]
+    for label in chance.sample(speaking, min(2, len(speaking))):
+        path = exchange.request.url.removeprefix("https://x.example")
+        path = "/" + path.split("/", 3)[-1] if "://" in path else path
+        if chance.random() < 0.02:
+            simulator.cache_clear()
+        try:
+            simulator(label).send(
+                "POST", path, (("content-type", "application/json"),), exchange.request.body.raw
+            ).body()
+        except WorkbenchError as error:
+            raise RuleFailed(f"the simulator {label} raises {error}") from error
+
+
+def exported(session: MemorySession, index: int, chance: random.Random) -> None:
+    names = [name for name in exporters.names() if name != "pytest" or chance.random() < 0.1]
+    for name in chance.sample(names, 3):
+        which = chance.choice(((index,), tuple(range(len(session)))))
+        asked = Asked(session, which, None, None, None, chance.random() < 0.3, "x")
+        with contextlib.suppress(*EXPECTED):
+            asked.export(exporters.load(name))
+
+
+def minimized(session: MemorySession, index: int, chance: random.Random) -> None:
+    """Asks a simulator a few times, as ``minimize --budget`` does."""
+    with contextlib.suppress(*EXPECTED):
+        course = Course(Inspector(session), index, resolve(f"sim:{chance.choice(labels())}"), budget=3)
+        steps, reply = course.run(), None
+        known = simulator(course.bench.contract)
+        path = course.made(b"").url.removeprefix("https://x.example")
+        for _ in range(60):
+            try:
+                wanted = steps.send(reply)
+            except StopIteration:
+                break
+            reply = None
+            if wanted is not None:
+                answer = known.send("POST", path, (), wanted)
+                told = HttpResponse(answer.status, Headers(tuple(answer.headers)), Body(answer.body()))
+                reply = outcome(Exchange("a", course.made(wanted), told), course.outgoing.protocol)
+        course.result()
+
+
+EVERY = tuple(each for name in ("all", "filter:status:200 or (not tool:x)") for each in parse(name))
+
+
+def held(session: MemorySession, index: int, chance: random.Random) -> None:
+    """Judges the exchange as breakpoints do while it passes."""
+    judge, exchange = Judge(session), session.exchange(index)
+    with contextlib.suppress(*EXPECTED):
+        judge.request(exchange.id, EVERY, 0.0)
+    if exchange.response:
+        with contextlib.suppress(*EXPECTED):
+            judge.response(exchange.id, exchange.response, EVERY, 0.0)
+    with contextlib.suppress(*EXPECTED):
+        judge.answer(exchange.id, chance.choice(labels()), 0.0)
+
+
+def opened(session: MemorySession, index: int, chance: random.Random) -> None:
+    """Draws every pane of the exchange, and selects everything in it."""
+    inspector = Inspector(session)
+    inspector.run()
+    shown = Opened(inspector.detail(index))
+    selections = [shown.at_start(), *map(shown.at_finding, shown.row.findings)]
+    selections += [shown.at_node(n) for n in range(len(shown.outline.nodes))]
+    selections += [shown.at_byte(side, chance.randrange(4000)) for side in ("request", "response")]
+    for view in shown.views.values():
+        view.nothing(80)
+        for item in range(view.count()):
+            view.head(item), view.body(item, 80), view.origin(item)
+            if (selected := view.selection(item)) is not None:
+                selections.append(selected)
+    for selected in chance.sample(selections, min(12, len(selections))):
+        lights = shown.lights(selected)
+        for view in shown.views.values():
+            view.lit(lights)
+    for finding in shown.row.findings:
+        finding_line(finding, is_open=True), finding_body(finding, 60)
+
+
+def pasted(session: MemorySession, index: int, chance: random.Random) -> None:
+    """Opens what people paste in place of a recording, torn in a few places."""
+    exchange = session.exchange(index)
+    made = [
+        written_as(chance.choice(list(forms.values())), side.body.raw)
+        for side, forms in ((exchange.request, wrapped.REQUESTS), (exchange.response, wrapped.ANSWERS))
+        if side
+    ]
+    text = torn_text(chance.choice(("\n", "\n\n", " ", "```\n")).join(made), chance)
+    data = text.encode("utf-8", "replace")
+    with contextlib.suppress(*EXPECTED):
+        found = importers.open_input("-", stdin=io.BytesIO(data), protocol=chance.choice((None, None, None, "text")))
+        few = tuple(found.exchange(n) for n in range(min(3, len(found))))
+        inspected(MemorySession("pasted", few), 0, chance)
+
+
+def written_as(form: Callable[[Any], str], body: bytes) -> str:
+    """A body as people paste it; what the form does not take is an HTTP message."""
+    try:
+        value = json.loads(body)
+        return form(value)
+    except Exception:  # the forms are those of sound bodies
+        text = body.decode("utf-8", "replace")
+        return f"HTTP/1.1 200 OK\ncontent-type: text/event-stream\n\n{text}"
+
+
+TOKENS = ("'", '"', "\\", "\n", "```", "{", "}", "[", "]", "curl ", "HTTP/1.1 200 OK\n", "> ", "data: ", "\x00",
+          "\u202e", "fetch(", "None", "<<EOF\n", "$'", "---\n", "event: x\n", "#", "//", "\ufeff",
+          "\ud83d")  # fmt: skip
+
+
+def torn_text(text: str, chance: random.Random) -> str:
+    """A text with a few pieces gone, twice, moved, or strange."""
+    for _ in range(chance.randrange(4)):
+        start = chance.randrange(len(text) + 1)
+        end = min(len(text), start + chance.choice((0, 1, 1, 3, 20, 300)))
+        piece = chance.choice(("", text[start:end] * 2, chance.choice(TOKENS), text[start:end][::-1]))
+        text = text[:start] + piece + text[end:]
+    return text
+
+
+def compared(session: MemorySession, index: int, chance: random.Random) -> None:
+    one = Decoded(index, session.exchange(index))
+    other = chance.choice(sessions())
+    at = index if len(other) > index else 0
+    for before, after in ((one, Decoded(at, other.exchange(at))), (one, Decoded(0, session.exchange(0))), (one, one)):
+        compare_exchanges(before, after)
+        compare_exchanges(after, before)
+
+
+def edited(session: MemorySession, index: int, chance: random.Random) -> None:
+    decoded = Decoded(index, session.exchange(index))
+    if decoded.request is None:
+        return
+    found = list(elements.every(elements.elements(decoded)))
+    for element in chance.sample(found, min(3, len(found))):
+        for do in (
+            partial(operations.remove, decoded, element.pointer),
+            partial(operations.duplicate, decoded, element.pointer),
+            partial(operations.move, decoded, element.pointer, chance.choice((-1, 1))),
+            partial(operations.set_value, decoded, element.pointer, b'{"a": 1}'),
+            partial(operations.set_text, decoded, element.text_at or element.pointer, "x"),
+            partial(operations.rename, decoded, element.pointer, "x"),
+        ):
+            with contextlib.suppress(*EXPECTED):
+                do()
+
+
+def imported(session: MemorySession, index: int, chance: random.Random) -> None:
+    path = chance.choice(files())
+    data = mutated_file(path.read_bytes()[:200_000], chance)
+    for _, name in importers.candidates(data[:65536]):
+        with contextlib.suppress(*EXPECTED):
+            made = importers.load(name).read(data, path.name)
+            for n in range(min(3, len(made))):
+                Decoded(n, made.exchange(n)).response  # noqa: B018
+
+
+@cache
+def files() -> Sequence[Path]:
+    """The files of the tests, and the recordings of others where they lie beside the project."""
+    root = Path(__file__).resolve().parents[2]
+    found = [*(root / "tests" / "data").rglob("*"), *(root.parent / "shared" / "recordings").rglob("*")]
+    return sorted(path for path in found if path.is_file() and path.stat().st_size < 200_000)
+
+
+def mutated_file(data: bytes, chance: random.Random) -> bytes:
+    """A file with a value of another kind, or, where it is no JSON, with a line torn, gone, twice or elsewhere."""
+    if data[:1] in (b"{", b"[") and chance.random() < 0.8:
+        return mutated_body(data, chance)
+    with contextlib.suppress(UnicodeDecodeError):
+        lines = data.decode().splitlines(keepends=True) or [""]
+        at, to = chance.randrange(len(lines)), chance.randrange(len(lines))
+        kind = chance.randrange(5)
+        if kind == 0:
+            lines[at] = torn_text(lines[at], chance)
+        elif kind == 1:
+            lines[at] = chance.choice(("", lines[to], lines[at] * 2, " " + lines[at], lines[at].lstrip()))
+        elif kind == 2:
+            lines[at], lines[to] = lines[to], lines[at]
+        elif kind == 3:
+            key, colon, _ = lines[at].partition(":")
+            lines[at] = f"{key}{colon} {chance.choice(YAML)}\n"
+        else:
+            return torn_text(data.decode(), chance).encode("utf-8", "replace")
+        return "".join(lines).encode("utf-8", "replace")
+    return mutated_body(data, chance)
+
+
+YAML = ("null", "[]", "{}", "7", "-1.5", "true", "''", "!!binary aGk=", "!x {a: b}", "&a [1]", "|\n    x", "2026-01-01",
+        "1e999", "[[[]]]", "{null: null}", ".nan", "'\\ud83d'")  # fmt: skip
+
+
+_LINES = """
+check
+check --format json
+check --format sarif
+check --format junit
+check --fix -o {out} --force
+show --as wire
+show --as ir
+show --as closure
+show --as reasoning
+show --as events
+show --as ir --format json
+show --as events --format json
+show --as textcalls
+convert --to {protocol}
+convert --to {protocol} --side response --format json
+matrix
+matrix --what-if
+send --target sim:{contract} --out {out}
+send --target sim:{contract} --stream
+metrics
+metrics --format json
+schema
+compare {before}
+bisect
+fsck
+minimize --target sim:{contract} --budget 3
+export --as html
+export --as md --redact
+export --as session --redact -o {out} --force
+continue --target sim:{contract}
+"""
+COMMANDS = [line.split() for line in _LINES.strip().splitlines()]
+
+
+def commanded(session: MemorySession, index: int, chance: random.Random) -> None:
+    if chance.random() < 0.75:
+        return
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+        path, before = Path(folder) / "a.jsonl", Path(folder) / "b.jsonl"
+        text.write(session.exchanges, path)
+        text.write(chance.choice(sessions()).exchanges, before)
+        words = chance.choice(COMMANDS)
+        filled = {
+            "out": str(Path(folder) / "out.jsonl"),
+            "before": str(before),
+            "protocol": chance.choice(adapters.protocols()),
+            "contract": chance.choice(labels()),
+        }
+        first, *more = (word.format(**filled) for word in words)
+        out, err = contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())
+        with out, err, contextlib.suppress(*EXPECTED):
+            _shell._run_command([first, str(path), *more])
+
+
+SURFACES: Sequence[Callable[[MemorySession, int, random.Random], None]] = (
+    inspected, converted, encoded, streamed, assembled, in_every_contract, simulated, exported, compared, edited,
+    imported, commanded, minimized, held, opened, pasted,
+)  # fmt: skip
+
+
+def cause(error: BaseException) -> str:
+    """What went wrong where, without what it stumbled over."""
+    if isinstance(error, RuleFailed) and not error.__cause__:
+        return str(error)[:300]
+    error = error.__cause__ or error if isinstance(error, RuleFailed) else error
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(PACKAGE)]
+    where = f"{frames[-1].filename.removeprefix(PACKAGE)}:{frames[-1].lineno}" if frames else "?"
+    return f"{type(error).__name__} {where}"
+
+
+def tried(chance: random.Random) -> Iterator[tuple[str, str, MemorySession]]:
+    """One mutated session through everything: (surface, cause, session) of each failure."""
+    session = chance.choice(sessions())
+    index = chance.randrange(len(session))
+    window = session.exchanges[max(0, index - 3) : index + 2]
+    at = min(index, 3)
+    exchanges = list(window)
+    exchanges[at] = mutated_exchange(exchanges[at], chance)
+    made = MemorySession("mutated", tuple(exchanges))
+    for surface in (inspected, *chance.sample(SURFACES[1:], 4)):
+        try:
+            surface(made, at, chance)
+        except EXPECTED:
+            pass
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:
+            yield surface.__name__, cause(error), made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", default="")
+    args = parser.parse_args()
+    rules._failed = raised
+    seen: Counter[str] = Counter()
+    until, count = time.process_time() + args.seconds, 0
+    while time.process_time() < until:
+        began = time.process_time()
+        seed = args.seed * 1_000_000 + count
+        for surface, why, made in tried(random.Random(seed)):
+            if not seen[why]:
+                print(f"{seed} {surface}: {why}", flush=True)
+                if args.keep:
+                    text.write(made.exchanges, Path(args.keep) / f"{seed}.jsonl")
+            seen[why] += 1
+        if time.process_time() - began > 2:
+            print(f"{seed} slow: {time.process_time() - began:.1f}", flush=True)
+        count += 1
+    print(count, "sessions,", sum(seen.values()), "failures,", len(seen), "causes")
+
+
+if __name__ == "__main__":
+    main()
