@@ -62,7 +62,7 @@ def test_a_process_that_is_killed_loses_nothing_that_was_done(file: Path) -> Non
     assert len(made) in (len(said), len(said) + 1), "what was said to be done, and the one it was in perhaps"
     assert [n.title for n in made[1:20]] == [f"n{n - 1} is n{n}" for n in range(1, 20)]
     assert [n.name for n in made[: len(said)]] == [f"name {n}" for n in said]
-    assert again.current(0) == made[-1]
+    assert again.current(0) in made[len(said) - 1 :]
     assert (again.trouble, again.notices) == ("", [])
     edit(again, again.current(0), "role", "rôle")
     assert files(file.parent) == [file.name], "the file of a dead process is written on"
