@@ -1,6 +1,7 @@
 """Everything that hostile traffic reaches: each function takes a session and uses it as a command or a screen would.
 
-By hand, for hours and with other seeds: ``python -m tests.hostile.surfaces --seconds 3600 --seed 7``.
+By hand, for hours and with other seeds: ``python -m tests.hostile.surfaces --seconds 3600 --seed 7``; a million bodies
+in an hour with ``--only`` and the names of the cheap ones (``redacted,streamed,encoded``).
 """
 
 from __future__ import annotations
@@ -10,16 +11,17 @@ import contextlib
 import io
 import json
 import random
+import sqlite3
 import tempfile
 import time
 import traceback
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from tests.hostile.mutating import mutated_body, mutated_exchange, sessions
+from tests.hostile.mutating import ODD, mutated_body, mutated_exchange, sessions
 from tests.unwrapping import wrapped
 from workbench import adapters, exporters, importers, matrix, rules
 from workbench.accumulation.differences import where_they_differ
@@ -42,10 +44,12 @@ from workbench.targets.target import resolve
 from workbench.tui.models.findings import finding_body, finding_line
 from workbench.tui.opened import Opened
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse
-from workbench.wire.session import MemorySession, text
+from workbench.wire.redaction import Redactor
+from workbench.wire.session import MemorySession, store, text, writer
 from workbench.wire.stream import read_stream
 
 PACKAGE = str(Path(rules.__file__).parents[1])
+Surface = Callable[[MemorySession, int, random.Random], None]
 EXPECTED = (WorkbenchError, OSError, SystemExit)
 
 
@@ -288,6 +292,80 @@ def edited(session: MemorySession, index: int, chance: random.Random) -> None:
                 do()
 
 
+def redacted(session: MemorySession, index: int, chance: random.Random) -> None:
+    """Replaces the secrets of a text that is torn in a few places, and finds none the second time."""
+    exchange = session.exchange(index)
+    once = Redactor(salt=b"x").exchange(exchange)
+    for side in (once.request, once.response):
+        if side and side.body.raw:
+            body = torn_text(side.body.raw.decode("latin-1"), chance).encode("utf-8", "replace")
+            made, marks = Redactor(salt=b"x").text(body)
+            assert len(made) == len(body) and all(mark.end <= len(body) for mark in marks)
+
+
+def reopened(session: MemorySession, index: int, chance: random.Random) -> None:
+    """Opens a session file of either form with bytes or values changed."""
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        path = Path(folder) / "a"
+        path.write_bytes(chance.choice(kept())(session, chance))
+        with contextlib.suppress(*EXPECTED), contextlib.closing(store.open_session(path)) as found:
+            found.summaries()
+            for n in range(min(3, len(found))):
+                Decoded(n, found.exchange(n)).response  # noqa: B018
+            found.refresh()
+            store.fsck(path)
+
+
+@cache
+def kept() -> Sequence[Callable[[MemorySession, random.Random], bytes]]:
+    """What makes the bytes of a session file that is not whole."""
+    return torn_lines, torn_pages, odd_row
+
+
+def torn_lines(session: MemorySession, chance: random.Random) -> bytes:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        text.write(session.exchanges, Path(folder) / "a")
+        lines = (Path(folder) / "a").read_bytes().splitlines(keepends=True)
+    at = chance.randrange(len(lines))
+    lines[at] = mutated_body(lines[at].strip(), chance) + b"\n" if chance.random() < 0.8 else lines[at][:-9]
+    return b"".join(lines)
+
+
+@cache
+def recording(number: int) -> bytes:
+    """A recording of valid traffic, with no file beside it."""
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        writer.write(sessions()[number].exchanges, Path(folder) / "a")
+        data = bytearray((Path(folder) / "a").read_bytes())
+    data[18:20] = b"\1\1"  # no longer WAL: a copy without side files
+    return bytes(data)
+
+
+def torn_pages(session: MemorySession, chance: random.Random) -> bytes:
+    data = bytearray(recording(chance.randrange(17)))
+    for _ in range(chance.choice((1, 1, 4, 40))):
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    return bytes(data[: chance.randrange(len(data)) if chance.random() < 0.1 else len(data)])
+
+
+def odd_row(session: MemorySession, chance: random.Random) -> bytes:
+    """A value of another kind in a column, as far as the schema lets it in."""
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        db.deserialize(recording(chance.randrange(17)))
+        db.execute("PRAGMA ignore_check_constraints = ON")
+        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        table = chance.choice(tables)
+        columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+        value = chance.choice((*VALUES, json.dumps(chance.choice(ODD)), json.dumps({"headers": chance.choice(ODD)})))
+        with contextlib.suppress(sqlite3.Error):
+            db.execute(f"UPDATE OR REPLACE {table} SET {chance.choice(columns)} = ?", (value,))
+        return db.serialize()
+
+
+VALUES = (None, -1, 0, 2**62, 1.5, 9e999, "", "x", "[]", "{}", "9" * 5000, b"", b"\xff\xfe", b"(\xb5/\xfd", b"[1]")
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
+
+
 def imported(session: MemorySession, index: int, chance: random.Random) -> None:
     path = chance.choice(files())
     data = mutated_file(path.read_bytes()[:200_000], chance)
@@ -371,7 +449,7 @@ COMMANDS = [line.split() for line in _LINES.strip().splitlines()]
 def commanded(session: MemorySession, index: int, chance: random.Random) -> None:
     if chance.random() < 0.75:
         return
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         path, before = Path(folder) / "a.jsonl", Path(folder) / "b.jsonl"
         text.write(session.exchanges, path)
         text.write(chance.choice(sessions()).exchanges, before)
@@ -388,9 +466,10 @@ def commanded(session: MemorySession, index: int, chance: random.Random) -> None
             _shell._run_command([first, str(path), *more])
 
 
-SURFACES: Sequence[Callable[[MemorySession, int, random.Random], None]] = (
+SURFACES: Sequence[Surface] = (
     inspected, converted, encoded, streamed, assembled, in_every_contract, simulated, exported, compared, edited,
     imported, commanded, minimized, held, opened, pasted,
+    redacted, reopened,
 )  # fmt: skip
 
 
@@ -404,8 +483,15 @@ def cause(error: BaseException) -> str:
     return f"{type(error).__name__} {where}"
 
 
-def tried(chance: random.Random) -> Iterator[tuple[str, str, MemorySession]]:
-    """One mutated session through everything: (surface, cause, session) of each failure."""
+def tried(
+    chance: random.Random, only: Sequence[Surface] = (), spent: dict[str, float] | None = None
+) -> Iterator[tuple[str, str, MemorySession]]:
+    """One mutated session through everything: (surface, cause, session) of each failure.
+
+    Args:
+        only: these surfaces; empty for the rules and four others.
+        spent: CPU seconds of each surface are added to it.
+    """
     session = chance.choice(sessions())
     index = chance.randrange(len(session))
     window = session.exchanges[max(0, index - 3) : index + 2]
@@ -413,7 +499,8 @@ def tried(chance: random.Random) -> Iterator[tuple[str, str, MemorySession]]:
     exchanges = list(window)
     exchanges[at] = mutated_exchange(exchanges[at], chance)
     made = MemorySession("mutated", tuple(exchanges))
-    for surface in (inspected, *chance.sample(SURFACES[1:], 4)):
+    for surface in only or (inspected, *chance.sample(SURFACES[1:], 4)):
+        began = time.process_time()
         try:
             surface(made, at, chance)
         except EXPECTED:
@@ -422,6 +509,10 @@ def tried(chance: random.Random) -> Iterator[tuple[str, str, MemorySession]]:
             raise
         except BaseException as error:
             yield surface.__name__, cause(error), made
+        finally:
+            if spent is not None:
+                spent[surface.__name__] += time.process_time() - began
+                spent[f"{surface.__name__} inputs"] += 1
 
 
 def main() -> None:
@@ -429,14 +520,17 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", default="")
+    parser.add_argument("--only", default="", help="names of surfaces, with commas")
     args = parser.parse_args()
     rules._failed = raised
+    only = [surface for surface in SURFACES if surface.__name__ in args.only.split(",")]
+    spent: dict[str, float] = defaultdict(float)
     seen: Counter[str] = Counter()
     until, count = time.process_time() + args.seconds, 0
     while time.process_time() < until:
         began = time.process_time()
         seed = args.seed * 1_000_000 + count
-        for surface, why, made in tried(random.Random(seed)):
+        for surface, why, made in tried(random.Random(seed), only, spent):
             if not seen[why]:
                 print(f"{seed} {surface}: {why}", flush=True)
                 if args.keep:
@@ -445,6 +539,11 @@ def main() -> None:
         if time.process_time() - began > 2:
             print(f"{seed} slow: {time.process_time() - began:.1f}", flush=True)
         count += 1
+        if count % 20_000 == 0:
+            print(count, "sessions so far", flush=True)
+    for surface in SURFACES:
+        if inputs := int(spent[f"{surface.__name__} inputs"]):
+            print(f"{surface.__name__}: {inputs}, {spent[surface.__name__] / inputs * 1000:.2f} ms each")
     print(count, "sessions,", sum(seen.values()), "failures,", len(seen), "causes")
 
 

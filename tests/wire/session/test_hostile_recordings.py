@@ -16,6 +16,7 @@ import pytest
 import zstandard
 
 from tests.wire.session.test_store import EVERY
+from workbench.decode import Decoded
 from workbench.errors import SessionFormatError
 from workbench.limits import MAX_STORED_BODY, MAX_STORED_NUMBERS
 from workbench.wire.exchange import Body, Chunk, Exchange, Frame, HttpRequest, HttpResponse, Kind
@@ -47,9 +48,11 @@ def inside(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def use(path: Path) -> Sequence[str]:
-    """Everything that opens, lists, reads and proves it; the damage that is named."""
+    """Everything that opens, lists, reads, decodes and proves it; the damage that is named."""
     with closing(store.open_session(path)) as session:
         session.summaries()
+        for index, exchange in enumerate(exchanges_of(session)):
+            Decoded(index, exchange)
         damage = [*session.damage, *(line for exchange in exchanges_of(session) for line in exchange.damage)]
         session.refresh()
     return [*damage, *store.fsck(path).problems]
@@ -301,6 +304,14 @@ def opened_or_refused(path: Path) -> bool:
         assert "\n" not in str(refused)
         return False
     return True
+
+
+def test_an_answer_without_a_status_is_torn(whole: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a.wb"
+    path.write_bytes(whole)
+    with inside(path) as db:
+        db.execute("UPDATE exchange SET status = NULL")
+    assert any("response is torn" in line for line in use(path))
 
 
 def test_bits_that_flipped(whole: bytes, tmp_path: Path) -> None:

@@ -246,7 +246,8 @@ class SqliteSession:
         body = Body(raw, stands.encoding, times, stands.is_raw, stands.note, stands.length, stands.digest)
         if side == "request":
             return HttpRequest(row[2], row[3], head.headers, body, head.version, stands.redactions)
-        return HttpResponse(row[4], head.headers, body, head.reason, head.version, stands.redactions)
+        status = values.count(row[4])
+        return HttpResponse(status, head.headers, body, head.reason, head.version, stands.redactions)
 
     def _more(self, seq: int, start: int) -> _Arrived:
         """What came behind the stored body; only what is new is read from the file."""
