@@ -190,9 +190,10 @@ EDIT = (
 BRANCHES = (
     Key("branches.mark", "space", "mark", "mark", "compare with this one; without a mark with what it was made of", 3),
     Key("branches.name", "a,r", "name", "name", "give it a name, or take its name away", 4),
+    Key("branches.fold", "o", "fold", "fold", "show the requests of a what-if one by one, or as one row", 6),
     Key("branches.undo", "u", "undo", "undo", "stand at what the place you stand at was made of", 5),
-    Key("branches.pane", "tab,shift+tab", "pane", "pane", "the tree, what is changed in meaning, in bytes", 6),
-    Key("branches.send", "s", "send", "send", "send the request under the cursor", 7),
+    Key("branches.pane", "tab,shift+tab", "pane", "pane", "the tree, what is changed in meaning, in bytes", 7),
+    Key("branches.send", "s", "send", "send", "send the request under the cursor", 8),
     Key("branches.back", "q,escape,B", "back", "back", "back", 2),
 )
 

@@ -155,5 +155,5 @@ class Working:
 
 
 def counts(workspace: Workspace) -> Mapping[str, int]:
-    """Edits and sends of each exchange of which any were made, by its id."""
-    return {root.held.bare.id: len(workspace.below(root)) - 1 for root in workspace.roots()}
+    """Edits and sends of each exchange of which any were made, by its id; the trials of a request count as one."""
+    return {root.held.bare.id: workspace.size(root) for root in workspace.roots()}

@@ -42,6 +42,7 @@ class Node:
         title: what was done, in one line.
         name: given by people, "" for none.
         index: of the recorded exchange in the source session that its tree begins with.
+        is_trial: made among many to compare their answers; nobody stood there when it was made.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Node:
     title: str
     index: int
     name: str = ""
+    is_trial: bool = False
 
     @property
     def exchange(self) -> Exchange:
@@ -123,18 +125,22 @@ class Workspace:
                 self._kept.say(HERE + way[0].id, node.id)
         return way[-1]
 
-    def commit(self, parent: Node, request: HttpRequest, title: str) -> Node:
-        """An edit: the request as it is now; the parent itself where it is the same. Somebody stands there then."""
+    def commit(self, parent: Node, request: HttpRequest, title: str, *, is_trial: bool = False) -> Node:
+        """An edit: the request as it is now; the parent itself where it is the same.
+
+        Somebody stands there then, except of a trial.
+        """
         if request == parent.exchange.request:
-            return self.go(parent)
+            return parent if is_trial else self.go(parent)
         title = _line(title)
         exchange = Exchange(
             uuid.uuid4().hex[:12], request, origin=Origin.EDITED, parent=parent.id, started_at=time.time(), note=title
         )
-        return self._add(Node(exchange.id, parent.id, self._held(exchange, parent), title, parent.index))
+        held = self._held(exchange, parent)
+        return self._add(Node(exchange.id, parent.id, held, title, parent.index, is_trial=is_trial))
 
-    def sent(self, parent: Node, exchange: Exchange) -> Node:
-        """What a target answered to the request of a node. Somebody stands there then.
+    def sent(self, parent: Node, exchange: Exchange, *, is_trial: bool = False) -> Node:
+        """What a target answered to the request of a node. Somebody stands there then, except of a trial.
 
         Of a request that was converted for it they stay where they are: it is not the one that is edited.
         """
@@ -143,12 +149,32 @@ class Workspace:
         exchange = replace(
             exchange, id=self._free(exchange.id), parent=parent.id, origin=Origin.RESENT, note=exchange.note or title
         )
-        node = Node(exchange.id, parent.id, self._held(exchange, parent), title, parent.index)
+        node = Node(exchange.id, parent.id, self._held(exchange, parent), title, parent.index, is_trial=is_trial)
         return self._made(node) if "converted" in exchange.meta else self._add(node)
 
     def children(self, node: Node) -> list[Node]:
         """What was made of a node, in order."""
         return [self._nodes[id] for id in self._children.get(node.id, ())]
+
+    def trials(self, node: Node) -> list[Node]:
+        """The trials among the children of a node that are of use only together.
+
+        Not those that have a name, that somebody stands at, or of which anything was made but further trials.
+        """
+        here = set(self._here.values())
+
+        def is_one_of_many(child: Node) -> bool:
+            return all(n.is_trial and not n.name and n.id not in here for n in self.below(child))
+
+        return [child for child in self.children(node) if is_one_of_many(child)]
+
+    def size(self, root: Node) -> int:
+        """How many edits and sends a tree has; the trials of a node count as one."""
+        nodes = self.below(root)
+        folded = [[n for child in self.trials(node) for n in self.below(child)] for node in nodes]
+        inner = {n.id for trials in folded for n in trials}
+        folds = sum(bool(trials) for node, trials in zip(nodes, folded, strict=True) if node.id not in inner)
+        return len(nodes) - 1 - len(inner) + folds
 
     def undo(self, node: Node) -> Node | None:
         """The node it was made of, where somebody stands then; None for the root."""
@@ -159,14 +185,20 @@ class Workspace:
 
     def redo(self, node: Node) -> Node | None:
         """The child that was undone or made last, where somebody stands then; None where there is none."""
-        made = self._children.get(node.id)
-        return self.go(self._nodes[self._visited.get(node.id) or made[-1]]) if made else None
+        later = self._later(node)
+        return self.go(later) if later else None
 
     def tip(self, node: Node) -> Node:
         """Where ``redo`` leads in the end; nobody moves."""
-        while made := self._children.get(node.id):
-            node = self._nodes[self._visited.get(node.id) or made[-1]]
+        while later := self._later(node):
+            node = later
         return node
+
+    def _later(self, node: Node) -> Node | None:
+        """The child that was visited last; else the one that was made last and is no trial."""
+        if node.id in self._visited:
+            return self._nodes[self._visited[node.id]]
+        return next((child for child in reversed(self.children(node)) if not child.is_trial), None)
 
     def path(self, node: Node) -> list[Node]:
         """The nodes from the root to this one, both among them."""
@@ -231,7 +263,8 @@ class Workspace:
         return next((n.name for n in reversed(self.path(node)) if n.name), "")
 
     def _add(self, node: Node) -> Node:
-        return self.go(self._made(node))
+        made = self._made(node)
+        return made if node.is_trial else self.go(made)
 
     def _made(self, node: Node) -> Node:
         assert node.parent
@@ -252,7 +285,7 @@ class Workspace:
             self._keep(root)
 
     def _keep(self, node: Node) -> None:
-        about: dict[str, JsonValue] = {"title": node.title}
+        about: dict[str, JsonValue] = {"title": node.title, **({"trial": True} if node.is_trial else {})}
         base = self._nodes[node.parent].held if node.parent else None
         if node.parent is None:
             about["digest"] = digest(node.exchange)
@@ -280,7 +313,7 @@ class Workspace:
                 exchange = remade(exchange, base.exchange.request)
                 title = str(told.get("title", exchange.note))
                 held = self._held(replace(exchange, meta=meta), base)
-                node = Node(exchange.id, base.id, held, title, base.index)
+                node = Node(exchange.id, base.id, held, title, base.index, is_trial=told.get("trial") is True)
             else:
                 node = self._found(replace(exchange, meta=meta), told, indices)
             self._written.add(node.id)

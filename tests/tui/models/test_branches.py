@@ -39,6 +39,30 @@ def test_what_was_made_one_of_the_other_stands_below_it_and_branches_are_set_in(
     assert "nothing was made of it" in plain(branches.headline(1, rows[:1], root.id)[1])
 
 
+def test_what_many_were_tried_of_is_one_row_until_it_is_opened_or_something_comes_of_one() -> None:
+    work, root, *_ = workspace()
+    request = root.exchange.request or HttpRequest()
+    before, tip = work.size(root), work.tip(root)
+    tried = [work.commit(root, with_body(request, b"{}" + b" " * n), f"what if: {n}", is_trial=True) for n in (1, 2)]
+    for node, status in zip([*tried, root], (200, 400, 400), strict=True):
+        work.sent(node, Exchange("", request, HttpResponse(status), meta={"target": "sim:x"}), is_trial=True)
+    assert (work.size(root), work.tip(root), work.current(0).id) == (before + 1, tip, tip.id), "nobody moved"
+    folded = branches.rows(work, 0)
+    fold = folded[1]
+    assert len(folded) == before + 2 and len(fold.trials) == 5
+    assert "+ what if: 2 variants, 1 of 3 answers accepted" in plain(branches.trials_line(fold, is_open=False))
+    assert "2 edits · 1 send · 3 sent by what if" in plain(branches.headline(1, folded, root.id)[0])
+    opened = branches.rows(work, 0, {root.id})
+    assert opened[1] == fold and {row.node.id for row in opened[2:7]} == {node.id for node in fold.trials}
+    assert branches.headline(1, opened, root.id)[0] == branches.headline(1, folded, root.id)[0]
+    further = work.commit(tried[0], with_body(request, b"1"), "further")
+    rows = branches.rows(work, 0)
+    assert len(rows[1].trials) == 3 and [row.node for row in rows if row.node in (tried[0], further)] == [
+        tried[0],
+        further,
+    ]
+
+
 def test_a_node_says_what_became_of_it() -> None:
     _, root, first, sent, _ = workspace()
     lines = [

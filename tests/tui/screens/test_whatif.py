@@ -49,9 +49,18 @@ async def test_simulators_are_asked_at_once_and_a_cell_opens_beside_the_original
         assert "✗ refused (400)" in driver.text and "sim:deepseek:v3.2" in driver.text
         await driver.press("B")
         await until(driver.pilot, lambda: isinstance(driver.app.screen, BranchesScreen))
-        await until(driver.pilot, lambda: "what if: " in driver.text and "sent to sim:deepseek" in driver.text)
+        await until(driver.pilot, lambda: "+ what if: " in driver.text and "answers accepted" in driver.text)
+        tree = driver.app.screen
+        assert isinstance(tree, BranchesScreen) and len(tree.found) == 2, "all of it in one row"
+        await driver.press("j", "s")
+        await until(driver.pilot, lambda: "enter opens them" in driver.text)
+        await driver.press("enter")
+        await until(driver.pilot, lambda: "- what if: " in driver.text and "sent to sim:deepseek" in driver.text)
+        await driver.press("G", "o")
+        await until(driver.pilot, lambda: len(tree.found) == 2)
         await driver.press("q", "q", "q")
-        assert driver.screen.opened
+        await driver.press("1")
+        await until(driver.pilot, lambda: "├ 1" in driver.text and "b branch" not in driver.text)
 
 
 async def test_an_endpoint_is_asked_when_somebody_says_so_and_can_be_stopped() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.tui.lines import Line, Span, line
@@ -20,10 +20,21 @@ LABEL = 11
 
 
 class Branch(NamedTuple):
-    """A node as it is shown. ``stem``: the lines of the tree in front of it."""
+    """A row of the tree: a node, or the trials that were made of it as one.
+
+    Attributes:
+        stem: the lines of the tree in front of it.
+        trials: what the row stands for in the place of the node; none for the node itself.
+    """
 
     node: Node
     stem: str = ""
+    trials: tuple[Node, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, bool]:
+        """What a row is found again by."""
+        return self.node.id, bool(self.trials)
 
 
 def entitled(title: Line, branch: str) -> Line:
@@ -31,33 +42,77 @@ def entitled(title: Line, branch: str) -> Line:
     return (*title[:1], Span(branch, "warning"), *title[1:]) if branch else title
 
 
-def rows(workspace: Workspace, index: int) -> list[Branch]:
-    """The tree of an exchange. A line of nodes that were made one of the other stands straight below one another."""
+def rows(workspace: Workspace, index: int, opened: Collection[str] = ()) -> list[Branch]:
+    """The tree of an exchange. A line of nodes that were made one of the other stands straight below one another.
+
+    Args:
+        opened: ids of the nodes whose trials are shown one by one, below the row that stands for all of them.
+    """
     found = list[Branch]()
-    left = [(workspace.root(index), "", "")]
+    left = [(Branch(workspace.root(index)), "")]
     while left:
-        node, stem, inner = left.pop()
-        found.append(Branch(node, stem))
-        children = workspace.children(node)
-        if len(children) == 1:
-            left.append((children[0], inner, inner))
+        row, inner = left.pop()
+        found.append(row)
+        below = _below(workspace, row, opened)
+        if len(below) == 1 and not (row.trials or below[0].trials):
+            left.append((below[0]._replace(stem=inner), inner))
             continue
-        for number, child in reversed(list(enumerate(children))):
-            is_last = number == len(children) - 1
-            left.append((child, f"{inner}{'└─ ' if is_last else '├─ '}", f"{inner}{'   ' if is_last else '│  '}"))
+        for number, each in reversed(list(enumerate(below))):
+            is_last = number == len(below) - 1
+            stem = f"{inner}{'└─ ' if is_last else '├─ '}"
+            left.append((each._replace(stem=stem), f"{inner}{'   ' if is_last else '│  '}"))
     return found
+
+
+def _below(workspace: Workspace, row: Branch, opened: Collection[str]) -> list[Branch]:
+    """The rows right below one: what was made of a node, its trials in one row in front."""
+    if row.node.is_trial and not row.trials:
+        return [Branch(child) for child in workspace.children(row.node)]
+    trials = workspace.trials(row.node)
+    if row.trials:
+        return [Branch(child) for child in trials] if row.node.id in opened else []
+    whole = tuple(node for child in trials for node in workspace.below(child))
+    kept = [Branch(child) for child in workspace.children(row.node) if child not in trials]
+    return [*([Branch(row.node, trials=whole)] if whole else ()), *kept]
 
 
 def headline(number: int, found: Sequence[Branch], here: str) -> list[Line]:
     """Of which exchange, how many edits and sends, and where the person stands."""
-    sends = sum(b.node.is_sent for b in found)
-    edits = max(0, len(found) - sends - 1)
-    told = f"   {count(edits, 'edit')} · {count(sends, 'send')}" if found else ""
-    first = line(Span(f" Branches of request {number}", "accent strong"), Span(told, "muted"))
+    folded = {node.id: node for b in found for node in b.trials}
+    nodes = [b.node for b in found if not b.trials and b.node.id not in folded]
+    sends = sum(node.is_sent for node in nodes)
+    facts = [count(max(0, len(nodes) - sends - 1), "edit"), count(sends, "send")]
+    if folded:
+        facts.append(f"{sum(node.is_sent for node in folded.values()):,} sent by what if")
+    first = line(
+        Span(f" Branches of request {number}", "accent strong"),
+        Span(f"   {' · '.join(facts)}" if found else "", "muted"),
+    )
     if len(found) == 1:
         return [first, line(Span(" nothing was made of it yet: enter edits it", "muted"))]
-    node = next((b.node for b in found if b.node.id == here), None)
+    node = next((node for node in nodes if node.id == here), None)
     return [first, line(Span(" you stand at: ", "muted"), Span(node.name or node.title, "strong")) if node else ()]
+
+
+def trials_line(branch: Branch, *, is_open: bool) -> Line:
+    """What was tried of a node, and how it was answered."""
+    answers = [node for node in branch.trials if node.is_sent]
+    accepted = sum(is_accepted(node) for node in answers)
+    variants = sum(not node.is_sent for node in branch.trials)
+    told = f"{count(variants, 'variant')}, {accepted:,} of {count(len(answers), 'answer')} accepted"
+    return line(
+        "    ",
+        Span(branch.stem, "muted"),
+        Span(f"{'-' if is_open else '+'} what if: ", "accent strong"),
+        told,
+        Span(f"  enter {'folds' if is_open else 'opens'} them", "muted"),
+    )
+
+
+def is_accepted(node: Node) -> bool:
+    """A target answered with a status of success."""
+    response = node.held.bare.response
+    return response is not None and response.status < 400
 
 
 def branch_line(branch: Branch, verdict: str | None, *, is_here: bool, is_marked: bool) -> Line:
@@ -81,8 +136,7 @@ def _standing(node: Node, verdict: str | None) -> Line:
     if node.parent is not None and not node.is_sent:
         return line(Span(f"{sign} {verdict or ''} ", style, LABEL + 2))
     status = str(response.status) if response and response.status else "no answer"
-    is_bad = response is None or response.status >= 400
-    return line(Span("✗ " if is_bad else "✓ ", "error" if is_bad else "ok"), Span(f"{status} ", "", LABEL))
+    return line(Span("✓ ", "ok") if is_accepted(node) else Span("✗ ", "error"), Span(f"{status} ", "", LABEL))
 
 
 def against(node: Node) -> str:

@@ -58,6 +58,7 @@ class BranchesScreen(Screen[bool]):
         self.marked = ""
         self.verdicts: dict[str, str] = {}
         self._judged_next = ""
+        self._opened: set[str] = set()
 
     def compose(self) -> ComposeResult:
         yield Bar(id="headline")
@@ -86,8 +87,9 @@ class BranchesScreen(Screen[bool]):
         """See what there is."""
 
         def question(workspace: Workspace) -> tuple[list[Branch], Node]:
-            return branches.rows(workspace, self.index), workspace.current(self.index)
+            return branches.rows(workspace, self.index, opened), workspace.current(self.index)
 
+        opened = frozenset(self._opened)
         self.session.working.ask(question, self._show)
 
     def _show(self, told: tuple[list[Branch], Node]) -> None:
@@ -95,9 +97,9 @@ class BranchesScreen(Screen[bool]):
             return
         is_first, was = not self.found, self.chosen
         self.found, self.here = told[0], told[1].id
-        wanted = self.here if is_first or was is None else was.node.id
+        wanted = (self.here, False) if is_first or was is None else was.key
         self._show_tree()
-        self.tree_list.move_to(next((n for n, b in enumerate(self.found) if b.node.id == wanted), 0))
+        self.tree_list.move_to(next((n for n, b in enumerate(self.found) if b.key == wanted), 0))
         self._compare()
         self._judge()
 
@@ -108,12 +110,22 @@ class BranchesScreen(Screen[bool]):
     def _line(self, item: int) -> Line:
         branch = self.found[item]
         id = branch.node.id
+        if branch.trials:
+            return branches.trials_line(branch, is_open=id in self._opened)
         return branches.branch_line(branch, self.verdicts.get(id), is_here=id == self.here, is_marked=id == self.marked)
 
     @property
     def chosen(self) -> Branch | None:
-        """The node under the cursor."""
+        """The row under the cursor."""
         return self.found[self.tree_list.cursor] if self.found else None
+
+    def _one(self) -> Node | None:
+        """The node under the cursor; of trials that are folded it is said that one is to be chosen."""
+        chosen = self.chosen
+        if chosen and chosen.trials:
+            self.notify("these are several requests: enter opens them", markup=False)
+            return None
+        return chosen.node if chosen else None
 
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         if message.view is self.tree_list:
@@ -124,8 +136,21 @@ class BranchesScreen(Screen[bool]):
                 self.hunks.move_to(hunk, center=True)
 
     def on_line_view_entered(self, message: LineView.Entered) -> None:
-        if self.chosen:
+        if self.chosen and self.chosen.trials:
+            self.action_fold()
+        elif self.chosen:
             self.session.working.go(self.chosen.node, self._gone)
+
+    def action_fold(self) -> None:
+        """Show the trials of the row one by one, or as one row; those it is among, where it is one of them."""
+        chosen = self.chosen
+        fold = next((b for b in self.found if chosen and b.trials and (b is chosen or chosen.node in b.trials)), None)
+        if fold is None:
+            self.notify("nothing is folded here: a what-if is, V runs one", markup=False)
+            return
+        self._opened ^= {fold.node.id}
+        self.tree_list.move_to(self.found.index(fold))
+        self._read(None)
 
     def _gone(self, node: Node) -> None:
         if self.is_current:
@@ -154,14 +179,17 @@ class BranchesScreen(Screen[bool]):
     def _compare(self) -> None:
         """Lay the node under the cursor beside the one that is marked, else beside what it was made of."""
         chosen = self.chosen
-        other = next((b for b in self.found if b.node.id == (self.marked or (chosen and chosen.node.parent))), None)
-        if chosen is None or other is None or other.node.id == chosen.node.id:
+        wanted = self.marked or (chosen and chosen.node.parent)
+        other = next((b for b in self.found if b.node.id == wanted and not b.trials), None)
+        if chosen is None or chosen.trials or other is None or other.node.id == chosen.node.id:
+            why = (
+                "several requests: enter shows them one by one"
+                if chosen and chosen.trials
+                else "here the tree begins: space marks it, to compare others with it"
+            )
             for pane, words in ((self.meaning, " Meaning "), (self.hunks, " Bytes ")):
                 pane.title(line(words))
-                pane.compared, pane.why = (
-                    None,
-                    "here the tree begins: space marks it, to compare others with it",
-                )
+                pane.compared, pane.why = None, why
                 pane.reload()
             return
 
@@ -172,7 +200,7 @@ class BranchesScreen(Screen[bool]):
         self.session.working.ask(question, partial(self._compared, chosen, other))
 
     def _compared(self, chosen: Branch, other: Branch, told: tuple[Difference, Places]) -> None:
-        if not is_open(self) or self.chosen is None or self.chosen.node.id != chosen.node.id:
+        if not is_open(self) or self.chosen is None or self.chosen.key != chosen.key:
             return
         difference, places = told
         for pane in (self.meaning, self.hunks):
@@ -184,23 +212,23 @@ class BranchesScreen(Screen[bool]):
     # Keys.
 
     def action_mark(self) -> None:
-        if self.chosen:
-            self.marked = "" if self.marked == self.chosen.node.id else self.chosen.node.id
+        if node := self._one():
+            self.marked = "" if self.marked == node.id else node.id
             self._show_tree()
             self._compare()
 
     def action_name(self) -> None:
         from workbench.tui.screens.ask import AskScreen
 
-        chosen = self.chosen
-        if chosen is None:
+        node = self._one()
+        if node is None:
             return
 
         def named(name: str | None) -> None:
             if name is not None:
-                self.session.working.ask(lambda workspace: workspace.rename(chosen.node, name.strip()), self._read)
+                self.session.working.ask(lambda workspace: workspace.rename(node, name.strip()), self._read)
 
-        self.app.push_screen(AskScreen("Name of this state", "empty takes it away", visible(chosen.node.name)), named)
+        self.app.push_screen(AskScreen("Name of this state", "empty takes it away", visible(node.name)), named)
 
     def action_undo(self) -> None:
         """Stand at what the node where the person stands was made of."""
@@ -213,8 +241,8 @@ class BranchesScreen(Screen[bool]):
     def action_send(self) -> None:
         from workbench.tui.screens import send
 
-        if self.chosen:
-            send.begin(self.session, self.chosen.node)
+        if node := self._one():
+            send.begin(self.session, node)
 
     def action_pane(self) -> None:
         focused = self.focused.id if self.focused and self.focused.id in PANES else PANES[0]

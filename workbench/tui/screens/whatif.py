@@ -224,11 +224,10 @@ class WhatIfScreen(Screen[None]):
             return
 
         def question(workspace: Workspace) -> Node:
-            edit = self._edits.get(place[0]) or workspace.commit(node, request, f"what if: {variant.title}")
+            title = f"what if: {variant.title}"
+            edit = self._edits.get(place[0]) or workspace.commit(node, request, title, is_trial=True)
             self._edits[place[0]] = edit
-            sent = workspace.sent(edit, exchange)
-            workspace.go(node)
-            return sent
+            return workspace.sent(edit, exchange, is_trial=True)
 
         self.session.working.ask(question, lambda sent: self._kept.__setitem__(place, sent))
 
