@@ -36,9 +36,9 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder with the reference and the recordings, beside the checkout."""
+    """The folder with the recordings of third parties, beside the checkout; they are no part of the project."""
     if not SHARED.is_dir():
-        pytest.skip("the folder 'shared' is not beside the checkout: recordings and catalogue are not tested")
+        pytest.skip("the folder 'shared' is not beside the checkout: recordings of third parties are not tested")
     return SHARED
 
 

@@ -1,38 +1,29 @@
-"""The catalogue of published breakages, scored by the tool that lies beside it."""
+"""The catalogue of published breakages: every entry found where it is, and nothing else."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
 import pytest
-import yaml
 
-from workbench.cli import main
+from tests import breakages
+from tests.breakages import scoring
+from tests.breakages.artefacts import URLS
 from workbench.cli._report import finding_json
 from workbench.inspection import Inspector
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 
 
-def test_every_breakage_is_found_where_it_is(shared, tool, monkeypatch, capsys, stated):
-    """The tool as it is, but that the command runs in this process: hundreds of them would take minutes."""
-
-    def answers(command, provider, files):
-        main(["check", "--format", "json", *(["--provider", provider] if provider else []), *map(str, files)])
-        return {Path(file["path"]).name: file for file in json.loads(capsys.readouterr().out)["files"]}
-
-    monkeypatch.setattr(tool, "run", answers)
-    monkeypatch.setattr(sys, "argv", ["score", str(shared / "reference" / "breakages.yaml"), "--verbose"])
-    status, said = tool.main(), capsys.readouterr().out
-    assert status == 0, said
-    stated(said.strip().splitlines()[-1])
+def test_every_breakage_is_found_where_it_is(tmp_path, stated):
+    score = scoring.score(breakages.entries(), tmp_path)
+    assert [one.line() for one in score.scored if not one.is_clean] == []
+    assert score.skipped == list(TWO_HOPS)
+    stated(score.line())
 
 
 TWO_HOPS = ("B059", "B088", "B089")
-"""Entries that show what came in and what went on: one turn at two places, which the tool does not hand over."""
+"""Entries that show what came in and what went on: one turn at two places, which no one file shows."""
 
 LOOK = [{"name": "get_weather", "input_schema": {"type": "object", "properties": {"city": {"type": "string"}}}}]
 ASKED = {
@@ -42,22 +33,6 @@ ASKED = {
     "tools": LOOK,
     "messages": [{"role": "user", "content": "How is the weather?"}],
 }
-
-
-@pytest.fixture(scope="session")
-def tool(shared):
-    """The score tool as a module: how entries name places and contracts."""
-    spec = importlib.util.spec_from_file_location("score_breakages", shared / "tools" / "score_breakages.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="session")
-def entries(shared):
-    """The catalogue, id → entry."""
-    text = (shared / "reference" / "breakages.yaml").read_text(encoding="utf-8")
-    return {entry["id"]: entry for entry in yaml.load(text, yaml.CSafeLoader)["entries"]}
 
 
 def sighting(hop, url, asked, answer, status, cuts=()):
@@ -83,15 +58,14 @@ def two_hops(entry, url):
 
 
 @pytest.mark.parametrize("name", TWO_HOPS)
-def test_breakages_between_two_places_are_found_where_they_are(name, entries, tool):
-    entry = entries[name]
+def test_breakages_between_two_places_are_found_where_they_are(name):
+    entry = breakages.entry(name)
     expected = entry["expected"]
-    session, broken = two_hops(entry, tool.URLS[entry["protocol"]])
-    result = Inspector(MemorySession(name, session), provider=tool.contract(entry)).run()
+    session, broken = two_hops(entry, URLS[entry["protocol"]])
+    result = Inspector(MemorySession(name, session), provider=entry["contract"]).run()
     found = [finding_json(f) for f in result.findings]
     here = [f for f in found if f["rule"] == expected["rule"] and f["exchange"] == broken]
-    text = entry["evidence"].get("sse", "")
-    assert any(tool.at(f, place, text) for f in here for place in expected["location"]), found
+    assert any(scoring.is_at_place(f, entry) for f in here), found
     assert {f["severity"] for f in here} == {expected["severity"]}
     origins = {(f["origin"]["exchange"], f["origin"]["hop"]) for f in here}
     assert origins == {(broken, session[broken].hop)}

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests import breakages
 from tests.adapters import block_bodies
-from workbench import adapters, safeyaml
+from workbench import adapters
 from workbench.decode import RESPONSE, Decoded
 from workbench.ir import Text
 from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
@@ -52,11 +53,9 @@ def bodies(evidence: dict[str, Any]) -> list[tuple[str, Exchange]]:
     return found
 
 
-def test_the_protocol_of_every_published_breakage(shared, record_property):
-    path = shared / "reference" / "breakages.yaml"
-    entries = safeyaml.load(path.read_bytes(), name=path.name)["entries"]
+def test_the_protocol_of_every_published_breakage(record_property):
     wrong, count = [], 0
-    for entry in entries:
+    for entry in breakages.entries():
         for key, bare in bodies(entry["evidence"]):
             with_url = Exchange(
                 "1",

@@ -11,9 +11,8 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
-from tests.targets.catalogue import score_tool
+from tests import breakages
+from tests.breakages.artefacts import artefact
 from workbench import repairs
 from workbench.decode import Decoded
 from workbench.exporters import Selection, _work, load
@@ -39,13 +38,13 @@ class Mended(NamedTuple):
     folder: Path
 
 
-def mend(entry: dict[str, Any], tool: Any, folder: Path) -> Mended | None:
+def mend(entry: dict[str, Any], folder: Path) -> Mended | None:
     """Open, repair, send and export one breakage; None where no repair is offered."""
-    opened = open_entry(entry, tool, folder)
+    opened = open_entry(entry, folder)
     if opened is None:
         return None
     session, index = opened
-    provider, protocol = tool.contract(entry), entry["protocol"]
+    provider, protocol = entry["contract"], entry["protocol"]
     inspector = Inspector(session, provider=provider, protocol=protocol)
     findings = [f for f in inspector.detail(index).row.findings if repairs.is_repairable(f)]
     offered = [tried for f in findings for tried in repairs.tried(inspector, index, f) if tried.repair.verified]
@@ -64,7 +63,7 @@ def mend(entry: dict[str, Any], tool: Any, folder: Path) -> Mended | None:
     return Mended(entry["id"], offered[0].repair.title, node.exchange.response.status, made.notes, out)
 
 
-def open_entry(entry: dict[str, Any], tool: Any, folder: Path) -> tuple[Session, int] | None:
+def open_entry(entry: dict[str, Any], folder: Path) -> tuple[Session, int] | None:
     """The session that an entry tells, and which exchange of it is at fault."""
     evidence = entry["evidence"]
     if "forwarded" in evidence:
@@ -77,13 +76,12 @@ def open_entry(entry: dict[str, Any], tool: Any, folder: Path) -> tuple[Session,
             for hop, body, at in sides
         ]
         return MemorySession(entry["id"], tuple(hops)), 1
-    handed = tool.artefact(entry)
-    if handed is None:
+    given = artefact(entry)
+    if given is None:
         return None
-    suffix, text, index = handed
-    path = folder / f"{entry['id']}{suffix}"
-    path.write_text(text, encoding="utf-8")
-    return open_input(str(path)), index
+    path = folder / f"{entry['id']}{given.suffix}"
+    path.write_bytes(given.raw)
+    return open_input(str(path)), given.index
 
 
 async def sent(exchange: Exchange, session: Session, label: str, protocol: str) -> Exchange:
@@ -92,11 +90,9 @@ async def sent(exchange: Exchange, session: Session, label: str, protocol: str) 
         return await sender.send(prepare(decoded, resolve(f"sim:{label}")), parent=exchange.id)
 
 
-def test_from_every_breakage_to_a_test_that_is_red_before_and_green_after(shared: Path, tmp_path: Path) -> None:
+def test_from_every_breakage_to_a_test_that_is_red_before_and_green_after(tmp_path: Path) -> None:
     """One test: what it takes is made once, whatever the number of processes that tests are shared out to."""
-    tool = score_tool(shared)
-    text = (shared / "reference" / "breakages.yaml").read_text(encoding="utf-8")
-    found = (mend(entry, tool, tmp_path) for entry in yaml.load(text, yaml.CSafeLoader)["entries"])
+    found = (mend(entry, tmp_path) for entry in breakages.entries())
     mended = [one for one in found if one]
     assert len(mended) > 60
     assert [(one.name, one.title, one.status) for one in mended if one.status != 200] == []

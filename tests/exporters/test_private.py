@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests import breakages
+from tests.breakages.artefacts import artefact
 from tests.exporters.selecting import bodies, findings
 from workbench.decode import RESPONSE, Decoded
 from workbench.errors import LocalProtocolError
@@ -74,17 +74,12 @@ def test_a_sample_of_what_others_recorded(recordings: Path) -> None:
             holds(open_input(str(recordings / name)))
 
 
-def test_every_breakage_of_the_catalogue(shared: Path, tmp_path: Path) -> None:
-    spec = importlib.util.spec_from_file_location("score", shared / "tools" / "score_breakages.py")
-    assert spec and spec.loader
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    for entry in yaml.load((shared / "reference" / "breakages.yaml").read_text(), Loader=loader)["entries"]:
-        artefact = tool.artefact(entry)
-        if artefact:
-            path = tmp_path / f"{entry['id']}{artefact[0]}"
-            path.write_bytes(artefact[1].encode("utf-8", "surrogatepass"))
+def test_every_breakage_of_the_catalogue(tmp_path: Path) -> None:
+    for entry in breakages.entries():
+        given = artefact(entry)
+        if given:
+            path = tmp_path / f"{entry['id']}{given.suffix}"
+            path.write_bytes(given.raw)
             session = open_input(str(path))
             proof(session, redacted(session, SALT))
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-from functools import cache
 from typing import Any
 
 import pytest
-import yaml
 
+from tests import breakages
+from tests.breakages.artefacts import artefact
 from tests.targets.catalogue import label_of, target_of
 from workbench import repairs
 from workbench.importers import open_input
@@ -26,31 +25,18 @@ MISSED: dict[str, str] = {}
 """Id → why no repair of it is offered."""
 
 
-@cache
-def scorer(path: str) -> Any:
-    spec = importlib.util.spec_from_file_location("score_breakages", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
-def scored(shared, tmp_path_factory) -> dict[str, tuple[dict[str, Any], Fixed, list[Any]]]:
+def scored(tmp_path_factory) -> dict[str, tuple[dict[str, Any], Fixed, list[Any]]]:
     """Id → entry, what fix made of it, and every repair that is offered for its findings."""
-    tool = scorer(str(shared / "tools" / "score_breakages.py"))
-    text = (shared / "reference" / "breakages.yaml").read_text(encoding="utf-8")
-    entries = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))["entries"]
     folder, made = tmp_path_factory.mktemp("catalogue"), {}
-    for entry in entries:
-        handed = tool.artefact(entry) if "fixed_request" in entry else None
-        if handed is None:
+    for entry in breakages.entries():
+        given = artefact(entry) if "fixed_request" in entry else None
+        if given is None:
             continue
-        suffix, text, index = handed
-        path = folder / f"{entry['id']}{suffix}"
-        path.write_text(text, encoding="utf-8")
+        path, index = folder / f"{entry['id']}{given.suffix}", given.index
+        path.write_bytes(given.raw)
         session = open_input(str(path))
-        inspector = Inspector(session, provider=tool.contract(entry), protocol=entry["protocol"])
+        inspector = Inspector(session, provider=entry["contract"], protocol=entry["protocol"])
         findings = [f for f in inspector.detail(index).row.findings if repairs.is_repairable(f)]
         offered = [tried for finding in findings for tried in repairs.tried(inspector, index, finding)]
         made[entry["id"]] = (entry, repairs.fix(inspector, index), offered)
@@ -94,10 +80,8 @@ def invented(request: Any, held: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("name", "provider"), [("B088", "kimi"), ("B089", "anthropic")])
-def test_what_a_gateway_damaged_is_put_back(shared, name: str, provider: str) -> None:
-    text = (shared / "reference" / "breakages.yaml").read_text(encoding="utf-8")
-    entries = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))["entries"]
-    evidence = next(e["evidence"] for e in entries if e["id"] == name)
+def test_what_a_gateway_damaged_is_put_back(name: str, provider: str) -> None:
+    evidence = breakages.entry(name)["evidence"]
     url = "https://relay.example/v1/" + ("messages" if provider == "anthropic" else "chat/completions")
     sides = (("client", evidence["request"], 0.0), ("gateway", evidence["forwarded"], 1.0))
     exchanges = [
@@ -126,10 +110,9 @@ def test_where_there_is_one_right_answer_it_is_found(scored, name: str) -> None:
     assert made == wanted
 
 
-def test_what_fix_made_is_answered_by_the_simulator(shared, scored) -> None:
+def test_what_fix_made_is_answered_by_the_simulator(scored) -> None:
     """Posted as its client would post it, to the provider that it was meant for."""
-    tool = scorer(str(shared / "tools" / "score_breakages.py"))
     for name, (entry, fixed, _) in scored.items():
         headers = tuple(fixed.request.headers) or (("content-type", "application/json"),)
-        reply = Simulator(label_of(entry, tool)).send("POST", target_of(entry), headers, fixed.request.body.raw)
+        reply = Simulator(label_of(entry)).send("POST", target_of(entry), headers, fixed.request.body.raw)
         assert reply.status == 200, (name, reply.served)

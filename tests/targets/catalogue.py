@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import yaml
-
+from tests.breakages import Entry, entries
+from tests.breakages.artefacts import before_answer
 from workbench.adapters._error_body import read_error
 from workbench.rules import contracts
 from workbench.targets.simulator import Reply, Simulator
@@ -18,7 +16,6 @@ from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpRe
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession
 
-Entry = dict[str, Any]
 PATHS = {
     "anthropic-messages": "/v1/messages",
     "openai-chat": "/v1/chat/completions",
@@ -53,32 +50,21 @@ class Posted(NamedTuple):
         return said if self.is_fixed else f"{said} · corrected: {self.fixed} {self.fixed_text[:150]!r}"
 
 
-def refused_entries(shared: Path) -> list[Entry]:
+def refused_entries() -> list[Entry]:
     """The entries with a request that was refused with a status from 400 to 499."""
-    text = (shared / "reference" / "breakages.yaml").read_bytes()
-    entries = yaml.load(text, Loader=yaml.CSafeLoader)["entries"]  # ten times as fast as the one in Python
-    return [e for e in entries if 400 <= (e.get("http_status") or 0) < 500 and _body(e) is not None]
+    return [e for e in entries() if 400 <= (e.get("http_status") or 0) < 500 and _body(e) is not None]
 
 
-def score_tool(shared: Path) -> Any:
-    """The tool that lies beside the catalogue: it says which contract an entry is for."""
-    spec = importlib.util.spec_from_file_location("score_breakages", shared / "tools" / "score_breakages.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def label_of(entry: Entry, tool: Any) -> str:
+def label_of(entry: Entry) -> str:
     """The contract that an entry is posted to; the permissive one's terms where the catalogue names none."""
-    return tool.contract(entry) or "generic"
+    return entry["contract"] or "generic"
 
 
-def post(entry: Entry, tool: Any) -> Posted:
+def post(entry: Entry) -> Posted:
     """Post both requests of an entry to simulators of their own, without a socket."""
-    label, body = label_of(entry, tool), _body(entry)
+    label, body = label_of(entry), _body(entry)
     assert body is not None
-    known = _known(entry, tool)
+    known = _known(entry)
     reply = Simulator(label, known=known).send("POST", target_of(entry), _headers(entry), body)
     posted = Posted(entry, reply.status, *texts_of(reply), None)
     if "fixed_request" not in entry:
@@ -137,17 +123,17 @@ def _headers(entry: Entry) -> Iterator[tuple[str, str]]:
         yield name, str(value)
 
 
-def _known(entry: Entry, tool: Any) -> MemorySession | None:
+def _known(entry: Entry) -> MemorySession | None:
     """The answer that the request replays, as what the provider said before."""
     answer = entry["evidence"].get("response")
     if answer is None:
         return None
-    contract = contracts.get(label_of(entry, tool))
+    contract = contracts.get(label_of(entry))
     asked = HttpRequest(
         "POST",
         target_of(entry),
         Headers((_JSON,)),
-        Body(json.dumps(tool.before_answer(entry["evidence"]["request"])).encode()),
+        Body(json.dumps(before_answer(entry["evidence"]["request"])).encode()),
     )
     said = HttpResponse(200, Headers((_JSON,)), Body(json.dumps(answer).encode()))
     return MemorySession(contract.name, (Exchange("before", asked, said),))

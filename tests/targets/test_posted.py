@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tests.targets.catalogue import label_of, post, refused_entries, score_tool, target_of
+from tests.targets.catalogue import label_of, post, refused_entries, target_of
 from workbench.targets.simulator import Simulator
 
 MISSES: dict[str, str] = {
@@ -21,17 +21,12 @@ MISSES: dict[str, str] = {
 
 
 @pytest.fixture(scope="module")
-def tool(shared):
-    return score_tool(shared)
+def entries():
+    return refused_entries()
 
 
-@pytest.fixture(scope="module")
-def entries(shared):
-    return refused_entries(shared)
-
-
-def test_every_breakage_is_refused_as_it_was(entries, tool, stated):
-    posted = [post(entry, tool) for entry in entries]
+def test_every_breakage_is_refused_as_it_was(entries, stated):
+    posted = [post(entry) for entry in entries]
     same = [p for p in posted if p.is_same]
     mended = [p for p in posted if p.is_fixed]
     score = f"{len(same)} of {len(posted)} with status and text, {len(mended)} of {len(posted)} corrected ones accepted"
@@ -42,11 +37,11 @@ def test_every_breakage_is_refused_as_it_was(entries, tool, stated):
 
 
 @pytest.mark.parametrize("name", ["B001", "B003", "B019", "B066", "B071"])
-def test_over_http_it_is_the_same(entries, tool, served, name):
+def test_over_http_it_is_the_same(entries, served, name):
     entry = next(e for e in entries if e["id"] == name)
-    server = served(Simulator(label_of(entry, tool)))
+    server = served(Simulator(label_of(entry)))
     client = http.client.HTTPConnection("127.0.0.1", server.port)
-    in_process = post(entry, tool)
+    in_process = post(entry)
     for key, status in (("request", in_process.status), ("fixed_request", in_process.fixed)):
         body = json.dumps(entry["evidence"][key] if key == "request" else entry[key])
         client.request("POST", target_of(entry), body, {"content-type": "application/json"})

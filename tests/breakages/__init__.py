@@ -1,0 +1,41 @@
+"""Published failures of tool use, as data: two catalogues with an artefact each, and error texts with their rule.
+
+``breakages.yaml`` describes its fields at its head. ``error-texts.tsv`` has the columns text (as pasted, ``\\n`` for a
+line break), provider, source, right_rule (``|`` between rules that are equally right) and first. ``python -m
+tests.breakages`` scores all three.
+"""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+HERE = Path(__file__).resolve().parent
+CATALOGUES = ("breakages", "breakages-2")
+ERROR_TEXTS = "error-texts"
+
+Entry = dict[str, Any]
+
+
+@cache
+def entries(name: str = CATALOGUES[0]) -> tuple[Entry, ...]:
+    """The entries of a catalogue, parsed once a process; nobody may change them."""
+    text = (HERE / f"{name}.yaml").read_bytes()
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C is ten times as fast
+    return tuple(yaml.load(text, Loader=loader)["entries"])
+
+
+def entry(name: str) -> Entry:
+    """The entry of the first catalogue with this id."""
+    return next(found for found in entries() if found["id"] == name)
+
+
+def error_texts() -> list[dict[str, str]]:
+    """The rows of the table of error texts."""
+    with (HERE / f"{ERROR_TEXTS}.tsv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return [row | {"text": row["text"].replace("\\n", "\n")} for row in rows]

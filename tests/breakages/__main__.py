@@ -1,0 +1,58 @@
+"""``python -m tests.breakages [-v]``: every score, beside the one from before anything was taught for it.
+
+``-v`` adds a line for each entry that is no clean hit, and for each error text that is not right. Exit status 0 when
+every entry is a hit without noise or false alarm, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from tests import breakages
+from tests.breakages import scoring
+
+
+def main() -> int:
+    """Print the scores."""
+    parser = argparse.ArgumentParser(prog="python -m tests.breakages", description=__doc__)
+    parser.add_argument("-v", "--verbose", action="store_true", help="what is not a clean hit")
+    verbose = parser.parse_args().verbose
+    are_clean = [_catalogue(name, verbose=verbose) for name in breakages.CATALOGUES]
+    _texts(verbose=verbose)
+    return 0 if all(are_clean) else 1
+
+
+def _catalogue(name: str, *, verbose: bool) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        result = scoring.score(breakages.entries(name), Path(folder))
+    print(f"{name}.yaml")
+    for line in (one.line() for one in result.scored if verbose and not one.is_clean):
+        print(f"  {line}")
+    for line in result.families():
+        print(f"  {line}")
+    if result.skipped:
+        print(f"  not scored (needs arrival times or two hops): {' '.join(result.skipped)}")
+    print(f"  first: {result.first()}")
+    print(f"{result.line()}\n", flush=True)
+    return result.is_clean
+
+
+def _texts(*, verbose: bool) -> None:
+    rows = breakages.error_texts()
+    graded = [(scoring.grade_text(row), row) for row in rows]
+    print(f"{breakages.ERROR_TEXTS}.tsv")
+    for grade, row in graded:
+        if verbose and grade != "right":
+            print(f"  {grade:8} expected {row['right_rule']}: {row['text'][:100]!r}")
+    for name, grades in (("first", [row["first"] for row in rows]), ("now", [grade for grade, _ in graded])):
+        counts = Counter(grades)
+        print(f"  {name}: {', '.join(f'{counts[g]} {g}' for g in scoring.TEXT_GRADES if counts[g])}")
+    right = sum(grade == "right" for grade, _ in graded)
+    print(f"error texts: {right} of {len(rows)} right")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

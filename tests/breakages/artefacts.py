@@ -1,0 +1,212 @@
+"""What an entry hands over: a bare body, a stream, a text, or a HAR file where there is more than one exchange."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from tests.breakages import Entry
+
+URLS = {
+    "anthropic-messages": "https://api.anthropic.com/v1/messages",
+    "openai-chat": "https://api.openai.com/v1/chat/completions",
+    "openai-responses": "https://api.openai.com/v1/responses",
+    "gemini": "https://generativelanguage.googleapis.com/v1beta/models/gemini-3-pro:generateContent",
+    "ollama": "http://localhost:11434/api/chat",
+}
+"""Protocol → where its requests go if the entry does not say."""
+
+JSON_TYPE, STREAM_TYPE = "application/json", "text/event-stream"
+
+NOT_A_FILE = {"arrivals_ms", "forwarded", "cuts"}
+"""Evidence that no such file can carry: arrival times, two hops."""
+
+
+class Artefact(NamedTuple):
+    """What a person would have on disk.
+
+    Attributes:
+        suffix: how the file name ends.
+        text: what the file holds.
+        index: the exchange that holds the fault.
+    """
+
+    suffix: str
+    text: str
+    index: int = 0
+
+    @property
+    def raw(self) -> bytes:
+        """The bytes of the file; lone surrogates are kept, since some faults are made of them."""
+        return self.text.encode("utf-8", "surrogatepass")
+
+
+class Trip(NamedTuple):
+    """One exchange of a HAR file."""
+
+    url: str
+    request: str
+    status: int
+    response: str
+    mime: str = JSON_TYPE
+
+
+def artefact(entry: Entry) -> Artefact | None:
+    """The file that shows the fault of an entry; None where no file can."""
+    evidence = entry["evidence"]
+    if NOT_A_FILE & evidence.keys():
+        return None
+    for key, make in _MAKERS.items():
+        if key in evidence:
+            return make(entry)
+    if "headers" in evidence or "url" in evidence:
+        return _har(entry, [_faulty(entry)])
+    return Artefact(".json", dump(evidence["request"]))
+
+
+def corrected(entry: Entry) -> Artefact | None:
+    """The file with the corrected request; None where the entry has none."""
+    if "fixed_request" not in entry:
+        return None
+    body = dump(entry["fixed_request"])
+    if "url" not in entry["evidence"]:
+        return Artefact(".json", body)
+    return Artefact(".har", _har_text([Trip(_url(entry), body, 200, "{}")], {}))
+
+
+def dump(value: Any) -> str:
+    """JSON text, not escaped."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def before_answer(request: Entry) -> Entry:
+    """The request whose answer this one replays: its history ends before the last turn of the model."""
+    cut = copy.deepcopy(request)
+    for key, is_models in _MODEL_TURNS.items():
+        items = cut.get(key)
+        if isinstance(items, list):
+            start = max((n for n, item in enumerate(items) if isinstance(item, dict) and is_models(item)), default=None)
+            while key == "input" and start and is_models(items[start - 1]):
+                start -= 1
+            cut[key] = items[:start]
+    return cut
+
+
+_MODEL_TURNS: dict[str, Callable[[Entry], bool]] = {
+    "messages": lambda m: m.get("role") == "assistant",
+    "contents": lambda m: m.get("role") == "model",
+    "input": lambda m: m.get("type") in ("reasoning", "function_call") or m.get("role") == "assistant",
+}
+"""List of a history → whether the model wrote one of its items."""
+
+
+def _earlier(entry: Entry) -> Artefact:
+    """Earlier exchanges of the conversation, then the one at fault."""
+    evidence, trips = entry["evidence"], []
+    for past in evidence["earlier"]:
+        answer = (past["sse"], STREAM_TYPE) if "sse" in past else (dump(past.get("response", {})), JSON_TYPE)
+        trips.append(Trip(past.get("url") or _url(entry), dump(past["request"]), past.get("status", 200), *answer))
+    is_answer = entry["expected"]["in"] == "response"
+    return _har(entry, [*trips, _answered(entry) if is_answer else _faulty(entry)])
+
+
+def _attempts(entry: Entry) -> Artefact:
+    body, error = dump(entry["evidence"]["request"]), _error(entry)
+    given = (a if isinstance(a, int) else a.get("status", 200) for a in entry["evidence"]["attempts"])
+    return _har(entry, [Trip(_url(entry), body, status, error) for status in given])
+
+
+def _response(entry: Entry) -> Artefact:
+    """The answer alone, with its request, or with the next request that replays it."""
+    evidence = entry["evidence"]
+    if "request" not in evidence:
+        return Artefact(".json", dump(evidence["response"]))
+    if entry["expected"]["in"] == "response":
+        return _har(entry, [_answered(entry)])
+    return _har(entry, [_answered(entry, before_answer(evidence["request"])), _faulty(entry)])
+
+
+def _sse(entry: Entry) -> Artefact:
+    evidence = entry["evidence"]
+    if "request" not in evidence:
+        return Artefact(".sse", evidence["sse"])
+    return _har(entry, [Trip(_url(entry), dump(evidence["request"]), 200, evidence["sse"], STREAM_TYPE)])
+
+
+_MAKERS: dict[str, Callable[[Entry], Artefact]] = {
+    "earlier": _earlier,
+    "request_raw": lambda entry: Artefact(".json", entry["evidence"]["request_raw"]),
+    "text": lambda entry: Artefact(".txt", entry["evidence"]["text"]),
+    "attempts": _attempts,
+    "response": _response,
+    "sse": _sse,
+}
+"""Kind of evidence → how it is handed over; the first that an entry has."""
+
+
+def _answered(entry: Entry, request: Entry | None = None) -> Trip:
+    evidence = entry["evidence"]
+    return Trip(_url(entry), dump(request or evidence["request"]), 200, dump(evidence["response"]))
+
+
+def _faulty(entry: Entry) -> Trip:
+    """The request at fault, with what people saw of its answer; behind earlier exchanges a 2xx says nothing."""
+    status = entry.get("http_status") or 200
+    answer = "{}" if "earlier" in entry["evidence"] and status < 400 else _error(entry)
+    return Trip(_url(entry), dump(entry["evidence"]["request"]), status, answer)
+
+
+def _error(entry: Entry) -> str:
+    return dump({"error": {"message": entry["symptom"]}})
+
+
+def _url(entry: Entry) -> str:
+    return entry["evidence"].get("url") or URLS.get(entry["protocol"], "")
+
+
+def _har(entry: Entry, trips: list[Trip]) -> Artefact:
+    """A HAR file whose last exchange is the one at fault."""
+    return Artefact(".har", _har_text(trips, entry["evidence"].get("headers", {})), len(trips) - 1)
+
+
+def _har_text(trips: Iterable[Trip], headers: dict[str, Any]) -> str:
+    sent = [{"name": "content-type", "value": JSON_TYPE}]
+    sent += [{"name": name, "value": str(value)} for name, value in headers.items()]
+    log = {
+        "version": "1.2",
+        "creator": {"name": "catalogue", "version": "1"},
+        "entries": [_har_entry(number, trip, sent) for number, trip in enumerate(trips)],
+    }
+    return dump({"log": log})
+
+
+def _har_entry(number: int, trip: Trip, sent: list[dict[str, str]]) -> Entry:
+    common = {"httpVersion": "HTTP/1.1", "cookies": [], "headersSize": -1}
+    posted = {"mimeType": JSON_TYPE, "text": trip.request}
+    content = {"size": len(trip.response.encode()), "mimeType": trip.mime, "text": trip.response}
+    return {
+        "startedDateTime": f"2026-01-01T00:00:{number:02d}.000Z",
+        "time": 100,
+        "request": {
+            **common,
+            "method": "POST",
+            "url": trip.url,
+            "headers": sent,
+            "queryString": [],
+            "bodySize": len(trip.request.encode()),
+            "postData": posted,
+        },
+        "response": {
+            **common,
+            "status": trip.status,
+            "statusText": "",
+            "headers": [{"name": "content-type", "value": trip.mime}],
+            "content": content,
+            "redirectURL": "",
+            "bodySize": -1,
+        },
+        "cache": {},
+        "timings": {"send": 0, "wait": 100, "receive": 0},
+    }
