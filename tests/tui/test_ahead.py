@@ -5,10 +5,12 @@ from __future__ import annotations
 from threading import Event
 
 import pytest
+from textual.widgets import Input
 
 from tests.tui import samples
-from tests.tui.driving import until
+from tests.tui.driving import screen_text, until
 from workbench.errors import SessionFormatError
+from workbench.tui import ahead
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.home import HomeScreen
 from workbench.tui.screens.matrix import MatrixScreen
@@ -35,6 +37,41 @@ async def test_nothing_typed_while_a_file_opens_is_lost() -> None:
         assert isinstance(app.screen, SessionScreen)
         slow.may.set()
         await until(pilot, lambda: isinstance(app.screen, MatrixScreen))
+
+
+async def test_a_line_that_is_typed_while_a_file_opens_is_a_line() -> None:
+    slow = Slow()
+    app = WorkbenchApp(slow)
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = app.screen
+        assert isinstance(screen, SessionScreen)
+        await pilot.press("2", "slash", *"required", "enter", "m")
+        assert app.screen is screen, "q is a letter of it"
+        slow.may.set()
+        await until(pilot, lambda: isinstance(app.screen, MatrixScreen) and screen.ahead.is_over)
+        assert screen.search == "required" and not screen.query(Input)
+
+
+async def test_keys_behind_one_that_waits_wait_too_and_it_is_said_when_they_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ahead, "MOST", 3)
+    slow = Slow()
+    app = WorkbenchApp(slow)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await pilot.press("m", "question_mark", *"jj")
+        assert isinstance(app.screen, SessionScreen)
+        await until(pilot, lambda: "3 keys wait for the file to open: this one is dropped" in screen_text(app))
+        await pilot.press("q")
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+        slow.may.set()
+
+
+async def test_a_key_that_acts_on_an_exchange_says_so_where_none_is_open() -> None:
+    app = WorkbenchApp(samples.session())
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await pilot.press("m")
+        await until(pilot, lambda: "m (matrix) acts on an exchange: none is open" in screen_text(app))
 
 
 async def test_a_session_that_is_left_while_it_opens_is_left_at_once() -> None:

@@ -146,13 +146,21 @@ class WorkbenchApp(App[None], inherit_bindings=False):
         if isinstance(event, events.Key) and (not self.screen_stack or self._is_kept(event)):
             return
         await super().on_event(event)
+        if isinstance(event, events.Key) and event.is_forwarded and (ahead := self._ahead()):
+            ahead.handled(event)
 
     def _is_kept(self, event: events.Key) -> bool:
-        ahead: TypedAhead | None = getattr(self.screen, "ahead", None) if self.screen_stack else None
-        if ahead is None or ahead.is_over:
+        ahead = self._ahead()
+        if ahead is None or event.is_forwarded:
             return False
-        everywhere = {key for row in self.keymap.rows(keys.GLOBAL) for key in row.keys.split(",")}
-        return event.key not in everywhere and ahead.takes(event)
+        everywhere = {name for row in self.keymap.rows(keys.GLOBAL) for name in row.names}
+        is_open_to_all = keys.readable(event.key) in everywhere and not (ahead.is_waiting and event.is_printable)
+        return not is_open_to_all and ahead.takes(event)
+
+    def _ahead(self) -> TypedAhead | None:
+        """The keys that came too early for a session, which may be below the screen that one of them opened."""
+        found = (getattr(screen, "ahead", None) for screen in self.screen_stack)
+        return next((ahead for ahead in found if ahead and not ahead.is_over), None)
 
     def pop_screen(self) -> AwaitComplete:
         """Leave the screen on top; nothing for one that is left already, and had a key more than it waited for."""

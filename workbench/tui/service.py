@@ -155,6 +155,7 @@ class Inspecting:
         self._branched: tuple[Mapping[int, Callable[[], Exchange]], int, Inspector] | None = None
         self._at_end: list[Callable[[], object]] = []
         self._is_stopped = False
+        self._is_busy = self._is_ended = False
         self._is_broken = False
         self.is_paused = False
         self._shown: int | None = None
@@ -197,6 +198,11 @@ class Inspecting:
         """Have something done in the thread when it ends, before the session is closed."""
         self._at_end.append(do)
 
+    @property
+    def is_idle(self) -> bool:
+        """Nothing is asked that was not answered: no question, no exchange; or nothing ever will be."""
+        return self._is_ended or not (self._is_busy or self._jobs or self._wanted is not None)
+
     def ask(self, index: int) -> None:
         """Open an exchange as soon as possible."""
         with self._changed:
@@ -211,6 +217,12 @@ class Inspecting:
 
     def run(self, post: Post) -> None:
         """Open the session, inspect all of it and answer questions until stopped."""
+        try:
+            self._run(post)
+        finally:
+            self._is_ended = True
+
+    def _run(self, post: Post) -> None:
         if not callable(self._source):
             self._go_through(self._source, post)
             return
@@ -242,13 +254,15 @@ class Inspecting:
 
         inspector = Inspector(session, self._provider, self._protocol)
         while not self._is_stopped:
-            wanted = self._wanted
+            wanted, self._is_busy = self._wanted, False
             is_done = self._is_broken or inspector.is_done
             if self._jobs:
+                self._is_busy = True
                 self._answer(self._jobs.popleft(), inspector, post)
             elif time.monotonic() >= self._next_look:
                 self._look(inspector, post)
             elif wanted is not None and (is_done or wanted < len(inspector.rows)):
+                self._is_busy = True
                 self._open(inspector, wanted, post)
             elif not is_done and (wanted is not None or not self.is_paused):
                 self._inspect(inspector, post)

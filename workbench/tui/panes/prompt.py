@@ -70,7 +70,8 @@ class Prompt(Vertical):
 
     def say(self, lines: Sequence[Line]) -> None:
         """Words under the text."""
-        self.query_one("#words", Bar).show(lines)
+        for bar in self.query("#words").results(Bar):  # none while the app ends
+            bar.show(lines)
 
     def on_input_changed(self, message: Input.Changed) -> None:
         message.stop()

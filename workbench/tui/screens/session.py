@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from textual import events, work
 
 from workbench.tui import keys
-from workbench.tui.ahead import PAUSE, TypedAhead
+from workbench.tui.ahead import ON_AN_EXCHANGE, TypedAhead
 from workbench.tui.lines import Line, Span, joined
 from workbench.tui.models import findings as walk
 from workbench.tui.models.words import REQUEST, RESPONSE
@@ -138,6 +138,7 @@ class SessionScreen(Outward, Seeker):
         for damage in message.damage[:3]:
             self.notify(visible(f"damaged: {damage}"), severity="warning", markup=False)
         self.call_after_refresh(self.furnish)
+        self.ahead.release()
 
     def _marks_of(self, exchange: str) -> Line:
         """Whether an exchange is held, how much people made of it, and what they put on it."""
@@ -181,7 +182,7 @@ class SessionScreen(Outward, Seeker):
             self.findings.move_to(found[0])
             self.select(opened.at_finding(found[1]), source=self.findings)
         self.compare_clients(opened)
-        self.set_timer(PAUSE, self.ahead.release)
+        self.ahead.release()
 
     def _judge_shown(self, opened: Opened) -> None:
         """The findings are those of what is shown: the recorded request, or its branch."""
@@ -228,7 +229,7 @@ class SessionScreen(Outward, Seeker):
             self.is_hopeless = True
             self.show_exchange(None, message.text)
         self.notify(visible(message.text), severity="error", markup=False)
-        self.set_timer(PAUSE, self.ahead.release)
+        self.ahead.release()
 
     def _go_to_first_break(self) -> None:
         """To the first error as soon as there is one, at the end to the first warning; until then to the beginning."""
@@ -321,11 +322,14 @@ class SessionScreen(Outward, Seeker):
     # Keys.
 
     def on_key(self, event: events.Key) -> None:
-        """Keys of the wire pane in another one: say where they act."""
+        """Keys that do nothing now: those of an exchange where none is open, those of the wire pane in another one."""
+        keymap = cast("WorkbenchApp", self.app).keymap
+        row = next((row for row in keymap.rows(keys.SESSION) if keys.readable(event.key) in row.names), None)
+        if row and row.id in ON_AN_EXCHANGE and self.opened is None:
+            self.notify(f"{row.show} ({row.word}) acts on an exchange: none is open", markup=False)
         if self.focused is None or self.focused.id == "wire":
             return
-        rows = cast("WorkbenchApp", self.app).keymap.rows(keys.WIRE)
-        for row in rows:
+        for row in keymap.rows(keys.WIRE):
             if row.id in SAID_ELSEWHERE and event.key in row.keys.split(","):
                 self.notify(f"{row.show} ({row.word}) acts in the wire pane: 2 goes there", markup=False)
 
