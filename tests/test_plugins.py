@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench import children, plugins
+from workbench import adapters, children, plugins
 from workbench.errors import UsageError
 
 SESSION = Path(__file__).resolve().parents[1] / "sessions" / "anthropic-parallel-result-lost.jsonl"
@@ -89,17 +89,20 @@ def test_a_third_partys_importer_adapter_and_rules_are_used(installed: Path) -> 
     assert b"smoke" not in without.stdout.replace(b"SMOKE", b"")
 
 
-@pytest.mark.parametrize("package", ["workbench.adapters", "workbench.rules", "workbench.importers"])
+@pytest.mark.parametrize("package", plugins.PARTS)
 def test_built_in_parts_are_the_files_of_their_package(package: str) -> None:
     names = plugins.built_in(package)
     assert names
     assert not [n for n in names if n.startswith("_")]
+    for name in names:
+        part = plugins.load(package, name)
+        assert all(hasattr(part, needed) for needed in plugins.PARTS[package].needs)
     assert plugins.load(package, names[0]).__name__ == f"{package}.{names[0]}"
 
 
 def test_a_part_that_is_not_there() -> None:
     with pytest.raises(UsageError, match=r"no adapters named 'nobody'.*anthropic_messages"):
-        plugins.load("workbench.adapters", "nobody")
+        plugins.load(adapters.__name__, "nobody")
 
 
 BROKEN = {
@@ -111,13 +114,14 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("package", plugins.NEEDED)
+@pytest.mark.parametrize("package", plugins.PARTS)
 def test_a_plug_in_that_cannot_be_used_is_named_and_left_out(package: str, tmp_path: Path) -> None:
     info = tmp_path / "bad-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bad\nVersion: 1.0\n", encoding="utf-8")
     lines = [f"{name} = bad_{name}:object" for name in BROKEN]
-    (info / "entry_points.txt").write_text("\n".join([f"[{package}]", *lines]), encoding="utf-8")
+    group = plugins.PARTS[package].group
+    (info / "entry_points.txt").write_text("\n".join([f"[{group}]", *lines]), encoding="utf-8")
     for name, text in BROKEN.items():
         if text is not None:
             (tmp_path / f"bad_{name}.py").write_text(text, encoding="utf-8")
@@ -130,7 +134,7 @@ def test_a_plug_in_that_cannot_be_used_is_named_and_left_out(package: str, tmp_p
     said = done.stderr.splitlines()
     assert done.returncode == 1, done.stderr
     assert sorted(line.split("'")[1] for line in said) == sorted(BROKEN)
-    assert all(line.startswith("workbench: the plug-in ") and f"of {package} is left out" in line for line in said)
+    assert all(line.startswith("workbench: the plug-in ") and f"of {group} is left out" in line for line in said)
 
 
 def test_a_list_of_plug_ins_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:

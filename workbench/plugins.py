@@ -1,7 +1,7 @@
 """Finding parts: built-in ones by the files of a package, third-party ones by entry points.
 
 Listing built-in parts imports nothing; loading one imports exactly one module. A built-in part is one file in its
-package, a third-party part an entry point in the group of that name (``workbench.adapters``, ``workbench.rules`` …).
+package, a third-party part an entry point in a group (``workbench.adapters``, ``workbench.rules`` …; ``PARTS``).
 A third-party part that cannot be imported, or lacks what its group needs, is left out: ``failures`` names it.
 """
 
@@ -13,20 +13,36 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from types import ModuleType
+from typing import NamedTuple
 
 from workbench.errors import UsageError
 
-NEEDED: Mapping[str, tuple[str, ...]] = {
-    "workbench.adapters": ("adapter",),
-    "workbench.exporters": ("TITLE", "SUFFIX", "write"),
-    "workbench.importers": ("NAME", "TITLE", "sniff", "read"),
-    "workbench.probes": ("probe",),
-    "workbench.repairs": ("REPAIRS",),
-    "workbench.rules": ("RULES",),
-    "workbench.textcalls": ("text_format",),
-    "workbench.whatif": ("VARIANTS",),
+
+class Parts(NamedTuple):
+    """Parts of one kind.
+
+    Attributes:
+        group: the entry-point group of third-party ones; it keeps its name wherever the package lies.
+        needs: what each of their modules has to hold.
+        beside: modules of the package that are no parts.
+    """
+
+    group: str
+    needs: tuple[str, ...]
+    beside: frozenset[str] = frozenset()
+
+
+PARTS: Mapping[str, Parts] = {
+    "workbench.adapters": Parts("workbench.adapters", ("adapter",)),
+    "workbench.exporters": Parts("workbench.exporters", ("TITLE", "SUFFIX", "write")),
+    "workbench.importers": Parts("workbench.importers", ("NAME", "TITLE", "sniff", "read")),
+    "workbench.probes": Parts("workbench.probes", ("probe",)),
+    "workbench.repairs": Parts("workbench.repairs", ("REPAIRS",), frozenset({"putting_back"})),
+    "workbench.rules": Parts("workbench.rules", ("RULES",), frozenset({"lens"})),
+    "workbench.textcalls": Parts("workbench.textcalls", ("text_format",)),
+    "workbench.whatif": Parts("workbench.whatif", ("VARIANTS",)),
 }
-"""Group → what each of its modules has to hold."""
+"""Package of the built-in ones → what is known of its parts."""
 
 _failures: dict[tuple[str, str], str] = {}
 
@@ -41,7 +57,9 @@ def names(package: str) -> tuple[str, ...]:
 def built_in(package: str) -> tuple[str, ...]:
     """Module names of the parts that ship in a package, sorted."""
     path = import_module(package).__path__
-    return tuple(sorted(m.name for m in pkgutil.iter_modules(path) if not m.name.startswith("_")))
+    beside = PARTS[package].beside if package in PARTS else ()
+    found = (m.name for m in pkgutil.iter_modules(path))
+    return tuple(sorted(name for name in found if not name.startswith("_") and name not in beside))
 
 
 @cache
@@ -54,10 +72,11 @@ def load(package: str, name: str) -> ModuleType:
     third_party = _third_party(package)
     if name in third_party:
         return third_party[name]
-    if (package, name) in _failures and name not in built_in(package):
-        raise UsageError(_failures[package, name])
+    group = PARTS[package].group
+    if (group, name) in _failures and name not in built_in(package):
+        raise UsageError(_failures[group, name])
     if name not in names(package):
-        raise UsageError(f"no {package.rpartition('.')[2]} named {name!r}", hint=f"known: {', '.join(names(package))}")
+        raise UsageError(f"no {group.rpartition('.')[2]} named {name!r}", hint=f"known: {', '.join(names(package))}")
     return import_module(f"{package}.{name}")
 
 
@@ -69,34 +88,35 @@ def failures() -> tuple[str, ...]:
 @cache
 def _third_party(package: str) -> dict[str, ModuleType]:
     """Entry-point name → module, of packages other than this one that can be used."""
-    found = {}
-    for name, module in _entries(package):
+    found: dict[str, ModuleType] = {}
+    group, needs, _ = PARTS[package]
+    for name, module in _entries(group):
         try:
             part = import_module(module)
         except (Exception, SystemExit) as error:
-            _leave_out(package, name, f"{type(error).__name__} while it was imported")
+            _leave_out(group, name, f"{type(error).__name__} while it was imported")
             continue
-        missing = [needed for needed in NEEDED.get(package, ()) if not hasattr(part, needed)]
+        missing = [needed for needed in needs if not hasattr(part, needed)]
         if missing:
-            _leave_out(package, name, f"it has no {', no '.join(missing)}")
+            _leave_out(group, name, f"it has no {', no '.join(missing)}")
         else:
             found[name] = part
     return found
 
 
-def _entries(package: str) -> Iterator[tuple[str, str]]:
+def _entries(group: str) -> Iterator[tuple[str, str]]:
     """(name, module) of the entry points of a group."""
     from importlib import metadata  # 25 ms: only for who looks for parts
 
     try:
-        entries = tuple(metadata.entry_points(group=package))
+        entries = tuple(metadata.entry_points(group=group))
     except Exception as error:  # files of other packages, which may hold anything
-        _leave_out(package, "", f"{type(error).__name__} while the installed packages were listed")
+        _leave_out(group, "", f"{type(error).__name__} while the installed packages were listed")
         return
     for entry in entries:
         yield entry.name, re.split(r"[:\[]", entry.value)[0].strip()
 
 
-def _leave_out(package: str, name: str, why: str) -> None:
-    what = f"the plug-in {name!r} of {package}" if name else f"every plug-in of {package}"
-    _failures[package, name] = f"{what} is left out: {why}"
+def _leave_out(group: str, name: str, why: str) -> None:
+    what = f"the plug-in {name!r} of {group}" if name else f"every plug-in of {group}"
+    _failures[group, name] = f"{what} is left out: {why}"

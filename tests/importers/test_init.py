@@ -191,9 +191,9 @@ def test_fifty_megabytes_on_one_line_open(tmp_path: Path) -> None:
 
 def test_every_importer_says_what_it_is() -> None:
     titles = set()
-    for name in plugins.names("workbench.importers"):
+    for name in plugins.names(importers.__name__):
         importer = importers.load(name)
         assert importer.NAME.replace("-", "_") in (name, name.removeprefix("workbench_"))
         assert importer.sniff(b"") == 0.0 or name == "model_text"
         titles.add(importer.TITLE)
-    assert len(titles) == len(plugins.names("workbench.importers"))
+    assert len(titles) == len(plugins.names(importers.__name__))

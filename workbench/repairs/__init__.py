@@ -54,7 +54,7 @@ def families() -> Families:
     """Slug of a rule → everything that proposes repairs of it, built-in and third-party."""
     found: defaultdict[str, list[Propose]] = defaultdict(list)
     for name in plugins.names(__name__):
-        for slug, proposals in getattr(plugins.load(__name__, name), "REPAIRS", {}).items():
+        for slug, proposals in plugins.load(__name__, name).REPAIRS.items():
             found[slug] += proposals
     return {slug: tuple(proposals) for slug, proposals in found.items()}
 

@@ -86,8 +86,7 @@ REFUSED = "answer.error"
 @cache
 def families() -> Mapping[str, ModuleType]:
     """Name → module of every family, built-in and third-party."""
-    modules = {name: plugins.load(__name__, name) for name in plugins.names(__name__)}
-    return {name: module for name, module in modules.items() if hasattr(module, "RULES")}
+    return {name: plugins.load(__name__, name) for name in plugins.names(__name__)}
 
 
 @cache
