@@ -155,6 +155,33 @@ def test_what_differs_at_one_place_stands_side_by_side() -> None:
     assert list(compare_sessions(MemorySession("A", ()), MemorySession("B", ()))) == []
 
 
+def test_conversations_stand_side_by_side_in_whatever_order_they_were_recorded() -> None:
+    def said(words: str, *more: str, hop: str = "", seed: int = 0) -> Exchange:
+        roles = ("user", "assistant")
+        messages = [{"role": roles[n % 2], "content": text} for n, text in enumerate((words, *more))]
+        return replace(exchange(dumps({**ASKED, "seed": seed, "messages": messages})), hop=hop)
+
+    fix, title, other = "fix the failing test", "a title of five words", "list every file that is here"
+    before = MemorySession("A", (said(fix), said(title), said(fix, "how", "so")))
+    after = MemorySession(
+        "B",
+        (
+            said(title, seed=1),
+            said(other),
+            said(fix, seed=1),
+            said(fix, "how", "again"),
+            said(fix, "how", "so", seed=1),
+        ),
+    )
+    assert pairs(list(compare_sessions(before, after))) == [(None, 1), (0, 2), (1, 0), (None, 3), (2, 4)]
+    assert pairs(list(compare_sessions(MemorySession("A", (said("ho"),)), MemorySession("B", (said("hi"),))))) == [
+        (0, 0)
+    ]
+    alone = MemorySession("A", (said(fix, hop="client"),))
+    both = MemorySession("B", (said(fix, hop="upstream"), said(other, hop="client"), said(fix, hop="client", seed=1)))
+    assert pairs(list(compare_sessions(alone, both))) == [(None, 0), (None, 1), (0, 2)], "each hop with its own"
+
+
 def sighting(hop: str, body: bytes, said: bytes, at: float | None = None, lasts: float = 1.0) -> Exchange:
     seen = exchange(body, said)
     return replace(seen, id=f"{hop}{at}", hop=hop, started_at=at, duration=None if at is None else lasts)

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from itertools import zip_longest
 from typing import NamedTuple
 
 from workbench.chain.turns import Sight, Turn, encloses, is_outside, likeness, places, turns
+from workbench.chain.versions import versions
 from workbench.damage import Damage, across, between
 from workbench.decode import Decoded
 from workbench.differences import Difference, compare
@@ -158,8 +158,8 @@ def compare_sessions(
     """Every exchange of two sessions.
 
     Two places of one traffic, told by their names or by times that enclose one another, stand side by side turn by
-    turn, however their requests were altered. Of other sessions requests of the same bytes stand side by side, between
-    them those that follow one another.
+    turn, however their requests were altered. Of other sessions it goes by hop and conversation (``chain.versions``):
+    within a conversation requests of the same bytes stand side by side, between them those that say the same last.
 
     Args:
         ask: decodes an exchange, given its index in its session.
@@ -173,13 +173,22 @@ def compare_sessions(
     if one and other and (hops or _are_places(one, other)):
         yield from _turns(one, other)
         return
+    for turn in _versions(before, after, ask, ask_after):
+        old, new = turn.outer, turn.inner[0] if turn.inner else None
+        if old is None or new is None:
+            yield Comparison(old, new)
+        else:
+            yield compare_exchanges(ask(old, before.exchange(old)), ask_after(new, after.exchange(new)))
+
+
+def _versions(before: Session, after: Session, ask: Ask, ask_after: Ask) -> Sequence[Turn]:
+    """Which exchanges of two sessions belong together; nothing is decoded where all requests are the same."""
     olds, news = ([_digest(exchange) for exchange in exchanges_of(session)] for session in (before, after))
-    for _, i, j, k, m in align(olds, news):
-        for old, new in zip_longest(range(i, j), range(k, m)):
-            if old is None or new is None:
-                yield Comparison(old, new)
-            else:
-                yield compare_exchanges(ask(old, before.exchange(old)), ask_after(new, after.exchange(new)))
+    if olds == news:
+        return [Turn(n, (n,)) for n in range(len(olds))]
+    one = (ask(n, exchange) for n, exchange in enumerate(exchanges_of(before)))
+    other = (ask_after(n, exchange) for n, exchange in enumerate(exchanges_of(after)))
+    return versions(one, other, list(before.summaries()), list(after.summaries()))
 
 
 def hops_of(session: Session) -> list[str]:
@@ -352,6 +361,6 @@ def _headers(before: HttpRequest | HttpResponse, after: HttpRequest | HttpRespon
 
 
 def _digest(exchange: Exchange) -> bytes:
-    """What tells requests apart: where they go, and what they say."""
+    """What tells requests apart: where they were recorded, where they go, and what they say."""
     http = exchange.request
-    return sha256(encode(f"{http.method} {http.url}\n") + http.body.raw).digest() if http else b""
+    return sha256(encode(f"{exchange.hop}\n{http.method} {http.url}\n") + http.body.raw).digest() if http else b""

@@ -15,7 +15,7 @@ from workbench.chain._likeness import Likeness, alike, likeness
 from workbench.differences.wire import align
 from workbench.wire.exchange import Origin, Summary
 
-__all__ = ["Sight", "Turn", "encloses", "is_outside", "likeness", "places", "turns"]
+__all__ = ["ELSE", "Sight", "Turn", "encloses", "in_order", "is_outside", "likeness", "places", "turns"]
 
 WHILE = 0.2
 """Likeness with which two exchanges are one turn, where one went on while the other did."""
@@ -76,7 +76,7 @@ def turns(outer: Sequence[Sight], inner: Sequence[Sight]) -> list[Turn]:
         if match.inner not in taken and match.outer in mine and _is_try(match, inner, mine[match.outer][0]):
             mine[match.outer].append(match.inner)
             taken.add(match.inner)
-    return list(_in_order(len(outer), len(inner), mine, taken))
+    return list(in_order(len(outer), len(inner), mine, taken))
 
 
 def places(rows: Sequence[Summary]) -> list[str]:
@@ -211,7 +211,8 @@ def _is_try(match: _Match, inner: Sequence[Sight], first: int) -> bool:
     return is_again or (is_next and not match.is_while and match.alike >= ELSE)
 
 
-def _in_order(outers: int, inners: int, mine: dict[int, list[int]], taken: set[int]) -> Iterator[Turn]:
+def in_order(outers: int, inners: int, mine: dict[int, list[int]], taken: set[int]) -> Iterator[Turn]:
+    """Every position of both once: those of the outer one in order, what only the inner one has between them."""
     alone = [n for n in range(inners) if n not in taken]
     at = 0
     for n in range(outers):

@@ -1,7 +1,8 @@
 """Where two sessions, two exchanges, or two places of one recording part: in bytes, in meaning, and by what happened.
 
-A and B are files of any readable format; FILE#N is exchange N of it, counted from one. Of two whole files exchanges
-with the same request stand side by side, and between them those that follow one another. Where the two were recorded
+A and B are files of any readable format; FILE#N is exchange N of it, counted from one. Two whole files are compared
+hop by hop and conversation by conversation: within one, exchanges with the same request stand side by side, between
+them those that say the same last. Where the two were recorded
 before and behind a gateway (places with other names, or times that enclose one another), each turn stands beside what
 became of it, however it was altered. One file that was recorded at several places is compared with itself: each place
 with the next one, the client's first, or those of --hops. The answers of streams are compared as what they add up to,
