@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Run
+from workbench.cli import _record_as
+from workbench.recorder.clients import client_for
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import exchanges_of
 from workbench.wire.session.store import open_session
@@ -60,6 +63,36 @@ def test_a_client_of_another_protocol_is_recorded_on_both_sides(home: Path) -> N
     assert body(two)["messages"][1]["reasoning_content"] and b"workbench:" not in two.request.body.raw  # type: ignore[index,union-attr]
     assert body(second)["messages"][1]["content"][0]["signature"].startswith("workbench:")  # type: ignore[index]
     assert "key-of-mine" not in (home / "a.wb").read_bytes().decode("latin-1")
+
+
+def test_a_simulator_answers_in_the_protocol_of_the_client(home: Path) -> None:
+    """Once on the way: nothing is translated."""
+    command = [sys.executable, "-m", "workbench", "record", "--upstream", "sim:anthropic", "--out", str(home / "a.wb")]
+    done = subprocess.run([*command, "--", sys.executable, "-c", CLIENT], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    assert "→ sim:anthropic" in done.stderr and "--as" not in done.stderr
+    session = open_session(home / "a.wb")
+    first, second = exchanges_of(session)
+    session.close()
+    assert (first.hop, second.hop) == ("", "") and first.request and "/v1/messages" in first.request.url
+
+
+@pytest.mark.parametrize(
+    ("upstreams", "command", "spoken"),
+    [
+        (["sim:anthropic"], "claude", ""),
+        (["sim:qwen"], "claude", ""),
+        (["sim:gemini"], "claude", "gemini"),
+        (["a=sim:qwen", "b=sim:deepseek"], "gemini", "openai-chat"),
+        (["sim:gemini"], "python", ""),
+        (["sim:gemini", "https://api.example"], "claude", ""),
+        ([], "claude", ""),
+    ],
+)
+def test_a_known_client_is_translated_where_the_simulator_does_not_speak_its_protocol(
+    upstreams: list[str], command: str, spoken: str
+) -> None:
+    assert _record_as.choose(Namespace(upstream=upstreams), client_for(command)) == spoken
 
 
 @pytest.mark.parametrize(

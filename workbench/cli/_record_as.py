@@ -13,6 +13,7 @@ from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
+    from workbench.recorder.clients import Client
     from workbench.recorder.process import Recording
 
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
@@ -48,10 +49,37 @@ def check(args: argparse.Namespace) -> None:
         raise UsageError("--as needs an upstream", hint="say where it is spoken: --upstream URL, NAME or sim:CONTRACT")
 
 
+def choose(args: argparse.Namespace, client: Client) -> str:
+    """What ``--as`` is where nobody says it: empty string, which passes everything as it comes.
+
+    Where all upstreams are simulators and none speaks as the client does, the first protocol that all of them speak.
+    """
+    from workbench.rules import contracts
+    from workbench.targets.target import resolve
+
+    words = [text.rpartition("=")[2] for text in args.upstream]
+    if not (client.commands and words and all(map(is_simulated, words))):
+        return ""
+    mine = {protocol for provider in client.reaches() for protocol in contracts.protocols(provider)}
+    spoken = [resolve(word).protocols for word in words]
+    if any(mine.intersection(protocols) for protocols in spoken):
+        return ""
+    return next((one for one in spoken[0] if all(one in protocols for protocols in spoken)), "")
+
+
+def is_simulated(upstream: str) -> bool:
+    """It is no server, but a simulator of one."""
+    return upstream.startswith("sim:")
+
+
 def check_urls(upstreams: Iterable[str]) -> None:
-    """Raises UsageError for what only ``--as`` takes as an upstream: a simulator, or a target by its name."""
+    """Raises UsageError for what only ``--as`` takes as an upstream: a target by its name; and for no simulator."""
+    from workbench.targets.target import resolve
+
     for text in upstreams:
-        if "://" not in text:
+        if is_simulated(text):
+            resolve(text)
+        elif "://" not in text:
             hint = "give https://HOST[/PATH], or say with --as PROTOCOL what is spoken there"
             raise UsageError(f"--upstream {text!a} is not a URL", hint=hint)
 
@@ -73,8 +101,8 @@ def upstreams(args: argparse.Namespace) -> dict[str, str]:
 
 
 def bases(args: argparse.Namespace, upstreams: Mapping[str, str]) -> Mapping[str, str]:
-    """Name → URL whose path a client's base URL has to be like: with an adapter that of the client's own provider."""
-    return dict.fromkeys(upstreams, "") if args.spoken else upstreams
+    """Name → URL whose path a client's base URL has to be like; "": that of the client's own provider."""
+    return {name: "" if args.spoken or is_simulated(to) else to for name, to in upstreams.items()}
 
 
 def start(

@@ -15,11 +15,16 @@ path the client expects there (/v1) is added. Without --upstream requests go whe
 (ANTHROPIC_BASE_URL …) points, else to its provider. Requests, answers and their timing pass unchanged; they are
 recorded as they come, keys replaced before they reach the disk. The recorder listens on this machine alone.
 
+T in --upstream T may be sim:CONTRACT: a simulator on this machine answers, in the protocol in which it is asked. A
+known client whose protocol it does not speak is translated, as with --as and the simulator's first protocol.
+
+  workbench record --upstream sim:anthropic -- claude
+
 With --as PROTOCOL the upstream speaks PROTOCOL, and clients of other protocols are translated on the way, streams as
-they come; what is in PROTOCOL already passes unchanged. T in --upstream T may be sim:CONTRACT or a target's name, too.
+they come; what is in PROTOCOL already passes unchanged. T in --upstream T may be a target's name, too.
 
   workbench record --as openai-chat --upstream https://api.deepseek.com --model deepseek-v4-flash -- claude
-  workbench record --as openai-chat --upstream sim:qwen -- python agent.py
+  workbench record --as openai-chat --upstream sim:qwen -- claude
 
 Both sides are recorded: hops client and upstream (NAME:client, NAME:upstream). What was measured of the upstream's
 model corrects requests as in workbench send (--profile, --correct, --no-correct). Reasoning that the client's protocol
@@ -108,12 +113,15 @@ def run(args: argparse.Namespace) -> int:
     name = client.name if client.commands else ""
     out = _out(args.out)
     told = _record_breaks.announcer(out, _say)
+    args.spoken = args.spoken or _record_as.choose(args, client)
     if args.spoken:
         upstreams = _record_as.upstreams(args)
-        recording = _record_as.start(args, upstreams, out, name, _say, told)
     else:
         upstreams = pointing.parse_upstreams(args.upstream) or pointing.usual_upstreams(client, os.environ)
         _record_as.check_urls(upstreams.values())
+    if args.spoken or any(map(_record_as.is_simulated, upstreams.values())):
+        recording = _record_as.start(args, upstreams, out, name, _say, told)
+    else:
         recording = process.start(
             upstreams, out, port=args.port, hop=args.hop, client=name, breaks=args.breaks, trouble=_say, told=told
         )
