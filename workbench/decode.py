@@ -290,10 +290,12 @@ class Decoded:
 
     def _is_of_any_maker(self, adapter: Adapter) -> bool:
         """The request did not tell whose answer is to come: it was not read, or is a text for whichever model."""
-        asked = self.request_text.strip()
-        return bool(asked) and (
-            self.request is None or (adapter.name in _shared_urls.SHARED and b'"messages"' not in asked)
-        )
+        asked, url = self.request_text.strip(), self.exchange.request.url if self.exchange.request else ""
+        if not asked or self.request is None:
+            return bool(asked)
+        if adapter.name in _shared_urls.SHARED:
+            return b'"messages"' not in asked
+        return bool(url) and any(a.name in _shared_urls.SHARED and a.claims_url(url) for a in adapters.every())
 
     def _decode_stream(self, adapter: Adapter) -> None:
         """A stream of the protocol; or one in an envelope, which is taken off; or none of this protocol."""
@@ -305,6 +307,10 @@ class Decoded:
                 self._note(RESPONSE, what.message, what.slug)
                 return
             found = _misread.unwrapped(adapter, self.events)
+            strange = _misread.strange_stream(self.events) if found is None and self._is_of_any_maker(adapter) else ""
+            if strange:
+                self._note(RESPONSE, strange)
+                return
             envelope, self.events = found or ("", self.events)
         decoder = adapter.stream_decoder()
         for event in self.events:

@@ -275,7 +275,33 @@ def test_the_body_tells_whose_model_it_is(asked, told, protocol):
     assert adapter.encode_response(decoded.response, body) == body
 
 
-def test_a_body_of_nobody_known_is_not_decoded():
-    request = HttpRequest(url=URL, body=Body(b'{"message": "hi", "chat_history": []}'))
-    decoded = Decoded(0, Exchange("1", request, HttpResponse(200, body=Body(b'{"text": "ho", "generation_id": "g"}'))))
-    assert [p.slug for p in decoded.problems] == ["request.unread", "answer.unread"]
+COMMAND_R = (
+    {"is_finished": False, "event_type": "stream-start", "generation_id": "g"},
+    {"is_finished": False, "event_type": "text-generation", "text": "ho"},
+    {"is_finished": True, "event_type": "stream-end", "finish_reason": "COMPLETE", "response": {"text": "ho"}},
+)
+"""Amazon Bedrock User Guide, "Cohere Command R and Command R+ models", streaming."""
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "problems"),
+    [
+        ({"message": "hi"}, b'{"text": "ho", "generation_id": "g"}', ["request.unread", "answer.unread"]),
+        ({"message": "hi"}, chunks(*COMMAND_R), ["request.unread", "answer.unread"]),
+        (CHAT, chunks({"piece": "h"}, {"piece": "o"}), ["answer.unread"]),
+    ],
+)
+def test_a_body_of_nobody_known_is_not_decoded(asked, told, problems):
+    kind = "application/json" if told[:1] == b"{" else AWS_TYPE
+    request = HttpRequest(url=URL, body=Body(json.dumps(asked).encode()))
+    answer = HttpResponse(200, Headers((("content-type", kind),)), Body(told))
+    decoded = Decoded(0, Exchange("1", request, answer))
+    assert [p.slug for p in decoded.problems] == problems
+    assert decoded.response is None
+
+
+def test_an_exception_is_read_whoever_s_model_was_asked():
+    request = HttpRequest(url=URL, body=Body(b'{"message": "hi"}'))
+    body = aws_message("throttlingException", b'{"message": "slow"}')
+    decoded = Decoded(0, Exchange("1", request, HttpResponse(200, Headers((("content-type", AWS_TYPE),)), Body(body))))
+    assert decoded.response and decoded.response.error and decoded.response.error.message == "slow"

@@ -292,3 +292,21 @@ def test_an_empty_body_whose_headers_tell_of_one_was_not_kept(headers, origin: O
     made = exchange("openai-chat", "whole", b"", "application/json", origin=origin)
     report = inspected(replace(made, response=HttpResponse(200, Headers(headers), Body(b""))))
     assert [f.rule for f in report.inspection.findings] == [rule]
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "said"),
+    [
+        (200, (), "status 200, and the body is empty"),
+        (202, (), ""),
+        (204, (), ""),
+        (304, (), ""),
+        (307, (("location", "https://b.example/v1"),), "status 307: a redirect to 'https://b.example/v1', which"),
+    ],
+)
+def test_the_status_decides_whether_an_answer_needs_a_body(status: int, headers, said: str) -> None:
+    made = exchange("openai-chat", "whole", b"", "application/json", origin=Origin.RECORDED)
+    answer = HttpResponse(status, Headers((("content-length", "0"), *headers)), Body(b""))
+    found = inspected(replace(made, response=answer)).inspection.findings
+    assert [f.rule for f in found] == (["answer.none"] if said else [])
+    assert not said or found[0].message.startswith(said)

@@ -142,6 +142,8 @@ TOKENS = [
     ("This model's maximum prompt length is 131072 but the request contains 537812 tokens.", "537,812", "131,072"),
     ("Current length is 9000 while limit is 8192: reduce the length of the messages", "9,000", "8,192"),
     ("request (4390 tokens) exceeds the available context size (4096 tokens)", "4,390", "4,096"),
+    ("too many tokens: size limit exceeded by 25836 tokens. The limit for this model is 288000 tokens.",
+     "313,836", "288,000"),
 ]  # fmt: skip
 
 
@@ -152,11 +154,20 @@ def test_a_context_that_is_too_long_says_by_how_much(text, found, limit):
     assert refusal.says() == f"the context is too long: {found} tokens of {limit}"
 
 
+def test_an_excess_is_said_where_the_limit_is_not_known():
+    refusal = refusals.classify(
+        "prompt too long; exceeded max context length by 1119046 tokens (ref: 96164522-08b2-4cbf)"
+    )
+    assert refusal is not None
+    assert refusal.says() == "the context is too long: 1,119,046 tokens over the limit"
+
+
 SPEAKERS = [
     ("client", "httpx.ConnectError: [Errno 111] Connection refused"),
     ("gateway LiteLLM", "litellm.RateLimitError: RateLimitError: OpenAIException - rate limit"),
     ("gateway OpenRouter", '{"error":{"message":"Provider returned error","code":429}}'),
     ("gateway nginx", "<html><title>502 Bad Gateway</title><hr>nginx/1.18.0</html>"),
+    ("provider", "Error while downloading file. Upstream status code: 404."),
     ("gateway Envoy", "upstream connect error or disconnect/reset before headers"),
     ("provider", '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'),
 ]

@@ -145,6 +145,14 @@ def foreign_stream(adapter: Adapter, events: Sequence[SseEvent]) -> str | None:
     return None
 
 
+def strange_stream(events: Sequence[SseEvent]) -> str:
+    """What is in a stream of which no event is known, in words; "" where it holds no JSON objects, or an error."""
+    values = [value for _, value in _values(events)]
+    if not values or any(read_error(value) for value in values):
+        return ""
+    return f"a stream of no protocol that is known (its first event has the keys {_keys(values[0])}): not decoded"
+
+
 def stream_of(name: str) -> Anomaly:
     """What is wrong with a stream of another protocol."""
     return Anomaly(FOREIGN, f"a stream of the protocol {name} in place of the answer")
@@ -230,7 +238,7 @@ def _slice(body: bytes, pointer: str) -> bytes:
     return body[slice(*span)] if span else b""
 
 
-def _values(events: Sequence[SseEvent]) -> Iterator[tuple[SseEvent, JsonValue]]:
+def _values(events: Sequence[SseEvent]) -> Iterator[tuple[SseEvent, dict[str, JsonValue]]]:
     for event in events[:PEEKED]:
         value = _parsed(event.data)
         if isinstance(value, dict):

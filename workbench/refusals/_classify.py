@@ -37,10 +37,12 @@ _CODE_MEMBERS = ("code", "type", "status", "reason", "error_code", "__type", "er
 _NUMBER = re.compile(r"(?<![\w.\-/])\d{1,3}(?:,\d{3})+(?![\w,])|(?<![\w.\-/])\d{3,10}(?![\w\-/])")
 _LIMIT = re.compile(
     r"(?:max\w*|limit|at most|context (?:length|size|window)|available|allowed|up to|capacity)"
-    r"[^\d]{0,40}?(\d[\d,]{2,12})"
+    r"[^\d]{0,40}?(\d[\d,]{2,12}+)(?!-[0-9a-f]{4}\b)"
     r"|(\d[\d,]{2,12}) (?:token )?(?:maximum|max|limit)",
     re.IGNORECASE,
 )
+_OVER = re.compile(r"exceed\w*[^.\d]{0,40} by (?:about )?(\d[\d,]{1,12}) tokens?", re.IGNORECASE)
+"""By how much a limit is exceeded."""
 _URL = re.compile(r"(?:https?|gs|s3)://[^\s'<>\"]{3,2000}")
 
 
@@ -51,7 +53,8 @@ class Refusal:
     Attributes:
         by: ``"code"``, ``"text"``, ``"word"`` or ``"status"``: what told it.
         words: the code word, stretch of text or status that did.
-        values: what the text says: ``model``, ``field``, ``url``, ``found`` and ``limit`` (tokens), ``reset``.
+        values: what the text says: ``model``, ``field``, ``url``, ``found``, ``limit`` and ``over``
+            (tokens), ``reset``.
         source: where such a text was seen.
     """
 
@@ -82,6 +85,8 @@ class Refusal:
         said, values = self.kind.says, self.values
         if self.kind.name == "context-length" and "found" in values:
             said += f": {values['found']} tokens of {values['limit']}"
+        elif self.kind.name == "context-length" and "over" in values:
+            said += f": {values['over']} tokens over the limit"
         elif self.kind.at in ("model", "url") and (named := values.get(self.kind.at)):
             said += f": '{named[:200]}'"
         if "reset" in values:
@@ -210,10 +215,20 @@ def _values(kind: Kind, said: str) -> dict[str, str]:
 
 def _tokens(said: str) -> dict[str, str]:
     """Tokens that were found and the limit they are over. The limit is the number that the words name so."""
+    if excess := _OVER.search(said):
+        return _tokens_over(int(excess[1].replace(",", "")), _limits(said[: excess.start()] + said[excess.end() :]))
     numbers = [int(n.replace(",", "")) for n in _NUMBER.findall(said)]
-    limits = [int((hit[1] or hit[2]).replace(",", "")) for hit in _LIMIT.finditer(said)]
-    limit = next((n for n in limits if any(m > n for m in numbers)), None)
+    limit = next((n for n in _limits(said) if any(m > n for m in numbers)), None)
     if limit is None and len(set(numbers)) >= 2:
         limit = sorted(set(numbers))[-2]
     found = max((n for n in numbers if limit is not None and n > limit), default=None)
     return {} if limit is None or found is None else {"found": f"{found:,}", "limit": f"{limit:,}"}
+
+
+def _limits(said: str) -> list[int]:
+    return [int((hit[1] or hit[2]).replace(",", "")) for hit in _LIMIT.finditer(said)]
+
+
+def _tokens_over(over: int, limits: list[int]) -> dict[str, str]:
+    """The same where the text says by how much the limit is exceeded, and perhaps the limit."""
+    return {"found": f"{limits[0] + over:,}", "limit": f"{limits[0]:,}"} if limits else {"over": f"{over:,}"}

@@ -41,8 +41,8 @@ _OF_THE_END = frozenset(
 """Rules that find what an answer lacks that was broken off."""
 
 NOT_KEPT = "the answer is an empty object without any header of a server: it was probably not kept"
-_NO_BODY = (204, 205, 304)
-"""Statuses of answers that never have a body."""
+_NO_BODY = (202, 204, 205, 304)
+"""Statuses of answers that have no body, or need none (RFC 9110, 15.3 and 15.4.5)."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -116,11 +116,18 @@ def _cut(case: Case, seen: str) -> Iterator[Finding]:
 def _empty(case: Case) -> Iterator[Finding]:
     """A body without a byte, where a status promises an answer."""
     http = case.decoded.exchange.response
-    if http is None or not http.status or http.status >= 400 or http.status in _NO_BODY or case.decoded.problems:
+    asked = case.decoded.exchange.request
+    if http is None or not 200 <= http.status < 400 or http.status in _NO_BODY or case.decoded.problems:
+        return
+    if asked and asked.method in ("HEAD", "OPTIONS"):
         return
     if case.decoded.exchange.state is State.INCOMPLETE or _was_longer(http.headers, case.decoded.exchange.origin):
         text = "the recording holds no body of the answer"
         yield case.finding(ANSWER_UNREAD, RESPONSE, "", text, evidence=case.decoded.exchange.note)
+    elif http.status >= 300:
+        where = quote(http.headers.get("location"), 200)
+        text = f"status {http.status}: a redirect to {where}, which the recording does not follow"
+        yield case.finding(NONE, RESPONSE, "", text)
     else:
         yield case.finding(NONE, RESPONSE, "", f"status {http.status}, and the body is empty")
 
