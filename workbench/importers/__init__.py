@@ -1,8 +1,8 @@
 """Importers: one file per format, each telling by content how much a file looks like its own.
 
 An importer module holds ``NAME`` ("har"), ``TITLE`` ("HAR archive"), ``sniff`` and ``read``. One whose files are read
-in place (a database) holds ``open_path(path) -> Session`` beside ``read``. Files that begin with an underscore are
-shared code.
+in place (a database) holds ``open_path(path) -> Session`` beside ``read``, one whose recordings have bodies in other
+files ``read_with(data, name, beside) -> Session``. Files that begin with an underscore are shared code.
 """
 
 from __future__ import annotations
@@ -142,6 +142,10 @@ def _open(importer: Importer, source: _files.Source) -> Session:
     open_path = getattr(importer, "open_path", None)
     if open_path and source.path:
         session: Session = open_path(source.path)
+        return session
+    read_with = getattr(importer, "read_with", None)
+    if read_with and source.path:
+        session = read_with(source.data(), source.name, _files.Beside(source.path))
         return session
     return importer.read(source.data(), source.name)
 

@@ -19,6 +19,8 @@ from workbench.wire.exchange import Body
 HEAD = 64 * 1024
 PIECE = 8 * 1024 * 1024
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BODIES, LEVELS = "__files", 4
+"""Folder of bodies, and how many folders up from the input it is looked for."""
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
@@ -45,6 +47,41 @@ class Source:
             assert self.path is not None
             self.content = _read(self.path, self.shown)
         return self.content
+
+
+@dataclass(slots=True)
+class Beside:
+    """Files that belong to an input: bodies that its recorder moved out of it.
+
+    WireMock keeps them in ``__files``, beside the folder of its mappings (WireMock docs, "Stubbing", body files).
+
+    Attributes:
+        path: the input.
+        left: bytes that may still be read.
+    """
+
+    path: Path
+    left: int = MAX_INPUT_FILE
+
+    def read(self, name: str) -> bytes | None:
+        """A file by its name in the input; None where none lies there. It never leads out of its folder."""
+        for folder in (*(parent / BODIES for parent in self.path.resolve().parents[:LEVELS]), self.path.parent):
+            found = _within(folder.resolve(), name)
+            if found is None or found.stat().st_size > self.left:
+                continue
+            data = found.read_bytes()[: self.left]
+            self.left -= len(data)
+            return data
+        return None
+
+
+def _within(folder: Path, name: str) -> Path | None:
+    """A regular file at or below a folder."""
+    try:
+        file = (folder / name).resolve()
+        return file if file.is_relative_to(folder) and file.is_file() else None
+    except (OSError, ValueError, RuntimeError):
+        return None
 
 
 def open_source(path: str, stdin: BinaryIO | None) -> Source:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from workbench import safeyaml
-from workbench.importers._files import HEAD
+from workbench.importers._files import HEAD, Beside
 from workbench.importers._json_head import is_json, is_written_call
 from workbench.importers._lines import Damage
+from workbench.importers._moved import Moved
 from workbench.importers._records import Finder, exchanges_of
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import loads
@@ -33,9 +34,18 @@ def sniff(head: bytes) -> float:
 
 def read(data: bytes, name: str) -> MemorySession:
     """Every exchange in the order of the file. Raises UnreadableInput, WireError."""
+    return _read(data, name, lambda value: value)
+
+
+def read_with(data: bytes, name: str, beside: Beside) -> MemorySession:
+    """The same, with the bodies that lie in files beside it."""
+    return _read(data, name, Moved(beside).put_back)
+
+
+def _read(data: bytes, name: str, whole: Callable[[JsonValue], JsonValue]) -> MemorySession:
     damage = Damage()
     finder = Finder(damage)
-    for number, value in enumerate(_documents(data, name), 1):
+    for number, value in enumerate(map(whole, _documents(data, name)), 1):
         count = len(finder.found)
         finder.look(value, f"document {number}" if number > 1 else "")
         if len(finder.found) == count:
