@@ -55,6 +55,8 @@ async def test_after_a_repair_the_branch_is_shown_and_one_key_leads_back() -> No
         assert [f.rule for f in driver.screen.state.findings] == ["reasoning.missing"]
         await driver.press("b")
         await shows_branch(driver, True)
+        await driver.pilot.resize_terminal(80, 24)
+        await until(driver.pilot, lambda: "b recorded/branch  " in driver.text.split("\n")[-1])
 
 
 async def test_a_request_without_branches_says_nothing_of_them() -> None:

@@ -82,7 +82,7 @@ class KeyBar(Bar):
         self._show_table()
 
     def run(self, is_running: bool) -> None:
-        """Say that a key stops what goes on; while nothing does, that it leads back."""
+        """Say that a key stops what goes on; while nothing does, it leads back as others do, and is not named."""
         if is_running != self._is_running:
             self._is_running = is_running
             self._show_table()
@@ -92,7 +92,7 @@ class KeyBar(Bar):
         idle = {
             key.id for key in self._table if key.id.endswith(".leave") and key.word == "stop" and not self._is_running
         }
-        table = [key._replace(word="back") if key.id in idle else key for key in self._table]
+        table = [key._replace(word="back", rank=0) if key.id in idle else key for key in self._table]
         self._hints = keymap.rows((*table, *keys.GLOBAL))
         self._lay_out()
 

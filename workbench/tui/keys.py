@@ -364,6 +364,9 @@ SEARCH = (  # what the footer shows instead while a search is active
     _reworded("session.previous-match", "previous match", "previous match", 4),
     _reworded("session.leave", "end search", "end the search: then n goes through the breaks again", 2),
 )
+_SWITCH = table()["session.branch"]._replace(rank=3)
+WITH_BRANCH = tuple(_SWITCH if key.id == _SWITCH.id else key for key in SESSION)
+"""Keys of the session screen where something was made of the request that is shown."""
 OPEN_CHANGE = _reworded("pane.open", "its bytes", "the bytes of the change, in the session", 1)
 OPEN_LOSS = _reworded("pane.open", "its bytes", "the bytes of the loss, in the session", 1)
 OPEN_DECLARATION = _reworded("pane.open", "its bytes", "the bytes of the declaration, in the session", 1)

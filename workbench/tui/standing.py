@@ -71,6 +71,11 @@ class Standing:
         known = self._known.get(index)
         return known is not None and known.is_branch
 
+    def has_branch(self, index: int) -> bool:
+        """Something was made of the request, whether that is shown or not."""
+        known = self._known.get(index)
+        return known is not None and known.tip.id != known.root.id
+
     def words(self, index: int) -> str:
         """For titles: which branch of a request is meant; empty string for the recorded request."""
         known = self._known.get(index)
@@ -79,7 +84,7 @@ class Standing:
     def banner(self, index: int, key: str, width: int) -> Line | None:
         """What the keys work on, and what switches it; None where there is no branch."""
         known = self._known.get(index)
-        if known is None or known.tip.id == known.root.id:
+        if known is None or not self.has_branch(index):
             return None
         other = self._left.get(index, known.tip)
         name, style = (known.here, "warning strong") if known.is_branch else (other, "muted")

@@ -14,6 +14,7 @@ from tests.tui.screens.test_send import before_sending
 from tests.tui.serving import Endpoint, endpoint
 from tests.tui.test_hostile import EVIL, assert_clean
 from tests.tui.writing import delta, start, stop
+from workbench.tui.lines import plain
 from workbench.tui.screens.branches import BranchesScreen
 from workbench.tui.screens.edit import EditScreen
 from workbench.tui.screens.repairs import RepairsScreen
@@ -105,12 +106,14 @@ async def test_a_refusal_is_laid_beside_the_original_one(size: tuple[int, int]) 
         await over(driver, screen)
         assert "✗ refused (400) · the original was refused (400)" in driver.text
         assert "closure.missing-result" in driver.text
+        raw = screen.raw
         if size[0] < 100:
             assert "New · sim:anthropic" in driver.text
             await driver.press("tab")
             assert "Original · 400" in driver.text and "New · sim" not in driver.text
         else:
             assert "Original · 400" in driver.text and "New · sim:anthropic" in driver.text
+            assert raw.count() > 2 and all(len(plain(raw.head(n, 0))) <= raw.text_width for n in range(raw.count()))
 
 
 async def test_an_answer_is_shown_as_it_arrives_and_then_compared() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.differences.wire import common
 from workbench.tui.lines import Line, Span, line, plain, wrap
+from workbench.tui.models.laidout import laid_out as laid_out_bytes
 from workbench.tui.models.tools import laid_out
 from workbench.tui.models.words import count, duration, size
 from workbench.tui.safetext import cells, clip, from_bytes
@@ -29,6 +30,9 @@ MOST_SAME = 6
 """Lines of what both answers say alike."""
 
 MOST_LINES = 400
+
+MARGIN = 6
+"""Columns in front of the data of an event that is open."""
 
 LEAST_SHARED = 0.2
 """How much of a text the other one has to share for what differs to be marked: else all of it does."""
@@ -69,14 +73,14 @@ class Beside(NamedTuple):
 
     Attributes:
         rows: what they say, in the order of the new one; then their bytes.
-        lines: of an answer that is no stream, its body.
+        body: of an answer that is no stream.
         trial: what the rules say of the new exchange once it is over; None until then.
     """
 
     before: Decoded
     after: Decoded
     rows: tuple[Row, ...]
-    lines: tuple[bytes, ...] = ()
+    body: bytes = b""
     trial: Trial | None = None
 
 
@@ -86,8 +90,8 @@ def beside(before: Decoded, after: Decoded, trial: Trial | None = None) -> Besid
 
     answers = compare_answers(before, after)
     found = tuple(_row(pair.before, pair.after, is_same=pair.is_same) for pair in answers.pairs)
-    lines = () if after.events else tuple(after.response_text.splitlines())
-    return Beside(before, after, (*found, *_bytes(before, after, answers.first)), lines, trial)
+    body = b"" if after.events else after.response_text
+    return Beside(before, after, (*found, *_bytes(before, after, answers.first)), body, trial)
 
 
 def _bytes(before: Decoded, after: Decoded, first: int | None) -> Iterator[Row]:
@@ -259,17 +263,22 @@ def retry_line(retry: Retrying) -> Line:
     return line(Span(f"! {what}", "warning"), f"  {retry.why}", Span(f"  again after {duration(retry.wait)}", "muted"))
 
 
-def raw_count(shown: Beside) -> int:
-    """How many events came; of an answer in one piece how many lines."""
-    return len(shown.after.events) or len(shown.lines)
+def event_lines(shown: Beside) -> list[Line]:
+    """Every event that came, in one line each; none of an answer that is no stream."""
+    return [_event(n, event.name or "", event.data or b"") for n, event in enumerate(shown.after.events)]
 
 
-def raw_line(shown: Beside, item: int) -> Line:
-    """One of them."""
-    if shown.after.events:
-        event = shown.after.events[item]
-        return _event(item, event.name or "", event.data or b"")
-    return line(Span(from_bytes(shown.lines[item]), is_bytes=True))
+def event_body(shown: Beside, number: int, width: int) -> list[Line]:
+    """The data of an event in full, where one line does not hold it."""
+    data = shown.after.events[number].data or b""
+    rows = laid_out_bytes(data, width - MARGIN, MOST_LINES)
+    is_whole = len(rows) < 2 and len(data) <= width - 2 * MARGIN
+    return [] if is_whole else [(Span(" " * MARGIN), *row) for row in rows]
+
+
+def body_lines(shown: Beside, width: int) -> list[Line]:
+    """The body of an answer that is no stream, laid out."""
+    return laid_out_bytes(shown.body, width, MOST_LINES) if shown.body else []
 
 
 def _event(number: int, name: str, data: bytes) -> Line:

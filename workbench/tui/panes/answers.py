@@ -76,3 +76,50 @@ class FoundPane(LineView):
 
     def nothing(self, width: int) -> list[Line]:
         return wrap(self.why, width, "muted", indent=2)
+
+
+class RawPane(LineView):
+    """What came, as it came: events, the one under the cursor in full; an answer in one piece laid out."""
+
+    is_accordion = True
+    shown: Beside | None = None
+    retries: Sequence[Line] = ()
+    _lines: Sequence[Line] = ()
+
+    @property
+    def is_stream(self) -> bool:
+        """It came in events."""
+        return self.shown is not None and bool(self.shown.after.events)
+
+    def show(self, shown: Beside | None, retries: Sequence[Line]) -> None:
+        """Show what came, to the end of a stream unless somebody has gone elsewhere in it."""
+        self.shown, self.retries = shown, retries
+        was_last = self.cursor >= self.count() - 1
+        self.reload()
+        if was_last and self.is_stream:
+            self.move_to(self.count() - 1)
+
+    def reload(self) -> None:
+        if self.shown is None:
+            self._lines = ()
+        elif self.is_stream:
+            self._lines = send_answer.event_lines(self.shown)
+        else:
+            self._lines = send_answer.body_lines(self.shown, self.text_width)
+        super().reload()
+
+    def count(self) -> int:
+        return len(self.retries) + len(self._lines)
+
+    def head(self, item: int, width: int) -> Line:
+        first = len(self.retries)
+        return self._lines[item - first] if item >= first else self.retries[item]
+
+    def further(self, item: int, width: int) -> list[Line]:
+        number = item - len(self.retries)
+        return (
+            send_answer.event_body(self.shown, number, width) if self.shown and self.is_stream and number >= 0 else []
+        )
+
+    def nothing(self, width: int) -> list[Line]:
+        return wrap("no byte of an answer has come", width, "muted")

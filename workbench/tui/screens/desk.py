@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual import events, getters
@@ -141,7 +142,11 @@ class Desk(Screen[WorkbenchError | OSError | None]):
     def show_keys(self) -> None:
         """The keys that are of use now."""
         search = f"/{clip(self.search, 20)}  {self.search_words()}  " if self.search else ""
-        self.query_one("#keys", KeyBar).show_keys(keys.SEARCH if search else keys.SESSION, search)
+        self.query_one("#keys", KeyBar).show_keys(keys.SEARCH if search else self.keys_of_use(), search)
+
+    def keys_of_use(self) -> Sequence[keys.Key]:
+        """The keys of the screen, those first that are of use for what is shown."""
+        return keys.SESSION
 
     def on_resize(self) -> None:
         self._show_headline()

@@ -19,10 +19,9 @@ from workbench.tui.models import send, send_answer
 from workbench.tui.models.send_answer import AFTER, BEFORE, BOTH, Beside
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.models.words import count
-from workbench.tui.panes.answers import BesidePane, FoundPane
+from workbench.tui.panes.answers import BesidePane, FoundPane, RawPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.safetext import visible
-from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, guarded, in_words
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class AnswerScreen(Screen[bool]):
 
     beside = getters.query_one("#beside", BesidePane)
     found = getters.query_one("#found", FoundPane)
-    raw = getters.query_one("#raw", ListPane)
+    raw = getters.query_one("#raw", RawPane)
 
     def __init__(self, session: SessionScreen, node: Node, sent: Preflight, came: Node | None = None) -> None:
         super().__init__()
@@ -84,7 +83,7 @@ class AnswerScreen(Screen[bool]):
         yield BesidePane(id="beside")
         with Container(id="below"):
             yield FoundPane(id="found")
-            yield ListPane(id="raw")
+            yield RawPane(id="raw")
         yield KeyBar(id="keys")
         yield Bar(id="too-small")
 
@@ -244,19 +243,8 @@ class AnswerScreen(Screen[bool]):
         self._entitle()
 
     def _show_raw(self, shown: Beside | None) -> None:
-        """What came, to its end unless somebody has gone elsewhere in it."""
-        retries = [send_answer.retry_line(each) for each in self._heard.retries] if self._heard else []
-        first = len(retries)
-
-        def line_of(item: int) -> Line:
-            return send_answer.raw_line(shown, item - first) if shown and item >= first else retries[item]
-
-        was_last = self.raw.cursor >= self.raw.count() - 1
-        self.raw.show(first + (send_answer.raw_count(shown) if shown else 0), line_of, "no byte of an answer has come")
-        if was_last:
-            self.raw.move_to(self.raw.count() - 1)
-        is_stream = shown is not None and bool(shown.after.events)
-        self.raw.title(line(f" As it came · {'events' if is_stream else 'bytes'} "))
+        self.raw.show(shown, [send_answer.retry_line(each) for each in self._heard.retries] if self._heard else ())
+        self.raw.title(line(f" As it came · {'events' if self.raw.is_stream else 'bytes'} "))
 
     def _entitle(self) -> None:
         from workbench.targets.credentials import is_set

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -211,6 +212,14 @@ class SessionScreen(Outward, Seeker):
         key = cast("WorkbenchApp", self.app).keymap.row(keys.table()["session.branch"]).show
         stated = self.standing.banner(self.opened.index, key, self.size.width) if self.opened else None
         return [*super().banner(), *([stated] if stated else [])]
+
+    def _show_headline(self) -> None:
+        super()._show_headline()
+        self.show_keys()
+
+    def keys_of_use(self) -> Sequence[keys.Key]:
+        has_branch = self.opened and self.standing.has_branch(self.opened.index)
+        return keys.WITH_BRANCH if has_branch else super().keys_of_use()
 
     def action_branch(self) -> None:
         if self.opened:
