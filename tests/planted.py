@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import string
@@ -10,6 +11,7 @@ from collections.abc import Callable, Mapping
 from urllib.parse import quote
 from zlib import crc32
 
+from workbench.wire.encoding import decode_body
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.secrets.names import listed
 from workbench.wire.stream import aws_message, sealed_payload
@@ -97,12 +99,90 @@ BY_SHAPE: Mapping[str, str] = {
 }
 """Told wherever they stand."""
 
+_NUMBERS = string.digits
+_ID = f"{some(8, HEX)}-{some(4, HEX)}-4{some(3, HEX)}-{some(4, HEX)}-{some(12, HEX)}"
+ISSUED: Mapping[str, str] = {
+    "1password": "-".join(("A3", *(some(size, CAPITALS) for size in (6, 11, 5, 5, 5)))),
+    "adafruit": f"aio_{some(28)}",
+    "adobe": f"p8e-{some(32)}",
+    "airtable": f"pat{some(14)}.{some(64, HEX)}",
+    "anthropic, admin": f"sk-ant-admin01-{some(93, URL64)}AA",
+    "apify": f"apify_api_{some(36)}",
+    "artifactory": f"cmVmd{some(59)}",
+    "asana": f"2/{some(16, _NUMBERS)}/{some(16, _NUMBERS)}:{some(32, HEX)}",
+    "atlassian": f"ATATT3xFfGF0{some(170)}={some(8, HEX.upper())}",
+    "azure, annotated": f"{some(52)}JQQJ99A{'K'}{some(16)}AAAB{some(4)}",
+    "azure registry": f"{some(42)}+ACRA{some(5)}",
+    "baidu": f"bce-v3/ALTAK-{some(21)}/{some(40, HEX)}",
+    "buildkite": f"bkua_{some(40, HEX)}",
+    "circleci": f"CCIPAT_{some(22)}_{some(40, HEX)}",
+    "clickhouse": f"4b1d{some(38)}",
+    "clickup": f"pk_{some(8, _NUMBERS)}_{some(32, CAPITALS)}",
+    "cloudflare": f"cfut_{some(40)}{some(8, HEX)}",
+    "cloudflare, origin": f"v1.0-{some(24, HEX)}-{some(146, HEX)}",
+    "deno": f"ddp_{some(36)}",
+    "digitalocean, oauth": f"doo_v1_{some(64, HEX)}",
+    "doppler": f"dp.pt.{some(43)}",
+    "dropbox": f"sl.{some(135, URL64)}",
+    "dropbox, old": f"{some(11)}AAAAAAAAAA{some(43, URL64)}",
+    "elevenlabs": f"sk_{some(48, HEX)}",
+    "facebook": f"EAAG{some(150)}",
+    "fal": f"{_ID}:{some(32, HEX)}",
+    "figma": f"figd_{some(40, URL64)}",
+    "flutterwave": f"FLWSECK-{some(32, HEX)}-X",
+    "fly": f"fm2_{some(200)}",
+    "gitlab, routable": f"glpat-{some(27)}.01.{some(9, HEX)}",
+    "gitlab, runner": f"GR1348941{some(20)}",
+    "grafana": f"glsa_{some(32)}_{some(8, HEX)}",
+    "grafana, cloud": f"glc_{b64encode(some(60).encode()).decode()}",
+    "heroku": f"HRKU-AA{some(58, URL64)}",
+    "hugging face, org": f"api_org_{some(34, string.ascii_letters)}",
+    "infracost": f"ico-{some(32)}",
+    "intercom": f"dG9rO{some(54)}=",
+    "langfuse": f"sk-lf-{_ID}",
+    "launchdarkly": f"api-{_ID}",
+    "mailchimp": f"{some(32, HEX)}-us21",
+    "mailgun, new": f"{some(32, HEX)}-{some(8, HEX)}-{some(8, HEX)}",
+    "maxmind": f"{some(6)}_{some(29)}_mmk",
+    "netlify": f"nfp_{some(36)}",
+    "new relic, license": f"{some(36, HEX)}FFFFNRAL",
+    "notion": f"ntn_{some(11, _NUMBERS)}{some(35)}",
+    "nvidia, catalogue": f"{some(26, HEX)}:{_ID}",
+    "octopus": f"API-{some(26, CAPITALS)}",
+    "openshift": f"sha256~{some(43, URL64)}",
+    "planetscale": f"pscale_tkn_{some(43)}",
+    "plaid": f"access-production-{_ID}",
+    "postman": f"PMAK-{some(24, HEX)}-{some(34, HEX)}",
+    "prefect": f"pnu_{some(36)}",
+    "pulumi": f"pul-{some(40, HEX)}",
+    "razorpay": f"rzp_live_{some(14)}",
+    "resend": f"re_{some(8)}_{some(24)}",
+    "rootly": f"rootly_{some(64, HEX)}",
+    "runway": f"key_{some(128, HEX)}",
+    "salesforce": f"00D{some(15)}!{some(96)}",
+    "sentry": f"sntryu_{some(64, HEX)}",
+    "sentry, org": f"sntrys_{b64encode(some(90).encode()).decode()}_{some(43)}",
+    "sourcegraph": f"sgp_{some(16, HEX)}_{some(40, HEX)}",
+    "square": f"EAAA{some(60, URL64)}",
+    "square, app": f"sq0csp-{some(43, URL64)}",
+    "stripe, intent": f"pi_{some(24)}_secret_{some(25)}",
+    "supabase": f"sbp_{some(40, HEX)}",
+    "tailscale": f"tskey-auth-{some(12)}-{some(30)}",
+    "terraform": f"{some(14)}.atlasv1.{some(67, URL64)}",
+    "vercel": f"vcp_{some(56)}",
+    "voiceflow": f"VF.DM.{some(24, HEX)}.{some(16)}",
+    "voyage": f"pa-{some(43, URL64)}",
+    "wandb": f"wandb_v1_{some(60, URL64)}",
+    "zapier": f"https://hooks.zapier.com/hooks/catch/{some(8, _NUMBERS)}/{some(12)}",
+    "zoho": f"1000.{some(32, HEX)}.{some(32, HEX)}",
+}
+"""More of them, after the rules that gitleaks and trufflehog publish; told wherever they stand."""
+
 BY_NAME: Mapping[str, str] = {
     "azure storage": f"{some(86, MIXED + '+/')}==",
     "azure": some(32, HEX),
     "mistral": some(32),
     "cohere": some(40),
-    "voyage": f"pa-{some(43, URL64)}",
     "some key": some(24, URL64),
     "password": "hunter2hunter2",
     "password with signs": "Tr0ub4dor&3-Xy!9z".replace("&", "_"),
@@ -116,6 +196,16 @@ _AWS = "application/vnd.amazon.eventstream"
 _URL = "https://api.openai.com/v1/chat/completions"
 
 
+def _sealed(data: bytes) -> Exchange:
+    return _asked(b64encode(data).decode())
+
+
+def lined(text: str, between: str) -> str:
+    """In base64, in lines of 76 characters."""
+    sealed = b64encode(text.encode()).decode()
+    return between.join(sealed[n : n + 76] for n in range(0, len(sealed), 76))
+
+
 def _asked(content: str = "", *, url: str = _URL, headers: _Pairs = (), **more: object) -> Exchange:
     body = json.dumps({"model": "m", "messages": [{"role": "user", "content": content}], **more}).encode()
     return Exchange("1", HttpRequest("POST", url, Headers(headers), Body(body)), HttpResponse(200))
@@ -124,6 +214,11 @@ def _asked(content: str = "", *, url: str = _URL, headers: _Pairs = (), **more: 
 def _answered(body: bytes, kind: str = "application/json") -> Exchange:
     head = Headers((("content-type", kind),))
     return Exchange("1", _asked().request, HttpResponse(200, head, Body(body)))
+
+
+def _zipped(body: bytes) -> Exchange:
+    head = Headers((("content-type", _AWS), ("content-encoding", "gzip")))
+    return Exchange("1", _asked().request, HttpResponse(200, head, Body(gzip.compress(body), "gzip")))
 
 
 def _header(name: str) -> Callable[[str], Exchange]:
@@ -235,6 +330,15 @@ PLACES: dict[str, Callable[[str], Exchange]] = {
     "form": lambda s: Exchange("1", HttpRequest("POST", _URL, Headers(), Body(
         f"grant_type=x&client_secret={quote(s, safe='')}&scope=a".encode()))),
     "base64 of a line": lambda s: _asked(b64encode(f"A=1\nSERVICE_KEY={s}\n".encode()).decode()),
+    "base64 of other letters": lambda s: _sealed(f'{{"note": "ça va – oui", "api_key": {json.dumps(s)}}}'.encode()),
+    "base64 in lines": lambda s: _asked(lined(f"{'A=1 ' * 9}\nSERVICE_KEY={s}\n{'B=2 ' * 9}", "\n")),
+    "base64 in lines, indented": lambda s: _asked(
+        "body: !!binary |\n    " + lined(json.dumps({"api_key": s}), "\n    ")),
+    "base64 of gzip": lambda s: _sealed(gzip.compress(json.dumps({"api_key": s}).encode())),
+    "hexadecimal": lambda s: _asked(f"SERVICE_KEY={s}".encode().hex()),
+    "user of a URL": lambda s: _asked(url=f"https://{quote(s, safe='')}@api.example/v1"),
+    "har with base64": lambda s: _asked(json.dumps({"log": {"entries": [{"response": {"content": {
+        "encoding": "base64", "text": b64encode(json.dumps({"api_key": s}).encode()).decode()}}}]}})),
     "escaped": lambda s: Exchange("1", HttpRequest("POST", _URL, Headers(), Body(
         b'{"content": "TOKEN=' + "".join(f"\\u{ord(c):04x}" for c in s).encode() + b' end"}'))),
     "twice escaped": lambda s: Exchange("1", HttpRequest("POST", _URL, Headers(), Body(
@@ -242,7 +346,7 @@ PLACES: dict[str, Callable[[str], Exchange]] = {
 }  # fmt: skip
 """How a secret with a name comes into an exchange."""
 
-FORMS = """
+FORMS = r"""
 password option|tool --password SECRET --verbose
 mysql|mysql -u root -pSECRET db
 sshpass|sshpass -p 'SECRET' ssh me@host
@@ -295,17 +399,27 @@ said|the API key is SECRET
 setter|client.setApiKey("SECRET")
 short|ldap_bind_pw = SECRET
 wireless|psk="SECRET"
+default|variable "api_key" {\n  type = string\n  default = "SECRET"\n}
+part|--x\r\nContent-Disposition: form-data; name="api_key"\r\n\r\nSECRET\r\n--x--
+rows of values|id,user,api_key\n1,me,SECRET\n2,you,\n
+rows of values, quoted|"password","user"\n"SECRET","me"\n
+rows of values, semicolons|name;secret;region\nmain;SECRET;eu\n
+rows of values, tabs|name\tapi_key\nmain\tSECRET\n
+rows of values, ruled|| name | `API_KEY` |\n|---|:---|\n| main | `SECRET` |\n
+rows of values, psql| id | api_token \n----+-----------\n  1 | SECRET\n(1 row)
 """.strip().splitlines()
 """Files, commands and words in which a secret has a name; ``\n`` is a line end."""
 
 for _name, _, _form in (line.partition("|") for line in FORMS):
-    PLACES[f"form {_name}"] = _in_text(_form.replace("\\n", "\n"))
+    PLACES[f"form {_name}"] = _in_text(_form.replace("\\n", "\n").replace("\\r", "\r").replace("\\t", "\t"))
 
 STREAMS: Mapping[str, Callable[[str], Exchange]] = {
     "pieces of one size": _streamed(4),
     "pieces of all sizes": _streamed(1, 7, 3),
     "aws stream": lambda s: _answered(converse_stream(s, 5, 2), _AWS),
     "aws stream, whole": lambda s: _answered(converse_stream(s, 9999), _AWS),
+    "aws stream in gzip": lambda s: _zipped(converse_stream(s, 5, 2)),
+    "aws stream of base64 in gzip": lambda s: _zipped(invoke_stream(s, 5, 2)),
     "aws stream of base64": lambda s: _answered(invoke_stream(s, 4, 9), _AWS),
     "aws stream of base64, whole": lambda s: _answered(invoke_stream(s, 9999), _AWS),
     "aws stream of base64, cut": lambda s: _answered(invoke_stream(s, 9999)[:-18], _AWS),
@@ -329,4 +443,4 @@ def texts(exchange: Exchange) -> str:
     """Everything that is written of an exchange."""
     sides = [side for side in (exchange.request, exchange.response) if side]
     heads = [f"{side.headers} {getattr(side, 'url', '')}" for side in sides]
-    return "\n".join((*heads, *(side.body.raw.decode("latin-1") for side in sides)))
+    return "\n".join((*heads, *(decode_body(side.body).decode("latin-1") for side in sides)))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+import zlib
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 import pytest
 
-from tests.planted import BARE, BY_SHAPE, KINDS, PLACES, STREAMS, texts
+from tests.planted import BARE, BY_SHAPE, ISSUED, KINDS, PLACES, STREAMS, texts
 from workbench.wire.exchange import Exchange
 from workbench.wire.redaction import Redactor
 from workbench.wire.secrets.views import FILL, view
@@ -20,7 +22,20 @@ PIECE = 10
 
 WEAK = (
     *("x-signature", "x-session-id", "x-key", "token", "sig", "code", "auth", "jwt", "AWSAccessKeyId", "Policy"),
-    *("bearer", "authorization", "JSON", "kubeconfig", "proxy", "scheme", "table", "bold", "behind", "said", "setter"),
+    *(
+        "bearer",
+        "authorization",
+        "JSON",
+        "kubeconfig",
+        "proxy",
+        "scheme",
+        "table",
+        "bold",
+        "behind",
+        "said",
+        "setter",
+        "URL",
+    ),
 )
 """Names that hold other things too: a password of words is not told from them there."""
 
@@ -29,7 +44,8 @@ def private(secret: str) -> str:
     """The part that only its owner knows."""
     if "PRIVATE" in secret:
         return secret.split("KEY-----")[1].partition("\n-----")[0].strip()
-    return secret.rpartition("services/")[2][min(20, len(secret) // 2) :]
+    core = re.split("services/|catch/[0-9]+/", secret)[-1]
+    return core[min(20, len(core) // 2) :]
 
 
 def left(secret: str, exchange: Exchange) -> set[str]:
@@ -38,9 +54,15 @@ def left(secret: str, exchange: Exchange) -> set[str]:
     text = texts(safe) + events(safe)
     forms = [text, view(text.encode("latin-1")).replace(FILL, b"").decode("latin-1")]
     forms.append("".join(re.findall(r'"(?:content|text)": "((?:[^"\\]|\\.)*)"', text)))
-    for run in re.findall(r"[A-Za-z0-9+/]{24,}", text):
+    whole = re.sub(r"(?<=[A-Za-z0-9+/]{60})\\n *(?=[A-Za-z0-9+/])", "", text)
+    for run in re.findall(r"[A-Za-z0-9+/]{24,}", whole):
         with suppress(ValueError):
-            forms.append(b64decode(run + "=" * (-len(run) % 4)).decode("latin-1"))
+            forms.append(bytes.fromhex(run).decode("latin-1"))
+        with suppress(ValueError):
+            inner = b64decode(run + "=" * (-len(run) % 4))
+            forms.append(inner.decode("latin-1"))
+            with suppress(OSError, EOFError, zlib.error):
+                forms.append(gzip.decompress(inner).decode("latin-1"))
     core = private(secret)
     size = min(PIECE, len(core))
     pieces = {core[at : at + size] for at in range(len(core) - size + 1)}
@@ -61,7 +83,7 @@ def leaks(places: Mapping[str, Callable[[str], Exchange]], kinds: Mapping[str, s
 
 @pytest.mark.parametrize("place", PLACES)
 def test_no_secret_with_a_name_is_left(place: str) -> None:
-    is_weak = place.rpartition(" ")[2] in WEAK or place.startswith(("list", "cookie"))
+    is_weak = place.rpartition(" ")[2] in WEAK or place.startswith(("list", "cookie", "form rows"))
     kinds = {kind: secret for kind, secret in KINDS.items() if not (is_weak and kind == "password")}
     assert not leaks(PLACES, kinds, place)
 
@@ -69,6 +91,15 @@ def test_no_secret_with_a_name_is_left(place: str) -> None:
 @pytest.mark.parametrize("place", STREAMS)
 def test_no_secret_in_the_pieces_of_a_stream_is_left(place: str) -> None:
     assert not leaks(STREAMS, KINDS, place)
+
+
+@pytest.mark.parametrize("place", ["text", "result", "base64", "error"])
+def test_no_secret_of_the_issuers_we_know_is_left(place: str) -> None:
+    assert not leaks(BARE, ISSUED, place)
+
+
+def test_no_such_secret_in_pieces_is_left() -> None:
+    assert not leaks(STREAMS, ISSUED, "pieces of all sizes")
 
 
 @pytest.mark.parametrize("place", BARE)

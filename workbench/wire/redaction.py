@@ -37,7 +37,7 @@ from workbench.wire.secrets.streamed import Streamed
 from workbench.wire.standins import disguise
 from workbench.wire.stream import framing_of
 
-_USERINFO = re.compile(r"(?<=://)([^/?#@\s:]*:[^/?#@\s]+)(?=@)")
+_USERINFO = re.compile(r"(?<=://)([^/?#@\s:]*:[^/?#@\s]+|[^/?#@\s:]{16,})(?=@)")
 _PARAMETER = re.compile(r"[?&;#]([A-Za-z][\w.~-]*+)=([^&#;\s]+)")
 _OPEN_MEMBER = re.compile(rb"([\w.-]+)[\\\"'`]+[ \t]*(?:=>|:=|=|:|,)\s*\Z")
 _LONGEST_GAP = 400
@@ -246,7 +246,8 @@ def header_kind(name: str, value: str) -> str:
 
 def in_url(text: str) -> list[tuple[int, int]]:
     """Where secrets stand in the URLs of a text, by the place they have there."""
-    found = [m.span(1) for m in _USERINFO.finditer(text)] if "@" in text else []
+    users = _USERINFO.finditer(text) if "@" in text else ()
+    found = [m.span(1) for m in users if ":" in m[1] or is_secret(m[1].encode("latin-1", "replace"), Family.TOKEN)]
     for m in _PARAMETER.finditer(text) if "=" in text else ():
         kind, value = of_query(m[1].encode("latin-1", "replace")), m[2].encode("latin-1", "replace")
         if kind is None or is_placeholder(value):

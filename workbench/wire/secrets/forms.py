@@ -12,26 +12,30 @@ from workbench.wire.secrets.values import Style, is_secret
 
 _OPEN: Final = rb"[\\\"']{0,8}"
 _QUOTED: Final = rb"[bBrR]?[\\]{0,6}[\"']"
-_VALUE: Final = rb"(?P<value>[^\s\"'`\\;&<>|]{6,512})"
+_VALUE: Final = rb"(?P<value>[^\s\"'`\\;&<>|]{6,4096})"
 _PAIR: Final = (
-    _QUOTED + rb"[^\s\"'\\]{0,80}[\\]{0,6}[\"'],\s{0,40}" + _QUOTED + rb"(?P<value>[^\s\"'\\]{6,512})[\\]{0,6}[\"']"
+    _QUOTED + rb"[^\s\"'\\]{0,80}[\\]{0,6}[\"'],\s{0,40}" + _QUOTED + rb"(?P<value>[^\s\"'\\]{6,4096})[\\]{0,6}[\"']"
 )
 
+_HTTPIE: Final = rb"https?[ ](?:[^\n|;&]{0,200}?[ ])?(?:-a|--auth)[ =]" + _OPEN + rb"[^\s:\"']{0,80}:" + _VALUE
+
 _FORMS: Final = tuple(
-    (mark, re.compile(rb"(?i)" + form))
-    for mark, form in (
-        (b"mysql", rb"mysql\w*[ ](?:[^\n|;&]{0,200}?[ ])?-p" + _OPEN + _VALUE),
-        (b"mariadb", rb"mariadb[\w-]*[ ](?:[^\n|;&]{0,200}?[ ])?-p" + _OPEN + _VALUE),
-        (b"sshpass", rb"sshpass[ ]+-p[ ]?" + _OPEN + _VALUE),
-        (b" login", rb"[ ]login[ ](?:[^\n|;&]{0,200}?[ ])?-p[ ]" + _OPEN + _VALUE),
-        (b"redis-cli", rb"redis-cli[ ](?:[^\n|;&]{0,200}?[ ])?-a[ ]" + _OPEN + _VALUE),
-        (b"mongo", rb"mongo\w*[ ](?:[^\n|;&]{0,200}?[ ])?-p[ ]" + _OPEN + _VALUE),
-        (b"requirepass", rb"requirepass[ \t]+" + _OPEN + _VALUE),
-        (b"http", rb"https?[ ](?:[^\n|;&]{0,200}?[ ])?(?:-a|--auth)[ =]" + _OPEN + rb"[^\s:\"']{0,80}:" + _VALUE),
-        (b"auth", rb"auth\w{0,5}[\\\"']{0,8}(?:\s{0,4}[=:]\s{0,4}[(\[]|\()\s{0,40}" + _PAIR),
+    (sign, mark, re.compile(rb"(?i)" + form))
+    for sign, mark, form in (
+        (b" -p", b"mysql", rb"mysql\w*[ ](?:[^\n|;&]{0,200}?[ ])?-p" + _OPEN + _VALUE),
+        (b" -p", b"mariadb", rb"mariadb[\w-]*[ ](?:[^\n|;&]{0,200}?[ ])?-p" + _OPEN + _VALUE),
+        (b" -p", b"sshpass", rb"sshpass[ ]+-p[ ]?" + _OPEN + _VALUE),
+        (b" -p", b" login", rb"[ ]login[ ](?:[^\n|;&]{0,200}?[ ])?-p[ ]" + _OPEN + _VALUE),
+        (b" -p", b"mongo", rb"mongo\w*[ ](?:[^\n|;&]{0,200}?[ ])?-p[ ]" + _OPEN + _VALUE),
+        (b" -a ", b"redis-cli", rb"redis-cli[ ](?:[^\n|;&]{0,200}?[ ])?-a[ ]" + _OPEN + _VALUE),
+        (b"repass", b"requirepass", rb"requirepass[ \t]+" + _OPEN + _VALUE),
+        (b" -a", b"http", _HTTPIE),
+        (b" --auth", b"http", _HTTPIE),
+        (b"auth", b"auth", rb"auth\w{0,5}[\\\"']{0,8}(?:\s{0,4}[=:]\s{0,4}[(\[]|\()\s{0,40}" + _PAIR),
     )
 )
-"""What a text has in lower case where one may stand, and all of it."""
+"""What few texts have and a form does, what it begins with, both in lower case; and all of it."""
+_SIGNS: Final = frozenset(sign for sign, _, _ in _FORMS)
 
 _OF_KEY: Final = re.compile(
     rb"[\\]{0,12}\"(?:d|p|q|dp|dq|qi|k)[\\]{0,12}\"\s{0,8}:\s{0,8}[\\]{0,12}\"(?P<value>[^\s\"\\]{14,2048})"
@@ -42,8 +46,9 @@ _PUTTY: Final = re.compile(rb"Private-Lines: [0-9]{1,3}\s{1,8}(?P<value>(?:[A-Za
 
 def formed(text: bytes, lower: bytes) -> Iterator[Shaped]:
     """Secrets of a view that stand where commands, calls and keys have them."""
-    for mark, form in _FORMS:
-        at = lower.find(mark)
+    signs = {sign: sign in lower for sign in _SIGNS}
+    for sign, mark, form in _FORMS:
+        at = lower.find(mark) if signs[sign] else -1
         while at >= 0:
             found = form.match(text, at)
             if found and is_secret(found["value"].rstrip(b",;)"), Family.PASSWORD, Style.LINE):

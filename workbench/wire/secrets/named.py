@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from workbench.wire.secrets.forms import formed
 from workbench.wire.secrets.names import Family, family, of_query
 from workbench.wire.secrets.shapes import Shaped
+from workbench.wire.secrets.tables import HEAD, Tables
 from workbench.wire.secrets.values import Style, is_made_up, is_random, is_secret, is_uuid
 
 _QUOTE: Final = rb"[\\\"'`]"
@@ -28,6 +29,8 @@ _SIGN: Final = (
     rb"|(?P<tag>(?:[ \t]+[a-z-]{1,20}=[^<>\n]{0,60})?>\s{0,8}|</key>\s{0,40}<string>)"
     rb"|(?P<said>\*{0,2}[ \t]{0,20}\|[ \t]{1,20}|\*\*[ \t]*[:=][ \t]*|[ \t]+is:?[ \t]+)"
     rb"|(?P<call>\([ \t]*(?=[\\\"'`]))"
+    rb"|(?P<default>[ \t]*\{[^{}]{0,300}?\bdefault[ \t]*=[ \t]*)"
+    rb"|(?P<part>(?:[\r\n]{1,4}[a-z-]{1,40}:[^\r\n]{0,200})?[\r\n]{2,8})"
     rb"|(?P<space>[ \t]{1,8})"
     rb")(?:[bBrRfFuU](?=['\"\\]))?(?P<open>" + _QUOTE + rb"{0,12})"
 )
@@ -57,7 +60,8 @@ _MOST: Final = 512
 _BARE: Final = re.compile(rb"[^\s\"'`\\,;&<>|(){}\[\]]{1,512}")
 _REST: Final = re.compile(rb"[^\s\"'`\\,;&<>|(){}\[\]]*+")
 _LINE: Final = re.compile(rb"[^\s\"'`\\;&<>|]{1,512}")
-_TAGGED: Final = re.compile(rb"[^\s<>\"\\]{1,512}(?=[\"'\\]*\s*</?)")
+_REST_OF_LINE: Final = re.compile(rb"[^\s\"'`\\;&<>|]*+")
+_TAGGED: Final = re.compile(rb"[^\s<>\"\\]{1,8192}+(?=[\"'\\]*\s*</?)")
 _QUOTED: Final = {
     quote: (re.compile(rb"[^\\\x00-\x1f" + quote + rb"]{1,512}"), re.compile(rb"[^\\\x00-\x1f" + quote + rb"]*+"))
     for quote in (b'"', b"'", b"`")
@@ -72,13 +76,16 @@ _LONGEST_COOKIE: Final = 4096
 _OF_NAMES: Final = bytes(sorted({*b"_.-", *range(48, 58), *range(65, 91), *range(97, 123)}))
 _QUALIFIED: Final = re.compile(rb"(?i)(api|access|secret|auth|bearer|refresh|private|personal|session)[ ]+\Z")
 _LONGEST_NAME: Final = 80
+_PART: Final = re.compile(rb"\bname=\\{0,6}\"\Z")
+"""Before the name of a part of a form."""
 _SETTER: Final = re.compile(rb"(?<![A-Za-z0-9])(?i:set|with|add|use)[_A-Z]")
 _SETS: Final = re.compile(rb"(?:setx|setenv|set -[A-Za-z]{1,4}|ENV|#[ ]?define|configure set)[ \t]{1,8}\Z")
 
 _PARAMETER: Final = re.compile(rb"[?&;](?:amp;)?([A-Za-z][\w.~-]{0,40})=([^&#;\s\"'<>\\`)]{6,})")
-_USERINFO: Final = re.compile(rb"://[^/?#@\s:\"\\<>]{0,80}:(?:([^/?#@\s\"\\<>]{3,200})|([\w+/=.~%!$*-]{16,200}))@")
+_USERINFO: Final = re.compile(rb"://[^/?#@\s:\"\\<>]{0,80}:(?:([^/?#@\s\"\\<>]{3,2048})|([\w+/=.~%!$*-]{16,2048}))@")
+_USER: Final = re.compile(rb"://([\w.~%!$*+=-]{16,2048})@(?=[\w\[])")
 _OPTION: Final = re.compile(
-    rb"-[uU](?:ser)?(?:[ =\t]{1,4}|[\\\"']{1,8},[ \t]*)[\\\"']{0,8}([^\s:\"'\\]{0,80}):([^\s\"'\\]{3,512})"
+    rb"-[uU](?:ser)?(?:[ =\t]{1,4}|[\\\"']{1,8},[ \t]*)[\\\"']{0,8}([^\s:\"'\\]{0,80}):([^\s\"'\\]{3,4096})"
 )
 _BEARER: Final = re.compile(rb"(?:er|ic)[ ]+(?!(?-i:[a-z_]+)=[\\\"])([A-Za-z0-9_.~+/=-]{16,})")
 _BEARER_MARKS: Final = ((b"bearer ", 4), (b"basic ", 3))
@@ -92,7 +99,7 @@ class _Named(NamedTuple):
 
 def named(text: bytes) -> Iterator[Shaped]:
     """Secrets of a view that a name tells."""
-    lower, cookies = text.lower(), _Cookies(text)
+    lower, cookies, tables = text.lower(), _Cookies(text), Tables(text)
     for mark, behind in _MARKS:
         at = lower.find(mark)
         while at >= 0:
@@ -102,6 +109,8 @@ def named(text: bytes) -> Iterator[Shaped]:
                 for secret in _behind(text, at, found, cookies):
                     after = max(after, secret.end)
                     yield secret
+            if HEAD.match(text, at + len(mark)):
+                yield from tables.under(at + len(mark))
             at = lower.find(mark, after)
     yield from _bearers(text, lower)
     yield from formed(text, lower)
@@ -131,12 +140,14 @@ def _behind(text: bytes, mark: int, sign: re.Match[bytes], cookies: _Cookies) ->
     elif quote in _QUOTED:
         short, rest = _QUOTED[quote]
     else:
-        short, rest = (_LINE, _LINE) if style is Style.LINE else (_BARE, _REST)
+        short, rest = (_LINE, _REST_OF_LINE) if style is Style.LINE else (_BARE, _REST)
     value = short.match(text, start)
     if value is None:
         return
     end, held = value.end(), value[0]
     if style is Style.BARE and text[end : end + 1] in (b"(", b"["):
+        return
+    if kind is Family.TOKEN and is_uuid(held) and not name.isupper():
         return
     if held != name and is_secret(held.rstrip(b",;"), kind, style) and not _describes(text, end):
         if end - start >= _MOST and (whole := rest.match(text, start)):
@@ -153,6 +164,8 @@ def _told(text: bytes, mark: int, sign: re.Match[bytes]) -> _Named | None:
     is_quoted = bool(sign["open"])
     if sign["space"] and not (is_option or _is_of_netrc(text, start, name) or _is_set(text, start)):
         return None
+    if (sign["default"] and not sign["close"]) or (sign["part"] and not _PART.search(text, max(0, start - 12), start)):
+        return None
     if sign["sign"] and b"," in sign["sign"] and not (is_quoted and sign["close"]):
         return None
     if _is_of_another(text, start, sign):
@@ -167,7 +180,7 @@ def _told(text: bytes, mark: int, sign: re.Match[bytes]) -> _Named | None:
         return None
     if sign["said"] or sign["call"] or (sign["sign"] and b"," in sign["sign"]):
         return _Named(name, kind, Style.LISTED)
-    style = Style.LINE if is_line else Style.QUOTED if is_quoted else Style.BARE
+    style = Style.LINE if is_line or sign["part"] else Style.QUOTED if is_quoted else Style.BARE
     return _Named(name, kind, style)
 
 
@@ -243,7 +256,7 @@ def _bearers(text: bytes, lower: bytes) -> Iterator[Shaped]:
 
 
 def _is_credential(value: bytes) -> bool:
-    return len(value) > 200 or (is_random(value) and not is_made_up(value) and not is_uuid(value))
+    return len(value) > 200 or (is_random(value) and not is_made_up(value))
 
 
 def _parameters(text: bytes) -> Iterator[Shaped]:
@@ -260,6 +273,8 @@ def _passwords_of_urls(text: bytes) -> Iterator[Shaped]:
         group = 1 if found and found[1] is not None else 2
         if found and _is_password(found[group], is_long=group == 2):
             yield Shaped(*found.span(group), "password")
+        elif (user := _USER.match(text, at)) and is_random(user[1]) and not is_made_up(user[1]):
+            yield Shaped(*user.span(1), "api-key")
         at = text.find(b"://", at + 3)
 
 

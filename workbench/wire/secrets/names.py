@@ -46,6 +46,9 @@ _NO_KEYS: Final = frozenset(
     registry hot arrow enter escape shift control meta this item list dict json yaml answer""".split()
 )
 """Whose key is none, even in an environment or a header."""
+_SURE: Final = frozenset(b"api secret private".split())
+"""What such a key is of, does not matter: ``image_api_key``."""
+_PUBLIC: Final = frozenset(b"public publishable".split())
 _NO_TOKENS: Final = frozenset(
     b"""page next prev previous continuation sync cursor eos bos pad unk sep cls mask stop start end special image audio
     video text first last per max min num total prompt completion input output reasoning cached cancel cancellation
@@ -101,7 +104,11 @@ def family(name: bytes, *, is_line: bool = False) -> Family | None:
 
 
 def _of_key(before: list[bytes], *, is_line: bool) -> Family | None:
-    if not before or set(before[-2:]) & _NO_KEYS:
+    if not before:
+        return None
+    if before[-1] in _SURE and not set(before) & _PUBLIC:
+        return Family.KEY
+    if set(before[-2:]) & _NO_KEYS:
         return None
     if set(before) & _KEYS:
         return Family.KEY

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import re
+import zlib
 from base64 import b64decode
 from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
@@ -16,6 +18,13 @@ from workbench.wire.secrets.views import BASE64, FILL, runs, view
 _DEEPEST: Final = 2
 """Base64 inside of base64."""
 _HEAD: Final = 24
+_LINE: Final = (56, 128)
+"""Characters in a line of base64 that goes on in the next one."""
+_NEXT_LINE: Final = re.compile(rb"[\r\n]{1,4}[ \t]{0,60}([A-Za-z0-9+/_-]+)(?=={0,2}(?:[^A-Za-z0-9+/_=.-]|\Z))")
+_GZIP: Final = b"H4sI"
+_MOST_UNZIPPED: Final = 1_000_000
+_DIGITS: Final = re.compile(rb"[0-9a-f]+|[0-9A-F]+")
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]")
 _SEALED: Final = re.compile(rb"[A-Za-z0-9+/_-]{24,}")
 _FEWEST: Final = 8
 """Different characters of a word that says nothing."""
@@ -74,22 +83,94 @@ def _known(text: bytes, seen: Collection[bytes]) -> Iterator[Secret]:
 
 def _sealed(text: bytes, seen: Collection[bytes], depth: int) -> Iterator[Secret]:
     """Those inside base64, where it is base64 of text: the characters that say them."""
+    for lines in _sealed_texts(text):
+        sealed = b"".join(text[start:end] for start, end in lines)
+        for secret in _inside(sealed, seen, depth):
+            yield Secret(_place(lines, secret.start), _place(lines, secret.end - 1) + 1, secret.kind)
+
+
+def _inside(sealed: bytes, seen: Collection[bytes], depth: int) -> Iterator[Secret]:
+    """Those of the text that one run of base64, or of hexadecimal digits, holds; where they are in the run."""
+    if sealed.startswith(_GZIP):
+        if any(_all(_unzipped(sealed), seen, depth + 1)):
+            yield Secret(0, len(sealed), "api-key")
+        return
+    inner, per, chars = decoded(sealed), 3, 4
+    if inner is None and (inner := _of_digits(sealed)) is not None:
+        per, chars = 1, 2
+    if inner is None:
+        return
+    for one in list(_all(inner, seen, depth + 1)) or list(_alone(inner)):
+        yield Secret(one.start * chars // per, min(-(-one.end * chars // per), len(sealed)), one.kind)
+
+
+def _sealed_texts(text: bytes) -> Iterator[list[tuple[int, int]]]:
+    """Runs of base64; those that are the lines of one text together."""
+    done = 0
     for start, end in runs(text, BASE64, _HEAD):
-        inner = decoded(text[start:end])
-        if inner is None:
+        if start < done:
             continue
-        for one in list(_all(inner, seen, depth + 1)) or list(_alone(inner)):
-            first, last = one.start * 4 // 3, -(-one.end * 4 // 3)
-            yield Secret(start + first, min(start + last, end), one.kind)
+        lines = [(start, end)]
+        if _LINE[0] <= end - start <= _LINE[1] and text[end : end + 1] in (b"\n", b"\r"):
+            lines += _more_lines(text, end, end - start)
+        done = lines[-1][1]
+        yield lines
+
+
+def _more_lines(text: bytes, at: int, width: int) -> Iterator[tuple[int, int]]:
+    """Lines behind one that are as long as it, and a last one that is shorter."""
+    while (found := _NEXT_LINE.match(text, at)) and found.end() - found.start(1) <= width:
+        yield found.span(1)
+        at = found.end()
+        if at - found.start(1) < width:
+            return
+
+
+def _place(lines: list[tuple[int, int]], offset: int) -> int:
+    """Where a character of the lines together is in the text."""
+    for start, end in lines:
+        if offset < end - start:
+            return start + offset
+        offset -= end - start
+    return lines[-1][1]
 
 
 def decoded(sealed: bytes) -> bytes | None:
     """The text that stands in base64; None where none does."""
-    if not _TEXT.match(b64decode(sealed[:_HEAD].translate(_STANDARD))):
+    if not _is_text(b64decode(sealed[:_HEAD].translate(_STANDARD))):
         return None
     whole = sealed.translate(_STANDARD)
     inner = b64decode(whole[: len(whole) - (len(whole) % 4 == 1)] + b"=" * (-len(whole) % 4 % 3))
-    return inner if _TEXT.match(inner) else None
+    return inner if _is_text(inner) else None
+
+
+def _is_text(inner: bytes) -> bool:
+    """ASCII, or UTF-8 that is mostly so; its last character may be cut."""
+    if _TEXT.match(inner):
+        return True
+    try:
+        said = codecs.utf_8_decode(inner)[0]
+    except UnicodeDecodeError:
+        return False
+    return 2 * sum(map(str.isascii, said[:_HEAD])) > len(said[:_HEAD]) and not _CONTROLS.search(said)
+
+
+def _of_digits(sealed: bytes) -> bytes | None:
+    """The text that hexadecimal digits say; None where they say none."""
+    if len(sealed) % 2 or not _DIGITS.fullmatch(sealed):
+        return None
+    inner = bytes.fromhex(sealed[:_HEAD].decode())
+    return bytes.fromhex(sealed.decode()) if _TEXT.match(inner) else None
+
+
+def _unzipped(sealed: bytes) -> bytes:
+    """What gzip inside of base64 holds, as far as it can be read."""
+    whole = sealed.translate(_STANDARD)
+    try:
+        data = b64decode(whole[: len(whole) // 4 * 4])
+        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(data, _MOST_UNZIPPED)
+    except (ValueError, zlib.error):
+        return b""
 
 
 def _alone(inner: bytes) -> Iterator[Secret]:

@@ -26,10 +26,62 @@ rubygems_ glsa_ glc_ sntrys_ sntryu_ dp.pt. ntn_ secret_ figd_ pat-na1- pat-eu1-
 AKCp HRKU- tfp_ pscale_tkn_ pscale_oauth_ pscale_pw_ sgp_ shippo_live_ shippo_test_ duffel_live_ duffel_test_
 EZAK EZTK CFPAT- CLOJARS_ sbp_ sb_secret_ tskey- napi_ rnd_ nfp_ ATATT3 ATCTT3 ATBB ATTA sq0atp- sq0csp- EAAA
 key- sess- e2b_ ctx7sk- bb_live_ SK oy2 BSA fo1_ fm2_ phx_ ops_ cfut_ cfat_ squ_ sqp_ sqa_
+A3- A3T 4b1d API- BBFF- CCIPAT_ EAAB EAAC EAAG EAAM FLWSECK- FLWSECK_TEST- GR1348941 NF- NRBR- NRIQ- access-development-
+access-production- access-sandbox- aio_ ak_live_ api- api_org_ apify_api_ bb_ma_ bb_pr_ bce-v3/ALTAK- bkua_ cfk_ cmVmd
+dG9rO ddp_ ddw_ dose eyJrIjoi figo_ figoh_ figor_ figp_ figu_ figuh_ figur_ fio-u- flb_live_ flb_test_ fm1a_ fm1r_ ico-
+key_ live_ llx- nfb_ nfc_ nfo_ nfu_ p8e- pa- phs_ pk_ pnb_ pnu_ ramp_id_ ramp_sec_ re_ rootly_ rzp_live_ rzp_test_
+s-s4t2af- s-s4t2ud- salad_cloud_ sdk- secret-live- secret-test- shltm_ signkey- slk_ sm_aat_ sm_pat_ sm_sat_ sntryi_
+sq0c sqco_ test_ tk-us- tr_dev_ tr_prod_ vci_ vcr_
 """)
 """What keys begin with, in no order. A prefix that other words begin with too has a body of its own in ``_BODIES``."""
 
+_UUID: Final = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_ALONE: Final = r"(?![\w+/=-])"
+
 _BODIES: Final = {
+    "4b1d": "(?=[0-9a-z]*[A-Z])[A-Za-z0-9]{38}" + _ALONE,
+    "A3-": "[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}",
+    "A3T": "[A-Z0-9]{17}" + _ALONE,
+    "API-": "[A-Z0-9]{26}" + _ALONE,
+    "ATATT3": "[A-Za-z0-9+/=_-]{16,}",
+    "ATCTT3": "[A-Za-z0-9+/=_-]{16,}",
+    "BBFF-": "[A-Za-z0-9]{30}",
+    "EAAB": "[A-Za-z0-9]{90,}" + _ALONE,
+    "EAAC": "[A-Za-z0-9]{90,}" + _ALONE,
+    "EAAG": "[A-Za-z0-9]{90,}" + _ALONE,
+    "EAAM": "[A-Za-z0-9]{90,}" + _ALONE,
+    "GR1348941": "[A-Za-z0-9_-]{20}",
+    "NF-": "[A-Za-z0-9]{32}" + _ALONE,
+    "access-development-": _UUID,
+    "access-production-": _UUID,
+    "access-sandbox-": _UUID,
+    "aio_": "[A-Za-z0-9]{28}" + _ALONE,
+    "api-": "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}",
+    "bce-v3/ALTAK-": "[A-Za-z0-9]{21}/[0-9a-f]{40}",
+    "cmVmd": "[A-Za-z0-9]{59}" + _ALONE,
+    "dG9rO": "[A-Za-z0-9+/]{50,}={0,2}" + _ALONE,
+    "dose": "[0-9a-f]{32}" + _ALONE,
+    "eyJrIjoi": "[A-Za-z0-9]{60,}={0,3}" + _ALONE,
+    "fm1a_": "[A-Za-z0-9+/=]{60,}",
+    "fm1r_": "[A-Za-z0-9+/=]{60,}",
+    "glc_": "[A-Za-z0-9+/]{32,}={0,3}",
+    "glpat-": r"[A-Za-z0-9_-]{16,}(?:\.[0-9a-z]{2}\.?[0-9a-z]{7,9})?",
+    "glrt-": r"[A-Za-z0-9_-]{16,}(?:\.[0-9a-z]{2}\.?[0-9a-z]{7,9})?",
+    "ico-": "[A-Za-z0-9]{32}" + _ALONE,
+    "key_": "[0-9a-f]{64,}" + _ALONE,
+    "live_": "(?:[0-9a-f]{35}|[A-Za-z0-9]{27}|[A-Za-z0-9_-]{40})" + _ALONE,
+    "p8e-": "[A-Za-z0-9_-]{32}" + _ALONE,
+    "pa-": "[A-Za-z0-9_-]{43}" + _ALONE,
+    "phs_": "[A-Za-z0-9]{43,48}",
+    "pk_": "(?:[0-9a-f]{34}|[A-Za-z0-9]{6}_[0-9a-f]{34}|[0-9]{5,9}_[A-Z0-9]{32})" + _ALONE,
+    "re_": "[A-Za-z0-9]{8}_[A-Za-z0-9]{24}" + _ALONE,
+    "rzp_live_": "[A-Za-z0-9]{14,}",
+    "rzp_test_": "[A-Za-z0-9]{14,}",
+    "sdk-": "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}",
+    "signkey-": "[a-z]{4,12}-[0-9a-f]{32,}",
+    "sntrys_": "[A-Za-z0-9+/=_-]{40,}",
+    "sq0c": "[a-z]{2}-[A-Za-z0-9_-]{40,50}",
+    "test_": "(?:[0-9a-f]{35}|(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{27})" + _ALONE,
     "AIza": "[A-Za-z0-9_-]{30,}",
     "AKIA": "[A-Z0-9]{16}",
     "ASIA": "[A-Z0-9]{16}",
@@ -63,7 +115,7 @@ _BODIES: Final = {
     "rnd_": "[A-Za-z0-9]{24,}",
     "sess-": "[A-Za-z0-9]{40}",
     "secret_": "[A-Za-z0-9]{32,}",
-    "sk_": "[A-Za-z0-9]{32,}",
+    "sk_": "(?:[A-Za-z0-9]{32,}|[0-9]{1,2}x[0-9]_[0-9A-Fa-f]{64})",
     "up_": "[A-Za-z0-9]{28,}",
     "ya29.": "[A-Za-z0-9_.-]{20,}",
 }
@@ -98,14 +150,41 @@ _JOINED: Final = re.compile(
     rb"|[0-9a-z]{32}\.[A-Za-z0-9]{16}(?![\w-])"  # Zhipu
     rb"|SG\.[\w-]{16,}\.[\w-]{16,}|(?:hv[sbr]|ya29|AQ|sl(?:\.u)?)\.[\w-]{20,}(?:\.[\w-]+)*"
     rb"|s\.[A-Za-z0-9]{24}(?![\w-])"  # older Vault
-    rb"|dp\.[a-z]{2,5}\.[A-Za-z0-9]{40,}|dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"
-    rb"|(?:pat|sat)\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}|[a-z0-9]{14}\.atlasv1\.[\w-]{60,}"
+    rb"|dp\.[a-z]{2,5}\.[A-Za-z0-9]{40,}|dt0[a-z][0-9]{2}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{64}|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"
+    rb"|(?:pat|sat)\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}|[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,}"
     rb"|sk\.eyJ[\w-]{20,}\.[\w-]{20,}|xoxe\.xox[bp]-[\w-]{20,}|t1\.[\w-]+\.[\w-]{80,}|AAAA[\w-]{7}:[\w-]{100,}"
     rb"|[\w~.]{3}[0-9]Q~[\w~.-]{31,34}"  # Azure
     rb"|1//0[\w-]{40,}"  # Google, for refreshing
+    rb"|v1\.0-[0-9a-f]{24}-[0-9A-Za-z-]{100,}"  # Cloudflare, of origins
+    rb"|1000\.[0-9a-f]{32}\.[0-9a-f]{32}|VF\.(?:(?:DM|WS)\.)?[0-9A-Fa-f]{24}\.[A-Za-z0-9]{16}"  # Zoho, Voiceflow
+    rb"|[01]\.A[\w-]{50,}(?:\.[0-9])?\.Ag[\w-]{100,}"  # Entra, for refreshing
+    rb"|sha256~[\w-]{43}(?![\w-])|api_[A-Za-z0-9]{15,30}\.[A-Za-z0-9]{15,30}"  # OpenShift, Close
+    rb"|[A-Za-z0-9]{10,30}\.v1\.[\w-]{16,}\.[0-9a-f]{32,}"  # Airtable
+    rb"|(?:na|eu)1\.[A-Za-z0-9+/]{90,}|5Aep861[\w.=]{80,}|00D[A-Za-z0-9]{12,15}![\w.]{80,}"  # FullStory, Salesforce
+    rb"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:[0-9a-f]{32}(?![\w-])"  # fal
+    rb"|[a-z0-9]{26}:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-])"  # NVIDIA, of catalogues
+    rb"|[a-z]{2,10}_[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}\.[\w+/=-]{30,120}"  # Authress
+    rb"|[12]/[0-9]{12,}(?:/[0-9]{12,})?:[0-9a-f]{32}(?![\w-])"  # Asana
 )
-_LEFT: Final = re.compile(rb"[\w.:~/-]*\Z")
-_JOINTS: Final = (b".", b":", b"~")
+_TAILED: Final = re.compile(
+    rb"[A-Za-z0-9]{52}JQQJ9[9DH][A-Za-z0-9][A-L][A-Za-z0-9]{24,26}(?:==)?"  # Azure
+    rb"|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"  # MaxMind
+    rb"|[0-9a-f]{32}-(?:us[0-9]{1,2}|[0-9a-f]{8}-[0-9a-f]{8})"  # Mailchimp, Mailgun
+    rb"|[0-9a-z]{32,36}FFFFNRAL|[0-9A-Za-z]{42}-NRMA"  # New Relic
+    rb"|(?:pi|seti)_[A-Za-z0-9]{20,}_secret_[A-Za-z0-9]{20,}"  # Stripe
+    rb"|[\w-]{11}A{10}[\w-]{43}"  # Dropbox
+    rb"|[A-Za-z0-9]{64}_[A-Za-z0-9]{4}_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"  # Webex
+)
+"""Keys that are told by what they end with, or have in their middle."""
+_SHORTEST_TAILED: Final = 35
+_AZURE: Final = re.compile(
+    rb"[\w+/-]{76}(?:APIM|ACDb|\+(?:ABa|AMC|ASt))[\w+/-]{5}[AQgw]==|[\w+/-]{44}AzFu[\w+/-]{5}[AQgw]==|[A-Za-z0-9]{42}AzSe[A-D]\w{5}"
+    rb"|[\w+/-]{33}(?:AIoT|AzCa|\+(?:ASb|AEh|ARm))[A-P][\w+/-]{5}=|[A-Za-z0-9+/]{42}\+ACR[A-D]?[A-Za-z0-9+/]{5,6}"
+)
+"""Keys of Azure's services; each has four letters for its service."""
+_LONGEST_OF_AZURE: Final = 90
+_LEFT: Final = re.compile(rb"[\w.:~!/-]*\Z")
+_JOINTS: Final = (b".", b":", b"~", b"!")
 _WIDEST_JOINT, _FURTHEST = 64, 200
 """Bytes before and behind a part of a key in which its other parts are."""
 _DIGIT: Final = re.compile(rb"[0-9]")
@@ -124,6 +203,10 @@ _MIXED: Final = (re.compile(rb"[a-z]"), re.compile(rb"[A-Z]"), _DIGIT)
 _HOOKS: Final = (
     (b"hooks.slack.com/", re.compile(rb"(?:services|workflows|triggers)/([\w+/-]{20,})")),
     (b"/api/webhooks/", re.compile(rb"[0-9]{5,}/([\w-]{40,})")),
+    (b"hooks.zapier.com/hooks/catch/", re.compile(rb"[0-9]+/([A-Za-z0-9]{6,})")),
+    (b".tines.com/webhook/", re.compile(rb"[a-z0-9]{16,}/([a-z0-9]{16,})")),
+    (b"/open-apis/bot/v2/hook/", re.compile(rb"([0-9a-f-]{30,})")),
+    (b"maker.ifttt.com/trigger/", re.compile(rb"[\w-]{1,64}/(?:json/)?with/key/([\w-]{16,})")),
     (b".webhook.office.com/", re.compile(rb"webhookb2/([\w@/-]{60,})")),
 )
 _BEGIN: Final = b"-----BEGIN "
@@ -195,6 +278,9 @@ def _in_word(text: bytes, start: int, end: int) -> Iterator[Shaped]:
     ):
         yield Shaped(start, found.end(), "api-key")
         return
+    if end - start >= _SHORTEST_TAILED and _TAILED.fullmatch(text, start, end):
+        yield Shaped(start, end, "api-key")
+        return
     before, after = text[start - 1 : start], text[end : end + 1]
     if head == b"ey" and after == b"." and (token := _WEB_TOKEN.match(text, start)):
         yield Shaped(start, token.end(), "api-key")
@@ -229,7 +315,11 @@ def _in_base64(text: bytes, start: int, end: int) -> Iterator[Shaped]:
     while text[end : end + 1] == b"=":
         end += 1
     size = end - start
-    if (head.startswith(_SESSION) and size >= 60) or head.startswith(_OPENSSH):
+    if (
+        (size <= _LONGEST_OF_AZURE and _AZURE.fullmatch(text, start, end))
+        or (head.startswith(_SESSION) and size >= 60)
+        or head.startswith(_OPENSSH)
+    ):
         yield Shaped(start, end, "api-key")
     elif size == 40 and _is_mixed(text, start, end) and not is_wordy(text[start:end]):
         near = text[max(0, start - 120, text.rfind(b"\n", 0, start - 2) + 1) : start]

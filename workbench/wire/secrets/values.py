@@ -19,7 +19,7 @@ _PLACEHOLDER: Final = re.compile(
     \$.* | %\w+% | %[sdr@] | <.* | \[.*\] | \{.*\} | (?:[*x._-]|\xe2\x80\xa2)+ | \.{3}.* | .*\.{3} |
     .*\xe2\x80\xa6.* | [0.]+ |
     .*(?:\*{3}|x{5}|\$\{|\$\(|\{\{|<[a-z_ -]+>|example|placeholder|redacted|changeme|change[_-]me|your[_-]
-        |replace[_-]?me|insert[_-]|dummy|process\.env|os\.environ|getenv).* |
+        |\[[a-z]-z|replace[_-]?me|insert[_-]|dummy|process\.env|os\.environ|getenv).* |
     (?:your|my|the|enter|some|any|add|put)[\x20_-].* | .*[\x20_-]here |
     (?:op|vault|ref\+\w+|secretsmanager|ssm|keyring|env|file|https?|wss?|arn|urn|gs|s3)(?:://?|:).* |
     projects/.*/secrets/.* | ssh-\w+(?:\x20.*)? |
@@ -99,7 +99,7 @@ def _is_secret(value: bytes, family: Family, style: Style) -> bool:
     if style is Style.BARE and _CODE.fullmatch(value):
         return False
     if is_random(value) and (style not in (Style.BARE, Style.LISTED) or re.search(rb"[0-9]", value)):
-        return family is not Family.TOKEN or not _UUID.fullmatch(value)
+        return family is not Family.TOKEN or style is Style.LINE or not _UUID.fullmatch(value)
     if (family is Family.TOKEN and style is not Style.LINE) or style is Style.LISTED:
         return False
     words = {word.lower() for word in _SEGMENT.findall(value)}

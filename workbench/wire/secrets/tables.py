@@ -1,0 +1,96 @@
+"""Secrets in the columns of a table: a row of names, and rows of values under them (CSV, TSV, Markdown, psql)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from workbench.wire.secrets.names import Family, family
+from workbench.wire.secrets.shapes import Shaped
+from workbench.wire.secrets.values import Style, is_secret, is_uuid
+
+HEAD: Final = re.compile(rb"[\w\\\"'`*]{0,20}[ \t]{0,40}(?:[,;|\t]|[\r\n]|\Z)")
+"""What stands behind the last word of a column's name."""
+_NAME: Final = re.compile(rb"\w[\w .:/-]{0,60}")
+_ROW: Final = re.compile(rb"[^\r\n]++")
+_RULE: Final = re.compile(rb"[-:=+| \t]*")
+_SIGNS: Final = (b"|", b"\t\t", b"\t", b";", b",")
+"""What stands between cells; tabs that are escaped are two in a view."""
+_AROUND: Final = b" \t\\\"'`*"
+_OPEN: Final = re.compile(rb".*[:\[(][ ]?(\\*)\"")
+"""Up to where a string of JSON begins."""
+_LONGEST_ROW: Final = 4096
+
+
+class _Column(NamedTuple):
+    at: int
+    family: Family
+
+
+class Tables:
+    """The tables of a text. Each is read once, however many of its columns are named like secrets.
+
+    Args:
+        text: a view.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._read = 0
+
+    def under(self, after: int) -> Iterator[Shaped]:
+        """Secrets under the row of names in which a name ends at an offset, and ``HEAD`` matches. Offsets come in any order."""
+        text = self._text
+        if after < self._read:
+            return
+        start = max(text.rfind(b"\n", 0, after), text.rfind(b"\r", 0, after), after - _LONGEST_ROW) + 1
+        end = len(text)
+        if opened := _OPEN.match(text, start, after):
+            start = opened.end()
+            closed = re.compile(rb"(?<!\\)" + re.escape(opened[1]) + rb"\"").search(text, after)
+            end = closed.start() if closed else end
+        head = _ROW.match(text, start, min(start + _LONGEST_ROW, end))
+        if head is None or after > head.end():
+            return
+        sign = next((sign for sign in _SIGNS if sign in head[0]), b"")
+        columns = list(_columns(head[0].split(sign), sign)) if sign else []
+        if columns:
+            self._read = head.end()
+            yield from self._values(head.end(), end, head[0].count(sign), sign, columns)
+
+    def _values(self, at: int, end: int, width: int, sign: bytes, columns: list[_Column]) -> Iterator[Shaped]:
+        while row := _ROW.search(self._text, at, end):
+            if len(row[0]) > _LONGEST_ROW:
+                return
+            at = row.end()
+            if _RULE.fullmatch(row[0]):
+                continue
+            if row[0].count(sign) != width:
+                return
+            self._read = at
+            cells = row[0].split(sign)
+            for index, kind in columns:
+                value = cells[index].strip(_AROUND)
+                if _is_value(value, kind):
+                    start = row.start() + sum(map(len, cells[:index])) + index * len(sign)
+                    start += cells[index].index(value)
+                    yield Shaped(start, start + len(value), "api-key")
+
+
+def _columns(cells: list[bytes], sign: bytes) -> Iterator[_Column]:
+    """Those whose names say secret, where every cell is a name, and there are two."""
+    names = [cell.strip(_AROUND) for cell in cells]
+    inner = names[not names[0] : len(names) - (not names[-1])] if sign == b"|" else names
+    if len(inner) > 1 and all(map(_NAME.fullmatch, inner)):
+        for index, name in enumerate(names):
+            kind = family(name.replace(b" ", b"_"), is_line=True)
+            if kind is not None and kind is not Family.COOKIE:
+                yield _Column(index, kind)
+
+
+def _is_value(value: bytes, kind: Family) -> bool:
+    is_password = kind is Family.PASSWORD and any(char in b"0123456789" for char in value)
+    if is_password or (kind is Family.KEY and is_uuid(value)):
+        return is_secret(value, kind)
+    return is_secret(value, kind, Style.LISTED)
