@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from workbench.inspection import Inspector
 from workbench.rules import Basis, Causes, Finding, Severity, by_cause
@@ -129,34 +132,54 @@ def test_each_exchange_knows_which_causes_hold_in_it() -> None:
     assert [made.of(n)[0][1].exchange for n in range(3)] == [0, 1, 2]
 
 
-def adapted(*, upstream_lost: bool = True) -> MemorySession:
+def adapted(identity: str = "toolu_1", name: str = "ls", refused: str = "") -> MemorySession:
     """A conversation of two requests at both places of an adapter; the client never answers its call."""
-    inner = {"role": "assistant", "content": None, "tool_calls": [called("toolu_1" if upstream_lost else "toolu_2")]}
+    inner = {"role": "assistant", "content": None, "tool_calls": [called(identity, name)]}
+    outer_error = {"type": "error", "error": {"type": "api_error", "message": refused}}
+    answers = [
+        HttpResponse(503, body=Body(json.dumps(e).encode())) for e in (outer_error, {"error": {"message": refused}})
+    ]
     made: list[Exchange] = []
     for number, outer in enumerate(growing(2)):
         body = {"model": "m", "max_tokens": 9, "messages": outer}
         request = HttpRequest(url="https://api.anthropic.com/v1/messages", body=Body(json.dumps(body).encode()))
-        made.append(Exchange(f"c{number}", request, hop="client"))
+        made.append(Exchange(f"c{number}", request, answers[0] if refused else None, hop="client"))
         spoken = [inner if message is OPEN else message for message in outer]
         request = HttpRequest(
             url="https://x.test/v1/chat/completions", body=Body(json.dumps({"model": "m", "messages": spoken}).encode())
         )
         branch = "anthropic-messages to openai-chat at deepseek"
-        made.append(Exchange(f"u{number}", request, hop="upstream", parent=f"c{number}", branch=branch))
+        came = answers[1] if refused else None
+        made.append(Exchange(f"u{number}", request, came, hop="upstream", parent=f"c{number}", branch=branch))
     return MemorySession("s", tuple(made))
 
 
-def called(identity: str) -> dict[str, Any]:
-    return {"id": identity, "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+def called(identity: str, name: str) -> dict[str, Any]:
+    return {"id": identity, "type": "function", "function": {"name": name, "arguments": "{}"}}
 
 
-def test_a_fault_that_an_adapter_passes_on_is_one_finding() -> None:
-    both = found(adapted())
+@pytest.mark.parametrize("identity", ["toolu_1", "aB3dE5gH7"], ids=["the same id", "an id that the upstream takes"])
+def test_a_fault_that_an_adapter_passes_on_is_one_finding(identity: str) -> None:
+    both = found(adapted(identity))
     assert [f.exchange for f in both] == [0, 1, 2, 3]
     (one,) = by_cause(both)
     assert (one.exchange, one.last) == (0, 3)
 
 
 def test_a_fault_that_an_adapter_makes_is_a_finding_of_its_own() -> None:
-    outer, inner = by_cause(found(adapted(upstream_lost=False)))
+    outer, inner = by_cause(found(adapted(name="cat")))
     assert (outer.exchange, outer.last) == (0, 2) and (inner.exchange, inner.last) == (1, 3)
+
+
+def test_two_hops_that_weigh_a_fault_differently_count_it_once_by_the_worse() -> None:
+    outer, inner, *_ = found(adapted())
+    light = [replace(outer, severity=Severity.WARNING, counts_as=Severity.WARNING)]
+    heavy = [replace(inner, counts_as=Severity.WARNING)]
+    assert [(f.severity, f.exchange, f.last) for f in by_cause(light + heavy)] == [(Severity.ERROR, 0, 1)]
+
+
+def test_an_error_that_an_adapter_passes_on_counts_where_the_provider_gave_it() -> None:
+    errors = found(adapted(refused="no room"), "answer.error")
+    weights = {f.exchange: f.severity for f in errors}
+    assert weights[0] == Severity.INFO and weights[1] != Severity.INFO
+    assert errors[0].origin and (errors[0].origin.exchange, errors[0].origin.hop) == (1, "upstream")

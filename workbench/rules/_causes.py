@@ -33,7 +33,8 @@ class Causes:
 
     def add(self, finding: Finding) -> None:
         """A further finding. Two parts that say the same are two faults, in this request and in the next."""
-        cause: Hashable = len(self._log) if finding.cause is None else (finding.cause, finding.rule, finding.severity)
+        counts_as = finding.counts_as or finding.severity
+        cause: Hashable = len(self._log) if finding.cause is None else (finding.cause, finding.rule, counts_as)
         here = (finding.exchange, cause)
         self._seen[here] += 1
         key = (self._seen[here], cause, finding.side)
@@ -80,10 +81,19 @@ def by_cause(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _lasting(group: Sequence[Finding]) -> Finding:
-    """The first finding of a cause, with the range in which it holds, and what a provider said of it later."""
+    """The first finding of a cause, with the range in which it holds, and what a provider said of it later.
+
+    Of two hops that weigh it differently, the worse severity counts.
+    """
     first, last = group[0], group[-1]
     if first is last:
         return first
+    worst = min(group, key=lambda finding: finding.severity.rank)
+    if worst.severity != first.severity:
+        check = (worst.check, worst.values, worst.refusal, worst.source)
+        first = replace(
+            first, severity=worst.severity, check=check[0], values=check[1], refusal=check[2], source=check[3]
+        )
     evidence = first.evidence
     if first.basis is not Basis.RECORDING:
         later = next((f for f in group if f.basis is Basis.RECORDING), None)

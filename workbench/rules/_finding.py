@@ -137,6 +137,7 @@ class Finding:
         contradicts: the fact that says this is refused, where the recording shows that it was accepted.
         cause: identity of the fault in its conversation, equal in every request that repeats it; None for a finding
             that stands for itself.
+        counts_as: severity by which it belongs to its cause, where another hop weighs the same fault otherwise.
         last: index of the last exchange in which it holds; None for ``exchange`` alone.
         kind: of a failure, its kind (``workbench.refusals``), ``"rate-limit"``; "" for everything else.
     """
@@ -163,5 +164,6 @@ class Finding:
     unenforced: Severity | None = field(default=None, compare=False, repr=False)
     contradicts: Contradiction | None = None
     cause: Hashable = field(default=None, compare=False, repr=False)
+    counts_as: Severity | None = field(default=None, compare=False, repr=False)
     last: int | None = field(default=None, compare=False)
     kind: str = ""

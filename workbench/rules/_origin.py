@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from workbench.chain._fingerprint import ANSWERING, call_digest, items, looks_unique
+from workbench.chain._fingerprint import ANSWERING, call_digest, items, looks_unique, visible_text
 from workbench.chain._journal import Journal
 from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
@@ -76,7 +76,7 @@ class Origins:
     _lanes: dict[int, int] = field(default_factory=dict, repr=False)
     _calls: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict, repr=False)
     _causes: dict[Hashable, int] = field(default_factory=dict, repr=False)
-    _at_places: dict[Hashable, Hashable] = field(default_factory=dict, repr=False)
+    _at_places: dict[Hashable, tuple[Hashable, Severity | None]] = field(default_factory=dict, repr=False)
 
     def traced(self, case: Case, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings of an exchange, each with its origin where that is known and worth telling."""
@@ -97,21 +97,22 @@ class Origins:
         exchange, seen = case.decoded.exchange, Counter[Hashable]()
         made_of = exchange.parent if translation(exchange.branch) else None
         for finding in findings:
-            what = finding.rule, finding.side, _subject(case.decoded, finding).what
+            what = finding.rule, finding.side, _at_any_place(case.decoded, finding)
             fault = *what, seen[what]
             seen[what] += 1
-            cause = self._at_places.get((made_of, fault)) if made_of else None
+            cause, counts_as = self._at_places.get((made_of, fault), (None, None)) if made_of else (None, None)
             if cause is None:
                 cause = self._cause((exchange.id, fault)) if finding.cause is None else finding.cause
-            self.journal.put(self._at_places, (exchange.id, fault), cause)
-            yield replace(finding, cause=cause)
+                counts_as = finding.severity
+            self.journal.put(self._at_places, (exchange.id, fault), (cause, counts_as))
+            yield replace(finding, cause=cause, counts_as=counts_as)
 
     def _traced(self, case: Case, lane: int, finding: Finding, changed: _Changed) -> Finding:
         if finding.rule in LASTING:
             return replace(finding, cause=self._cause((lane, finding.rule, _state(case, finding))))
         is_event = finding.rule.startswith(OF_ONE_EXCHANGE) and finding.contradicts is None
         if is_event and not (finding.rule.startswith("stream.") and case.hops.inner):
-            return finding
+            return _as_passed_on(case, finding)
         subject = _subject(case.decoded, finding)
         first = self._first.get((lane, subject)) if finding.side == REQUEST else None
         finding = replace(finding, cause=self._cause((lane, subject)))
@@ -195,6 +196,31 @@ def _subject(decoded: Decoded, finding: Finding) -> _Subject:
     if tool and named:
         return _Subject(rule, ("tool", named), finding.pointer[tool.end() :])
     return _Subject(rule, "", finding.pointer)
+
+
+def _at_any_place(decoded: Decoded, finding: Finding) -> Hashable:
+    """What a finding is about, without the ids that an adapter may rewrite."""
+    part = part_at(decoded, finding.side, finding.pointer)
+    if isinstance(part, ToolCallIR):
+        return "call", call_digest(part)
+    if isinstance(part, ToolResultIR):
+        return "result", visible_text(Message("", part.content))
+    message = message_at(decoded, finding.side, finding.pointer)
+    if message is not None:
+        return tuple(item.plain for item in items(message, is_answer=message.role in ANSWERING))
+    return _subject(decoded, finding).what
+
+
+def _as_passed_on(case: Case, finding: Finding) -> Finding:
+    """An error that the provider gave an adapter, which passed it on: it counts where the provider gave it."""
+    inner = case.hops.inner if finding.rule == "answer.error" else None
+    if inner is None or inner.exchange.parent != case.decoded.exchange.id or not translation(inner.exchange.branch):
+        return finding
+    if inner.answer is None or inner.answer.error is None:
+        return finding
+    words = f"the provider's own answer, which the adapter passed on from {quote(inner.exchange.hop, 40)}"
+    origin = Origin(inner.index, RESPONSE, inner.answer.error.pointer, words, inner.exchange.hop)
+    return replace(finding, severity=Severity.INFO, origin=origin)
 
 
 def _named(part: ToolCallIR | ToolResultIR) -> Hashable:
