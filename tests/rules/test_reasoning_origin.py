@@ -176,3 +176,17 @@ def test_a_signature_of_another_provider_of_the_session():
 def exchange(url, request, response=None):
     answer = HttpResponse(200, Headers(), Body(json.dumps(response).encode())) if response else None
     return Exchange(url, HttpRequest(url=url, body=Body(json.dumps(request).encode())), answer)
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+@pytest.mark.parametrize("model", ["deepseek-v4-flash", "minimax-m2"])
+def test_a_host_that_nobody_knows_names_the_field_of_reasoning_as_it_likes(model: str, field: str) -> None:
+    call = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    turn = {"role": "assistant", "content": None, field: "Let me look.", "tool_calls": [call]}
+    talk = [{"role": "user", "content": "go"}, turn, {"role": "tool", "tool_call_id": "call_1", "content": "ok"}]
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
+    body = json.dumps({"model": model, "messages": talk, "tools": tools}).encode()
+    request = HttpRequest(url="https://inference.example/v1/chat/completions", body=Body(body))
+    (row,) = Inspector(MemorySession("a", (Exchange("1", request),))).run().rows
+    assert (row.provider or "").startswith("generic:")
+    assert not [f.rule for f in row.findings if f.rule.startswith("reasoning.")]

@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench import resources
 from workbench.errors import ProfileError, UsageError
+from workbench.ir import Carrier
 from workbench.rules._contract import Contract
 from workbench.rules._contract_file import Clues, ContractFile, Endpoint, load
 from workbench.rules._contract_text import Part, as_json, lines
@@ -20,6 +21,11 @@ from workbench.wire import urls
 GENERIC = "generic"
 OF_MODELS = "reasoning."
 """Terms that begin so are facts of the model, wherever it is served."""
+OF_FRONT_ENDS = ("reasoning.carriers", "reasoning.refused-carriers")
+"""Among those: the field in which reasoning travels, which the server chooses."""
+IN_CHAT = (Carrier.REASONING_CONTENT, Carrier.REASONING, Carrier.REASONING_DETAILS)
+"""Fields of Chat Completions in which servers return one and the same reasoning (vLLM docs, reasoning outputs: renamed
+from ``reasoning_content`` to ``reasoning`` in 0.12; OpenRouter docs, reasoning tokens)."""
 NOTHING_SEEN = Clues()
 _DERIVED: list[Any] = []
 
@@ -164,8 +170,12 @@ def resolved(name: str, protocol: str | None, variant: str, model: str | None) -
 def of_model(name: str, protocol: str | None, variant: str, model: str | None) -> Contract:
     """``generic``, with the facts that a contract has of its models; labelled ``generic:NAME``."""
     own, generic = resolved(name, protocol, variant, model), resolved(GENERIC, protocol, "", None)
-    facts = {term: fact for term, fact in own.terms.items() if term.startswith(OF_MODELS)}
-    return replace(generic, variant=name, reasoning=own.reasoning, terms={**generic.terms, **facts})
+    facts = {t: fact for t, fact in own.terms.items() if t.startswith(OF_MODELS) and t not in OF_FRONT_ENDS}
+    carriers = own.reasoning.carriers
+    if protocol == "openai-chat" and carriers:
+        carriers = tuple(dict.fromkeys((*carriers, *IN_CHAT)))
+    reasoning = replace(own.reasoning, carriers=carriers)
+    return replace(generic, variant=name, reasoning=reasoning, terms={**generic.terms, **facts})
 
 
 @cache
