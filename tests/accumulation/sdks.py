@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -86,3 +87,31 @@ def _choice(message: dict[str, Any]) -> list[tuple[Any, ...]]:
         function = call.get("function") or {}
         parts.append(("call", call.get("id"), function.get("name"), function.get("arguments")))
     return parts
+
+
+def openai_responses(body: bytes) -> Outcome:
+    """What ``client.responses.stream`` gives as the calls of its final response."""
+    return _outcome("openai", body, _read_responses)
+
+
+def _read_responses(client: Any) -> Any:
+    with client.responses.stream(model="m", input="x") as stream:
+        output = stream.get_final_response().output
+    return [(i.call_id, i.name, i.arguments) for i in output if i.type == "function_call"]
+
+
+def ollama(body: bytes) -> Outcome:
+    """The calls of the lines as ``ollama`` types them."""
+    from ollama import ChatResponse, ResponseError
+
+    calls = []
+    try:
+        for line in body.splitlines():
+            part = json.loads(line)
+            if part.get("error"):
+                raise ResponseError(part["error"])
+            found = ChatResponse(**part).message.tool_calls or ()
+            calls += [(call.function.name, dict(call.function.arguments)) for call in found]
+    except Exception as error:
+        return "raised", type(error).__name__
+    return "built", calls

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from workbench.inspection import Inspector
@@ -59,3 +61,52 @@ def test_google_s_clients_read_plain_data_lines_alone(body: bytes, is_read: bool
     assert [(rule, severity) for rule, severity, _ in found(body, "gemini")] == (
         [] if is_read else [("stream.client-raises", "error")]
     )
+
+
+ITEM = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "f", "arguments": "{}"}
+
+
+def responses(*output: object) -> bytes:
+    """A stream of one call; ``output``: what its end says was in it."""
+    held = {"id": "r", "object": "response"}
+    events = [
+        {"type": "response.created", "response": {**held, "output": []}},
+        {"type": "response.output_item.added", "output_index": 0, "item": {**ITEM, "arguments": ""}},
+        {"type": "response.function_call_arguments.delta", "output_index": 0, "item_id": "fc_1", "delta": "{}"},
+        {"type": "response.function_call_arguments.done", "output_index": 0, "item_id": "fc_1", "arguments": "{}"},
+        {"type": "response.output_item.done", "output_index": 0, "item": ITEM},
+        {"type": "response.completed", "response": {**held, "status": "completed", "output": list(output)}},
+    ]
+    return b"".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n".encode() for e in events)
+
+
+def lines(arguments: object) -> bytes:
+    call = {"function": {"name": "f", "arguments": arguments}}
+    said = {"role": "assistant", "content": "", "tool_calls": [call]}
+    parts = ({"model": "m", "message": said, "done": False}, {"model": "m", "message": said | {"tool_calls": []}})
+    return b"".join(json.dumps(part).encode() + b"\n" for part in (parts[0], {**parts[1], "done": True}))
+
+
+def pieces(args: object) -> bytes:
+    parts = [{"functionCall": {"name": "f", "args": args}}]
+    value = {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
+    return f"data: {json.dumps(value)}\n\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("protocol", "body", "agent", "said"),
+    [
+        ("openai-responses", responses(ITEM), "", None),
+        ("openai-responses", responses(), "", ("stream.client-misses", "warning", "openai-python, openai-agents")),
+        ("openai-responses", responses(), "OpenAI/Python 3.54", ("stream.client-misses", "error", "openai-python")),
+        ("openai-responses", responses(), "codex_cli_rs/1.0", ("stream.client-misses", "warning", "openai-python")),
+        ("ollama", lines({}), "", None),
+        ("ollama", lines("{}"), "", ("stream.client-raises", "error", "ollama-python: raises ValidationError")),
+        ("gemini", pieces({}), "", None),
+        ("gemini", pieces("{}"), "", ("stream.client-raises", "error", "google-genai: raises ValidationError")),
+    ],
+)
+def test_other_protocols_have_clients_too(protocol: str, body: bytes, agent: str, said: tuple[str, ...] | None) -> None:
+    told = found(body, protocol, agent)
+    assert [row[:2] for row in told] == ([said[:2]] if said else [])
+    assert not said or said[2] in told[0][2]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.accumulation.chunks import chunks
 from workbench.accumulation.grown import CALL, MADE_UP, REASONING, TEXT, Built, Grown, Stopped
-from workbench.accumulation.ours import ours
+from workbench.accumulation.ours import calls_of, ours
 from workbench.accumulation.policy import Policy, run
 from workbench.ir import JsonValue, ToolCallIR
 
@@ -20,6 +20,8 @@ MOST = 4
 """Differences of one client that are named."""
 MOST_CALLS = 500
 """Calls of one answer beyond which nothing is compared: clients look for the call of a delta among all of them."""
+WHOLE = ("anthropic-messages", "openai-chat")
+"""Protocols whose clients are compared in all that they build; of the others, in the calls alone."""
 SHOWN = 48
 """Characters of a value that are quoted."""
 
@@ -98,7 +100,13 @@ def policies(protocol: str) -> tuple[type[Policy], ...]:
 
         merging, table = chat_by_merging.POLICIES, chat_by_index.POLICIES
         return (merging[0], table[0], chat_tracked.VercelCompatible, *merging[1:], *table[1:])
-    return ()
+    if protocol == "openai-responses":
+        from workbench.accumulation import items
+
+        return items.POLICIES
+    from workbench.accumulation import typed
+
+    return typed.POLICIES.get(protocol, ())
 
 
 def where_they_differ(decoded: Decoded) -> tuple[Group, ...]:
@@ -128,7 +136,7 @@ def one_by_one(decoded: Decoded) -> Iterator[Group]:
     if sum(isinstance(part, ToolCallIR) for m in decoded.answer.messages for part in m.parts) > MOST_CALLS:
         return
     blocks = chunks(decoded.events)
-    read = ours(decoded.answer, blocks)
+    read = ours(decoded.answer, blocks) if decoded.protocol in WHOLE else calls_of(decoded.answer, blocks)
     for policy in known:
         built = run(policy(), blocks)
         found = () if built.stopped else tuple(_differences(read, built))

@@ -9,6 +9,9 @@ from workbench.accumulation.chunks import Chunk
 from workbench.accumulation.grown import CALL, REASONING, TEXT, Built, Grown, Piece
 from workbench.ir import Carrier, JsonValue, ModelResponse, Part, Reasoning, Segment, Text, ToolCallIR
 
+ITEM = "openai-item"
+"""Format of a call that is an item of a type of its own."""
+
 
 def ours(response: ModelResponse, chunks: Sequence[Chunk]) -> Built:
     """What we read.
@@ -23,6 +26,19 @@ def ours(response: ModelResponse, chunks: Sequence[Chunk]) -> Built:
         for message in response.messages
     )
     return Built(tuple(tuple(p for p in parts if not p.is_empty) for parts in messages))
+
+
+def calls_of(response: ModelResponse, chunks: Sequence[Chunk]) -> Built:
+    """The calls that we read, in one list, whichever messages they are in; without those that have types of items."""
+    values = {chunk.event: chunk.value for chunk in chunks}
+    found = (_part(call, values) for call in declared(response))
+    return Built((tuple(made for made in found if made),))
+
+
+def declared(response: ModelResponse) -> list[ToolCallIR]:
+    """Calls of functions and custom tools: what is called in another way has an item of its own type for it."""
+    calls = (part for message in response.messages for part in message.parts if isinstance(part, ToolCallIR))
+    return [call for call in calls if call.format != ITEM]
 
 
 def _parts(parts: Sequence[Part], values: Mapping[int, JsonValue], *, is_chat: bool, is_alone: bool) -> list[Grown]:

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from workbench.accumulation.differences import Group, one_by_one, policies
+from workbench.accumulation.differences import WHOLE, Group, one_by_one, policies
 from workbench.accumulation.grown import CALL
+from workbench.accumulation.ours import declared
 from workbench.decode import RESPONSE
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR
@@ -43,6 +44,7 @@ _OFTEN_MISREAD = frozenset({"stream.index", "stream.id", "stream.name", "stream.
 """Anomalies of a stream that clients join in different ways."""
 
 _LEGACY = "openai-function-call"
+_ITEMS = ("function_call", "custom_tool_call")
 _NAIVE = "naive loop"
 _AGENTS = {
     "openai-python": re.compile(r"(?:Async)?OpenAI/Python"),
@@ -51,6 +53,9 @@ _AGENTS = {
     "anthropic-typescript": re.compile(r"(?:Async)?Anthropic/JS"),
     "openai-agents": re.compile(r"Agents/Python"),
     "litellm": re.compile(r"litellm"),
+    "codex": re.compile(r"codex_"),
+    "google-genai": re.compile(r"google-genai-sdk/[\d.]+ gl-python"),
+    "ollama-python": re.compile(r"ollama-python/"),
 }
 """Client → how it begins its ``User-Agent``."""
 
@@ -76,9 +81,9 @@ def _of_clients(case: Case) -> Iterator[Finding]:
         return
     if exchange.origin is Origin.RECONSTRUCTED or exchange.meta.get("framing") == "synthesised":
         return
-    if case.decoded.protocol == "gemini" and case.decoded.framing is Framing.SSE:
-        yield from _of_lines(case)
-    elif len(case.decoded.events) <= MOST_EVENTS and _is_odd(case):
+    lines = list(_of_lines(case)) if case.decoded.protocol == "gemini" and case.decoded.framing is Framing.SSE else []
+    yield from lines
+    if not lines and len(case.decoded.events) <= MOST_EVENTS and _is_odd(case):
         yield from _of_accumulators(case)
 
 
@@ -88,8 +93,26 @@ def _is_odd(case: Case) -> bool:
     if answer is None or not policies(case.decoded.protocol or ""):
         return False
     calls = [part for message in answer.messages for part in message.parts if isinstance(part, ToolCallIR)]
+    if case.decoded.protocol == "openai-responses":
+        return bool(answer.anomalies) or _final_calls(case) != len(declared(answer))
+    if case.decoded.protocol not in WHOLE:
+        return bool(answer.anomalies or len(answer.messages) > 1 or any(call.error or call.raw for call in calls))
     is_odd = any(noticed.slug in _OFTEN_MISREAD for noticed in answer.anomalies)
     return is_odd or any(call.format == _LEGACY or _lacks_index(case, call) for call in calls)
+
+
+def _final_calls(case: Case) -> int | None:
+    """Calls in the response that ends a stream of the Responses API; None where the stream has no such end."""
+    last = next(
+        (event.data for event in reversed(case.decoded.events[-2:]) if event.data not in (None, b"[DONE]")), b""
+    )
+    try:
+        value = loads(last or b"null")
+    except WireError:
+        return None
+    response = value.get("response") if isinstance(value, dict) else None
+    items = _objects(response, "output")
+    return sum(item.get("type") in _ITEMS for item in items) if isinstance(response, dict) else None
 
 
 def _lacks_index(case: Case, call: ToolCallIR) -> bool:
