@@ -128,6 +128,11 @@ def where_they_differ(decoded: Decoded) -> tuple[Group, ...]:
     return tuple(sorted(_merged(tuple(groups)), key=lambda g: not g.agrees))
 
 
+def typed_pieces(protocol: str | None) -> tuple[bytes, ...]:
+    """Members by which a call comes in pieces that the client hands on one by one, and its user has to join."""
+    return (b'"partialArgs"', b'"willContinue"') if protocol == "gemini" else ()
+
+
 def one_by_one(decoded: Decoded) -> Iterator[Group]:
     """Every client alone, for who wants to stop in between: of a long stream each takes a while."""
     known = policies(decoded.protocol or "")
@@ -136,6 +141,8 @@ def one_by_one(decoded: Decoded) -> Iterator[Group]:
     if sum(isinstance(part, ToolCallIR) for m in decoded.answer.messages for part in m.parts) > MOST_CALLS:
         return
     blocks = chunks(decoded.events)
+    if any(mark in block.data for mark in typed_pieces(decoded.protocol) for block in blocks):
+        return
     read = ours(decoded.answer, blocks) if decoded.protocol in WHOLE else calls_of(decoded.answer, blocks)
     for policy in known:
         built = run(policy(), blocks)
