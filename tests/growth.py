@@ -647,4 +647,6 @@ def by_time() -> Iterator[tuple[str, int, Made]]:
         "-----BEGIN ",
     ):
         yield f"redactor: {token!r}", 8_000, redacting(token)
+    for token in ("| api_key ", "api_key,", "a,api_key\\n", "1,api_key;"):
+        yield f"redactor: tables of {token!r}", 4_000, redacting(token)
     yield "redactor: cookies among cookies", 2_000, redacting("cookie: a=word; ")

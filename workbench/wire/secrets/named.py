@@ -199,7 +199,7 @@ def _is_of_another(text: bytes, start: int, sign: re.Match[bytes]) -> bool:
     if sign["call"]:
         return not _SETTER.search(text, start, sign.start("close"))
     if sign["said"] and b"|" in sign["said"]:
-        return not text[text.rfind(b"\n", 0, start) + 1 : start].lstrip().endswith((b"|", b"| ", b"| `", b"| **"))
+        return not text[max(0, start - 4) : start].endswith((b"|", b"| ", b"| `", b"| **"))
     before = text[max(0, start - 2) : start]
     return (sign["sign"] == b":" and before[-1:] == b":") or (bool(sign["close"]) and before == b"::")
 

@@ -18,8 +18,6 @@ _RULE: Final = re.compile(rb"[-:=+| \t]*")
 _SIGNS: Final = (b"|", b"\t\t", b"\t", b";", b",")
 """What stands between cells; tabs that are escaped are two in a view."""
 _AROUND: Final = b" \t\\\"'`*"
-_OPEN: Final = re.compile(rb".*[:\[(][ ]?(\\*)\"")
-"""Up to where a string of JSON begins."""
 _LONGEST_ROW: Final = 4096
 
 
@@ -40,24 +38,34 @@ class Tables:
         self._read = 0
 
     def under(self, after: int) -> Iterator[Shaped]:
-        """Secrets under the row of names in which a name ends at an offset, and ``HEAD`` matches. Offsets come in any order."""
+        """Secrets under the row of names in which a name ends at an offset, where ``HEAD`` matches."""
         text = self._text
-        if after < self._read:
+        if after < self._read or (begun := self._begin(after)) is None:
             return
-        start = max(text.rfind(b"\n", 0, after), text.rfind(b"\r", 0, after), after - _LONGEST_ROW) + 1
-        end = len(text)
-        if opened := _OPEN.match(text, start, after):
-            start = opened.end()
-            closed = re.compile(rb"(?<!\\)" + re.escape(opened[1]) + rb"\"").search(text, after)
-            end = closed.start() if closed else end
+        start, end = begun
         head = _ROW.match(text, start, min(start + _LONGEST_ROW, end))
+        self._read = head.end() if head else after
         if head is None or after > head.end():
             return
         sign = next((sign for sign in _SIGNS if sign in head[0]), b"")
         columns = list(_columns(head[0].split(sign), sign)) if sign else []
         if columns:
-            self._read = head.end()
             yield from self._values(head.end(), end, head[0].count(sign), sign, columns)
+
+    def _begin(self, after: int) -> tuple[int, int] | None:
+        """Where the row begins in which an offset is, and where the text of its table ends; None for too far away."""
+        text, least = self._text, max(0, after - _LONGEST_ROW)
+        line = max(text.rfind(b"\n", least, after), text.rfind(b"\r", least, after))
+        at = text.rfind(b'"', max(least, line + 1), after)
+        while at >= 0:
+            escapes = at - len(text[least:at].rstrip(b"\\")) - least
+            if text[at - escapes - 2 : at - escapes].rstrip(b" ")[-1:] in (b":", b"[", b"("):
+                closed = re.compile(rb"(?<!\\)" + text[at - escapes : at + 1].replace(b"\\", rb"\\")).search(
+                    text, after
+                )
+                return at + 1, closed.start() if closed else len(text)
+            at = text.rfind(b'"', max(least, line + 1), at)
+        return (line + 1, len(text)) if line >= 0 or least == 0 else None
 
     def _values(self, at: int, end: int, width: int, sign: bytes, columns: list[_Column]) -> Iterator[Shaped]:
         while row := _ROW.search(self._text, at, end):
