@@ -26,6 +26,8 @@ def call_of(item: Item, event: int) -> Grown | None:
         text = item.get("input" if kind == "custom_tool_call" and key == "arguments" else key)
         if isinstance(text, str):
             made.put(field, text, event)
+    if kind == "custom_tool_call":
+        made.value = (item.get("input"),)
     return made
 
 
