@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,11 @@ settings.register_profile("patient", settings.get_profile("explore"), derandomiz
 settings.load_profile("patient")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``pytest --approve`` writes the approved tables again; what changed in them is for people to read."""
+    parser.addoption("--approve", action="store_true", help="write the approved tables again")
 
 
 def pytest_configure() -> None:
@@ -46,6 +51,20 @@ def shared() -> Path:
 def recordings(shared: Path) -> Path:
     """Real traffic recorded by others; read where it is, never copied."""
     return shared / "recordings"
+
+
+@pytest.fixture
+def approved(request: pytest.FixtureRequest) -> Callable[[str, Iterable[str]], None]:
+    """Hold lines to a table that somebody has read and approved, in the folder ``approved`` beside the test."""
+
+    def hold(name: str, lines: Iterable[str]) -> None:
+        table, text = request.path.parent / "approved" / f"{name}.txt", "".join(f"{line}\n" for line in lines)
+        if request.config.getoption("--approve"):
+            table.parent.mkdir(exist_ok=True)
+            table.write_text(text, encoding="utf-8")
+        assert text.splitlines() == table.read_text(encoding="utf-8").splitlines()
+
+    return hold
 
 
 README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
