@@ -48,3 +48,5 @@ def test_a_failure_says_itself_in_one_line() -> None:
     assert str(Failure("refuses", "closure.orphan-result", 400, "invalid_request_error")) == (
         "refuses · 400 · invalid_request_error · closure.orphan-result"
     )
+    twice = Failure("refuses", "reasoning.missing", 400, "invalid_request_error", "invalid_request_error")
+    assert str(twice) == "refuses · 400 · invalid_request_error · reasoning.missing"

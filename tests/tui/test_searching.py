@@ -46,6 +46,15 @@ async def test_matches_are_counted_and_wrap_and_it_is_said() -> None:
         assert "from the end again" in driver.text
 
 
+async def test_a_text_that_another_pane_holds_is_found_there() -> None:
+    async with showing(samples.example(samples.LOST_RESULT)) as driver:
+        await driver.shows(2)
+        await driver.press("1", "slash", *"tool_use_id")
+        await until(driver.pilot, lambda: "no match in Exchanges; " in driver.text and "goes there" in driver.text)
+        await driver.press("enter")
+        await until(driver.pilot, lambda: driver.focused == "wire" and "/tool_use_id  match 1 of" in driver.text)
+
+
 async def test_a_capital_means_this_case() -> None:
     async with showing(samples.example(samples.LOST_RESULT)) as driver:
         await driver.shows(2)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.tui.driving import Driver, screen_text, showing, until
+from tests.tui.driving import Driver, showing, until
 from workbench import resources
 from workbench.importers import open_input
+from workbench.tui.screens.comparing import ComparingScreen
+from workbench.tui.screens.copy import CopyScreen
 from workbench.tui.screens.edit import EditScreen
 from workbench.tui.screens.repairs import RepairsScreen
 from workbench.tui.screens.session import SessionScreen
+from workbench.tui.screens.target_choice import TargetScreen
 from workbench.wire.session import Session
 
 REPAIR = "put the reasoning back"
@@ -78,17 +79,48 @@ TITLES = {
 }
 
 
-@pytest.mark.parametrize("key", TITLES)
-async def test_every_title_names_what_the_key_works_on(key: str) -> None:
+BEFORE_SENDING = {
+    "M": "Minimise request 2 · put the reasoning back",
+    "C": "Continue exchange 2 · put the reasoning back",
+    "s": "Send request 2 · put the reasoning back",
+}
+
+
+async def test_every_key_works_on_what_its_title_names() -> None:
     async with showing(broken(), size=(120, 40)) as driver:
         await repaired(driver)
         for is_branch in (True, False):
-            await driver.press(key)
-            title = TITLES[key] if is_branch else TITLES[key].partition("  branch")[0].partition(" · put")[0]
-            await until(driver.pilot, lambda title=title: title in screen_text(driver.app))
-            assert (REPAIR in screen_text(driver.app).split("\n", 2)[0]) == is_branch
-            await driver.press("q")
-            await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen))
+            for key, named in {**TITLES, **BEFORE_SENDING}.items():
+                await driver.press(key)
+                if key in BEFORE_SENDING:
+                    await until(driver.pilot, lambda: isinstance(driver.app.screen, TargetScreen))
+                    await driver.press("enter")
+                title = named if is_branch else named.partition("  branch")[0].partition(" · put")[0]
+                await until(driver.pilot, lambda title=title: title in driver.text)
+                assert (REPAIR in driver.text.split("\n", 1)[0]) == is_branch, key
+                await driver.press("q")
+                await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen))
+            await copies_and_compares(driver, is_branch)
             if is_branch:
                 await driver.press("b")
                 await shows_branch(driver, False)
+
+
+async def copies_and_compares(driver: Driver, is_branch: bool) -> None:
+    """What is copied and compared is the request that is shown; a branch has no answer to look at."""
+    await driver.press("y")
+    copied = driver.app.screen
+    assert isinstance(copied, CopyScreen)
+    curl = next(choice for choice in copied.found if choice.name == "curl")
+    assert ("reasoning_content" in str(curl.make())) == is_branch
+    await driver.press("escape", "D", "1", "enter")
+    await until(driver.pilot, lambda: isinstance(driver.app.screen, ComparingScreen) and driver.app.screen.is_over)
+    await until(driver.pilot, lambda: "+ …" in driver.text)
+    first, *others = driver.text.split("\n")
+    assert ("exchange 1 against exchange 2 · put the reasoning back" in first) == is_branch
+    assert any('"reasoning_content":' in line for line in others) == is_branch
+    await driver.press("q")
+    await until(driver.pilot, lambda: isinstance(driver.app.screen, SessionScreen))
+    if is_branch:
+        await driver.press("t")
+        await until(driver.pilot, lambda: "there is no answer" in driver.text)

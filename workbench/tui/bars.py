@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from rich.style import Style
@@ -92,7 +92,8 @@ class KeyBar(Bar):
         idle = {
             key.id for key in self._table if key.id.endswith(".leave") and key.word == "stop" and not self._is_running
         }
-        table = [key._replace(word="back", rank=0) if key.id in idle else key for key in self._table]
+        ranks = [key.rank for key in self._table if key.id in idle and key.rank]
+        table = [_idle(key, idle, ranks) for key in self._table]
         self._hints = keymap.rows((*table, *keys.GLOBAL))
         self._lay_out()
 
@@ -106,6 +107,14 @@ class KeyBar(Bar):
         key = tabs.key_at(event.x, self._hints, self.size.width, self._before)
         if key:
             self.app.simulate_key(keys.first_name(key))
+
+
+def _idle(key: Key, idle: Collection[str], ranks: Sequence[int]) -> Key:
+    """A key while nothing can be stopped: the one that would stop it is not named, and that back has its rank."""
+    if key.id in idle:
+        return key._replace(word="back", rank=0)
+    is_back = ranks and key.id.endswith(".back") and key.rank
+    return key._replace(rank=min(key.rank, *ranks)) if is_back else key
 
 
 class Ways(Bar):

@@ -5,7 +5,7 @@ Everything here runs in the inspector's thread, but for making a source.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -69,10 +69,15 @@ class Hops(_Own):
 
 
 class Exchanges(_Own):
-    """Two exchanges of the session."""
+    """Two exchanges of the session.
 
-    def __init__(self, before: int, after: int) -> None:
-        self.pairing = Pairing(f"exchange {before + 1}", f"exchange {after + 1}")
+    Args:
+        branch: for titles: which branch of an exchange is meant; empty string for what was recorded.
+    """
+
+    def __init__(self, before: int, after: int, branch: Callable[[int], str] = lambda _: "") -> None:
+        one, other = (f"exchange {index + 1}{branch(index)}" for index in (before, after))
+        self.pairing = Pairing(one, other)
         self._indexes = before, after
 
     def turns(self, inspector: Inspector) -> Iterator[Turn]:

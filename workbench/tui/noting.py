@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.tui.lines import Line, Span, line
-from workbench.tui.safetext import visible
+from workbench.tui.safetext import cells, clip_start, visible
 from workbench.tui.service import Answer
 
 if TYPE_CHECKING:
@@ -99,8 +99,10 @@ class Noting:
         what = f"{place.side} {place.pointer}".strip() or "the exchange"
         self._prompt = Prompt(NOTE, note.text, lambda _: None, partial(self._done, note), most=MAX_NOTE)
         self.screen.mount(self._prompt, before="#keys")
-        hint = "enter keeps it, empty removes it · esc leaves it as it was"
-        words = line(Span(f"note on {what}", "strong"), Span(f"  {hint}", "muted"))
+        hint = "enter keeps it · empty removes it · esc cancels"
+        room = max(12, self.screen.size.width - cells(hint) - len("note on   "))
+        end = visible(what) if cells(visible(what)) <= room else f"…{clip_start(visible(what), room - 1)}"
+        words = line(Span(f"note on {end}", "strong"), Span(f"  {hint}", "muted"))
         self.screen.call_after_refresh(self._prompt.say, [words])
 
     def _done(self, note: Note, text: str | None) -> None:

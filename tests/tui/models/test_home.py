@@ -73,3 +73,10 @@ def test_sections_are_headed_and_noted() -> None:
 )
 def test_ages(seconds: float, said: str) -> None:
     assert home.age(seconds) == said
+
+
+@pytest.mark.parametrize("width", [56, 116, 196])
+def test_names_that_begin_alike_are_told_apart_by_their_ends(width: int) -> None:
+    names = [f"{'tests_recordings_of_' * 5}{end}" for end in ("streamed_call", "refused_call")]
+    rows = [plain(home.item_line(ITEM._replace(name=name), BROKEN, width, 1000.0)) for name in names]
+    assert "treamed_call" in rows[0] and "efused_call" in rows[1] and "tests" in rows[0]

@@ -4,7 +4,7 @@ import pytest
 
 from workbench.tui import keys
 from workbench.tui.lines import plain
-from workbench.tui.models.tabs import PANES, key_at, key_line, tab_at, tab_line
+from workbench.tui.models.tabs import PANES, TOO_SMALL, key_at, key_line, tab_at, tab_line
 
 SESSION = (*keys.SESSION, *keys.GLOBAL)
 SEARCH = (*keys.SEARCH, *keys.GLOBAL)
@@ -16,6 +16,11 @@ def test_the_focused_tab_is_marked_without_colour() -> None:
     assert text.count("[") == 1
     assert all(words in text for _, words in PANES)
     assert len(text) <= 80
+
+
+def test_what_is_said_without_room_fits_in_forty_columns() -> None:
+    said = [plain(each) for each in TOO_SMALL]
+    assert max(map(len, said)) <= 40 and "ctrl+q leaves" in " ".join(said)
 
 
 def test_hints_are_dropped_whole() -> None:

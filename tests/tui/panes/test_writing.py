@@ -46,6 +46,18 @@ async def test_keys_take_it_or_leave_it(is_line: bool, keys: list[str], text: st
         assert page.writing.text == text
 
 
+async def test_the_end_of_a_pasted_line_is_no_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    page, said = Page("", is_line=True), list[str]()
+    monkeypatch.setattr(page, "notify", lambda words, **_: said.append(words))
+    async with page.run_test() as pilot:
+        page.writing.focus()
+        for pasted in ("one line\r\n", " \x07"):
+            page.post_message(events.Paste(pasted))
+            await pilot.pause()
+    assert page.writing.text == "one line "
+    assert [words.partition(":")[0] for words in said] == ["characters that cannot be shown were left out"]
+
+
 async def test_what_cannot_be_shown_is_left_out_of_what_is_pasted() -> None:
     page = Page("", is_line=False)
     async with page.run_test() as pilot:

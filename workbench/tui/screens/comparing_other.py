@@ -86,6 +86,8 @@ def ask_other(session: SessionScreen, index: int, show: Callable[[Source], None]
         if other and other.path:
             show(collating.File(session.state.name, other.path, index, other.number))
         elif other and other.number is not None:
-            show(collating.Exchanges(*sorted((index, other.number))))  # the older one first, as in a diff
+            words = session.standing.words
+            older, newer = sorted((index, other.number))  # as in a diff
+            show(collating.Exchanges(older, newer, words))
 
     session.app.push_screen(OtherScreen(index, session.state.summaries), chosen)
