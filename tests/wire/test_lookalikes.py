@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 import string
@@ -176,10 +177,28 @@ def test_a_header_without_a_secret_stays(name: str) -> None:
     assert Redactor().exchange(Exchange("1", request)).request is request
 
 
+def families(recordings: Path) -> Iterator[Path]:
+    """The smallest recording of every source, protocol and form of answer."""
+    rows = csv.DictReader((recordings / "index.tsv").read_text().splitlines(), delimiter="\t")
+    smallest: dict[tuple[str, str, str], dict[str, str]] = {}
+    for row in sorted(rows, key=lambda row: int(row["bytes"])):
+        smallest.setdefault((row["repo"], row["protocol"], row["streaming"]), row)
+    yield from (recordings / row["file"] for row in smallest.values())
+
+
+def told(path: Path) -> Iterator[Exchange]:
+    """Each side of a recording once, apart: every answer, and the longest request, which repeats those before it."""
+    sides = [side for one in exchanges_of(open_input(str(path))) for side in (one.request, one.response) if side]
+    asked = [side for side in sides if isinstance(side, HttpRequest)]
+    for side in {answer.body.raw: answer for answer in sides if isinstance(answer, HttpResponse)}.values():
+        yield Exchange("1", None, side)
+    yield from (Exchange("1", side, None) for side in sorted(asked, key=lambda side: len(side.body.raw))[-1:])
+
+
 def test_recordings_of_others_hold_no_secret_but_cookies(recordings: Path) -> None:
     """They were cleaned before they were published: whatever is found in them is none."""
-    for line in (recordings / "index.tsv").read_text().splitlines()[1::4]:
-        for exchange in exchanges_of(open_input(str(recordings / line.split("\t")[0]))):
+    for path in families(recordings):
+        for exchange in told(path):
             safe = Redactor().exchange(exchange)
             for was, now in ((exchange.request, safe.request), (exchange.response, safe.response)):
                 assert not [m for m in _marks(now)[len(_marks(was)) :] if not m.lower().endswith("cookie")]
