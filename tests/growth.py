@@ -131,9 +131,18 @@ def keyed(n: int, ids: str, has: str) -> Any:
     return {"messages": said}
 
 
+def interactions(n: int, ids: str, has: str) -> Any:
+    names = call_ids(n, ids)
+    made = [{"type": "function_call", "id": i, "name": "f", "arguments": {}} for i in names]
+    told = [{"type": "function_result", "call_id": i, "result": "y"} for i in names]
+    said: list[Any] = [{"type": "user_input", "content": [{"type": "text", "text": "x"}]}]
+    return {"model": "gemini-3-pro", "input": said + made * ("calls" in has) + told * ("results" in has)}
+
+
 REQUESTS: Mapping[str, Callable[[int, str, str], Any]] = {
     "openai-chat": chat, "anthropic-messages": blocks, "openai-responses": items, "gemini": contents,
-    "ollama": native, "bedrock-converse": keyed, "cohere-v2": chat, "bedrock-invoke": blocks,
+    "gemini-interactions": interactions, "ollama": native, "bedrock-converse": keyed, "cohere-v2": chat,
+    "bedrock-invoke": blocks,
 }  # fmt: skip
 HAS = ("calls", "results", "calls and results")
 
@@ -293,6 +302,28 @@ STREAMS: Mapping[str, tuple[str, Callable[[int], list[Any]]]] = {
             }
             for i in range(n)
         ],
+    ),
+    "steps": (
+        "gemini-interactions",
+        lambda n: [
+            {"event_type": f"step.{word}", "index": i, "step": {"type": "function_call", "id": f"c{i}", "name": "f"}}
+            for i in range(n)
+            for word in ("start", "stop")
+        ],
+    ),
+    "deltas of one step": (
+        "gemini-interactions",
+        lambda n: (
+            [{"event_type": "step.start", "index": 0, "step": {"type": "model_output"}}]
+            + [{"event_type": "step.delta", "index": 0, "delta": {"type": "text", "text": "x"}}] * n
+        ),
+    ),
+    "content of one step": (
+        "gemini-interactions",
+        lambda n: (
+            [{"event_type": "step.start", "index": 0, "step": {"type": "model_output"}}]
+            + [{"event_type": "step.delta", "index": 0, "delta": {"type": "image", "uri": "x"}}] * n
+        ),
     ),
     "texts of events": (
         "cohere-v2",

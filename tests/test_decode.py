@@ -19,6 +19,7 @@ from workbench.wire.stream import Framing, aws_message, sealed_payload
 URLS = {
     "anthropic-messages": "https://x.example/v1/messages",
     "gemini": "https://x.example/v1beta/models/gemini-x:streamGenerateContent",
+    "gemini-interactions": "https://x.example/v1beta/interactions",
     "ollama": "http://localhost:11434/api/chat",
     "openai-chat": "https://x.example/v1/chat/completions",
     "openai-responses": "https://x.example/v1/responses",
@@ -80,8 +81,8 @@ def test_an_adapter_claims_its_url_alone(protocol):
     ("given", "protocol", "how"),
     [
         (exchange(b'{"model":"m","input":"embed me"}', url="https://x/v1/embeddings"), None, "no model exchange"),
-        (exchange(b"{}", url="https://x/v1beta/interactions"), "gemini-interactions", "by its URL"),
-        (exchange(response=b'data: {"event_type":"interaction.created"}\n\n'), "gemini-interactions", "by its body"),
+        (exchange(b"{}", url="https://x/v1/completions"), "openai-completions", "by its URL"),
+        (exchange(response=b'data: {"object":"text_completion"}\n\n'), "openai-completions", "by its body"),
         (exchange(response=b'{"error":{"message":"no"}}'), None, "an error body alone"),
         (exchange(response=b'[{"error":{"message":"no"}}]'), None, ""),
         (Exchange("1", kind=Kind.WEBSOCKET), None, "a WebSocket connection"),

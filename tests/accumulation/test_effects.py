@@ -24,6 +24,7 @@ PROTOCOLS = (
     "bedrock-invoke",
     "cohere-v2",
     "gemini",
+    "gemini-interactions",
     "ollama",
     "openai-chat",
     "openai-responses",

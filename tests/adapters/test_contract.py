@@ -28,6 +28,7 @@ FOLDERS = {
     "bedrock-invoke": "bedrock_invoke",
     "cohere-v2": "cohere",
     "gemini": "gemini",
+    "gemini-interactions": "gemini_interactions",
     "ollama": "ollama",
     "openai-chat": "openai_chat",
     "openai-responses": "openai_responses",

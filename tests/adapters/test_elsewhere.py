@@ -11,8 +11,6 @@ from workbench.adapters._elsewhere import name_frames, name_trees, name_url, nam
 @pytest.mark.parametrize(
     ("value", "name"),
     [
-        ({"event_type": "interaction.created"}, "gemini-interactions"),
-        ({"object": "interaction", "id": "v1"}, "gemini-interactions"),
         ({"type": [], "event_type": 5}, None),
         ({"model": "davinci-002", "prompt": "Once", "max_tokens": 5}, "openai-completions"),
         ({"object": "text_completion", "choices": []}, "openai-completions"),
@@ -33,7 +31,6 @@ def test_values_name_their_protocol(value: object, name: str | None) -> None:
 @pytest.mark.parametrize(
     ("url", "name"),
     [
-        ("https://x/v1beta/interactions?alt=sse", "gemini-interactions"),
         ("https://api.openai.com/v1/threads/t/runs", "openai-assistants"),
         ("https://x.openai.azure.com/openai/assistants?api-version=1", "openai-assistants"),
         ("https://x/v1/completions", "openai-completions"),

@@ -101,7 +101,7 @@ def test_every_readable_file_is_answered_and_the_others_are_named(run: Run) -> N
 
 @pytest.mark.parametrize(
     ("words", "complaint"),
-    [(["--provider", "nobody"], "nobody"), (["--protocol", "gemini-interactions"], "recognised, but not decoded")],
+    [(["--provider", "nobody"], "nobody"), (["--protocol", "openai-completions"], "recognised, but not decoded")],
 )
 def test_a_wrong_name_is_said_once(run: Run, words: list[str], complaint: str) -> None:
     done = run("check", *words, HEALTHY, BROKEN)
@@ -124,7 +124,7 @@ def two(first: object, second: object) -> bytes:
         }
         for url, body in (
             ("https://x.example/v1/chat/completions", first),
-            ("https://x.example/v1/interactions", second),
+            ("https://x.example/v1/completions", second),
         )
     ]
     return json.dumps({"log": {"version": "1.2", "creator": {}, "entries": entries}}).encode()

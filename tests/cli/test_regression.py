@@ -23,7 +23,7 @@ def transcripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("transcripts")
     for healthy in sessions(LABELS):
         kept = list(exchanges_of(healthy.session))
-        protocol = next(p for p in adapters.protocols() if p in healthy.name)
+        protocol = max((p for p in adapters.protocols() if p in healthy.name), key=len)
         path = folder / f"{protocol}.jsonl"
         if not path.exists():
             store.save(kept, path)

@@ -85,7 +85,7 @@ def test_pointers_of_the_ir_lead_to_the_bytes(run: Run) -> None:
 
 
 def test_what_is_not_decoded_says_so(run: Run) -> None:
-    request = {"method": "POST", "url": "https://x.example/v1/interactions", "postData": {"text": '{"input": []}'}}
+    request = {"method": "POST", "url": "https://x.example/v1/completions", "postData": {"text": '{"prompt": []}'}}
     entry = {"request": request, "response": {"status": 200, "content": {"text": "{}"}}}
     body = json.dumps({"log": {"version": "1.2", "creator": {}, "entries": [entry]}}).encode()
     for view in ("ir", "closure", "reasoning"):

@@ -28,6 +28,7 @@ FOLDERS = {
     "bedrock_converse": "bedrock-converse",
     "bedrock_invoke": "bedrock-invoke",
     "cohere": "cohere-v2",
+    "gemini_interactions": "gemini-interactions",
     "gemini": "gemini",
     "ollama": "ollama",
     "openai_chat": "openai-chat",

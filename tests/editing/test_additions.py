@@ -24,6 +24,7 @@ SPEAKERS = {
     "anthropic-messages": "anthropic",
     "bedrock-converse": "bedrock",
     "gemini": "gemini",
+    "gemini-interactions": "gemini-interactions",
     "openai-chat": "openai",
     "openai-responses": "openai",
 }

@@ -26,6 +26,7 @@ PROVIDERS = {
     "openai-chat": ("deepseek", "deepseek-chat"),
     "openai-responses": ("openai", "gpt-4.1"),
     "gemini": ("gemini", "gemini-2.5-flash"),
+    "gemini-interactions": ("gemini-interactions", "gemini-2.5-flash"),
     "bedrock-converse": ("bedrock", "anthropic.claude-sonnet-4-5-20250929-v1:0"),
     "bedrock-invoke": ("bedrock", "anthropic.claude-sonnet-4-5-20250929-v1:0"),
     "ollama": ("generic", "qwen3:8b"),

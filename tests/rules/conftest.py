@@ -16,6 +16,7 @@ URLS = {
     "anthropic-messages": "/v1/messages",
     "openai-chat": "/v1/chat/completions",
     "openai-responses": "/v1/responses",
+    "gemini-interactions": "/v1beta/interactions",
     "gemini": "/v1beta/models/gemini-3-pro-preview:generateContent",
 }
 

@@ -144,3 +144,27 @@ def test_a_thread_that_the_server_made_and_does_not_know_is_lost():
     (lost,) = [f for f in found if f.rule == "state.lost"]
     assert (lost.exchange, lost.pointer, lost.severity) == (1, AT, "error")
     assert "does not know the answer that it names" in lost.message
+
+
+STEP = {"type": "function_call", "id": "c1", "name": "ls", "arguments": {}}
+GIVEN = {"type": "function_result", "call_id": "c1", "name": "ls", "result": "a b"}
+BEFORE = {"model": "gemini-3-flash", "input": "which files?"}
+NEXT = {"model": "gemini-3-flash", "previous_interaction_id": "v1_1", "input": [GIVEN]}
+INTERACTION = {"object": "interaction", "id": "v1_1", "status": "requires_action", "steps": [STEP]}
+INTERACTIONS = [
+    ("kept", BEFORE, INTERACTION, []),
+    ("store false", {**BEFORE, "store": False}, INTERACTION, ["state.lost"]),
+    ("an interaction that failed", BEFORE, {**INTERACTION, "status": "failed", "errors": [FAILED]}, ["state.lost"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "expected"), [r[1:] for r in INTERACTIONS], ids=[r[0] for r in INTERACTIONS]
+)
+def test_an_interaction_that_goes_on_from_another(inspect, asked, answer, expected):
+    """The result comes alone: its call is on the server, unless that does not keep it."""
+    after = {**INTERACTION, "id": "v1_2", "status": "completed", "steps": []}
+    found = inspect([(asked, answer), (NEXT, after)], protocol="gemini-interactions", provider="gemini-interactions")
+    errors = [f for f in found if f.exchange == 1 and f.severity == "error"]
+    assert [f.rule for f in errors] == expected
+    assert all(f.pointer == "/previous_interaction_id" for f in errors)

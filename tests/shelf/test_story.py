@@ -31,7 +31,7 @@ def test_a_healthy_session_says_so() -> None:
 
 
 def test_what_was_not_judged_is_not_called_clean() -> None:
-    other = samples.session(samples.exchange({"input": "hi"}, {"id": "v1"}, url="https://h/v1beta/interactions"))
+    other = samples.session(samples.exchange({"prompt": "hi"}, {"id": "v1"}, url="https://h/v1/completions"))
     told = tell(other)
     assert told
     assert (told.verdict, told.is_clean) == ("not all was judged", False)

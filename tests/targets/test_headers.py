@@ -40,7 +40,9 @@ def test_headers_that_go_on_and_those_that_stay():
 def test_every_protocol_says_how_a_key_travels():
     headers = {a.name: a.capabilities.key_header for a in adapters.every()}
     assert headers["anthropic-messages"] == "x-api-key" and headers["gemini"] == "x-goog-api-key"
-    assert {v for k, v in headers.items() if k not in ("anthropic-messages", "gemini")} == {"authorization"}
+    assert headers["gemini-interactions"] == headers["gemini"]
+    own = ("anthropic-messages", "gemini", "gemini-interactions")
+    assert {v for k, v in headers.items() if k not in own} == {"authorization"}
 
 
 def test_a_header_takes_the_place_of_one_of_its_name():

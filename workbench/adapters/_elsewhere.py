@@ -10,20 +10,17 @@ from collections.abc import Iterable, Mapping
 
 from workbench.ir import JsonValue
 
-INTERACTIONS = "gemini-interactions"
 REALTIME, LIVE = "openai-realtime", "gemini-live"
 RESPONSES = "openai-responses-websocket"
 XAI = "xai-grpc"
 ASSISTANTS, COMPLETIONS, COHERE_V1 = "openai-assistants", "openai-completions", "cohere-v1"
-NAMES = (ASSISTANTS, COHERE_V1, COMPLETIONS, INTERACTIONS, LIVE, REALTIME, RESPONSES, XAI)
+NAMES = (ASSISTANTS, COHERE_V1, COMPLETIONS, LIVE, REALTIME, RESPONSES, XAI)
 
 _URLS = (
-    (re.compile(r"/interactions(?:/|\?|$)"), INTERACTIONS),
     (re.compile(r"/(?:v1|openai)/(?:threads|assistants)(?:[/?]|$)"), ASSISTANTS),
     (re.compile(r"(?<!/chat)/completions/?(?:\?|$)"), COMPLETIONS),
     (re.compile(r"cohere\.[a-z]+/(?:v1/)?(?:chat|generate)/?(?:\?|$)"), COHERE_V1),
 )
-_GEMINI = re.compile(r"(?:models/)?gemini-|deep-research-|agents/")
 _LIVE_KEYS = ("setup", "setupComplete", "serverContent", "clientContent", "realtimeInput", "toolResponse")
 _REALTIME_TYPES = ("session.", "conversation.item.", "input_audio_buffer.", "response.output_", "response.create")
 _ASSISTANT_OBJECTS = ("thread.", "assistant")
@@ -40,20 +37,11 @@ def name_value(value: JsonValue) -> str | None:
     """The protocol of a parsed request, response or stream event that no adapter claims."""
     if not isinstance(value, dict):
         return None
-    event = str(value.get("event_type", ""))
-    if event.startswith("interaction.") or value.get("object") == "interaction" or _is_interaction(value):
-        return INTERACTIONS
     if value.get("object") == "text_completion" or _is_prompt(value):
         return COMPLETIONS
     if str(value.get("object", "")).startswith(_ASSISTANT_OBJECTS):
         return ASSISTANTS
     return COHERE_V1 if _is_cohere_v1(value) else None
-
-
-def _is_interaction(value: Mapping[str, JsonValue]) -> bool:
-    """A request of a model or an agent of Google's, which no other API of theirs takes with an input."""
-    asks = value.get("model", value.get("agent"))
-    return "input" in value and "messages" not in value and isinstance(asks, str) and bool(_GEMINI.match(asks))
 
 
 def _is_prompt(value: Mapping[str, JsonValue]) -> bool:

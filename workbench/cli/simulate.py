@@ -170,6 +170,7 @@ def _what_to_set(simulator: Simulator, server: Server) -> str:
         "openai-chat": f"OPENAI_BASE_URL={url}/v1",
         "openai-responses": f"OPENAI_BASE_URL={url}/v1",
         "gemini": f"GOOGLE_GEMINI_BASE_URL={url}",
+        "gemini-interactions": f"GOOGLE_GEMINI_BASE_URL={url}",
         "ollama": f"OLLAMA_HOST={url}",
         "bedrock-converse": f"AWS_ENDPOINT_URL_BEDROCK_RUNTIME={url}",
         "cohere-v2": f"CO_API_URL={url}",

@@ -90,6 +90,13 @@ _OWN: Final = {
         'client.models.generate_content(model="recorded", contents="recorded")',
         'client.models.generate_content_stream(model="recorded", contents="recorded")',
     ),
+    "gemini-interactions": _Own(
+        "google-genai",
+        ("import httpx", "from google import genai"),
+        'genai.Client(api_key="sent by the transport", http_options={"httpx_client": http})',
+        'client.interactions.create(model="recorded", input="recorded")',
+        'client.interactions.create(model="recorded", input="recorded", stream=True)',
+    ),
     "ollama": _Own(
         "ollama",
         ("import httpx", "import ollama"),

@@ -22,6 +22,7 @@ _CARRIERS = {
     "anthropic-messages": Carrier.THINKING,
     "bedrock-converse": Carrier.REASONING_BLOCK,
     "gemini": Carrier.THOUGHT_SIGNATURE,
+    "gemini-interactions": Carrier.THOUGHT_SIGNATURE,
     "openai-responses": Carrier.ENCRYPTED_ITEM,
     "cohere-v2": Carrier.THINKING_CHUNK,
     "ollama": Carrier.MESSAGE_THINKING,

@@ -33,7 +33,11 @@ LOOKED_BACK = 32
 SHRUNK = 0.7
 """Share of the input tokens of the answer before, below which the history cannot have been counted."""
 
-_POINTERS = {"anthropic-messages": "/thread/previous_message_id", "openai-responses": "/previous_response_id"}
+_POINTERS = {
+    "anthropic-messages": "/thread/previous_message_id",
+    "gemini-interactions": "/previous_interaction_id",
+    "openai-responses": "/previous_response_id",
+}
 _ASKS = re.compile(
     r"\b(?:what (?:would you like|do you want|are you (?:asking|looking|trying|referring)|is this|can i help|should i)"
     r"|how can i (?:help|assist)"

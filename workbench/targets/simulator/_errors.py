@@ -19,6 +19,7 @@ SHAPES: Mapping[str, JsonValue] = {
     "bedrock-invoke": {"message": "{message}"},
     "cohere-v2": {"id": "{request_id}", "message": "{message}"},
     "gemini": {"error": {"code": "{status}", "message": "{message}", "status": "{type}"}},
+    "gemini-interactions": {"error": {"message": "{message}", "code": "invalid_request"}},
     "ollama": {"error": "{message}"},
     "openai-chat": _OPENAI,
     "openai-responses": _OPENAI,
@@ -157,7 +158,7 @@ _NOT_JSON: Mapping[str, str] = {
     "gemini": "Invalid JSON payload received. {why}",
     "ollama": "{why}",
 }
-_LISTS: Mapping[str, str] = {"gemini": "contents", "openai-responses": "input"}
+_LISTS: Mapping[str, str] = {"gemini": "contents", "gemini-interactions": "input", "openai-responses": "input"}
 _MISSING: Mapping[str, str] = {
     "anthropic-messages": "{name}: Field required",
     "gemini": "* GenerateContentRequest.{name}: {name} is not specified",

@@ -24,6 +24,7 @@ CALLS: Mapping[str, str] = {
     "bedrock-invoke": "toolu_bdrk_01{22}",
     "cohere-v2": "{name}_{12}",
     "gemini": "",
+    "gemini-interactions": "{8}",
     "ollama": "",
     "openai-responses": "call_{24}",
     "openai-chat": "call_{24}",
@@ -36,6 +37,7 @@ ANSWERS: Mapping[str, str] = {
     "openai-chat": "chatcmpl-{29}",
     "openai-responses": "resp_{48}",
     "gemini": "{22}",
+    "gemini-interactions": "v1_{64}",
     "cohere-v2": "{32}",
 }
 """Protocol → shape of the ids of answers."""

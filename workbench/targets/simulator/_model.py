@@ -231,7 +231,7 @@ class _Writer:
         if not self.dials.needs_reasoning:
             return True
         asked = next((m for m in reversed(self.request.messages) if any(m.tool_calls())), None)
-        behind = self.request.messages if self.is_itemized or asked is None else (asked,)
+        behind = self.request.messages if self.request.itemized or asked is None else (asked,)
         thoughts = [part for m in behind for _, part in m.reasoning()]
         return any(part.text in THOUGHTS or (not part.text and (part.data or part.signature)) for part in thoughts)
 

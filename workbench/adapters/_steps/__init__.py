@@ -1,0 +1,1 @@
+"""Interactions: requests and answers that are lists of steps, on a server that may keep them."""
