@@ -50,7 +50,7 @@ _failures: dict[tuple[str, str], str] = {}
 @cache
 def names(package: str) -> tuple[str, ...]:
     """Module names of the parts in a package ("workbench.adapters"), built-in and third-party, sorted."""
-    return tuple(sorted({*built_in(package), *_third_party(package)}))
+    return tuple(sorted({*built_in(package), *third_party(package)}))
 
 
 @cache
@@ -69,9 +69,9 @@ def load(package: str, name: str) -> ModuleType:
     Raises:
         UsageError: there is no such part, or it was left out.
     """
-    third_party = _third_party(package)
-    if name in third_party:
-        return third_party[name]
+    foreign = third_party(package)
+    if name in foreign:
+        return foreign[name]
     group = PARTS[package].group
     if (group, name) in _failures and name not in built_in(package):
         raise UsageError(_failures[group, name])
@@ -86,7 +86,7 @@ def failures() -> tuple[str, ...]:
 
 
 @cache
-def _third_party(package: str) -> dict[str, ModuleType]:
+def third_party(package: str) -> dict[str, ModuleType]:
     """Entry-point name → module, of packages other than this one that can be used."""
     found: dict[str, ModuleType] = {}
     group, needs, _ = PARTS[package]
