@@ -51,9 +51,10 @@ def test_one_thing_wrong_is_no_traceback(part: int) -> None:
     assert found == set()
 
 
-def test_a_fault_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", [TypeError, SystemExit])
+def test_a_fault_would_be_seen(kind: type[BaseException], monkeypatch: pytest.MonkeyPatch) -> None:
     def fault(*args: object) -> None:
-        raise TypeError("unhashable")
+        raise kind(0)
 
     monkeypatch.setattr("workbench.rules.closure.RULES", ())
     monkeypatch.setattr("workbench.rules.closure.check", fault)
@@ -61,6 +62,13 @@ def test_a_fault_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         Inspector(sessions()[0]).run()
     assert cause(seen.value)
     assert [why for _, why, _ in tried(random.Random(0))]
+
+
+def test_a_family_that_yields_no_finding_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.rules.closure.check", lambda case: [7])
+    with pytest.raises(RuleFailed) as seen:
+        Inspector(sessions()[0]).run()
+    assert isinstance(seen.value.__cause__, TypeError)
 
 
 def of(protocol_path: str, body: Any, answer: Any = None) -> Exchange:

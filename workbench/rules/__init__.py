@@ -120,8 +120,11 @@ def _run(name: str, case: Case) -> Iterator[Finding]:
     if not hasattr(families()[name], "check"):
         return
     try:
-        yield from families()[name].check(case)
-    except Exception as error:
+        for finding in families()[name].check(case):
+            if not isinstance(finding, Finding):
+                raise TypeError(f"{name} yields a {type(finding).__name__} in place of a finding")
+            yield finding
+    except (Exception, SystemExit) as error:
         yield _failed(name, case, error)
 
 
@@ -129,11 +132,11 @@ def _review(name: str, case: Case, found: list[Finding]) -> list[Finding]:
     """What a family makes of all findings; these as they are, and why, where it fails."""
     try:
         return list(families()[name].review(case, found))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return [*found, _failed(name, case, error)]
 
 
-def _failed(name: str, case: Case, error: Exception) -> Finding:
+def _failed(name: str, case: Case, error: Exception | SystemExit) -> Finding:
     logging.getLogger(__name__).debug("the %s rules failed", name, exc_info=error)
     message = f"the {name} rules stopped on this exchange ({type(error).__name__}): a fault of this program"
     return Finding(FAILED, Severity.WARNING, case.decoded.index, "request", "", message)
