@@ -109,7 +109,10 @@ def test_claims_of_requests(body: Any, least: float) -> None:
     assert adapter.claims_request(body) > least
 
 
-@pytest.mark.parametrize("body", [{}, [], None, {"messages": []}, {"contents": 3}, {"request": {"messages": []}}])
+@pytest.mark.parametrize(
+    "body",
+    [{}, [], None, {"messages": []}, {"contents": 3}, {"contents": {"text": True}}, {"request": {"messages": []}}],
+)
 def test_requests_of_others(body: Any) -> None:
     assert adapter.claims_request(body) == 0
 

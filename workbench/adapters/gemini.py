@@ -95,7 +95,7 @@ class Gemini:
         if any(isinstance(content, dict) and "parts" in content for content in contents):
             return 0.97
         known = any(key in inner or snake(key) in inner for key in _OUR_KEYS)
-        return 0.8 if known or at else 0.3
+        return 0.8 if known or at else 0.3 if isinstance(inner[KEY], list) else 0.0
 
     def claims_response(self, value: JsonValue) -> float:
         """Candidates with a content or a reason; or feedback on a prompt that was blocked."""
