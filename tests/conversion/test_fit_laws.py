@@ -32,6 +32,7 @@ from workbench.ir import (
     ModelResponse,
     Opaque,
     Reasoning,
+    Source,
     Text,
     ToolCallIR,
     ToolChoice,
@@ -81,7 +82,9 @@ EXTRAS = st.sampled_from(
 )
 CARRIERS = st.sampled_from(list(Carrier))
 MEDIA = st.builds(
-    lambda kind, more, extra: Media(kind, **more, extra=extra),
+    lambda kind, more, extra: Media(
+        kind, **more, extra=extra, source=Source(fields={name: f"/{name}" for name in more})
+    ),
     st.sampled_from(["image", "document", "file", "audio", "video", "«kind»"]),
     optional(
         media_type=st.sampled_from(["image/png", "image/jpg", "application/pdf", "image/«type»"]),

@@ -110,10 +110,10 @@ def test_every_node_and_every_byte_can_be_selected(lost: Opened, streamed: Opene
 
 
 def test_nothing_is_claimed_of_what_was_not_read() -> None:
-    url = "https://h/v1beta/interactions"
-    other = Opened(Inspector(samples.session(samples.exchange({"input": "hi"}, {}, url=url))).detail(0))
+    url = "https://h/v1/completions"
+    other = Opened(Inspector(samples.session(samples.exchange({"prompt": "hi"}, {}, url=url))).detail(0))
     for name in ("reasoning", "closure"):
-        assert said(other, name) == "not decoded: gemini-interactions is recognised but not decoded by this version"
+        assert said(other, name) == "not decoded: openai-completions is recognised but not decoded by this version"
     assert "✗ not decoded" in plain(other.views["ir"].head(0))
     half = Opened(Inspector(samples.session(samples.exchange({"messages": []}, b"{torn"))).detail(0))
     assert said(half, "closure").startswith("not all was read: response: ")

@@ -53,10 +53,10 @@ def test_nothing_to_check_says_why() -> None:
     made = listed(page)
     made.update(Inspector(page).run().rows)
     assert made.verdict() == "nothing to check: no model exchange here"
-    other = samples.session(samples.exchange({"input": "hi"}, {"id": "v1"}, url="https://h/v1beta/interactions"))
+    other = samples.session(samples.exchange({"prompt": "hi"}, {"id": "v1"}, url="https://h/v1/completions"))
     made = listed(other)
     made.update(Inspector(other).run().rows)
-    assert made.verdict() == "nothing to check: gemini-interactions is recognised but not decoded by this version"
+    assert made.verdict() == "nothing to check: openai-completions is recognised but not decoded by this version"
 
 
 def test_what_turned_out_to_be_torn_is_shown_as_such() -> None:

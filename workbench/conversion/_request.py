@@ -270,7 +270,8 @@ def fit_choice(
         return choice, None
     if parallel is not None and capabilities.parallel_in_choice:
         if choice is not None and choice.mode == "none":
-            ledger.lose(places.of("parallel"), "the switch of parallel calls, beside a choice that forbids calls")
+            if not parallel:
+                ledger.lose(places.of("parallel"), "the switch of parallel calls, beside a choice that forbids calls")
             return choice, None
         if choice is None and parallel:
             return None, None  # the default, which would take a choice to say

@@ -14,7 +14,6 @@ FILES = {
     "pydantic-ai/openai/test_openai_ws__test_tool_call_round.yaml": ("openai-realtime", 50, "< session.created"),
     "pydantic-ai/google/test_google_ws__test_tool_call_round.yaml": ("gemini-live", 66, "> setup"),
     "pydantic-ai/xai/test_xai__test_xai_builtin_tools_with_custom_tools.xai.yaml": ("xai-grpc", 2, "> protobuf"),
-    "vercel-ai/google/interactions-tool-call-step1.chunks.txt": ("gemini-interactions", 9, "< interaction.created"),
 }
 
 
