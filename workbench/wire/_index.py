@@ -117,6 +117,7 @@ class Layer:
 
 
 def nth(table: Table, number: int) -> Node:
+    """One member or element of a container, counted from zero: the bytes of its value, and its key."""
     key = (table.keys[2 * number], table.keys[2 * number + 1]) if table.keys else None
     return Node(table.values[2 * number], table.values[2 * number + 1], key)
 
