@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from workbench import __version__, resources
-from workbench.tui.safetext import visible
+from workbench.safetext import visible
 
 STATUS = 70
 """Exit status after a crash: "internal software error" of sysexits.h."""

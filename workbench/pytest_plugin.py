@@ -36,7 +36,7 @@ class ProviderUrl(str):
 
     def report(self) -> Iterator[str]:
         """Lines about each request that was refused: what, the rule and the place, the provider's text, a repair."""
-        from workbench.tui.safetext import visible
+        from workbench.safetext import visible
 
         for served in self.refusals:
             finding = served.finding

@@ -12,10 +12,9 @@ from textual.color import Color
 from tests.tui import samples
 from tests.tui.driving import Driver, until
 from tests.tui.terminals import in_terminal
-from workbench import resources
-from workbench.tui import safetext
+from workbench import resources, safetext
+from workbench.glyphs import ascii_only
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.glyphs import ascii_only
 from workbench.wire.session import Session
 
 HOSTILE = "日本 é “x” 👩‍👩‍👧 ﷽ \u202e✗"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.safetext import cells
 from workbench.tui.lines import Line, Span, joined, line, marked, plain, wrap
-from workbench.tui.safetext import cells
 
 
 @given(st.text(alphabet="ab \n日\x1b", max_size=200), st.integers(12, 40))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.wire.characters import bounds, describe, odd_at, odd_ones, unusual
+from workbench.characters import bounds, describe, odd_at, odd_ones, unusual
 
 
 @pytest.mark.parametrize(

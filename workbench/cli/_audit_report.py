@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.cli._check_formats import GLYPH
 from workbench.cli._output import cut, emit, emit_json, number, write
-from workbench.tui.safetext import visible
+from workbench.safetext import visible
 
 if TYPE_CHECKING:
     from workbench.audit.card import Card, Entry, Row

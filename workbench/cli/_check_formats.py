@@ -12,7 +12,7 @@ from workbench.cli._report import FileReport, repair_json
 from workbench.inspection import Inspected
 from workbench.repairs import CHECKED
 from workbench.rules import UNREAD, Basis, Contradicted, Finding, Origin, Repair, Severity, Verdict, contracts, judge
-from workbench.tui.safetext import visible
+from workbench.safetext import visible
 
 Errors = Sequence[dict[str, str]]
 ALIKE = 3

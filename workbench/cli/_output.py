@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from workbench.limits import SNIPPET
-from workbench.tui.safetext import HIDDEN, cells, visible
+from workbench.safetext import HIDDEN, cells, visible
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue

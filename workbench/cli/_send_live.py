@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from workbench.cli import _output
-from workbench.tui.safetext import visible
+from workbench.safetext import visible
 
 if TYPE_CHECKING:
     from workbench.targets.outgoing import Outgoing

@@ -251,7 +251,7 @@ def _junit(target: Target, measurement: Measurement) -> str:
     """A test suite with a case for each probe."""
     import xml.etree.ElementTree as ET
 
-    from workbench.tui.safetext import visible
+    from workbench.safetext import visible
 
     results = measurement.results
     failures = sum(r.outcome.value in ("fail", "partial") for r in results)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
+from workbench.characters import COMBINING, INVISIBLE, ODD_SPACES
 from workbench.errors import SessionFormatError
 from workbench.exporters import Selection
 from workbench.exporters._private import Redacted
@@ -20,7 +21,6 @@ from workbench.ir import NOTHING, JsonValue
 from workbench.repairs import CHECKED, with_repairs
 from workbench.rules import Edit, Finding, Severity, by_cause, contracts, judge, pages, refusal
 from workbench.wire._strings import decode
-from workbench.wire.characters import COMBINING, INVISIBLE, ODD_SPACES
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Summary
 from workbench.wire.jsontext import dumps

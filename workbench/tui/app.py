@@ -16,9 +16,9 @@ from textual.await_complete import AwaitComplete
 from textual.filter import NoColor
 from textual.screen import Screen
 
-from workbench import resources
+from workbench import resources, safetext
 from workbench.errors import UsageError, WorkbenchError
-from workbench.tui import keymap, keys, paint, safetext, themes
+from workbench.tui import keymap, keys, paint, themes
 from workbench.tui.running import RecorderTrouble, Recordings
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from workbench.resources import state_folder
+from workbench.safetext import HIDDEN, from_bytes
 from workbench.tui.models.words import count
-from workbench.tui.safetext import HIDDEN, from_bytes
 
 if TYPE_CHECKING:
     from textual.app import App

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.errors import FilterError, SessionFormatError
-from workbench.tui.safetext import visible
+from workbench.safetext import visible
 from workbench.tui.service import Answer
 
 if TYPE_CHECKING:

@@ -46,7 +46,7 @@ def line(*spans: Span | str) -> Line:
 
 def behind(head: Line, more: Line, width: int) -> Line:
     """Words behind a line, which is cut where both do not fit; at least half of the width stays to it."""
-    from workbench.tui.safetext import cells, clip, visible
+    from workbench.safetext import cells, clip, visible
 
     room = max(width // 2, width - 2 - sum(cells(visible(span.text)) for span in more))
     made: list[Span] = []
@@ -98,7 +98,7 @@ def wrap(text: str, width: int, style: str = "", *, indent: int = 0, most: int =
         indent: columns before each line.
         most: lines made; when there is more the last one says so.
     """
-    from workbench.tui.safetext import cells
+    from workbench.safetext import cells
 
     room = max(8, width - indent)
     margin = (Span(" " * indent),) if indent else ()

@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from workbench.safetext import cells, clip_start, visible
 from workbench.tui.lines import Line, Span, line
-from workbench.tui.safetext import cells, clip_start, visible
 from workbench.tui.service import Answer
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from textual.content import Content
 from textual.filter import LineFilter
 from textual.strip import Strip
 
-from workbench.tui import safetext
-from workbench.tui.glyphs import ascii_only
+from workbench import safetext
+from workbench.glyphs import ascii_only
 from workbench.tui.lines import Line, Span
 
 StyleOf = Callable[[str], Style]

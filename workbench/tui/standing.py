@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.safetext import clip
 from workbench.tui.lines import Line, Span, line
 from workbench.tui.models.send import made
-from workbench.tui.safetext import clip
 
 if TYPE_CHECKING:
     from workbench.tui.screens.session import SessionScreen

@@ -21,8 +21,8 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from workbench.errors import WorkbenchError
+from workbench.safetext import visible
 from workbench.tui.lines import Line, Span
-from workbench.tui.safetext import visible
 from workbench.tui.service import Answer, Failed, guarded
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ import ast
 from pathlib import Path
 
 from tests.tui import samples
+from workbench.glyphs import SIGNS as ASCII
 from workbench.tui import keys
-from workbench.tui.glyphs import SIGNS as ASCII
 from workbench.tui.lines import plain
 from workbench.tui.models import closure, reasoning, words
 from workbench.tui.models.guide import GUIDES, help_lines

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.metrics.counts import Counts
+from workbench.safetext import cells
 from workbench.tui.lines import plain
 from workbench.tui.models import metrics
 from workbench.tui.models.metrics import CACHED, PARTS, RATES, Item
-from workbench.tui.safetext import cells
 
 TOKENS = st.tuples(*[st.integers(0, 10**7)] * len(PARTS))
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.safetext import cells, from_bytes
 from workbench.tui.models.rows import HANG, MAX_DEPTH, Rows
 from workbench.tui.models.rowtable import CONTINUES, IN_STRING
-from workbench.tui.safetext import cells, from_bytes
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=90),

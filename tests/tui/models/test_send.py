@@ -6,11 +6,11 @@ import pytest
 
 from tests.tui import samples
 from workbench.inspection import Inspector
+from workbench.safetext import cells
 from workbench.targets.target import Target
 from workbench.tui.lines import plain
 from workbench.tui.models import send
 from workbench.tui.preflight import Preflight, look
-from workbench.tui.safetext import cells
 from workbench.workspace import Workspace
 
 LIVE = Target("live", "anthropic-messages", "https://api.example.com", key_variable="EXAMPLE_KEY")

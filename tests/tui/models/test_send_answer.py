@@ -6,11 +6,11 @@ import pytest
 
 from tests.tui import samples
 from workbench.decode import Decoded
+from workbench.safetext import cells
 from workbench.targets.sending import Retrying
 from workbench.tui.lines import plain
 from workbench.tui.models import send_answer
 from workbench.tui.models.send_answer import AFTER, BEFORE, BOTH, Beside, beside
-from workbench.tui.safetext import cells
 
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 

@@ -76,7 +76,7 @@ def test_a_long_part_is_shown_around_what_was_added() -> None:
 
 
 def test_wide_characters_and_line_ends_stay_within_the_width() -> None:
-    from workbench.tui.safetext import cells
+    from workbench.safetext import cells
 
     lines, _ = part_lines(Text("日本語\n" * 30 + "語" * 200), Lit(0, 4), 40)
     assert all(cells(plain(line)) <= 40 for line in lines)

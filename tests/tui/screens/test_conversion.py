@@ -11,10 +11,10 @@ from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from workbench import adapters
 from workbench.conversion import Loss
+from workbench.safetext import cells
 from workbench.tui.lines import plain
 from workbench.tui.models.conversion import choices, loss_body
 from workbench.tui.panes.body import BodyPane
-from workbench.tui.safetext import cells
 from workbench.tui.screens.conversion import ConversionScreen
 from workbench.tui.screens.write import WriteScreen
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse

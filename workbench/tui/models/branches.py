@@ -6,10 +6,10 @@ import time
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.safetext import clip
 from workbench.tui.lines import Line, Span, line
 from workbench.tui.models.matrix import SIGNS
 from workbench.tui.models.words import count
-from workbench.tui.safetext import clip
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspector

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.differences import compare
 from workbench.differences.wire import align, common
+from workbench.safetext import clip, from_bytes
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import send_answer
 from workbench.tui.models.send_answer import Row, Said
 from workbench.tui.models.words import count, size
-from workbench.tui.safetext import clip, from_bytes
 from workbench.wire.jsontext import JsonIndex
 
 if TYPE_CHECKING:

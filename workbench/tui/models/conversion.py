@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.safetext import cells
 from workbench.tui.lines import Line, Span, line, plain, wrap
 from workbench.tui.models.rowtable import Range
 from workbench.tui.models.words import count, size
-from workbench.tui.safetext import cells
 
 if TYPE_CHECKING:
     from workbench.conversion import Converted, Loss

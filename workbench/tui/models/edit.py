@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.editing.elements import Action, Element, Kind
+from workbench.safetext import cells, clip, from_bytes
 from workbench.tui.lines import Line, Span, line
 from workbench.tui.models.matrix import SIGNS, said_of
 from workbench.tui.models.tabs import Panes
 from workbench.tui.models.tools import Row as Said
 from workbench.tui.models.words import count, size
-from workbench.tui.safetext import cells, clip, from_bytes
 
 if TYPE_CHECKING:
     from workbench.tui.models.studied import Studied

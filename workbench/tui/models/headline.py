@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.safetext import cells, clip
 from workbench.tui.lines import Line, Span, line
-from workbench.tui.safetext import cells, clip
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspected

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.safetext import cells, clip, clip_start, visible
 from workbench.shelf.shelf import FOUND, LIVE, SWITCHED_OFF, Item, Section
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import pauses
 from workbench.tui.models.words import SEVERITY_GLYPH, count
-from workbench.tui.safetext import cells, clip, clip_start, visible
 
 if TYPE_CHECKING:
     from workbench.shelf.story import Story

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.characters import unusual
 from workbench.ir import Media, Opaque, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.rules import Finding, Severity
 from workbench.tui.lines import Line, Span, line, wrap
@@ -12,7 +13,6 @@ from workbench.tui.models.outline import Node
 from workbench.tui.models.view import Items, View
 from workbench.tui.models.words import REQUEST, RESPONSE, SEVERITY_GLYPH
 from workbench.tui.selection import Lights, Selection
-from workbench.wire.characters import unusual
 
 if TYPE_CHECKING:
     from workbench.tui.opened import Opened

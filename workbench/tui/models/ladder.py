@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.differences.wire import common
+from workbench.safetext import cells
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.words import RESPONSE, count
-from workbench.tui.safetext import cells
 
 if TYPE_CHECKING:
     from workbench.arguments import Step

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
+from workbench.characters import odd_ones
+from workbench.safetext import cells, from_bytes
 from workbench.tui.lines import Line, Span
 from workbench.tui.models.rows import Rows
 from workbench.tui.models.rowtable import IN_STRING, Marks, Range, segments
 from workbench.tui.models.tokens import is_json, tokens
-from workbench.tui.safetext import cells, from_bytes
-from workbench.wire.characters import odd_ones
 
 
 class LaidOut(Rows):

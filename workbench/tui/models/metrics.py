@@ -353,7 +353,7 @@ def _saving(saving: Saving) -> str:
 
 def title(name: str, width: int) -> Line:
     """Which sessions, and that nothing happens."""
-    from workbench.tui.safetext import cells, clip
+    from workbench.safetext import cells, clip
 
     told = f"{NEVER} "
     named = f" Metrics   {clip(name, max(8, width - cells(told) - 14))}"

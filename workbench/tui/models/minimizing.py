@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.ir import JsonValue, Message, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.safetext import clip, visible
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.words import count, size
-from workbench.tui.safetext import clip, visible
 from workbench.wire.jsontext import dumps
 
 if TYPE_CHECKING:

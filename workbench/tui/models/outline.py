@@ -21,8 +21,8 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
+from workbench.safetext import from_bytes
 from workbench.tui.models.words import count
-from workbench.tui.safetext import from_bytes
 from workbench.wire.frames import seen_frames
 from workbench.wire.jsontext import dumps
 

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.safetext import clip
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.words import REQUEST, count
-from workbench.tui.safetext import clip
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue

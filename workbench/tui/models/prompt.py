@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from workbench.safetext import cells
 from workbench.tui.lines import BLANK, Line, Span, line
-from workbench.tui.safetext import cells
 
 if TYPE_CHECKING:
     from workbench.errors import FilterError

@@ -13,8 +13,8 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from workbench.safetext import cells, from_bytes
 from workbench.tui.models.rowtable import CONTINUES, IN_STRING, RowTable
-from workbench.tui.safetext import cells, from_bytes
 
 HANG: Final = 2
 """Columns by which the rest of a line that is too long is set in."""

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from workbench.safetext import cells, clip
 from workbench.tui.lines import Line, Span, line, plain, wrap
 from workbench.tui.models.matrix import SEVERITIES, SIGNS
 from workbench.tui.models.words import REQUEST, byte_range, count, size
-from workbench.tui.safetext import cells, clip
 
 if TYPE_CHECKING:
     from workbench.capability.choosing import Choice

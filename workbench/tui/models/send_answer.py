@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.differences.wire import common
+from workbench.safetext import cells, clip, from_bytes
 from workbench.tui.lines import Line, Span, line, plain, wrap
 from workbench.tui.models.laidout import laid_out as laid_out_bytes
 from workbench.tui.models.tools import laid_out
 from workbench.tui.models.words import count, duration, size
-from workbench.tui.safetext import cells, clip, from_bytes
 from workbench.wire.exchange import State
 
 if TYPE_CHECKING:

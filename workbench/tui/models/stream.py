@@ -12,9 +12,9 @@ from workbench.accumulation.steps import Lit, Step, Steps, text_of
 from workbench.adapters import Adapter
 from workbench.errors import WireError
 from workbench.ir import ModelResponse, Part, Reasoning, ToolCallIR
+from workbench.safetext import cells, from_bytes
 from workbench.tui.lines import BLANK, Line, Span, line, wrap
 from workbench.tui.models.words import count, duration
-from workbench.tui.safetext import cells, from_bytes
 from workbench.wire.jsontext import loads
 from workbench.wire.stream import Framing, is_sealed
 

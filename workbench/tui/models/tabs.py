@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from workbench.safetext import cells
 from workbench.tui.keys import Key
 from workbench.tui.lines import Line, Span
-from workbench.tui.safetext import cells
 
 Panes = tuple[tuple[str, str], ...]
 """Id and name of each pane of a screen, in the order of their digits."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from workbench.safetext import cells, clip, visible
 from workbench.tui.lines import Line, Span, joined, line
 from workbench.tui.models import changed
 from workbench.tui.models.words import count, duration, size
-from workbench.tui.safetext import cells, clip, visible
 
 if TYPE_CHECKING:
     from workbench.inspection import Inspected

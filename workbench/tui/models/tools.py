@@ -6,10 +6,10 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbench.safetext import cells
 from workbench.tui.lines import Line, Span, line, plain, wrap
 from workbench.tui.models.rowtable import Range
 from workbench.tui.models.words import count, size
-from workbench.tui.safetext import cells
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue, ToolDef

@@ -10,9 +10,9 @@ from workbench.editing import operations
 from workbench.editing.elements import Kind
 from workbench.errors import LocalProtocolError, WireError
 from workbench.repairs._between import between
+from workbench.safetext import HIDDEN, from_bytes
 from workbench.tui.models.edit import Entry
 from workbench.tui.models.tools import laid_out
-from workbench.tui.safetext import HIDDEN, from_bytes
 from workbench.wire.jsontext import dumps, loads
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 
+from workbench.safetext import HIDDEN
 from workbench.tui.bars import Bar
 from workbench.tui.models.prompt import error_lines, said_lines, suggestion_lines
 from workbench.tui.panes.prompt import Prompt
-from workbench.tui.safetext import HIDDEN
 
 if TYPE_CHECKING:
     from workbench.errors import FilterError

@@ -7,7 +7,7 @@ from dataclasses import replace
 from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult
 
-from workbench.tui.safetext import visible
+from workbench.safetext import visible
 
 MOST = 200_000
 """Characters kept of what is pasted: as many as are looked at."""

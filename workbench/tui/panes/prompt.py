@@ -10,10 +10,10 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from textual.widgets import Input
 
+from workbench.safetext import SHOWABLE, visible
 from workbench.tui.bars import Bar
 from workbench.tui.lines import Line, Span, line
 from workbench.tui.models.prompt import LEFT as SIGN_WIDTH
-from workbench.tui.safetext import SHOWABLE, visible
 
 
 class Prompt(Vertical):

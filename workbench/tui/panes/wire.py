@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from textual import events
 
+from workbench.characters import bounds, odd_at
 from workbench.tui import keys
 from workbench.tui.lines import Line, Span, wrap
 from workbench.tui.models import wire
@@ -20,7 +21,6 @@ from workbench.tui.models.rowtable import CONTINUES, Marked
 from workbench.tui.models.words import REQUEST, RESPONSE, SEVERITY_GLYPH, byte_range, event_range, size
 from workbench.tui.panes.lineview import GUTTER
 from workbench.tui.panes.rowpane import RowPane
-from workbench.wire.characters import bounds, odd_at
 
 if TYPE_CHECKING:
     from workbench.tui.opened import Opened

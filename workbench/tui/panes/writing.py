@@ -9,9 +9,9 @@ from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import EditResult, Location
 
+from workbench.safetext import HIDDEN
 from workbench.tui.lines import line
 from workbench.tui.paint import content
-from workbench.tui.safetext import HIDDEN
 
 MOST_IN_PLACE = 64 * 1024
 """Bytes that are written in place: with more of them every key takes longer than a person waits."""

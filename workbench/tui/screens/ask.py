@@ -8,10 +8,10 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
+from workbench.safetext import SHOWABLE
 from workbench.tui.bars import Ways
 from workbench.tui.lines import Span, line
 from workbench.tui.paint import content
-from workbench.tui.safetext import SHOWABLE
 
 
 class AskScreen(ModalScreen[str | None]):

@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 
+from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.lines import Line, line
@@ -19,7 +20,6 @@ from workbench.tui.models.branches import Branch
 from workbench.tui.models.diff import Compared, Places
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.safetext import visible
 from workbench.tui.screens.diff import ChangesPane, HunksPane
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, guarded, is_open

@@ -15,6 +15,7 @@ from textual.screen import Screen
 
 from workbench.breakpoints.kinds import KINDS, parse
 from workbench.errors import WorkbenchError
+from workbench.safetext import clip, from_bytes, visible
 from workbench.tui import keys, pausing
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.lines import Line, Span, line, wrap
@@ -28,7 +29,6 @@ from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.points import FILTER, PointsPane, points
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
-from workbench.tui.safetext import clip, from_bytes, visible
 from workbench.tui.screens.worklist import ListPane
 from workbench.wire.jsontext import JsonIndex
 

@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 
 from workbench.loop import Answer, Ended, Limits, Reason, Result, Say, Send
+from workbench.safetext import from_bytes, visible
 from workbench.targets.target import Target
 from workbench.tui import keys, stepping
 from workbench.tui.bars import Bar, KeyBar
@@ -24,7 +25,6 @@ from workbench.tui.models.words import size
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.told import ToldPane
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
-from workbench.tui.safetext import from_bytes, visible
 from workbench.tui.screens.stepper import Stepper
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer as Delivery

@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 
+from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.lines import Line, Span, line, wrap
@@ -22,7 +23,6 @@ from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.models.words import REQUEST, RESPONSE, count
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.safetext import visible
 from workbench.tui.selection import Spot
 from workbench.tui.service import Answer, guarded, is_open
 

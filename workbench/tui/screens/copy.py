@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
 from workbench.errors import LocalProtocolError
+from workbench.safetext import visible
 from workbench.tui import clipboard, keys
 from workbench.tui.bars import Ways
 from workbench.tui.keymap import Keymap
@@ -17,7 +18,6 @@ from workbench.tui.models.copying import Choice, choice_line, choices
 from workbench.tui.panes.http import HttpPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.pane import Pane
-from workbench.tui.safetext import visible
 
 if TYPE_CHECKING:
     from workbench.tui.screens.session import SessionScreen

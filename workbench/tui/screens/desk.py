@@ -11,6 +11,7 @@ from textual.containers import Container
 from textual.screen import Screen
 
 from workbench.errors import WorkbenchError
+from workbench.safetext import clip
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar, TabBar
 from workbench.tui.lines import Line
@@ -19,7 +20,6 @@ from workbench.tui.models.tabs import PANES, TOO_SMALL, tab_line
 from workbench.tui.panes.findings import FindingsPane
 from workbench.tui.panes.pane import Pane
 from workbench.tui.panes.timeline import TimelinePane
-from workbench.tui.safetext import clip
 from workbench.tui.state import SessionState
 
 if TYPE_CHECKING:

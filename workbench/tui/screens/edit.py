@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.editing import edited, operations
 from workbench.editing.elements import Action, container
 from workbench.errors import WorkbenchError
+from workbench.safetext import from_bytes, visible
 from workbench.tui.models import additions, ways
 from workbench.tui.models.edit import Entry
 from workbench.tui.models.studied import Studied
@@ -17,7 +18,6 @@ from workbench.tui.models.words import size
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.outline import OutlinePane
 from workbench.tui.panes.writing import MOST_IN_PLACE, Writing
-from workbench.tui.safetext import from_bytes, visible
 from workbench.tui.screens.edit_flow import Edit, EditFlow
 from workbench.tui.service import Answer, guarded
 

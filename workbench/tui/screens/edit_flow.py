@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from workbench.editing import Change, Splice, edited
 from workbench.editing.elements import Action
 from workbench.errors import WorkbenchError
+from workbench.safetext import visible
 from workbench.tui.models.edit import Entry
 from workbench.tui.models.studied import Studied
-from workbench.tui.safetext import visible
 from workbench.tui.screens.edit_desk import EditDesk
 from workbench.tui.service import is_open
 

@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from workbench.errors import LocalProtocolError, UsageError, WorkbenchError
+from workbench.safetext import clip, visible
 from workbench.shelf import paths
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
@@ -21,7 +22,6 @@ from workbench.tui.models import exporting
 from workbench.tui.models.exporting import FormRow, Scope
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.safetext import clip, visible
 from workbench.tui.screens.choose import offer_new
 from workbench.tui.screens.form import Field, Form, Offer
 from workbench.tui.screens.worklist import ListPane

@@ -13,11 +13,11 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 from textual.worker import get_current_worker
 
+from workbench.safetext import SHOWABLE, is_showable
 from workbench.tui.bars import Bar, Ways
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.paint import content
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.safetext import SHOWABLE, is_showable
 
 Result = TypeVar("Result")
 

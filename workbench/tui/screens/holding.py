@@ -6,11 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.lines import Line, Span
 from workbench.tui.models import pauses
 from workbench.tui.models.pauses import Held
-from workbench.tui.safetext import visible
 from workbench.tui.screens.follow import Follower
 from workbench.tui.service import Listed, SessionGrew
 

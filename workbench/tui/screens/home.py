@@ -10,6 +10,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
+from workbench.safetext import visible
 from workbench.shelf import memory, shelf
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
@@ -19,7 +20,6 @@ from workbench.tui.models.pauses import SIGN
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.home import HomePane
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.safetext import visible
 from workbench.tui.telling import Telling, Told
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from textual import work
 from textual.message import Message
 
 from workbench.errors import WorkbenchError
+from workbench.safetext import visible
 from workbench.targets.target import Target
 from workbench.tui.dispatch import Dispatch
 from workbench.tui.models import lab
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.probing import Column, ProbeRun, in_memory, known_probes, look_up, shown
-from workbench.tui.safetext import visible
 from workbench.tui.screens.lab_desk import Did, LabDesk
 from workbench.tui.service import in_words
 

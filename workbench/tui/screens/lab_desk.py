@@ -13,6 +13,7 @@ from textual.containers import Container
 from textual.message import Message
 from textual.screen import Screen
 
+from workbench.safetext import visible
 from workbench.targets.target import Target
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
@@ -22,7 +23,6 @@ from workbench.tui.models import lab, send
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.told import ToldPane
-from workbench.tui.safetext import visible
 from workbench.tui.screens.worklist import ListPane
 
 if TYPE_CHECKING:

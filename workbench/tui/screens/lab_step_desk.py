@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 
+from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.lines import Line, line
@@ -21,7 +22,6 @@ from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.outline import OutlinePane
 from workbench.tui.panes.told import ToldPane
-from workbench.tui.safetext import visible
 from workbench.tui.screens.worklist import ListPane
 
 if TYPE_CHECKING:

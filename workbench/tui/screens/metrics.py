@@ -17,6 +17,7 @@ from workbench.metrics.costs import Costs, Turn, turns
 from workbench.metrics.counts import GROUPS, Counts, Key, counted, grouped
 from workbench.metrics.gather import Gathered, files, gather
 from workbench.metrics.prices import Prices, prices
+from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar, TabBar
 from workbench.tui.dispatch import is_open
@@ -26,7 +27,6 @@ from workbench.tui.models.metrics import Item
 from workbench.tui.models.tabs import TOO_SMALL, tab_line
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.told import ToldPane
-from workbench.tui.safetext import visible
 from workbench.tui.screens.choose import offer_paths
 from workbench.tui.screens.form import Field, Form, Offer
 from workbench.tui.screens.worklist import ListPane

@@ -12,6 +12,7 @@ from textual.containers import Container
 from textual.message import Message
 from textual.screen import Screen
 
+from workbench.safetext import visible
 from workbench.targets.target import Target, origin
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
@@ -22,7 +23,6 @@ from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.models.words import size
 from workbench.tui.panes.body import BodyPane
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.safetext import visible
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, guarded, in_words, is_open
 

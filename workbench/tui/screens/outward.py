@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from workbench.safetext import visible
 from workbench.tui.models.words import REQUEST
-from workbench.tui.safetext import visible
 from workbench.tui.screens.holding import Holding
 from workbench.tui.service import Answer, guarded
 

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 
+from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.lines import line
@@ -19,7 +20,6 @@ from workbench.tui.models.repairs import Offered
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.models.words import count
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.safetext import visible
 from workbench.tui.screens.diff import ChangesPane, HunksPane
 
 if TYPE_CHECKING:

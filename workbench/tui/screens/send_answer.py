@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 
+from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.dispatch import Came, Dispatch, Heard, Over, is_open, known_to
@@ -21,7 +22,6 @@ from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.models.words import count
 from workbench.tui.panes.answers import BesidePane, FoundPane, RawPane
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.safetext import visible
 from workbench.tui.service import Answer, guarded, in_words
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from textual import events, work
 
+from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.ahead import ON_AN_EXCHANGE, TypedAhead
 from workbench.tui.lines import Line, Span, joined
@@ -15,7 +16,6 @@ from workbench.tui.models import findings as walk
 from workbench.tui.models.words import REQUEST, RESPONSE
 from workbench.tui.panes.lineview import LineView
 from workbench.tui.panes.pane import Pane
-from workbench.tui.safetext import visible
 from workbench.tui.screens.outward import Outward
 from workbench.tui.screens.seek import Seeker
 from workbench.tui.searching import Searching

@@ -11,11 +11,11 @@ from textual.message import Message
 from textual.screen import Screen
 
 from workbench.loop import Answer, Ended, Limits, Loop, Reason, Recording, Send
+from workbench.safetext import visible
 from workbench.targets.target import Target, origin
 from workbench.tui import stepping
 from workbench.tui.models import send
 from workbench.tui.models.continuing import Done, Offer, Pending
-from workbench.tui.safetext import visible
 from workbench.tui.service import Answer as Delivery
 from workbench.tui.service import guarded, in_words, is_open
 from workbench.tui.stepping import Course

@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.screen import Screen
 
+from workbench.safetext import visible
 from workbench.targets.target import Target, resolve
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
@@ -20,7 +21,6 @@ from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import send, whatif
 from workbench.tui.models.tabs import TOO_SMALL
 from workbench.tui.panes.lineview import LineView
-from workbench.tui.safetext import visible
 from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, guarded, in_words, is_open
 

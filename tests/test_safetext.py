@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.tui import safetext
+from workbench import safetext
 
 UNSAFE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 

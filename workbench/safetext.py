@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from workbench.tui.glyphs import SIGNS
-from workbench.wire.characters import COMBINING, INVISIBLE, ODD_SPACES
+from workbench.characters import COMBINING, INVISIBLE, ODD_SPACES
+from workbench.glyphs import SIGNS
 
 TAB = "    "
 
