@@ -12,7 +12,8 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from workbench import adapters, importers, safeyaml, textcalls
+from workbench import adapters, importers, textcalls
+from workbench.config import safeyaml
 from workbench.conversion.convert import convert
 from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.errors import WorkbenchError

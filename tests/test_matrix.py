@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench import matrix, resources
+from workbench import matrix
+from workbench.config import resources
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.importers import open_input
 from workbench.inspection import Inspector

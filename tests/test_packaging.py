@@ -62,7 +62,7 @@ def test_every_example_session_is_checked_the_same(installed: Path, tmp_path: Pa
 
 
 def test_the_wheel_does_not_fall_back_to_the_checkout(installed: Path, tmp_path: Path) -> None:
-    code = "import workbench.resources as r; print(r.__file__, *map(r.folder, ('sessions', 'profiles')))"
+    code = "import workbench.config.resources as r; print(r.__file__, *map(r.folder, ('sessions', 'profiles')))"
     done = subprocess.run([str(installed), "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert str(ROOT) not in done.stdout
     for folder in done.stdout.split()[1:]:

@@ -16,7 +16,8 @@ import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from workbench import __version__, resources
+from workbench import __version__
+from workbench.config import resources
 from workbench.safetext import visible
 
 STATUS = 70

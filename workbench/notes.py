@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench import resources
+from workbench.config import resources
 from workbench.errors import SessionFormatError, WireError
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import dumps, loads

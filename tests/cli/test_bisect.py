@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.minimize.requests import anthropic
-from workbench import resources
+from workbench.config import resources
 
 SESSIONS = resources.folder("sessions")
 BROKEN = SESSIONS / "deepseek-reasoning-lost.jsonl"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench import resources
 from workbench.cli import main
+from workbench.config import resources
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.session.store import save
 

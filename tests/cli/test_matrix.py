@@ -7,7 +7,8 @@ import json
 import pytest
 
 from tests.cli.conftest import Run
-from workbench import matrix, resources
+from workbench import matrix
+from workbench.config import resources
 
 SESSIONS = resources.folder("sessions")
 BROKEN = SESSIONS / "deepseek-reasoning-lost.jsonl"

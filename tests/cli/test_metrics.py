@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tests.cli.conftest import Run
-from workbench import resources
+from workbench.config import resources
 
 SESSIONS = resources.folder("sessions")
 

@@ -9,7 +9,8 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.minimize.requests import anthropic
-from workbench import minimize, resources
+from workbench import minimize
+from workbench.config import resources
 from workbench.errors import WorkbenchError
 
 SESSIONS = resources.folder("sessions")

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.exporters.selecting import bodies, every, findings, of
+from workbench.config.resources import folder
 from workbench.errors import LocalProtocolError
 from workbench.exporters import cassette
 from workbench.importers import open_input, vcr
-from workbench.resources import folder
 from workbench.wire.exchange import Body, Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, State
 from workbench.wire.session import exchanges_of
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.exporters.selecting import bodies, every, findings, of
+from workbench.config.resources import folder
 from workbench.exporters import har
 from workbench.importers import har as importer
 from workbench.importers import open_input
-from workbench.resources import folder
 from workbench.wire.exchange import (
     Body,
     Chunk,

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.exporters.selecting import every, of
+from workbench.config.resources import folder
 from workbench.exporters import Selection, _report, html, md
 from workbench.importers import open_input
-from workbench.resources import folder
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession, Session
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench import safeyaml
+from workbench.config import safeyaml
 from workbench.errors import UnreadableInput
 from workbench.importers import open_input
 from workbench.importers._lines import Damage, objects

@@ -152,7 +152,7 @@ def test_a_model_that_nobody_listed_has_no_price() -> None:
 
 
 def test_every_price_that_ships_names_its_source() -> None:
-    from workbench import resources, safeyaml
+    from workbench.config import resources, safeyaml
 
     held = safeyaml.load(resources.price_list().read_bytes(), name="prices.yaml")
     assert {entry["source"] for entry in held["models"]} <= set(held["sources"])

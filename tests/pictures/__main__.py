@@ -18,7 +18,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from tests.tui.driving import showing, until
-from workbench import resources
+from workbench.config import resources
 from workbench.importers import open_input
 from workbench.matrix import labels
 

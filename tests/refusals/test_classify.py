@@ -85,7 +85,7 @@ def test_the_table_is_sound():
 
 
 def _entries():
-    from workbench import resources, safeyaml
+    from workbench.config import resources, safeyaml
 
     return safeyaml.load(resources.refusals(), name="kinds.yaml")["kinds"]
 

@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 
 import workbench
-from workbench import resources, safeyaml
 from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
+from workbench.config import resources, safeyaml
 from workbench.errors import ProfileError, UsageError
 from workbench.rules import choose, contracts, pages
 from workbench.rules._contract_file import Clues

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench import adapters, matrix, resources, rules, safeyaml
+from workbench import adapters, matrix, rules
+from workbench.config import resources, safeyaml
 from workbench.errors import ProfileError
 from workbench.rules import _contract_words as words
 from workbench.rules import choose, contracts

@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from workbench import resources
+from workbench.config import resources
 from workbench.shelf import memory
 
 

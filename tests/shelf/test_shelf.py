@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.shelf.samples import entries, put
-from workbench import resources
+from workbench.config import resources
 from workbench.shelf import memory, shelf
 from workbench.wire.session import store
 from workbench.wire.session.writer import SessionWriter

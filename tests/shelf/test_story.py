@@ -7,7 +7,7 @@ import pytest
 
 from tests.shelf.samples import entries, put
 from tests.tui import samples
-from workbench import resources
+from workbench.config import resources
 from workbench.shelf import story
 from workbench.shelf.story import tell, tell_file
 from workbench.wire.session import store

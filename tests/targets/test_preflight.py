@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from workbench import resources
+from workbench.config import resources
 from workbench.importers import open_input
 from workbench.inspection import Inspector
 from workbench.rules import Verdict

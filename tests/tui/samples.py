@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from workbench import resources
+from workbench.config import resources
 from workbench.importers import open_input
 from workbench.inspection import Inspector
 from workbench.tui.opened import Opened

@@ -12,7 +12,8 @@ from textual.color import Color
 from tests.tui import samples
 from tests.tui.driving import Driver, until
 from tests.tui.terminals import in_terminal
-from workbench import resources, safetext
+from workbench import safetext
+from workbench.config import resources
 from workbench.glyphs import ascii_only
 from workbench.tui.app import WorkbenchApp
 from workbench.wire.session import Session

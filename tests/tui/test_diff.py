@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.tui.driving import Driver, showing, until
-from workbench import resources
+from workbench.config import resources
 from workbench.differences import compare
 from workbench.importers import open_input
 from workbench.tui.lines import plain

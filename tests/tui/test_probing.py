@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench import probes, resources
+from workbench import probes
+from workbench.config import resources
 from workbench.errors import UsageError, WorkbenchError
 from workbench.probes import Probe, Step, scripted, subject_of
 from workbench.targets.sending import Sender

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.tui.driving import Driver, showing, until
-from workbench import resources
+from workbench.config import resources
 from workbench.importers import open_input
 from workbench.tui.screens.comparing import ComparingScreen
 from workbench.tui.screens.copy import CopyScreen

@@ -10,7 +10,8 @@ import pytest
 
 from tests.tui import samples
 from tests.tui.terminals import RESTORED, InTerminal, in_terminal
-from workbench import crashes, resources
+from workbench import crashes
+from workbench.config import resources
 
 SESSION = str(resources.folder("sessions") / f"{samples.LOST_RESULT}.jsonl")
 SHOWN = "next break"

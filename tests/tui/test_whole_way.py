@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.tui.driving import screen_text, until
-from workbench import resources
+from workbench.config import resources
 from workbench.exporters import Proof, Tried, as_pytest
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.edit import EditScreen

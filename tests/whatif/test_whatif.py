@@ -8,7 +8,8 @@ from typing import TypeVar
 
 import pytest
 
-from workbench import resources, whatif
+from workbench import whatif
+from workbench.config import resources
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.importers import open_input
 from workbench.inspection import Inspector

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from workbench import resources
+from workbench.config import resources
 from workbench.errors import UsageError
 from workbench.wire.session.alive import exists
 

@@ -69,6 +69,6 @@ def keep(measurement: Measurement, *, at: float, evidence: str = "", template: s
 
 
 def _folder() -> Path:
-    from workbench import resources
+    from workbench.config import resources
 
     return resources.state_folder("profiles") / "evidence"

@@ -46,8 +46,8 @@ def _print(profile: CapabilityProfile, found: Gate) -> None:
 
 def _read(path: Path) -> Iterator[Tool]:
     """The tools that a file lists, or that the requests of a session declare. Raises UsageError, OSError."""
-    from workbench import safeyaml
     from workbench.capability.risk import tools_of
+    from workbench.config import safeyaml
     from workbench.errors import ProfileError
     from workbench.wire.jsontext import loads
 

@@ -10,8 +10,9 @@ from contextlib import suppress
 from importlib import import_module
 from keyword import iskeyword
 
-from workbench import plugins, resources
+from workbench import plugins
 from workbench.cli import INTERRUPTED, _output
+from workbench.config import resources
 from workbench.errors import WorkbenchError
 
 EPILOG = """\

@@ -53,9 +53,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench import resources
 from workbench.cli import _hand_over, _output, _record_as, _record_breaks
 from workbench.cli._signals import interrupted_by
+from workbench.config import resources
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:

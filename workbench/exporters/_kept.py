@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
+from workbench.config.resources import folder
 from workbench.decode import Decoded
 from workbench.ir import JsonValue, Message, ToolDef
 from workbench.known import fact
-from workbench.resources import folder
 from workbench.rules.retry import PENDING, UNSURE
 from workbench.wire.secrets import KEY_TEXT
 

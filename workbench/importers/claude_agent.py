@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from workbench import safeyaml
+from workbench.config import safeyaml
 from workbench.importers._claude_entries import entries_of
 from workbench.importers._claude_turns import URL, turns_of
 from workbench.importers._json_head import is_json

@@ -13,7 +13,7 @@ import re
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-from workbench import safeyaml
+from workbench.config import safeyaml
 from workbench.errors import UnreadableInput
 from workbench.importers._http import (
     base64_body,

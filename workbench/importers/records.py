@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from workbench import safeyaml
+from workbench.config import safeyaml
 from workbench.importers._files import HEAD, Beside
 from workbench.importers._json_head import is_json, is_written_call
 from workbench.importers._lines import Damage

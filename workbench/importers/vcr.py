@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from workbench import safeyaml
+from workbench.config import safeyaml
 from workbench.errors import LocalProtocolError, UnreadableInput
 from workbench.importers import _cassette_frames
 from workbench.importers._envelopes import Side, request_side, response_side

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
-from workbench import resources, safeyaml
+from workbench.config import resources, safeyaml
 from workbench.errors import ProfileError
 from workbench.ir import JsonValue
 

@@ -54,7 +54,7 @@ def scripted(dials: Iterable[str] = ()) -> ScriptedModel:
     Raises:
         UsageError: no such dial, or no such value.
     """
-    from workbench import safeyaml
+    from workbench.config import safeyaml
     from workbench.targets.simulator import ScriptedModel as Model
     from workbench.targets.simulator import dials_of
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
-from workbench import resources
+from workbench.config import resources
 from workbench.errors import ProfileError, UsageError
 from workbench.probes._script import Probe
 from workbench.probes._written import read

@@ -38,8 +38,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from workbench import safeyaml
 from workbench.adapters import PARAMS
+from workbench.config import safeyaml
 from workbench.inspection import Inspector
 from workbench.ir import NOTHING, JsonValue, ToolCallIR, ToolChoice, ToolDef
 from workbench.loop import Answer, Limits, Result

@@ -15,7 +15,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from workbench import resources
+from workbench.config import resources
 
 SIZE = 32
 """Bytes of the random number."""

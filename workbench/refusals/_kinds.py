@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from workbench import resources, safeyaml
+from workbench.config import resources, safeyaml
 from workbench.ir import JsonValue
 
 FILE = "kinds.yaml"

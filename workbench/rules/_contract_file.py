@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
-from workbench import safeyaml
 from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
+from workbench.config import safeyaml
 from workbench.errors import ProfileError, UnreadableInput
 from workbench.ir import NOTHING, JsonValue
 from workbench.rules._contract import Contract, Enforced, Fact

@@ -13,7 +13,8 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
-from workbench import limits, resources
+from workbench import limits
+from workbench.config import resources
 from workbench.leaves import escape
 from workbench.rules._reader import Node
 from workbench.schemas.dialect import SUBTREES

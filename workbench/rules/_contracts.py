@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from workbench import resources
+from workbench.config import resources
 from workbench.errors import ProfileError, UsageError
 from workbench.ir import Carrier
 from workbench.rules._contract import Contract

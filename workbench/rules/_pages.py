@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from workbench import resources, safeyaml
+from workbench.config import resources, safeyaml
 from workbench.errors import UsageError
 from workbench.rules import _contracts
 from workbench.rules._page import Example, Page, Refusal

@@ -12,7 +12,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from workbench import resources
+from workbench.config import resources
 
 MOST = 12
 """Paths remembered: more would push everything else out of sight."""

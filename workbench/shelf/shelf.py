@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench import resources
+from workbench.config import resources
 from workbench.shelf import memory
 
 LIVE, RECENT, EXAMPLES, FOUND = "Being recorded now", "Recent", "Examples", "In the folders of known clients"

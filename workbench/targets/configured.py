@@ -21,7 +21,8 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from workbench import adapters, resources
+from workbench import adapters
+from workbench.config import resources
 from workbench.errors import ProfileError, UsageError, WorkbenchError
 from workbench.rules import contracts
 from workbench.rules._reader import Node
@@ -47,7 +48,7 @@ def named() -> Mapping[str, Target]:
     Raises:
         ProfileError: it cannot be read, or is not well-formed: file, entry, what is wrong, what to do.
     """
-    from workbench import safeyaml
+    from workbench.config import safeyaml
 
     place = path()
     try:

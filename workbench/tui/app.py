@@ -16,7 +16,8 @@ from textual.await_complete import AwaitComplete
 from textual.filter import NoColor
 from textual.screen import Screen
 
-from workbench import resources, safetext
+from workbench import safetext
+from workbench.config import resources
 from workbench.errors import UsageError, WorkbenchError
 from workbench.tui import keymap, keys, paint, themes
 from workbench.tui.running import RecorderTrouble, Recordings

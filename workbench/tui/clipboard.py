@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from workbench.resources import state_folder
+from workbench.config.resources import state_folder
 from workbench.safetext import HIDDEN, from_bytes
 from workbench.tui.models.words import count
 

@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench import resources
+from workbench.config import resources
 from workbench.tui import keys
 from workbench.tui.keys import Key
 
@@ -73,8 +73,8 @@ def load(file: Path) -> Keymap:
         return Keymap()
     except OSError as error:
         return Keymap(problems=(f"{file}: {error.strerror or error}",))
+    from workbench.config.safeyaml import load as parse
     from workbench.errors import WorkbenchError
-    from workbench.safeyaml import load as parse
 
     try:
         return read(parse(text, name=file.name))

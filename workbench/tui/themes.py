@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench import resources
+from workbench.config import resources
 
 if TYPE_CHECKING:
     from textual.theme import Theme

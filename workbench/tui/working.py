@@ -53,7 +53,7 @@ class Working:
 
     def load(self) -> None:
         """Find what was made of this session before, where anything was made of any."""
-        from workbench import resources
+        from workbench.config import resources
 
         if resources.state_folder("work").is_dir():
             self.ask(lambda _: None, lambda _: None)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from workbench import safeyaml
+from workbench.config import safeyaml
 from workbench.errors import UnreadableInput, WireError
 from workbench.unwrapping._found import to_bytes, written
 from workbench.unwrapping._values import NotLiteral, Reader, plain

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench import resources
+from workbench.config import resources
 from workbench.differences import Difference
 from workbench.differences import compare as compare_bytes
 from workbench.editing import text_of

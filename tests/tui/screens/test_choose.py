@@ -11,7 +11,7 @@ from tests.tui import samples
 from tests.tui.driving import until
 from tests.tui.screens.test_home import at_home
 from tests.tui.test_hostile import assert_clean
-from workbench import resources
+from workbench.config import resources
 from workbench.shelf import imported
 from workbench.tui.screens.choose import ImportScreen, OpenScreen
 from workbench.tui.screens.form import SuggestionPane

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.tui.driving import Driver, showing, until
-from workbench import resources
+from workbench.config import resources
 from workbench.importers import open_input
 from workbench.tui.screens.comparing import ComparingScreen
 from workbench.tui.screens.comparing_other import OtherScreen

@@ -14,7 +14,7 @@ from tests.tui import samples
 from tests.tui.driving import screen_text, until
 from tests.tui.holding import Holder
 from tests.tui.test_hostile import EVIL, assert_clean
-from workbench import resources
+from workbench.config import resources
 from workbench.shelf import memory, shelf, story
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.panes.home import HomePane

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tui.driving import Driver, showing, until
-from workbench import resources
+from workbench.config import resources
 from workbench.errors import WorkbenchError
 from workbench.importers import open_input
 from workbench.matrix import History, Row, labels

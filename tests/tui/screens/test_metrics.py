@@ -9,7 +9,7 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, screen_text, showing, until
 from tests.tui.test_hostile import assert_clean
-from workbench import resources
+from workbench.config import resources
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.home import HomeScreen
 from workbench.tui.screens.metrics import FolderScreen, MetricsScreen

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.tui.driving import Driver, showing, until
-from workbench import resources
+from workbench.config import resources
 from workbench.importers import open_input
 from workbench.tui.models import minimizing
 from workbench.tui.screens.confirm import ConfirmScreen

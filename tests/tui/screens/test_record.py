@@ -7,7 +7,7 @@ import pytest
 from tests.tui.driving import until
 from tests.tui.screens.test_home import at_home
 from tests.tui.test_running import Fake, recorders
-from workbench import resources
+from workbench.config import resources
 from workbench.errors import UsageError
 from workbench.recorder import process
 from workbench.tui.screens.record import RecordScreen

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from workbench import resources
+from workbench.config import resources
 from workbench.exporters import Exported, Selection
 from workbench.exporters.as_pytest._cases import Case, case_of
 from workbench.exporters.as_pytest._proof import prove

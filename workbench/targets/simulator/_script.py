@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from workbench import safeyaml
+from workbench.config import safeyaml
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.rules._reader import Node

@@ -12,7 +12,7 @@ from textual import work
 from textual.message import Message
 from textual.worker import get_current_worker
 
-from workbench import resources
+from workbench.config import resources
 from workbench.errors import UsageError, WorkbenchError
 from workbench.shelf import paths, upstreams
 from workbench.tui.running import SIMULATED, Plan, RecorderTrouble, is_simulated

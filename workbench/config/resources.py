@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parent.parent
 _PAGES = _PACKAGE / "rules" / "pages"
 _REFUSALS = _PACKAGE / "refusals" / "kinds.yaml"
 
