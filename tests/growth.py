@@ -19,10 +19,10 @@ from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.errors import WorkbenchError
 from workbench.filters.parser import parse
 from workbench.inspection import Inspector
-from workbench.recorder.http1.body import ChunkedBody
 from workbench.rules import errortext
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
+from workbench.wire.http1.body import ChunkedBody
 from workbench.wire.jsontext import JsonIndex, loads
 from workbench.wire.redaction import Redactor
 from workbench.wire.session import MemorySession

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from workbench.errors import UsageError
-from workbench.recorder.http1.head import BadMessage
 from workbench.recorder.routes import Routes, parse_upstream
+from workbench.wire.http1.head import BadMessage
 
 ONE = {
     ("http://h", "/v1/x?q"): "/v1/x?q",

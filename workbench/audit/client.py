@@ -12,9 +12,9 @@ from workbench.audit.case import Asked, Pairs
 from workbench.audit.sighting import Sighting
 from workbench.audit.stage import Stage
 from workbench.errors import UsageError
-from workbench.recorder.http1.body import response_body
-from workbench.recorder.http1.head import BadMessage, HeadBuffer, read_response, render
 from workbench.wire.exchange import Headers
+from workbench.wire.http1.body import response_body
+from workbench.wire.http1.head import BadMessage, HeadBuffer, read_response, render
 
 HOP = "client"
 

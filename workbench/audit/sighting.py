@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from workbench.recorder.http1.head import Request, Response
 from workbench.wire.encoding import detect_encoding
 from workbench.wire.exchange import (
     CLIENT_LEFT,
@@ -17,6 +16,7 @@ from workbench.wire.exchange import (
     Origin,
     State,
 )
+from workbench.wire.http1.head import Request, Response
 
 
 @dataclass(slots=True)

@@ -10,8 +10,8 @@ from workbench.audit.case import Answer, End, Framing
 from workbench.audit.sighting import Sighting
 from workbench.audit.stage import Stage
 from workbench.errors import UsageError
-from workbench.recorder.http1.body import request_body
-from workbench.recorder.http1.head import BadMessage, HeadBuffer, Request, Response, read_request, read_response, render
+from workbench.wire.http1.body import request_body
+from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, Response, read_request, read_response, render
 
 HOP = "upstream"
 

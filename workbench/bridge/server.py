@@ -22,13 +22,13 @@ from workbench.bridge.changes import NOTE, Change
 from workbench.bridge.filing import MARK, Filing
 from workbench.bridge.memory import Memory
 from workbench.limits import MAX_BRIDGED_BODY
-from workbench.recorder.admission import Admission
-from workbench.recorder.http1.body import Body as Framing
-from workbench.recorder.http1.body import request_body, response_body
-from workbench.recorder.http1.head import BadMessage, HeadBuffer, Request, Response, read_request, read_response
-from workbench.recorder.http1.hops import end_to_end
 from workbench.recorder.telling import Teller
 from workbench.wire.exchange import Body, Headers, HttpRequest
+from workbench.wire.http1.admission import Admission
+from workbench.wire.http1.body import Body as Framing
+from workbench.wire.http1.body import request_body, response_body
+from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, Response, read_request, read_response
+from workbench.wire.http1.hops import end_to_end
 from workbench.wire.translation import Translation
 
 _P = ParamSpec("_P")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.recorder.http1.head import Field, Request
+from workbench.wire.http1.head import Field, Request
 
 OF_THE_BYTES = frozenset(
     (b"content-length", b"transfer-encoding", b"content-encoding", b"trailer", b"content-md5", b"digest", b"etag")

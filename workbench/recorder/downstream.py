@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.limits import HEAD_SECONDS, LINGER_SECONDS, MAX_HELD_AHEAD
-from workbench.recorder.admission import Admission
 from workbench.recorder.dial import Dialer
 from workbench.recorder.forward import Client, Forward
-from workbench.recorder.http1.body import Body, request_body
-from workbench.recorder.http1.head import BadMessage, HeadBuffer, Request, read_request
 from workbench.recorder.replies import reply
 from workbench.recorder.routes import Routes, Upstream
 from workbench.recorder.tap import RequestHead
 from workbench.recorder.telling import Teller
 from workbench.recorder.upstream import Pool
 from workbench.wire.exchange import CLIENT_LEFT
+from workbench.wire.http1.admission import Admission
+from workbench.wire.http1.body import Body, request_body
+from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, read_request
 
 if TYPE_CHECKING:
     from workbench.recorder.gate import Gate

@@ -11,9 +11,6 @@ from typing import Protocol
 
 from workbench.limits import MAX_REPLAY
 from workbench.recorder.dial import Dialer, Unreachable
-from workbench.recorder.http1.body import Body, ChunkedBody, Fed, response_body
-from workbench.recorder.http1.head import BadMessage, HeadBuffer, Request, Response, read_response, render
-from workbench.recorder.http1.hops import end_to_end, is_persistent
 from workbench.recorder.passing import Passing
 from workbench.recorder.replies import reply
 from workbench.recorder.routes import Upstream
@@ -21,6 +18,9 @@ from workbench.recorder.tap import RequestHead, ResponseHead
 from workbench.recorder.telling import Teller
 from workbench.recorder.upstream import Pool, UpstreamConnection
 from workbench.wire.exchange import State
+from workbench.wire.http1.body import Body, ChunkedBody, Fed, response_body
+from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, Response, read_response, render
+from workbench.wire.http1.hops import end_to_end, is_persistent
 
 _IDEMPOTENT = frozenset({b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"})
 _HUNG_UP = "the upstream hung up before its answer was whole"

@@ -21,9 +21,6 @@ from workbench.recorder.firstcall import FirstCall
 from workbench.recorder.forward import Client, Forward
 from workbench.recorder.gate import ANSWER, CONTINUE, DROP, EDIT, Gate
 from workbench.recorder.heldanswer import HeldAnswer
-from workbench.recorder.http1.body import Body, request_body
-from workbench.recorder.http1.head import BadMessage, HeadBuffer, Request, read_response, render
-from workbench.recorder.http1.hops import is_persistent
 from workbench.recorder.madeup import MadeUp
 from workbench.recorder.passing import Passing
 from workbench.recorder.pausing import Pausing
@@ -34,6 +31,9 @@ from workbench.wire.digests import Passed
 from workbench.wire.encoding import decode_partial, detect_encoding
 from workbench.wire.exchange import Body as Bytes
 from workbench.wire.exchange import State
+from workbench.wire.http1.body import Body, request_body
+from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, read_response, render
+from workbench.wire.http1.hops import is_persistent
 
 EDITED, UNEDITED = "edited at a breakpoint", "before it was edited at a breakpoint"
 INSTEAD = "not passed on: answered at a breakpoint"

@@ -14,12 +14,12 @@ from workbench.limits import MAX_HELD_ANSWER
 from workbench.recorder.altered import OF_THE_BYTES
 from workbench.recorder.ear import Timed
 from workbench.recorder.firstcall import FirstCall
-from workbench.recorder.http1.body import ChunkedBody, LengthBody, response_body
-from workbench.recorder.http1.head import Field, Response, render
 from workbench.recorder.passing import Passing
 from workbench.recorder.tap import ResponseHead
 from workbench.wire.encoding import decode_partial, detect_encoding
 from workbench.wire.exchange import Body, Headers
+from workbench.wire.http1.body import ChunkedBody, LengthBody, response_body
+from workbench.wire.http1.head import Field, Response, render
 
 
 class HeldAnswer:

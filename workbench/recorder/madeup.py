@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from http import HTTPStatus
 
 from workbench.ir import JsonValue
-from workbench.recorder.http1.head import render
 from workbench.recorder.tap import ResponseHead
 from workbench.wire.exchange import Headers
+from workbench.wire.http1.head import render
 
 MARK = "X-Workbench-Breakpoint"
 """Header that names who answered in the upstream's place."""

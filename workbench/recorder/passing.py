@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from workbench.recorder.http1.body import ChunkedBody
-from workbench.recorder.http1.head import BadMessage
 from workbench.wire.digests import Passed
+from workbench.wire.http1.body import ChunkedBody
+from workbench.wire.http1.head import BadMessage
 
 
 class Passing:

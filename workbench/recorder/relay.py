@@ -15,13 +15,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workbench.errors import UsageError
-from workbench.recorder.admission import Admission
 from workbench.recorder.dial import Dialer
 from workbench.recorder.downstream import ClientConnection, Desk
 from workbench.recorder.routes import Routes
 from workbench.recorder.tap import Tap
 from workbench.recorder.telling import Teller
 from workbench.recorder.upstream import Pool
+from workbench.wire.http1.admission import Admission
 
 if TYPE_CHECKING:
     from workbench.recorder.gate import Gate

@@ -8,9 +8,9 @@ from base64 import b64encode
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
-from workbench.recorder.http1.head import BadMessage, HeadBuffer, Response, read_response, render
 from workbench.recorder.routes import Upstream
 from workbench.recorder.upstream import UpstreamConnection
+from workbench.wire.http1.head import BadMessage, HeadBuffer, Response, read_response, render
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from workbench.limits import IDLE_UPSTREAM_SECONDS
-from workbench.recorder.http1.head import Response
 from workbench.recorder.routes import Upstream
+from workbench.wire.http1.head import Response
 
 _KEEP_ALIVE = re.compile(rb"(?:^|[,\s])timeout=([0-9]{1,6})", re.IGNORECASE)
 

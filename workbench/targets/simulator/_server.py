@@ -13,11 +13,11 @@ from http import HTTPStatus
 from typing import Any
 
 from workbench.limits import LINGER_SECONDS
-from workbench.recorder.admission import Admission
-from workbench.recorder.http1.body import request_body
-from workbench.recorder.http1.head import BadMessage, HeadBuffer, Request, read_request, render
 from workbench.targets.simulator._core import Simulator
 from workbench.targets.simulator._reply import Reply, Served
+from workbench.wire.http1.admission import Admission
+from workbench.wire.http1.body import request_body
+from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, read_request, render
 
 HOST = "127.0.0.1"
 MAX_BODY = 64 * 1024 * 1024

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.recorder.http1.test_head import cuts
+from tests.wire.http1.test_head import cuts
 from workbench.limits import MAX_CHUNK_LINE, MAX_HEADER_BLOCK
-from workbench.recorder.http1.body import Body, ChunkedBody, LengthBody, OpenBody, request_body, response_body
-from workbench.recorder.http1.head import BadMessage, read_request, read_response
+from workbench.wire.http1.body import Body, ChunkedBody, LengthBody, OpenBody, request_body, response_body
+from workbench.wire.http1.head import BadMessage, read_request, read_response
 
 SIZE = st.sampled_from(["%x", "%X", "0%x", "%x ", "%x;a", '%x;a="b c"; d'])
 CHUNKS = st.lists(st.tuples(st.binary(min_size=1, max_size=40), SIZE), max_size=5)

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 from workbench.limits import MAX_CHUNK_LINE, MAX_HEADER_BLOCK
-from workbench.recorder.http1.head import BadMessage, Head, Request, Response, read_fields
+from workbench.wire.http1.head import BadMessage, Head, Request, Response, read_fields
 
 _SIZE_LINE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?\r\n")
 _LENGTH = re.compile(rb"[0-9]{1,18}")

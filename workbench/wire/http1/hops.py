@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.recorder.http1.head import Field, Head
+from workbench.wire.http1.head import Field, Head
 
 _HOP_BY_HOP = frozenset(
     {

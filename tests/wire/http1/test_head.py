@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.limits import MAX_HEADER_BLOCK
-from workbench.recorder.http1.head import BadMessage, HeadBuffer, Request, read_request, read_response, render
+from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, read_request, read_response, render
 
 TOKEN = st.text("!#$%&'*+-.^_`|~09azAZ", min_size=1, max_size=8).map(str.encode)
 VALUE = st.binary(max_size=12).map(lambda b: bytes(c for c in b if c == 9 or 32 <= c != 127).strip(b" \t"))

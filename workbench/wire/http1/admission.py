@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from workbench.recorder.http1.head import BadMessage, Request, quoted
+from workbench.wire.http1.head import BadMessage, Request, quoted
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 

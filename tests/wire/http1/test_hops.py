@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.recorder.http1.head import read_request, read_response
-from workbench.recorder.http1.hops import end_to_end, is_persistent
+from workbench.wire.http1.head import read_request, read_response
+from workbench.wire.http1.hops import end_to_end, is_persistent
 
 CASES = {
     "usual": (
