@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.stream import measure
 from workbench.ir import ToolCallIR, ToolDef
-from workbench.textcalls import TextCall, formats, get
+from workbench.toolcalls.formats import TextCall, formats, get
 
 CALLS = 300
 PIECE = 4

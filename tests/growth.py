@@ -12,7 +12,7 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from workbench import adapters, importers, textcalls
+from workbench import adapters, importers
 from workbench.config import safeyaml
 from workbench.conversion.convert import convert
 from workbench.decode import REQUEST, RESPONSE, Decoded
@@ -20,6 +20,7 @@ from workbench.errors import WorkbenchError
 from workbench.filters.parser import parse
 from workbench.inspection import Inspector
 from workbench.rules import errortext
+from workbench.toolcalls import formats
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.http1.body import ChunkedBody
@@ -390,7 +391,7 @@ def text_calls(name: str, token: str, *, in_pieces: bool) -> Made:
         text = token * n
 
         def run() -> object:
-            parser = textcalls.get(name).parser()
+            parser = formats.get(name).parser()
             found = (
                 [parser.feed(text[at : at + 7]) for at in range(0, len(text), 7)] if in_pieces else parser.feed(text)
             )
@@ -629,7 +630,7 @@ def by_steps() -> Iterator[tuple[str, int, Made]]:
             yield f"{protocol} converted into {target}", 150, converting(protocol, target)
     for name in STREAMS:
         yield f"stream: {name}", 240, streaming(name)
-    for name in textcalls.formats():
+    for name in formats.formats():
         for token in TOKENS[::4]:
             yield f"text calls {name}: {token!r}", 150, text_calls(name, token, in_pieces=True)
     yield "tools", 40, tools
@@ -661,7 +662,7 @@ def by_time() -> Iterator[tuple[str, int, Made]]:
     yield "SSE byte by byte: one long line", 40_000, sse_in_pieces(lambda n: b"data: " + b"x" * n, 1)
     yield "chunks byte by byte", 6_000, chunked(lambda n: b"1\r\nx\r\n" * n, 1)
     yield "a chunk extension byte by byte", 4_000, chunked(lambda n: b"1;" + b"x" * n, 1)
-    for name in textcalls.formats():
+    for name in formats.formats():
         for token in TOKENS[1::5]:
             yield f"text calls {name} whole: {token!r}", 1_500, text_calls(name, token, in_pieces=False)
     for token in ("the model ", "400 {", '{"error": "', "\\", "'type': "):

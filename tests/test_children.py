@@ -15,9 +15,9 @@ import pytest
 from tests.cli.test_web import frames, serving
 from tests.test_architecture import PACKAGE, modules, source
 from workbench import children
-from workbench.arguments import _process
 from workbench.errors import WorkbenchError
 from workbench.recorder import child
+from workbench.toolcalls.arguments import _process
 
 SESSIONS = PACKAGE.parent / "sessions"
 TRAP = "import os; open(os.path.join({folder!r}, 'imported-' + __name__), 'w').close()\n"

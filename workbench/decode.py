@@ -9,12 +9,13 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from workbench import adapters, refusals, textcalls
+from workbench import adapters, refusals
 from workbench.adapters import Adapter, UrlFacts, _beside, _elsewhere, _misread, _shared_urls
 from workbench.adapters._error_body import read_error
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment, Source, Text
 from workbench.known import KnownMessages
+from workbench.toolcalls import formats
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, Kind, State
 from workbench.wire.frames import GRPC, TURNS, seen_frames
@@ -323,7 +324,7 @@ class Decoded:
 
     def _decode_text(self, *, is_asked: bool) -> None:
         """A text is a model's answer where somebody says so, or where something in it shows that."""
-        if is_asked or textcalls.is_marked(self.response_text.decode("utf-8", "replace")):
+        if is_asked or formats.is_marked(self.response_text.decode("utf-8", "replace")):
             self.response = _text_answer(self.response_text)
         else:
             self._note(RESPONSE, AS_TEXT)

@@ -39,7 +39,7 @@ PARTS: Mapping[str, Parts] = {
     "workbench.probes": Parts("workbench.probes", ("probe",)),
     "workbench.repairs": Parts("workbench.repairs", ("REPAIRS",), frozenset({"putting_back"})),
     "workbench.rules": Parts("workbench.rules", ("RULES",), frozenset({"lens"})),
-    "workbench.textcalls": Parts("workbench.textcalls", ("text_format",)),
+    "workbench.toolcalls.formats": Parts("workbench.textcalls", ("text_format",)),
     "workbench.whatif": Parts("workbench.whatif", ("VARIANTS",)),
 }
 """Package of the built-in ones → what is known of its parts."""

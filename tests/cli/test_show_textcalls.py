@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from workbench.cli import show
-from workbench.textcalls import formats
+from workbench.toolcalls.formats import formats
 
 BARE = "Ich liste sie.\n\n<function=Glob>\n<parameter=pattern>\n*.md\n</parameter>\n</function>\n</tool_call>"
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from workbench.arguments.ladder import climb
 from workbench.cli import main
+from workbench.toolcalls.arguments.ladder import climb
 from workbench.tui import editor
 
 SESSION = Path(__file__).resolve().parents[2] / "sessions" / "anthropic-tool-loop.jsonl"

@@ -16,7 +16,7 @@ from workbench.config import resources, safeyaml
 from workbench.errors import ProfileError, UsageError
 from workbench.rules import choose, contracts, pages
 from workbench.rules._contract_file import Clues
-from workbench.schemas.dialect import OF_TOOLS, SUBTREES, Dialect
+from workbench.toolcalls.schemas.dialect import OF_TOOLS, SUBTREES, Dialect
 
 SHIPPED = sorted(resources.folder("profiles").glob("*.yaml"))
 SCHEMA = json.loads((resources.folder("profiles") / "contract.schema.json").read_text(encoding="utf-8"))

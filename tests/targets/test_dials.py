@@ -7,11 +7,11 @@ import json
 import pytest
 
 from tests.targets.conftest import JSON, SCHEMA, ask, block, chat
-from workbench import textcalls
 from workbench.decode import Decoded
 from workbench.errors import UsageError
 from workbench.ir import ToolDef
 from workbench.targets.simulator import ARGUMENT_FAULTS, STREAM_FAULTS, HttpFault, ScriptedModel, Simulator, dials_of
+from workbench.toolcalls import formats
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 
 CHAT, BLOCKS = "/v1/chat/completions", "/v1/messages"
@@ -57,7 +57,7 @@ def test_calls_as_text(name, place):
     _, said = ask(simulator(calls=name, calls_in=place), CHAT, chat())
     message = said["choices"][0]["message"]
     text = message["content"] if place == "content" else message["reasoning_content"]
-    found = textcalls.find(text, (ToolDef("list_dir", None, SCHEMA),), [name], is_thought_shown=True)
+    found = formats.find(text, (ToolDef("list_dir", None, SCHEMA),), [name], is_thought_shown=True)
     assert [(call.name, call.input) for call in found] == [("list_dir", {"path": "."})]
     assert "tool_calls" not in message and said["choices"][0]["finish_reason"] == "stop"
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 
 from workbench import testing
-from workbench.schemas._fits import fits
 from workbench.targets.simulator._values import arguments_for
+from workbench.toolcalls.schemas._fits import fits
 
 
 @given(testing.json_schemas())

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from workbench import adapters, textcalls
+from workbench import adapters
 from workbench.bridge import answer_format, elsewhere
 from workbench.bridge.changes import CALL, CONVERSION, CORRECTION, LOSS, MODEL, NOTE, PASSED, Change
 from workbench.bridge.keys import KEY_HEADERS, keyed
@@ -31,6 +31,7 @@ from workbench.targets import urls
 from workbench.targets.headers import with_headers
 from workbench.targets.outgoing import Outgoing, is_known, prepare
 from workbench.targets.target import Target
+from workbench.toolcalls import formats
 from workbench.wire import patch
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.jsontext import JsonIndex
@@ -344,7 +345,7 @@ def _counts(request: ModelRequest) -> bool:
 
 def _in_text(request: ModelRequest, parser: str, changes: list[Change]) -> ModelRequest:
     """The request for a model that reads and writes calls as text: so are those of its history."""
-    form = textcalls.get(parser)
+    form = formats.get(parser)
 
     def said(message: Message) -> Message:
         calls = [part for _, part in message.tool_calls()]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from workbench import textcalls
 from workbench.adapters import Capabilities
 from workbench.bridge.changes import CALL, HANDLE, Change
 from workbench.bridge.handles import MARK, handle
 from workbench.conversion._ledger import Ledger
 from workbench.conversion._reasoning import fit_reasoning
 from workbench.ir import Carrier, Message, ModelResponse, Part, Reasoning, Source, Text, ToolCallIR, ToolDef
-from workbench.textcalls import Prose
+from workbench.toolcalls import formats
+from workbench.toolcalls.formats import Prose
 from workbench.wire.jsontext import dumps, loads
 
 _PROVED = {Carrier.THINKING: "signature", Carrier.REASONING_BLOCK: "signature", Carrier.ENCRYPTED_ITEM: "data"}
@@ -166,7 +166,7 @@ def _parsed(message: Message, parser: str, tools: Sequence[ToolDef], changes: li
 
 
 def _read(part: Text, parser: str, tools: Sequence[ToolDef], changes: list[Change]) -> Iterator[Part]:
-    reader = textcalls.get(parser).parser(tools)
+    reader = formats.get(parser).parser(tools)
     words = ""
     for found in (*reader.feed(part.text), *reader.close()):
         if isinstance(found, Prose):

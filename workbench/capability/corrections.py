@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from workbench import adapters, textcalls
+from workbench import adapters
 from workbench.capability.conservative import NO_FALL, Fall, Level
 from workbench.capability.profile import CapabilityProfile
 from workbench.capability.risk import risk_of
@@ -18,7 +18,8 @@ from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.loop.policy import LEFT_OUT, VERBATIM
 from workbench.probes import Outcome, Result
-from workbench.schemas.levels import LEVELS, SIMPLE, STRICT
+from workbench.toolcalls import formats
+from workbench.toolcalls.schemas.levels import LEVELS, SIMPLE, STRICT
 
 ENCODING, PARSER, STREAMING, SCHEMA = "encoding", "parser", "streaming-off", "schema-level"
 SERIAL, REASONING, PLACEMENT = "serial-calls", "reasoning-replay", "result-placement"
@@ -74,7 +75,7 @@ def _encoding(profile: CapabilityProfile) -> tuple[JsonValue, str] | None:
 
 def _parser(profile: CapabilityProfile) -> tuple[JsonValue, str] | None:
     found = profile.fact("parser")
-    return (found, "parser") if isinstance(found, str) and found in textcalls.formats() else None
+    return (found, "parser") if isinstance(found, str) and found in formats.formats() else None
 
 
 def _streaming(profile: CapabilityProfile) -> tuple[JsonValue, str] | None:
@@ -127,7 +128,7 @@ def _protocol(text: str) -> JsonValue:
 
 
 def _format(text: str) -> JsonValue:
-    return textcalls.get(text).name
+    return formats.get(text).name
 
 
 def _level(text: str) -> JsonValue:

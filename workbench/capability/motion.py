@@ -19,7 +19,6 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TypeAlias
 
-from workbench.arguments.ladder import Rung
 from workbench.capability.conservative import fall
 from workbench.capability.corrected import looped, protocol_of, sent
 from workbench.capability.corrections import Correction, corrections, switched
@@ -30,6 +29,7 @@ from workbench.loop.sending import as_sent
 from workbench.metrics.counts import Counts
 from workbench.targets.outgoing import Outgoing
 from workbench.targets.target import Target
+from workbench.toolcalls.arguments.ladder import Rung
 from workbench.wire.exchange import Exchange, HttpRequest
 
 

@@ -10,9 +10,9 @@ from workbench.cli._output import cut
 from workbench.decode import REQUEST, RESPONSE
 
 if TYPE_CHECKING:
-    from workbench.arguments import Step
     from workbench.inspection import Detail
     from workbench.ir import JsonValue, ToolCallIR
+    from workbench.toolcalls.arguments import Step
 
 _CODES = ("openai-custom",)
 """Formats of calls whose input is free text."""
@@ -20,7 +20,7 @@ _CODES = ("openai-custom",)
 
 def rows(detail: Detail) -> Iterator[tuple[str, str, ToolCallIR, tuple[Step, ...]]]:
     """(side, pointer, call, steps) of every call, those of the history first."""
-    from workbench.arguments import steps
+    from workbench.toolcalls.arguments import steps
 
     request = detail.decoded.request
     tools = {tool.name: tool for tool in request.tools} if request else {}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from workbench.inspection import Detail
     from workbench.ir import JsonValue, ToolDef
-    from workbench.textcalls import TextCall
+    from workbench.toolcalls.formats import TextCall
 
 _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 
@@ -52,7 +52,7 @@ def texts(detail: Detail, parser: str | None) -> Iterator[Read]:
 
 def pieces(text: str, tools: Sequence[ToolDef], parser: str | None) -> list[Piece]:
     """Calls as one format's parser reads them, or, without a name, those that are meant as calls in any format."""
-    from workbench.textcalls import TextCall, debris, find, get
+    from workbench.toolcalls.formats import TextCall, debris, find, get
 
     if parser is None:
         calls = find(text, tools, is_thought_shown=True)

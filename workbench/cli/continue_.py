@@ -118,13 +118,13 @@ def run(args: argparse.Namespace) -> int:
     """Go on with one exchange."""
     import asyncio
 
-    from workbench import textcalls
     from workbench.capability.choosing import earlier
     from workbench.targets.target import resolve
+    from workbench.toolcalls import formats
 
     _files.validate(args)
     if args.parser:
-        textcalls.get(args.parser)
+        formats.get(args.parser)
     if min(args.turns, args.tokens, args.repeats, args.errors or 0) < 0:
         raise UsageError("a limit is below zero", hint="0 is no limit")
     _correcting.check(args)

@@ -27,10 +27,10 @@ from workbench.errors import UnreadableInput, UsageError, WireError
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
     from workbench.rules import Contract
-    from workbench.schemas.dialect import Dialect
-    from workbench.schemas.lint import Issue
-    from workbench.schemas.lower import Lowered
-    from workbench.schemas.proof import Proof
+    from workbench.toolcalls.schemas.dialect import Dialect
+    from workbench.toolcalls.schemas.lint import Issue
+    from workbench.toolcalls.schemas.lower import Lowered
+    from workbench.toolcalls.schemas.proof import Proof
 
 NAME = "schema"
 HELP = "what providers refuse of a tool's schema, and the smallest change they accept"
@@ -179,7 +179,7 @@ def _is_schema(value: dict[str, JsonValue]) -> bool:
 
 def _judge(tool: _Tool, contract: Contract, dialect: Dialect, count: int) -> dict[str, JsonValue]:
     from workbench.rules import lens
-    from workbench.schemas.proof import prove
+    from workbench.toolcalls.schemas.proof import prove
 
     judged = lens.judge(tool.name, tool.schema, contract, dialect, tool.standing)
     original = lens.in_words_of(dialect, tool.schema, tool.standing)

@@ -91,9 +91,9 @@ def run(args: argparse.Namespace) -> int:
 def _validate_parser(args: argparse.Namespace) -> None:
     """Raises UsageError for a format that does not exist, and for one that no view asks for."""
     if args.parser:
-        from workbench import textcalls
         from workbench.errors import UsageError
+        from workbench.toolcalls import formats
 
         if args.view != "textcalls":
             raise UsageError("--parser says how texts are read", hint="use it with --as textcalls")
-        textcalls.get(args.parser)
+        formats.get(args.parser)

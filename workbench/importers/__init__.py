@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import BinaryIO, Protocol
 
-from workbench import plugins, textcalls, unwrapping
+from workbench import plugins, unwrapping
 from workbench.decode import TEXT
 from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.importers import _files, _foreign
 from workbench.importers._unwrapped import Unwrapper
 from workbench.limits import MAX_UNWRAPPED
+from workbench.toolcalls import formats
 from workbench.wire.session import Session
 
 _LAST, _OWN = "model_text", "workbench_session"
@@ -115,7 +116,7 @@ def _is_known(failures: list[tuple[float, str]]) -> bool:
 def _refuse_text(source: _files.Source, torn: list[tuple[int, str]]) -> None:
     """Raises UnreadableInput for a text that looks like something else than what a model wrote."""
     text = source.data().decode("utf-8", "replace")
-    if textcalls.is_marked(text):
+    if formats.is_marked(text):
         return
     if torn:
         line, why = torn[0]

@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from workbench import textcalls, unwrapping
+from workbench import unwrapping
 from workbench.decode import TEXT, Decoded
 from workbench.errors import WireError, WorkbenchError
 from workbench.importers._files import HEAD
 from workbench.importers._pairing import paired
 from workbench.importers._sides import EVENT, is_error, side_of
 from workbench.limits import MAX_UNWRAPPED, MAX_UNWRAPPED_EXCHANGES, MAX_UNWRAPPING
+from workbench.toolcalls import formats
 from workbench.unwrapping import PASTED, NotLiteral, Reader
 from workbench.wire.exchange import Body, Exchange, Origin
 from workbench.wire.jsontext import loads
@@ -256,7 +257,7 @@ def _outside_calls(text: str, taken: Sequence[_Taken]) -> Iterator[_Taken]:
     """Without what stands inside a call that a model wrote: that is an argument, and no traffic."""
     if not taken:
         return
-    calls = textcalls.find(text)
+    calls = formats.find(text)
     lines = [(text.count("\n", 0, c.start) + 1, text.count("\n", 0, c.end) + 1) for c in calls[:50]]
     yield from (t for t in taken if not any(first <= t.line <= last for first, last in lines))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from workbench import adapters, textcalls
+from workbench import adapters
 from workbench.adapters import Adapter
 from workbench.decode import Decoded
 from workbench.editing import with_body
@@ -14,6 +14,7 @@ from workbench.errors import LocalProtocolError
 from workbench.ir import NOTHING, JsonValue, Media, Message, Opaque, Part, Text, ToolCallIR, ToolResultIR
 from workbench.loop.said import normal_calls, value_at, written
 from workbench.loop.steps import Result
+from workbench.toolcalls import formats
 from workbench.wire import patch
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.jsontext import dumps, loads
@@ -115,7 +116,7 @@ def text_result_values(
         ToolResultIR(call.id, tuple(_as_text(p) for p in result.content), result.is_error or None, call.name)
         for call, result in zip(calls, results, strict=True)
     )
-    return user_values(adapter, textcalls.get(parser).render_results(list(made)))
+    return user_values(adapter, formats.get(parser).render_results(list(made)))
 
 
 def user_values(adapter: Adapter, text: str) -> list[JsonValue]:

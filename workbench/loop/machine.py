@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from workbench import adapters, textcalls
-from workbench.arguments import ladder
-from workbench.arguments.ladder import Ladder
+from workbench import adapters
 from workbench.decode import Decoded
 from workbench.editing import text_of
 from workbench.errors import LocalProtocolError, WireError
@@ -22,6 +20,9 @@ from workbench.loop.recorded import call_key
 from workbench.loop.said import answer_values
 from workbench.loop.steps import BUILT_IN, Answer, Ended, Limits, Outcome, Reason, Result, Say, Send, Step
 from workbench.rules import Contract, choose, contracts
+from workbench.toolcalls import formats
+from workbench.toolcalls.arguments import ladder
+from workbench.toolcalls.arguments.ladder import Ladder
 from workbench.wire.exchange import Exchange, State
 
 DEFAULT_LIMITS = Limits()
@@ -272,7 +273,7 @@ class Loop:
     def _done(self) -> Ended:
         answer, request = self.decoded.response, self.decoded.request
         text = "\n".join(_texts(answer.choices[0])) if answer and answer.choices else ""
-        found = textcalls.find(text, request.tools if request else ()) if not self.parser else ()
+        found = formats.find(text, request.tools if request else ()) if not self.parser else ()
         if found:
             what = f"the model wrote a call of {found[0].name!r} as text ({found[0].format})"
             return Ended(Reason.TEXT_CALL, what, found[0].format)
@@ -328,8 +329,8 @@ class Loop:
         tools = self.decoded.request.tools if self.decoded.request else ()
         thoughts = (p.text for m in messages for p in m.parts if isinstance(p, Reasoning) and p.text)
         for text in ("\n".join(_texts(messages)), "\n".join(thoughts)):
-            reader = textcalls.get(self.parser).parser(tools)
-            found = [f for f in (*reader.feed(text), *reader.close()) if isinstance(f, textcalls.TextCall)]
+            reader = formats.get(self.parser).parser(tools)
+            found = [f for f in (*reader.feed(text), *reader.close()) if isinstance(f, formats.TextCall)]
             if found:
                 return tuple(
                     ToolCallIR(

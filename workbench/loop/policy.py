@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.arguments import ladder
-from workbench.arguments.ladder import Ladder
-from workbench.arguments.refusal import Code, Refusal
 from workbench.ir import NOTHING, JsonValue, ToolCallIR, ToolDef
-from workbench.schemas.levels import original
+from workbench.toolcalls.arguments import ladder
+from workbench.toolcalls.arguments.ladder import Ladder
+from workbench.toolcalls.arguments.refusal import Code, Refusal
+from workbench.toolcalls.schemas.levels import original
 
 VERBATIM, LEFT_OUT = "verbatim", "left-out"
 """What becomes of the reasoning of an answer in the next request."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from workbench.arguments.ladder import Ladder
-from workbench.arguments.refusal import Refusal
 from workbench.ir import JsonValue, Part, Text, ToolCallIR
+from workbench.toolcalls.arguments.ladder import Ladder
+from workbench.toolcalls.arguments.refusal import Refusal
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.jsontext import dumps
 

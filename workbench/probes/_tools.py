@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from workbench.arguments.refusal import Code, Refusal
 from workbench.ir import JsonValue, ToolDef
 from workbench.loop import Answer, Result, refused
+from workbench.toolcalls.arguments.refusal import Code, Refusal
 from workbench.wire.jsontext import dumps
 
 COLOURS = ("red", "green", "blue")

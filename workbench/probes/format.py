@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench import textcalls
 from workbench.ir import ToolCallIR
 from workbench.loop import Limits
 from workbench.probes._drive import Played, drive, without_call
 from workbench.probes._script import Outcome, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
+from workbench.toolcalls import formats
 
 NATIVE = {"anthropic-messages": "anthropic", "openai-chat": "openai", "openai-responses": "responses"}
 """Protocol → what a profile calls its calls; others are called as their protocol is."""
@@ -38,7 +38,7 @@ def judged(subject: Subject, played: Played) -> Sample:
         return partly("a call came, but not with what was asked for", tool_call_format=name, parser="")
     thought = "\n".join(part.text or "" for part in played.reasoning(0))
     for place, text in (("text", played.text(0)), ("reasoning", thought)):
-        found = textcalls.find(text, (ECHO,))
+        found = formats.find(text, (ECHO,))
         if found:
             parser = found[0].format
             words = f"the call came as {place}, in the format {parser}: the server left it unparsed"
@@ -50,7 +50,7 @@ def judged(subject: Subject, played: Played) -> Sample:
 
 def style(parser: str) -> str:
     """What a profile calls a text format: ``"json-text"`` where arguments are written as JSON, else ``"xml"``."""
-    written = textcalls.get(parser).render([ToolCallIR("call_1", "f", {"key": "value"}, "function")])
+    written = formats.get(parser).render([ToolCallIR("call_1", "f", {"key": "value"}, "function")])
     return "json-text" if '"key"' in written else "xml"
 
 

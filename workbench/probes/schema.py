@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.arguments import ladder
 from workbench.ir import JsonValue
 from workbench.loop import Limits
 from workbench.probes._drive import drive, without_call
 from workbench.probes._script import Outcome, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import SHAPES, Toolbox
+from workbench.toolcalls.arguments import ladder
 
 FULL, SIMPLE, TEXT = "strict-json-schema", "simple-object", "string-only"
 OF_SHAPE = {"enum": "colour", "integer": "count", "nested": "place", "array": "tags"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from workbench import adapters, textcalls
+from workbench import adapters
 from workbench.accumulation.differences import where_they_differ
 from workbench.decode import Decoded
 from workbench.editing import edited
@@ -17,6 +17,7 @@ from workbench.probes._script import Probe, Sample, Script, failed, partly, pass
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
 from workbench.rules import Severity
+from workbench.toolcalls import formats
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.patch import Insert
 from workbench.wire.session import MemorySession
@@ -137,7 +138,7 @@ def _calls(played: Played, parser: str) -> list[Call]:
     if native or not parser:
         return [Call(call.name, None if call.error else call.input) for call in native]
     texts = (played.text(0), *(part.text or "" for part in played.reasoning(0)))
-    found = (call for text in texts for call in textcalls.find(text, (ECHO,), (parser,)))
+    found = (call for text in texts for call in formats.find(text, (ECHO,), (parser,)))
     return [Call(call.name, None if call.problems else call.input) for call in found]
 
 

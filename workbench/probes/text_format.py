@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from workbench import textcalls
 from workbench.loop import Limits
 from workbench.probes._drive import Played, drive, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, ECHO, Toolbox
+from workbench.toolcalls import formats
 
 NATIVE, NONE, CUT = "native", "none", "cut"
 
@@ -43,7 +43,7 @@ def place(played: Played) -> str:
         return NATIVE
     thought = "\n".join(part.text or "" for part in played.reasoning(0))
     for where, text in (("content", played.text(0)), ("reasoning", thought)):
-        calls = textcalls.find(text, request.tools if request else ())
+        calls = formats.find(text, request.tools if request else ())
         if calls:
             return f"{calls[0].format} in {where}"
     return CUT if played.is_cut else NONE

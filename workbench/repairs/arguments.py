@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from workbench.arguments.ladder import climb
 from workbench.chain.closure import NodeRef
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR
@@ -16,6 +15,7 @@ from workbench.repairs._places import drop, element
 from workbench.repairs._proposal import Loss, Proposal
 from workbench.repairs._search import Propose
 from workbench.rules._words import quote
+from workbench.toolcalls.arguments.ladder import climb
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.patch import Change, Insert, Replace
 

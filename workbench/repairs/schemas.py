@@ -10,8 +10,8 @@ from workbench.repairs._proposal import Loss, Proposal, difference, read_at
 from workbench.repairs._search import Propose
 from workbench.rules._words import quote
 from workbench.rules.schemas import of_contract, schema_at, standing
-from workbench.schemas.dialect import PLAIN, Dialect
-from workbench.schemas.lower import EXACT, down_level
+from workbench.toolcalls.schemas.dialect import PLAIN, Dialect
+from workbench.toolcalls.schemas.lower import EXACT, down_level
 from workbench.wire.patch import Change, Insert, Remove, Replace
 
 OPEN = {"type": "object", "properties": {}}

@@ -17,7 +17,7 @@ from workbench import limits
 from workbench.config import resources
 from workbench.leaves import escape
 from workbench.rules._reader import Node
-from workbench.schemas.dialect import SUBTREES
+from workbench.toolcalls.schemas.dialect import SUBTREES
 from workbench.wire.jsontext import loads
 
 if TYPE_CHECKING:

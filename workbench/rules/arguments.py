@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from workbench import adapters
-from workbench.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, Code, Fault, Ladder, Rung, climb, is_cut
 from workbench.chain.closure import NodeRef
 from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.ir import Message, ModelRequest, ModelResponse, ToolCallIR, ToolDef
@@ -14,6 +13,7 @@ from workbench.known import fact
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import enforced_exactly, quote, unproved, weaker, went_astray
+from workbench.toolcalls.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, Code, Fault, Ladder, Rung, climb, is_cut
 from workbench.wire.jsontext import dumps
 
 ERROR = Severity.ERROR

@@ -11,9 +11,9 @@ from workbench.ir import JsonValue, ToolDef
 from workbench.rules import _contracts as contracts
 from workbench.rules._contract import Contract
 from workbench.rules.schemas import of_contract, schema_at, standing
-from workbench.schemas.dialect import Dialect
-from workbench.schemas.lint import REFUSED, Issue, lint
-from workbench.schemas.lower import Lowered, down_level
+from workbench.toolcalls.schemas.dialect import Dialect
+from workbench.toolcalls.schemas.lint import REFUSED, Issue, lint
+from workbench.toolcalls.schemas.lower import Lowered, down_level
 
 __all__ = ["ACCEPTED", "CHANGED", "Judged", "dialects", "in_words_of", "judge", "pointer_of", "standing"]
 

@@ -11,7 +11,7 @@ from workbench.ir import Message, ModelResponse, Text, ToolCallIR
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import quote, with_related
-from workbench.textcalls import TextCall, find
+from workbench.toolcalls.formats import TextCall, find
 
 WARNING = Severity.WARNING
 

@@ -20,9 +20,9 @@ from workbench.rules._contract import Contract
 from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._schema_path import by_index, by_name, context
 from workbench.rules._words import by_term, enforced_exactly, quote, unproved
-from workbench.schemas import lint
-from workbench.schemas.dialect import PLAIN, Dialect, Term, dialects
-from workbench.schemas.walk import resolve
+from workbench.toolcalls.schemas import lint
+from workbench.toolcalls.schemas.dialect import PLAIN, Dialect, Term, dialects
+from workbench.toolcalls.schemas.walk import resolve
 from workbench.wire.exchange import Origin
 from workbench.wire.jsontext import dumps, loads
 

@@ -12,7 +12,7 @@ from workbench.ir import Carrier, Message, ModelResponse, Reasoning, Text, ToolC
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import quote, weaker
-from workbench.textcalls import TextCall, debris, find
+from workbench.toolcalls.formats import TextCall, debris, find
 
 ERROR = Severity.ERROR
 

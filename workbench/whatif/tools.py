@@ -9,7 +9,7 @@ from workbench.ir import JsonValue, ModelRequest, ToolChoice, ToolDef
 from workbench.leaves import escape
 from workbench.repairs._proposal import difference, value_at
 from workbench.rules.schemas import schema_at, standing
-from workbench.schemas.levels import LEVELS, SIMPLE, STRICT, TEXTS, lowered
+from workbench.toolcalls.schemas.levels import LEVELS, SIMPLE, STRICT, TEXTS, lowered
 from workbench.whatif._subject import Subject, Variant
 from workbench.wire.jsontext import dumps
 from workbench.wire.patch import Change, Insert, Remove, Replace

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workbench import textcalls
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.targets.faults import ARGUMENT_FAULTS, FEATURES, KEYWORD, PLACES, STREAM_FAULTS, UNREAD
+from workbench.toolcalls import formats
 
 NATIVE = "native"
 
@@ -81,7 +81,7 @@ class Dials:
 
     def __post_init__(self) -> None:
         if self.calls != NATIVE:
-            _one_of("calls", self.calls, (NATIVE, *textcalls.formats()))
+            _one_of("calls", self.calls, (NATIVE, *formats.formats()))
         _one_of("calls-in", self.calls_in, PLACES)
         _one_of("arguments", self.arguments, ("", *ARGUMENT_FAULTS))
         _one_of("stream", self.stream, ("", *STREAM_FAULTS))

@@ -10,7 +10,6 @@ from functools import cached_property
 from threading import Lock
 from typing import Any
 
-from workbench import textcalls
 from workbench.adapters import Adapter
 from workbench.errors import WireError
 from workbench.ir import (
@@ -45,6 +44,7 @@ from workbench.targets.simulator._dials import HEALTHY, NATIVE, Dials, HttpFault
 from workbench.targets.simulator._ids import ANSWERS, CALLS, Ids, call_ids
 from workbench.targets.simulator._spoil import spoiled
 from workbench.targets.simulator._values import arguments_for
+from workbench.toolcalls import formats
 from workbench.wire.jsontext import loads
 
 _CANCELLED = "cancelled"
@@ -179,7 +179,7 @@ class _Writer:
         thought = self.thought(calls)
         text_calls = calls if self.dials.calls != NATIVE else []
         if text_calls:
-            written = textcalls.get(self.dials.calls).render(text_calls)
+            written = formats.get(self.dials.calls).render(text_calls)
             if self.dials.calls_in == "reasoning":
                 thought = f"{thought or THOUGHT}\n{written}"
             else:
@@ -273,13 +273,13 @@ class _Writer:
             yield Call(ordered[number % len(ordered)].name or "")
 
     @cached_property
-    def told_in_text(self) -> Sequence[textcalls.TextCall]:
+    def told_in_text(self) -> Sequence[formats.TextCall]:
         """The calls that the last answer wrote as text: what the user says behind them are their results."""
         if self.dials.calls == NATIVE or len(self.request.messages) < 2:
             return ()
         before = self.request.messages[-2]
         texts = [p.text or "" for p in before.parts if isinstance(p, Text | Reasoning)]
-        return textcalls.find("\n".join(texts), self.tools, (self.dials.calls,), is_thought_shown=True)
+        return formats.find("\n".join(texts), self.tools, (self.dials.calls,), is_thought_shown=True)
 
     def mended_text(self) -> Iterator[Call]:
         """The same for calls in text: all of them, where the results tell of an error."""

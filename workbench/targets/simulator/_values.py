@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from workbench.ir import JsonValue
-from workbench.schemas._fits import Undecided, fits
-from workbench.schemas._instances import instances
-from workbench.schemas._merge import types_of
-from workbench.schemas.walk import resolve
+from workbench.toolcalls.schemas._fits import Undecided, fits
+from workbench.toolcalls.schemas._instances import instances
+from workbench.toolcalls.schemas._merge import types_of
+from workbench.toolcalls.schemas.walk import resolve
 
 _MOST_DEPTH = 8
 _MOST_VALUES = 1_000

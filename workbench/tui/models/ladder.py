@@ -12,10 +12,10 @@ from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.words import RESPONSE, count
 
 if TYPE_CHECKING:
-    from workbench.arguments import Step
     from workbench.chain.closure import NodeRef
     from workbench.ir import JsonValue, ToolCallIR, ToolDef
-    from workbench.textcalls import TextCall
+    from workbench.toolcalls.arguments import Step
+    from workbench.toolcalls.formats import TextCall
 
 RUNGS = {
     "strict": ("✓", "ok", "read as it stands"),

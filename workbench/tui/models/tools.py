@@ -14,8 +14,8 @@ from workbench.tui.models.words import count, size
 if TYPE_CHECKING:
     from workbench.ir import JsonValue, ToolDef
     from workbench.rules.lens import Judged
-    from workbench.schemas.lint import Issue
-    from workbench.schemas.lower import Lowered, Step
+    from workbench.toolcalls.schemas.lint import Issue
+    from workbench.toolcalls.schemas.lower import Lowered, Step
 
 SIGNS = {"accepted": ("✓", "ok"), "changed": ("○", "info"), "refused": ("✗", "error")}
 """Verdict → sign and style; the word stands beside them where there is room."""

@@ -113,8 +113,8 @@ class LadderScreen(Worklist[Subject, "tuple[Rung, ...]"]):
         return [*_calls(decoded, declared), *_in_text(decoded, declared)]
 
     def judge(self, decoded: Decoded, subject: Subject) -> tuple[Rung, ...]:
-        from workbench.arguments import steps
         from workbench.ir import ToolCallIR
+        from workbench.toolcalls.arguments import steps
 
         if subject.found:
             typed = ToolCallIR(subject.id, subject.name, subject.found.input, subject.found.format)
@@ -202,7 +202,7 @@ def _in_text(decoded: Decoded, declared: Sequence[ToolDef]) -> Iterator[Subject]
     """The calls that a model wrote into its texts and its reasoning."""
     from workbench.chain.closure import NodeRef
     from workbench.ir import Reasoning, Text
-    from workbench.textcalls import find
+    from workbench.toolcalls.formats import find
 
     named = {tool.name: tool for tool in declared}
     for side in (REQUEST, RESPONSE):

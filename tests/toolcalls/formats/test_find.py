@@ -1,0 +1,247 @@
+"""Calls in text of unknown format: those that were meant, and none besides."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from tests.toolcalls.formats import answers, leaked
+from tests.toolcalls.formats.innocent import ABOUT, GLM, HERMES, INVOKE, KIMI, M2, MARK, NATIVE, PLAIN, QWEN, dressed
+from tests.toolcalls.formats.reading import TOOLS, briefly
+from workbench.ir import ToolDef
+from workbench.toolcalls.formats import debris, find
+
+INNOCENT = {
+    **PLAIN,
+    **ABOUT,
+    **answers.INNOCENT,
+    **{f"{name} {dress}": text for name, native in NATIVE.items() for dress, text in dressed(native).items()},
+}
+BARE = "I'll list the files.\n\n<function=Glob>\n<parameter=pattern>\n*.md\n</parameter>\n</function>\n</tool_call>"
+WEATHER = ToolDef("get_weather", None, {"type": "object", "properties": {"city": {"type": "string"}}})
+OTHER_TOOLS = (ToolDef("search", None, {"properties": {}}),)
+
+
+@pytest.mark.parametrize("text", [pytest.param(t, id=i) for i, t in INNOCENT.items()])
+@pytest.mark.parametrize("tools", [(*TOOLS, WEATHER), OTHER_TOOLS, ()], ids=["declared", "others declared", "unknown"])
+def test_innocent_texts_hold_no_call(text: str, tools: tuple[ToolDef, ...]) -> None:
+    assert find(text, tools) == ()
+    assert debris(text) == ()
+
+
+@pytest.mark.parametrize("tools", [TOOLS, ()], ids=["declared", "unknown"])
+@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        ("", ""),
+        ("I'll look.\n", ""),
+        ("I'll look.\n\n", "\n"),
+        ("I'll look. ", ""),
+        ("Let me call it now:\n", ""),
+        ("<think>Hm, a file.</think>\n", ""),
+        ("Use `read` for that.\n", "\n"),
+        ("```sh\nls\n```\n", ""),
+        ("Some text.\n", "\nI wait for the result."),
+    ],
+)
+def test_calls_are_found(name: str, before: str, behind: str, tools: tuple[ToolDef, ...]) -> None:
+    (call,) = find(before + NATIVE[name] + behind, tools)
+    assert (call.format, call.name, call.input) == (name, "read", {"path": "a"})
+    assert (call.start, call.end) == (len(before), len(before) + len(NATIVE[name]))
+    assert call.problems == ()
+    assert debris(before + NATIVE[name] + behind, [call]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "tools", "expected"),
+    [
+        pytest.param(
+            BARE,
+            (),
+            [("Glob", {"pattern": "*.md"}, "the opening tag around it is missing")],
+            id="no opening tag",
+        ),
+        pytest.param(
+            "<tool_call>\n<function=bash>\n<parameter=command>\nls -l\n</function>\n</tool_call>",
+            (),
+            [("bash", {"command": "ls -l"}, "a parameter is not closed")],
+            id="parameter not closed",
+        ),
+        pytest.param(
+            f"{QWEN}\n{QWEN}", TOOLS, [("read", {"path": "a"}), ("read", {"path": "a"})], id="two calls"
+        ),
+        pytest.param(f"{HERMES}\n{GLM}", TOOLS, [("read", {"path": "a"})] * 2, id="two formats"),
+        pytest.param(f"Hm\n{HERMES}\n</think>\nok", TOOLS, [("read", {"path": "a"}, "nested")], id="prompt opened it"),
+        pytest.param(f"<think>{HERMES}", TOOLS, [("read", {"path": "a"}, "nested")], id="in reasoning"),
+        pytest.param(f"For example:\n{HERMES}", TOOLS, [("read", {"path": "a"})], id="announced, declared and last"),
+        pytest.param(HERMES, OTHER_TOOLS, [("read", {"path": "a"}, "no such tool")], id="undeclared alone"),
+        pytest.param(HERMES[:-20], TOOLS, [("read", None, "arguments are no JSON", "unclosed")], id="cut"),
+        pytest.param(f"I'll read. {GLM}", TOOLS, [("read", {"path": "a"})], id="behind a sentence"),
+        pytest.param(
+            "call\n" + INVOKE.replace("<function_calls>\n", "").replace("\n</function_calls>", ""),
+            TOOLS,
+            [("read", {"path": "a"}, "the opening tag around it is missing")],
+            id="lone word before a bare call",
+        ),
+        pytest.param(
+            QWEN.replace("\na\n", "\n" + HERMES + "\n"),
+            TOOLS,
+            [("read", {"path": HERMES}, "a value holds tags of the format")],
+            id="a call inside a value",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_found(text: str, tools: tuple[ToolDef, ...], expected: list[tuple[object, ...]]) -> None:
+    assert [briefly(c) for c in find(text, tools)] == expected
+
+
+@pytest.mark.parametrize("text", [pytest.param(t, id=i) for i, t in leaked.CALLS.items()])
+def test_calls_that_users_report_are_found(text: str) -> None:
+    found = find(text, (*TOOLS, WEATHER))
+    assert found
+    assert {c.name for c in found} == {"get_weather"}
+    if not any("cut" in p or "unclosed" in p or "no JSON" in p for c in found for p in c.problems):
+        assert {str(c.input) for c in found} == {"{'city': 'Rome'}"}
+    assert [d.text for d in debris(text, found)] == (["<|im_end|>"] if text.endswith("<|im_end|>") else [])
+
+
+THOUGHT = f"<|channel|>analysis<|message|>A `read, for example:\n```\nneed it<|end|><|start|>assistant{leaked.HARMONY}"
+
+
+@pytest.mark.parametrize(
+    ("before", "native"),
+    [
+        pytest.param("", THOUGHT, id="analysis before it"),
+        pytest.param("<|start|>assistant", THOUGHT, id="analysis with its role"),
+        pytest.param("Sure. ", THOUGHT, id="analysis behind prose"),
+        pytest.param("", THOUGHT.replace("<|end|>", "<|end|>\n"), id="line break between messages"),
+        pytest.param("x", leaked.CALLS["DeepSeek V3"], id="DeepSeek V3"),
+        pytest.param("I look now", leaked.CALLS["DeepSeek V3.1"], id="DeepSeek V3.1"),
+        pytest.param("I look now", leaked.CALLS["Kimi"], id="Kimi"),
+        pytest.param("I look now", leaked.CALLS["Mistral, arguments"], id="Mistral"),
+        pytest.param("I look now", leaked.CALLS["DSML"], id="DSML"),
+        pytest.param("I look now", leaked.CALLS["MiniMax M3"], id="MiniMax M3"),
+        pytest.param("I look now", leaked.HARMONY, id="Harmony"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("tools", [(), (WEATHER,)], ids=["unknown", "declared"])
+def test_no_word_hides_a_call_in_control_tokens(before: str, native: str, tools: tuple[ToolDef, ...]) -> None:
+    text = before + native
+    (call,) = find(text, tools)
+    assert (call.name, call.input, call.is_nested) == ("get_weather", {"city": "Rome"}, False)
+    assert debris(text, [call]) == ()
+
+
+def test_both_calls_behind_a_word_are_found() -> None:
+    one = leaked.CALLS["DeepSeek V3"].removesuffix("<｜tool▁calls▁end｜>")
+    text = f"x{one}\n{one.removeprefix('<｜tool▁calls▁begin｜>')}<｜tool▁calls▁end｜>"
+    assert [c.name for c in find(text)] == ["get_weather", "get_weather"]
+
+
+@pytest.mark.parametrize("tools", [(), (WEATHER,)], ids=["unknown", "declared"])
+@pytest.mark.parametrize("name", ["DeepSeek V3.1", "Kimi", "Mistral, arguments", "Harmony"])
+@pytest.mark.parametrize("dress", ["`{}`", "```\n{}\n```", "> {}", "- {}", "A model writes {} for it.", 'He said "{}"'])
+def test_a_quoted_call_in_control_tokens_is_none(dress: str, name: str, tools: tuple[ToolDef, ...]) -> None:
+    for native in (leaked.CALLS[name], *([THOUGHT] if name == "Harmony" else [])):
+        assert find(dress.format(native), tools) == ()
+
+
+@pytest.mark.parametrize("text", [f"<think>I call {HERMES} then</think>Hello", f"I call {HERMES} then</think>Hello"])
+def test_a_call_within_a_thought_is_shown_where_it_is_asked_for(text: str) -> None:
+    assert find(text) == ()
+    (call,) = find(text, is_thought_shown=True)
+    assert (call.name, call.is_nested) == ("read", True)
+    assert find(text.replace("</think>", "") if text[0] != "<" else f"Hi {HERMES} then", is_thought_shown=True) == ()
+    assert find(f"<think>`{HERMES}`</think>Hello".replace("\n", ""), is_thought_shown=True) == ()
+
+
+@pytest.mark.parametrize("text", [pytest.param(t, id=i) for i, t in leaked.MARKERS.items()])
+def test_markers_that_users_report_are_found(text: str) -> None:
+    found = find(text, (*TOOLS, WEATHER))
+    assert found or debris(text, found)
+
+
+@pytest.mark.parametrize(
+    "bit", ["<tools>{", "[TOOL_CALL][", '<tool>{"', "x{}\n", "read{", "to=functions.read{", "✿ARGS✿"]
+)
+def test_long_texts_without_known_tags_come_back(bit: str) -> None:
+    text = bit * (60_000 // len(bit)) + "}"
+    debris(text, find(text, TOOLS))
+
+
+def test_named_formats_are_trusted() -> None:
+    text = f"For example {HERMES} and more words."
+    assert find(text) == ()
+    assert [c.name for c in find(text, formats=["hermes"])] == ["read"]
+
+
+def test_places_of_published_failures() -> None:
+    text = BARE
+    (call,) = find(text)
+    assert (call.start, call.end) == (22, 100)
+    text = "<tool_call>\n<function=bash>\n<parameter=command>\nls -l\n</function>\n</tool_call>"
+    (call,) = find(text)
+    assert call.places == ((54, 65),)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("All done.\n</tool_call>", ["</tool_call>"]),
+        ("All done.</tool_call>", ["</tool_call>"]),
+        (f"Done.{MARK}</tool_call>", [f"{MARK}</tool_call>"]),
+        ("Done\n</parameter>\n</function>\n</tool_call>", ["</parameter>\n</function>", "</tool_call>"]),
+        ("<|tool_calls_section_begin|>\n", ["<|tool_calls_section_begin|>"]),
+        ("Hello<|im_end|>", ["<|im_end|>"]),
+        ("Hello<|im_end|>\n<|im_start|>assistant\n", ["<|im_end|>"]),
+        ("<tool_call_none/>\nHi", ["<tool_call_none/>"]),
+        ("Hi\n[e~[", ["[e~["]),
+        ("[TOOL_CALLS]", ["[TOOL_CALLS]"]),
+        ("Hi\n<｜DSML｜tool_calls>", ["<｜DSML｜tool_calls>"]),
+        ("Hi\n<‖DSML‖tool_calls>\n", ["<‖DSML‖tool_calls>"]),
+        ("Hi\n<｜tool▁calls▁end｜><｜end▁of▁sentence｜>", None),
+        ("`</tool_call>`", []),
+        ("```\n</tool_call>\n```", []),
+        ("The </tool_call> tag ends it.", []),
+        ("Nothing here.", []),
+    ],
+)
+def test_debris(text: str, expected: list[str] | None) -> None:
+    found = debris(text, find(text))
+    assert all(text[d.start : d.end] == d.text for d in found)
+    if expected is None:
+        assert len(found) == 2
+    else:
+        assert [d.text for d in found] == expected
+
+
+@pytest.mark.parametrize("native", [HERMES, M2, KIMI], ids=["hermes", "minimax", "kimi"])
+def test_markers_of_found_calls_are_no_debris(native: str) -> None:
+    text = f"{native}\n{native}\n</tool_call>"
+    found = find(text, TOOLS)
+    assert len(found) == 2
+    assert len(debris(text, found)) <= 1
+
+
+@pytest.mark.parametrize(
+    "bit",
+    [
+        "</tool_call>",
+        "<tool_call>",
+        "`",
+        "\n",
+        "<|im_end|> a ",
+        "<|channel|>a<|end|>",
+        THOUGHT,
+        f"<|end|>{leaked.HARMONY}",
+        QWEN,
+        HERMES + "\n",
+    ],
+)
+def test_long_texts_come_back(bit: str) -> None:
+    text = bit * (60_000 // len(bit))
+    found = find(text, TOOLS)
+    assert all(a.end <= b.start for a, b in pairwise(found))
+    debris(text, found)

@@ -1,0 +1,94 @@
+"""The process that does what could run for ever: syntax repair and patterns. Alarms, or its parent, end it.
+
+Reads jobs as lines of JSON from standard input and writes one line of JSON for each; ends with its input.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from dataclasses import asdict
+from importlib import import_module
+
+from workbench.errors import WireError
+from workbench.ir import JsonValue
+from workbench.toolcalls.arguments._proof import Lossy, duplicates, prove
+from workbench.toolcalls.arguments._repeated import repeated_keys
+from workbench.toolcalls.arguments._schema import validate
+from workbench.wire.jsontext import dumps, loads
+
+READY = b"ready"
+_HEAVY = ("json_repair", "jsonschema")
+
+
+def main() -> None:
+    """``{"text"}`` is repaired to a value, or ``{"value"}`` is taken; ``{"schema"}``, if any, is applied to it.
+
+    ``{"seconds"}`` is the processor time a job may take, ``{"wait"}`` when the parent gives up: alarms end this process
+    at the one, and at the other should the parent be gone by then. A first line ``READY`` says that it has started.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in _HEAVY:  # their start is no part of a job
+        import_module(name)
+    _say(READY)
+    for line in sys.stdin.buffer:
+        job = loads(line)
+        _set_alarms(job["seconds"], job["wait"] + 1.0)
+        answer = dumps(work(job))
+        _set_alarms(0, 0)
+        _say(answer)
+
+
+def _say(line: bytes) -> None:
+    sys.stdout.buffer.write(line + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _set_alarms(processor: float, clock: float) -> None:
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, processor)
+        signal.setitimer(signal.ITIMER_REAL, clock)
+
+
+def work(job: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """The answer to a job: ``value`` (None: nothing could be read), ``changes``, ``lossy``, ``faults``, ``problem``."""
+    answer: dict[str, JsonValue] = {"value": job.get("value"), "changes": [], "lossy": "", "faults": [], "problem": ""}
+    if "text" in job:
+        try:
+            answer["value"], answer["changes"] = repair(job["text"])
+        except Lossy as error:
+            return answer | {"value": None, "lossy": str(error)}
+    if isinstance(job["schema"], dict | bool):
+        faults, answer["problem"] = validate(answer["value"], job["schema"], patient=True)
+        answer["faults"] = [asdict(f) for f in faults]
+    return answer
+
+
+def repair(text: str) -> tuple[JsonValue, list[str]]:
+    """The value that a broken text stands for, and what had to be changed.
+
+    Raises:
+        Lossy: there is none, or part of the text would be lost, or the text has two readings.
+    """
+    for half in duplicates(text):
+        value, changes = _repaired(half)
+        said = ["it was written twice, and is read once", *changes, repeated_keys(half) if not changes else ""]
+        return value, [text for text in said if text]
+    return _repaired(text)
+
+
+def _repaired(text: str) -> tuple[JsonValue, list[str]]:
+    from json_repair import repair_json
+
+    try:
+        return loads(text), []
+    except WireError:
+        pass
+    try:
+        value = loads(json.dumps(repair_json(text, return_objects=True, skip_json_loads=True)))  # joins surrogates
+    except (RecursionError, ValueError, WireError) as error:
+        raise Lossy("no syntax repair could read it") from error
+    if not isinstance(value, dict | list) or not value:
+        raise Lossy("no object can be read in it")
+    return value, list(prove(text, value))

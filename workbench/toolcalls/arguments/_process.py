@@ -1,0 +1,147 @@
+"""One child process that is started when it is first needed, used again, and killed when a job takes too long."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache
+
+from workbench import children, limits
+from workbench.errors import WireError
+from workbench.ir import JsonValue
+from workbench.toolcalls.arguments._child import READY
+from workbench.wire.jsontext import dumps, loads
+
+__all__ = ["TIMEOUT", "ask", "is_own"]
+
+TIMEOUT = "it took too long to be worked out here: given up after {:g} s of computing"
+_FAILED = "the process that reads broken arguments failed"
+_BUSY = "the process that reads broken arguments got no time from this machine"
+_CAN_LIMIT = hasattr(signal, "setitimer")
+"""The child limits its own processor time, which does not depend on what else runs; else a clock does."""
+
+_lock = threading.Lock()
+_child: subprocess.Popen[bytes] | None = None
+_owner = 0
+
+
+class _NoAnswer(Exception):
+    """There is none for a reason that lies in this machine; it may be different the next time."""
+
+
+def ask(**job: JsonValue) -> Mapping[str, JsonValue]:
+    """The child's answer to a job (see ``_child.work``); ``{"problem"}`` alone where there is none."""
+    wait = limits.REPAIR_WAIT_SECONDS if _CAN_LIMIT else limits.REPAIR_SECONDS
+    try:
+        return _ask(dumps(job | {"seconds": limits.REPAIR_SECONDS, "wait": wait}), wait)
+    except _NoAnswer as error:
+        return {"problem": str(error)}
+
+
+def is_own(problem: str) -> bool:
+    """The problem lies in reading here, and not in what was read."""
+    return problem in (TIMEOUT.format(limits.REPAIR_SECONDS), _FAILED, _BUSY)
+
+
+@lru_cache(maxsize=256)
+def _ask(job: bytes, wait: float) -> Mapping[str, JsonValue]:
+    with _lock:
+        line, is_late = _exchange(job, wait)
+        if not line and not is_late:  # it had died since: once more, with a new one
+            line, is_late = _exchange(job, wait)
+    if is_late:
+        return {"problem": TIMEOUT.format(limits.REPAIR_SECONDS)}
+    try:
+        answer: Mapping[str, JsonValue] = loads(line)
+    except WireError as error:
+        raise _NoAnswer(_FAILED) from error
+    return answer
+
+
+def _exchange(job: bytes, wait: float) -> tuple[bytes, bool]:
+    """(one line of answer, the job took too long); no line where the child is gone.
+
+    Raises:
+        _NoAnswer: the child did not come to an end of the job for want of processor time.
+    """
+    try:
+        child = _running()
+    except OSError:
+        return b"", False
+    line, is_late = _line(child, job + b"\n", wait)
+    if not line:
+        stop()
+    is_spent = _CAN_LIMIT and child.returncode == -signal.SIGPROF
+    if is_late and _CAN_LIMIT and not is_spent:
+        raise _NoAnswer(_BUSY)
+    return line, is_late or is_spent
+
+
+def _line(child: subprocess.Popen[bytes], said: bytes, wait: float) -> tuple[bytes, bool]:
+    """(what the child answers, the clock ran out before it did, and the child was killed)."""
+    late = threading.Event()
+
+    def give_up() -> None:
+        late.set()
+        child.kill()
+
+    timer = threading.Timer(wait, give_up)
+    timer.daemon = True
+    timer.start()
+    line = b""
+    try:
+        assert child.stdin and child.stdout
+        child.stdin.write(said)
+        child.stdin.flush()
+        line = child.stdout.readline()
+    except OSError:
+        pass
+    finally:
+        timer.cancel()
+    return line, late.is_set() and not line
+
+
+def _running() -> subprocess.Popen[bytes]:
+    """The child, once it has said that it is ready: its start is no part of a job. Raises OSError, _NoAnswer."""
+    global _child, _owner
+    if _child is not None and (_owner != os.getpid() or _child.poll() is not None):
+        stop()
+    if _child is None:
+        _child, _owner = (
+            subprocess.Popen(
+                children.running("from workbench.toolcalls.arguments._child import main; main()"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=children.environment(),
+            ),
+            os.getpid(),
+        )
+        ready, is_late = _line(_child, b"", limits.REPAIR_WAIT_SECONDS)
+        if ready.strip() != READY:
+            stop()
+            raise _NoAnswer(_BUSY if is_late else _FAILED)
+    return _child
+
+
+def stop() -> None:
+    """End the child, if there is one. Of a forked process only the pipes are closed: the child is its parent's."""
+    global _child
+    child, _child = _child, None
+    if child is None:
+        return
+    if _owner == os.getpid():
+        child.kill()
+        child.wait()
+    for pipe in (child.stdin, child.stdout):
+        with suppress(OSError):
+            if pipe:
+                pipe.close()
+
+
+atexit.register(stop)

@@ -1,0 +1,323 @@
+"""The argument ladder: strict parse, syntax repair, coercion by schema, validation, refusal.
+
+Each rung that was needed is named and shown, and what was repaired is never silently valid. Size and depth are capped
+before anything else; what could run for ever runs in a child process with a deadline (a thread would not help: a bad
+regular expression holds the interpreter). A repair counts only when it is proved to have lost nothing (``_proof``).
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from workbench import limits
+from workbench.errors import WireError
+from workbench.ir import JsonValue, ToolCallIR, ToolDef
+from workbench.toolcalls.arguments import _process
+from workbench.toolcalls.arguments._repeated import repeated_keys
+from workbench.toolcalls.arguments._schema import (
+    COERCIBLE,
+    DOUBLE_ENCODED,
+    INVALID,
+    Fault,
+    NeedsChild,
+    snippet,
+    validate,
+)
+from workbench.toolcalls.arguments.refusal import Code, Refusal, of_faults
+from workbench.wire.jsontext import loads
+
+__all__ = [
+    "COERCIBLE",
+    "DOUBLE_ENCODED",
+    "INVALID",
+    "Code",
+    "Fault",
+    "Ladder",
+    "Refusal",
+    "Rung",
+    "Step",
+    "climb",
+    "is_cut",
+    "judge",
+    "steps",
+]
+
+
+class Rung(StrEnum):
+    """A step that reading the arguments took."""
+
+    STRICT = "strict"  # the text parses, or the protocol carries a value
+    UNWRAPPED = "unwrapped"  # it was JSON inside a JSON string
+    REPAIRED = "repaired"  # its syntax was mended
+    COERCED = "coerced"  # values were read as the schema declares them
+    VALIDATED = "validated"  # it fits the schema
+    REFUSED = "refused"  # a step of ``steps`` only: where the climb ended
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One rung, with what it was given and what it made of it.
+
+    Attributes:
+        before, after: text where ``rung`` reads text, else a value; ``after`` of a refusal is the error result.
+        note: what changed, in words; "" for nothing.
+    """
+
+    rung: Rung
+    before: JsonValue
+    after: JsonValue
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """How far arguments could be read.
+
+    Attributes:
+        rungs: the steps taken, in order; empty when nothing could be read.
+        value: what they are after the last step.
+        faults: where the value breaks the schema before coercion.
+        error: why the text does not parse as it stands, "" when it does.
+        problem: why the climb stopped early: what is wrong with the text beyond ``error``, where there is one, else why
+            the schema could not be applied; "" when it did not.
+        steps: the same rungs with before and after.
+        refusal: why the arguments cannot be used, None where they can.
+    """
+
+    rungs: tuple[Rung, ...] = ()
+    value: JsonValue = None
+    faults: tuple[Fault, ...] = ()
+    error: str = ""
+    problem: str = ""
+    steps: tuple[Step, ...] = ()
+    refusal: Refusal | None = None
+
+    def stepped(self, rung: Rung, before: JsonValue, after: JsonValue, note: str = "") -> Ladder:
+        """One rung higher."""
+        step = Step(rung, before, after, note)
+        return replace(self, rungs=(*self.rungs, rung), value=after, steps=(*self.steps, step))
+
+    def refused(self, code: Code, message: str, *, retryable: bool = True) -> Ladder:
+        """The end of the climb, where there is none yet."""
+        return self if self.refusal else replace(self, refusal=Refusal(code, message, retryable))
+
+
+def climb(raw: str | None, value: JsonValue, schema: JsonValue) -> Ladder:
+    """Read arguments as far as they can be read.
+
+    Args:
+        raw: the argument text; None where the protocol carries ``value`` itself.
+        value: the arguments where ``raw`` is None.
+        schema: JSON Schema of the tool, None where it has none.
+    """
+    if raw is None:
+        return _validate(Ladder().stepped(Rung.STRICT, value, value, "the protocol carries a value"), schema)
+    try:
+        value = loads(raw)
+    except WireError as error:
+        return _repair(raw, schema, f"{error.what} ({error.where})" if error.where else error.what)
+    ladder = Ladder().stepped(Rung.STRICT, raw, value, repeated_keys(raw))
+    return _validate(_unwrap(ladder) if isinstance(value, str) else ladder, schema)
+
+
+def judge(call: ToolCallIR, tools: Collection[ToolDef]) -> Ladder:
+    """Read the arguments of a call to one of these tools; a call to no tool of them is refused."""
+    tool = next((t for t in tools if t.name == call.name), None)
+    ladder = _climb_call(call, tool)
+    if tool is not None:
+        return ladder
+    names = ", ".join(snippet(t.name) for t in list(tools)[:8])
+    known = f"the tools are {names}{' …' if len(tools) > 8 else ''}" if tools else "no tool is declared"
+    return replace(ladder, refusal=Refusal(Code.UNKNOWN_TOOL, f"there is no tool {snippet(call.name)}; {known}"))
+
+
+def steps(call: ToolCallIR, tool: ToolDef | None) -> tuple[Step, ...]:
+    """The ladder of a call as rows for people: every rung, and where it ended, the refusal.
+
+    Args:
+        tool: the declared tool, None where none is declared: the arguments are read, and not validated.
+    """
+    ladder = _climb_call(call, tool)
+    if ladder.refusal is None:
+        return ladder.steps
+    before = ladder.value if ladder.steps else call.raw
+    return (*ladder.steps, Step(Rung.REFUSED, before, ladder.refusal.as_json(), ladder.refusal.message))
+
+
+def _climb_call(call: ToolCallIR, tool: ToolDef | None) -> Ladder:
+    schema = tool.schema if tool else None
+    if call.raw is not None and not call.raw.strip() and call.input in (None, {}):
+        empty = Ladder().stepped(Rung.STRICT, call.raw, {}, "no text at all is no arguments: {}")
+        return _validate(empty, schema)
+    return climb(call.raw, call.input, schema)
+
+
+def _unwrap(ladder: Ladder) -> Ladder:
+    try:
+        inner = loads(str(ladder.value))
+    except WireError:
+        return ladder
+    if not isinstance(inner, dict | list):
+        return ladder
+    said = "; ".join(filter(None, ("it was JSON inside a JSON string", repeated_keys(str(ladder.value)))))
+    return ladder.stepped(Rung.UNWRAPPED, ladder.value, inner, said)
+
+
+def _repair(raw: str, schema: JsonValue, error: str) -> Ladder:
+    if len(raw) > limits.MAX_ARGUMENT_REPAIR:
+        problem = f"longer than {limits.MAX_ARGUMENT_REPAIR} characters: not repaired"
+        message = f"input is no JSON ({error}) and {problem}; send valid JSON"
+        return Ladder(error=error, problem=problem).refused(Code.TOO_LARGE, message)
+    if _depth(raw) > limits.MAX_REPAIR_DEPTH:
+        problem = f"nested deeper than {limits.MAX_REPAIR_DEPTH}: not repaired"
+        return Ladder(error=error, problem=problem).refused(Code.TOO_LARGE, f"input is no JSON and {problem}")
+    answer = _process.ask(text=raw, schema=schema)
+    if answer.get("value") is None:
+        return _unrepaired(raw, error, str(answer.get("lossy", "")), str(answer.get("problem", "")))
+    note = "; ".join(answer["changes"])
+    ladder = Ladder(error=error).stepped(Rung.REPAIRED, raw, answer["value"], note)
+    return _judged(replace(ladder, faults=_faults(answer), problem=answer["problem"]), schema)
+
+
+def _depth(raw: str) -> int:
+    """Brackets open at once, those in texts too."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[\[{\]}]", raw):
+        depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _unrepaired(raw: str, error: str, lossy: str, problem: str) -> Ladder:
+    ladder = Ladder(error=error, problem=problem or f"no repair without loss: {lossy}")
+    if is_cut(raw):
+        return ladder.refused(Code.TRUNCATED, f"input stops before its end ({error}); send the whole call again")
+    if problem:
+        message = f"input is no JSON: {error}; whether it can be repaired is not known: {problem}"
+        return ladder.refused(Code.TIMEOUT, message)
+    if "{" not in raw and "[" not in raw:
+        return ladder.refused(Code.INVALID_JSON, f"input is no JSON: {error}; send one JSON object")
+    message = f"input is no JSON: {error}; it cannot be repaired without loss: {lossy}; send one JSON object"
+    return ladder.refused(Code.AMBIGUOUS_JSON, message)
+
+
+def _validate(ladder: Ladder, schema: JsonValue) -> Ladder:
+    if isinstance(schema, dict | bool):
+        try:
+            faults, problem = validate(ladder.value, schema)
+        except NeedsChild:
+            answer = _process.ask(value=ladder.value, schema=schema)
+            faults, problem = _faults(answer), str(answer["problem"])
+        ladder = replace(ladder, faults=faults, problem=problem)
+    return _judged(ladder, schema)
+
+
+def _faults(answer: object) -> tuple[Fault, ...]:
+    return tuple(Fault(**f) for f in answer.get("faults", ())) if isinstance(answer, dict) else ()
+
+
+def _judged(ladder: Ladder, schema: JsonValue) -> Ladder:
+    """The last rungs, where the faults found allow them, and the refusal where they do not."""
+    if not isinstance(ladder.value, dict):
+        kind = {list: "an array", str: "a string", type(None): "null", bool: "a boolean"}.get(type(ladder.value))
+        return ladder.refused(Code.NOT_AN_OBJECT, f"input must be a JSON object, it is {kind or 'a number'}")
+    unknown = _no_json(ladder.value)
+    if unknown:
+        return ladder.refused(
+            Code.INVALID_JSON, f"input holds {unknown}, which JSON does not know; send a number or null"
+        )
+    if not isinstance(schema, dict | bool):
+        return ladder
+    if any(f.kind == INVALID for f in ladder.faults):
+        return replace(ladder, refusal=of_faults(tuple(f for f in ladder.faults if f.kind == INVALID)))
+    if ladder.problem:
+        if _process.is_own(ladder.problem):
+            return ladder.refused(Code.TIMEOUT, f"input was not checked: {ladder.problem}", retryable=False)
+        message = f"input was not checked, the declared schema cannot be applied: {ladder.problem}"
+        return ladder.refused(Code.SCHEMA_UNUSABLE, message, retryable=False)
+    if ladder.faults:
+        return _coerced(ladder, schema)
+    return ladder.stepped(Rung.VALIDATED, ladder.value, ladder.value)
+
+
+def _no_json(value: JsonValue) -> str:
+    """A number of the value that JSON cannot write, "" where there is none."""
+    waiting = [value]
+    while waiting:
+        held = waiting.pop()
+        if isinstance(held, float) and not math.isfinite(held):
+            return str(held)
+        waiting += held.values() if isinstance(held, dict) else held if isinstance(held, list) else ()
+    return ""
+
+
+def _coerced(ladder: Ladder, schema: JsonValue) -> Ladder:
+    value, said = _replaced(ladder.value, ladder.faults)
+    higher = ladder.stepped(Rung.COERCED, ladder.value, value, "; ".join(said))
+    try:
+        faults, problem = validate(value, schema)
+    except NeedsChild:
+        answer = _process.ask(value=value, schema=schema)
+        faults, problem = _faults(answer), str(answer["problem"])
+    if problem:
+        return higher.refused(Code.TIMEOUT, f"input was not checked after coercion: {problem}", retryable=False)
+    return replace(higher, refusal=of_faults(faults)) if faults else higher.stepped(Rung.VALIDATED, value, value)
+
+
+def _replaced(value: JsonValue, faults: tuple[Fault, ...]) -> tuple[JsonValue, list[str]]:
+    """The value with every faulty place read as declared, and what changed; an optional null is left out."""
+    fixed, said = copy.deepcopy(value), []
+    for fault in faults:
+        steps = [s.replace("~1", "/").replace("~0", "~") for s in fault.pointer.split("/")[1:]]
+        if not steps:
+            return fault.replacement, [f"the whole input became {snippet(fault.replacement)}"]
+        holder = fixed
+        for step in steps[:-1]:
+            holder = holder[int(step) if isinstance(holder, list) else step]
+        last = int(steps[-1]) if isinstance(holder, list) else steps[-1]
+        if fault.replacement is None and isinstance(holder, dict) and holder[last] is None:
+            said.append(f"{fault.pointer}: null was left out")
+            del holder[last]
+        else:
+            said.append(f"{fault.pointer}: {snippet(holder[last])} was read as {snippet(fault.replacement)}")
+            holder[last] = fault.replacement
+    return fixed, said
+
+
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]|"', re.DOTALL)
+_TAIL = 64  # characters of the end that are searched for a half-written scalar or escape
+_CUT_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\(?:u[0-9a-fA-F]{0,3})?$")
+_CUT_SCALAR = re.compile(r"(?:t|tr|tru|f|fa|fal|fals|n|nu|nul|-?\d[-+.\deE]*|-)$")
+
+
+def is_cut(text: str) -> bool:
+    """The text is the beginning of a JSON array or object and stops before its end."""
+    closers: list[str] = []
+    in_string = False
+    for token in _TOKEN.finditer(text):
+        if token[0] == '"':
+            in_string = True
+            break
+        if token[0] in "[{":
+            closers.append("]" if token[0] == "[" else "}")
+        elif token[0] in "]}" and closers:
+            closers.pop()
+    if not closers:
+        return False
+    head = text[:-_TAIL] + (_CUT_ESCAPE if in_string else _CUT_SCALAR).sub("", text[-_TAIL:])
+    end = "".join(reversed(closers))
+    tails = ('"', '":null') if in_string else ("", "null", ":null", '"":null')
+    return any(_parses(head + tail + end) for tail in tails)
+
+
+def _parses(text: str) -> bool:
+    try:
+        loads(text)
+    except WireError:
+        return False
+    return True

@@ -1,0 +1,156 @@
+"""Tool calls as text: what models write into content or reasoning, and what they write as arguments.
+
+One file per text format; each holds one object named ``text_format``. Files that begin with an underscore are shared:
+
+* reading in pieces: ``_scan`` (formats with tags, described by ``_tags``), ``_lines`` (formats without), ``_markdown``
+  (what is quoted); on ``_scan`` stand ``_elements`` (XML-like blocks) and ``_deepseek`` (its token format);
+* arguments: ``_json_text`` (JSON, where it ends), ``_json_tags`` (tags inside it), ``_json_calls`` (objects that say a
+  call), ``_python_literals`` (Python calls), ``_typing`` (text typed by a schema);
+* ``_problems`` (what can be wrong with a call, in words), ``_render`` (writing), ``_find`` and ``_untagged`` (calls in
+  text whose format nobody knows).
+
+A format parses piece by piece: any cutting of the text gives the same findings, in time linear in its length, and a
+piece that may be the beginning of a tag is held back until it is known. Findings have places in characters of the
+whole text, so a call can be shown where it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+
+from workbench import plugins
+from workbench.errors import UsageError
+from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
+
+if TYPE_CHECKING:
+    from workbench.toolcalls.formats._find import Debris
+
+
+class Prose(NamedTuple):
+    """Text that is no call. Neighbouring pieces of prose are one text that was delivered in pieces."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextCall:
+    """A call found in text.
+
+    Attributes:
+        format: name of the format ("hermes").
+        name: as written; None where none could be read.
+        input: the arguments, typed by the tool's schema where the format leaves types open; None where unreadable.
+        raw: the argument text as written, tags of parameters included.
+        start, end: characters of the whole text it stands at, its tags included.
+        id: where the format has ids (Kimi, Mistral).
+        problems: what is wrong, each a few words: "unclosed", "arguments are no JSON", "no such tool", "text after the
+            arguments" …; empty for a call as the format's own parser wants it.
+        is_nested: it stands inside ``<think>`` or an analysis channel.
+        places: where each problem is, in characters of the whole text, in the order of ``problems``; None, or nothing
+            at the end, where a problem is of the call as a whole.
+    """
+
+    format: str
+    name: str | None
+    input: JsonValue
+    raw: str
+    start: int
+    end: int
+    id: str | None = None
+    problems: tuple[str, ...] = ()
+    is_nested: bool = False
+    places: tuple[tuple[int, int] | None, ...] = ()
+
+
+Finding: TypeAlias = Prose | TextCall
+
+
+class Parser(Protocol):
+    """Reads one text piece by piece."""
+
+    def feed(self, text: str) -> list[Finding]:
+        """What is certain now, in order. Never raises on hostile text."""
+        ...
+
+    def close(self) -> list[Finding]:
+        """The rest, when the text is over: a call that was not closed is reported with what is there of it."""
+        ...
+
+
+class TextFormat(Protocol):
+    """One format of tool calls in text.
+
+    Attributes:
+        name: what people type ("qwen3-coder").
+        title: for people, with the models that write it.
+        markers: strings one of which stands in every text that holds a call of this format; () for formats without
+            (bare JSON, pythonic).
+    """
+
+    name: str
+    title: str
+    markers: tuple[str, ...]
+
+    def parser(self, tools: Sequence[ToolDef] = ()) -> Parser:
+        """A fresh parser. ``tools``: what was declared; types of arguments follow their schemas."""
+        ...
+
+    def render(self, calls: Sequence[ToolCallIR]) -> str:
+        """The calls as a model writes them, in one block. Raises LocalProtocolError for what cannot be said."""
+        ...
+
+    def render_results(self, results: Sequence[ToolResultIR]) -> str:
+        """The results as the model's chat template hands them over, without the role markers around them."""
+        ...
+
+
+@cache
+def get(name: str) -> TextFormat:
+    """The format of a name ("qwen3-coder"). Raises UsageError."""
+    module = name.replace("-", "_").replace(".", "_")
+    if module not in plugins.names(__name__):
+        raise UsageError(f"no text format named {name!r}", hint=f"known: {', '.join(formats())}")
+    found: TextFormat = plugins.load(__name__, module).text_format
+    return found
+
+
+def formats() -> tuple[str, ...]:
+    """Names of every text format."""
+    return tuple(n.replace("_", "-") for n in plugins.names(__name__))
+
+
+def every() -> Iterator[TextFormat]:
+    """Every text format."""
+    return (get(n) for n in formats())
+
+
+def find(
+    text: str,
+    tools: Sequence[ToolDef] = (),
+    formats: Iterable[str] | None = None,
+    *,
+    is_thought_shown: bool = False,
+) -> tuple[TextCall, ...]:
+    """The calls that a model wrote into text of unknown format; see ``workbench.toolcalls.formats._find.find``."""
+    from workbench.toolcalls.formats import _find
+
+    return _find.find(text, tools, formats, is_thought_shown=is_thought_shown)
+
+
+def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
+    """Control markers that no call accounts for; see ``workbench.toolcalls.formats._find.debris``."""
+    from workbench.toolcalls.formats import _find
+
+    return _find.debris(text, calls)
+
+
+def is_marked(text: str) -> bool:
+    """Whether anything in a text shows that a model wrote it; see ``_recognised.is_marked``."""
+    from workbench.toolcalls.formats import _recognised
+
+    return _recognised.is_marked(text)

@@ -1,0 +1,312 @@
+"""Calls, and what is left over of calls, in text whose format nobody knows.
+
+A finding here is an accusation: that a server left a call in the text. So this is stricter than the parsers, which are
+told what to expect. A run of calls counts when it begins a line (or follows a finished sentence and ends the text), is
+not in Markdown code, a quotation or a list, is not announced as an example, and its names are not those of templates.
+A declared name makes it likelier, a name nobody declared less so.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from workbench.ir import ToolDef
+from workbench.toolcalls.formats import TextCall, TextFormat, _untagged, every, get
+from workbench.toolcalls.formats._markdown import MarkdownCode
+
+
+class Debris(NamedTuple):
+    """A control marker that no call accounts for, and the characters it stands at."""
+
+    text: str
+    start: int
+    end: int
+
+
+_EXAMPLE = re.compile(
+    r"\b(?:examples?|e\.?g|i\.e|for instance|such as|formats?|formatted|syntax|looks? like|like th\w+|template|schema"
+    r"|pattern|structure|placeholder|sample|illustrat\w+|demonstrat\w+|shape|instructed|documentation|docs?|prompt"
+    r"|beispiel\w*|exemple|ejemplo)\b|例如|比如|格式|示例|例子|例えば",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = re.compile(
+    r"(?:your[_-]?|my[_-]?|some[_-]?|the[_-]?|example[_-]?|sample[_-]?)?"
+    r"(?:tool|function|func|fn|method)[_-]?(?:name|call)?\d?(?:[_-]?(?:here|name))?"
+    r"|example(?:[_-]\w+)?|n|name|foo|bar|baz|xxx+|\W+|\$.*|\{.*|.*\.\.\.|.*-name",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"(?:[.!?:;…。！？：)]|</?think>|</?mm:think>)\s*\Z")
+_LIST_OR_QUOTE = re.compile(r"\s*(?:>|[-*+•]\s|\d{1,3}[.)]\s|[|])")
+_CLOSERS = re.compile(r"(?:\s|</[\w:]{1,40}>|<[|｜][^<>\s]{1,40}[|｜]>)*+\Z")
+_TOKENS = ("<|", "<｜", "[TOOL_CALLS]", "]<]minimax[>[")  # what no sentence runs into: a word before it hides no call
+_TOKEN_OR_LINE = re.compile(r"[<\n]")
+_MAX_HEADER = 400
+_INTRO = 200  # characters before a call that are searched for the announcement of an example
+
+
+def find(
+    text: str,
+    tools: Sequence[ToolDef] = (),
+    formats: Iterable[str] | None = None,
+    *,
+    is_thought_shown: bool = False,
+) -> tuple[TextCall, ...]:
+    """The calls that a model wrote into its answer, in order, none overlapping another.
+
+    Args:
+        text: content or reasoning of an answer.
+        tools: what was declared; () where that is not known.
+        formats: the formats that may stand there; None for all. Formats named here are trusted: their calls are not
+            asked whether they are meant.
+        is_thought_shown: also calls that reasoning in the text (``<think>``) holds within a sentence: nobody meant
+            them to run, but they are seen.
+    """
+    names = frozenset(t.name for t in tools if t.name)
+    trusted = formats is not None
+    wanted = [get(n) for n in formats] if formats is not None else _every()
+    said = frozenset(n for n in names if n in text)
+    found = [c for f in wanted for c in _calls(f, text, tools, said, trusted)]
+    if said and not trusted:
+        untagged = [*_untagged.foreign(text, tools, said), *_untagged.stripped(text, said)]
+        found += [c for c in untagged if not any(f.start < c.end and c.start < f.end for f in found)]
+    best = list(_nested_before_think_end(text, _without_overlaps(found, names)))
+    return tuple(best if trusted else (c for run in _runs(text, best, names, is_thought_shown) for c in run))
+
+
+@cache
+def _every() -> list[TextFormat]:
+    return list(every())
+
+
+def _calls(
+    text_format: TextFormat, text: str, tools: Sequence[ToolDef], said: frozenset[str], trusted: bool
+) -> Iterator[TextCall]:
+    """What one format finds, if anything of it stands in the text."""
+    if not text_format.markers and not trusted:
+        yield from _untagged.calls(text_format, text, tools, said)
+        return
+    if text_format.markers and not any(m in text for m in text_format.markers):
+        return
+    parser = text_format.parser(tools)
+    yield from (f for f in (*parser.feed(text), *parser.close()) if isinstance(f, TextCall))
+
+
+def _without_overlaps(found: Sequence[TextCall], names: frozenset[str]) -> list[TextCall]:
+    """Of calls that overlap, the one that fits best: a declared name, closed, the larger text, fewer problems."""
+    if len(found) < 2:
+        return list(found)
+
+    def fit(call: TextCall) -> tuple[bool, bool, int, int]:
+        return (call.name in names, "unclosed" not in call.problems, call.end - call.start, -len(call.problems))
+
+    kept: list[TextCall] = []
+    for group in _overlapping(found):
+        taken: list[TextCall] = []  # in order of their places
+        for call in sorted(group, key=fit, reverse=True):
+            at = bisect_left(taken, call.start, key=lambda c: c.start)
+            is_free = at == len(taken) or call.end <= taken[at].start
+            if is_free and (at == 0 or taken[at - 1].end <= call.start):
+                taken.insert(at, call)
+        kept += taken
+    return kept
+
+
+def _overlapping(found: Sequence[TextCall]) -> Iterator[list[TextCall]]:
+    """Calls in groups: each overlaps another of its group and none of the others."""
+    group: list[TextCall] = []
+    end = -1
+    for call in sorted(found, key=lambda c: (c.start, -c.end)):
+        if group and call.start >= end:
+            yield group
+            group = []
+        group.append(call)
+        end = max(end, call.end)
+    if group:
+        yield group
+
+
+def _runs(
+    text: str, calls: Sequence[TextCall], names: frozenset[str], is_thought_shown: bool
+) -> Iterator[list[TextCall]]:
+    """Calls with nothing but blanks between them, where they are meant as calls."""
+    code, at = MarkdownCode(), 0
+    breaks = [n for n, (a, b) in enumerate(pairwise(calls), 1) if text[a.end : b.start].strip()]
+    for first, last in pairwise([0, *breaks, len(calls)]):
+        run = list(calls[first:last])
+        if not run:
+            continue
+        lead = _lead(text, at, run[0].start)
+        code.pass_over(text[at:lead])
+        is_quoted = code.is_quoted()
+        code.reset()
+        before, at = at, run[-1].end
+        is_shown = is_thought_shown and all(c.is_nested for c in run)
+        if not is_quoted and (is_shown or _is_meant(text, before, lead, run, names)):
+            yield [c for c in run if c.name in names or not _is_placeholder(c)]
+
+
+def _is_placeholder(call: TextCall) -> bool:
+    return bool(call.name and _PLACEHOLDER.fullmatch(call.name))
+
+
+def _lead(text: str, before: int, start: int) -> int:
+    """Where the messages with headers of their own begin that lead up to a place: the place, if none do.
+
+    They are of the same answer as the call behind them, so their text announces and quotes nothing.
+    """
+    while text[max(before, start - _MAX_HEADER) : start].rstrip().endswith("<|end|>"):
+        channel = text.rfind("<|channel|>", before, start)
+        if channel < 0:
+            break
+        role = text.rfind("<|start|>", max(before, channel - _MAX_HEADER), channel)
+        start = channel if role < 0 or _TOKEN_OR_LINE.search(text, role + 1, channel) else role
+    return start
+
+
+def _is_meant(text: str, before: int, start: int, run: Sequence[TextCall], names: frozenset[str]) -> bool:
+    """A run of calls is no example: by its names, what precedes it and what follows it.
+
+    Args:
+        before: where the run before it ends.
+        start: where the messages begin that lead up to it, or it does.
+    """
+    end = run[-1].end
+    line_start = max(before, text.rfind("\n", 0, start) + 1)
+    prefix = text[line_start:start]
+    line_end = text.find("\n", end)
+    ends_line = bool(_CLOSERS.match(text, end, line_end if line_end >= 0 else len(text)))
+    is_last = bool(_CLOSERS.match(text, end))
+    is_declared = any(c.name in names for c in run)
+    if _LIST_OR_QUOTE.match(prefix):
+        return False
+    if prefix.strip() and not ends_line:
+        return False
+    if prefix.strip() and not (_SENTENCE_END.search(prefix) or text.startswith(_TOKENS, start)):
+        return False
+    if prefix.expandtabs(4).startswith("    ") and not is_last:
+        return False
+    if prefix.strip() and not (is_declared or is_last):
+        return False
+    intro = text[max(before, start - _INTRO) : start].rstrip().rpartition("\n\n")[2]
+    sentence = re.split(r"[.!?。！？]\s", intro)[-1]
+    if _EXAMPLE.search(sentence) and not (is_declared and is_last):
+        return False
+    return is_declared or is_last or not names
+
+
+def _nested_before_think_end(text: str, calls: Iterable[TextCall]) -> Iterator[TextCall]:
+    """Where the prompt opened the reasoning, its closing tag alone says what stands in it."""
+    stop = text.find("</think>")
+    opened = text.find("<think>")
+    lone = stop if stop >= 0 and not 0 <= opened < stop else -1
+    for call in calls:
+        yield replace(call, is_nested=True) if call.end <= lone and not call.is_nested else call
+
+
+_MARKERS: Final = (
+    r"</?tool_call>|<tool_call_none/>|</function_calls>|</(?:antml:)?invoke>|</minimax:tool_call>"
+    r"|\]<\]minimax\[>\[\s{0,8}(?:</?[\w.\-]{1,64}>)?|\]~b\]\w{0,16}|\[e~\["
+    r"|</arg_value>|</arg_key>|</parameter>\s{0,8}</function>|</function>\s{0,8}</tool_call>"
+    r"|<(?:antml:|minimax:)?(?:function_calls|tool_call)>|<(?:antml:)?invoke\s[^<>]{0,300}>|<function=[^<>]{1,256}>"
+    r"|<\|(?:tool_calls?_[a-z_]{1,24}|im_(?:start|end|middle)|channel|message|constrain|call|return|start|end|python_tag"
+    r"|eom_id|eot_id|observation|user|assistant|system|endoftext|end_of_msg|python_(?:start|end))\|>"
+    r"|<｜[^<>｜\s]{1,32}｜>|</?\s?[|｜‖]{1,2}\s?DSML\s?[|｜‖]{1,2}\s?[\w ]{0,24}(?:>|(?=\s))"
+    r"|\[/?(?:TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|ARGS|CALL_ID|TOOL_CONTENT)\]|<eop>"
+    r"|\[(?:END_)?TOOL_REQUEST\]|<\|/?tool_call\|?>|<tool_call\|>|<\|\"\|>|</?TOOLCALL>|</?seed:tool_call>"
+    r"|<\|(?:action_(?:start|end)|plugin|(?:START|END)_(?:ACTION|THINKING|RESPONSE|OF_TURN_TOKEN))\|>"
+    r"|✿(?:FUNCTION|ARGS|RESULT|RETURN)✿"
+)
+_DEBRIS = re.compile(_MARKERS)
+_HINTS: Final = (
+    "tool_call",
+    "<|",
+    "<｜",
+    "DSML",
+    "invoke>",
+    "minimax",
+    "[TOOL_",
+    "[/TOOL_",
+    "]~b]",
+    "[e~[",
+    "<eop>",
+    "✿",
+)
+_MORE_HINTS: Final = ("</arg_", "</function", "[ARGS]", "[CALL_ID]", "[AVAILABLE_TOOLS]", "TOOLCALL", "_TOOL_")
+_ALONE = re.compile(rf"(?:\s|</?[\w:=]{{1,64}}>|{_MARKERS})*+\Z")
+
+
+def debris(text: str, calls: Sequence[TextCall] = ()) -> tuple[Debris, ...]:
+    """Control markers that stand alone: on lines of their own, or at the very beginning or end of the text.
+
+    Markers inside a sentence are talked about, those in Markdown code are shown; neither counts.
+
+    Args:
+        text: content or reasoning of an answer.
+        calls: what ``find`` found in it: markers of these are accounted for.
+    """
+    if not any(hint in text for hint in (*_HINTS, *_MORE_HINTS)):
+        return ()
+    code, at, waiting = MarkdownCode(), 0, deque(calls)
+    found: list[Debris] = []
+    for match in _DEBRIS.finditer(text):
+        start, end = match.span()
+        while waiting and waiting[0].end <= start:
+            at = waiting.popleft().end
+            code.reset()
+        if waiting and waiting[0].start < end:
+            continue
+        code.pass_over(text[at:start])
+        at = start
+        if not code.is_quoted():
+            found.append(Debris(match[0], start, end))
+    return tuple(d for d in _unpaired(found) if _stands_alone(text, d.start, d.end))
+
+
+_PAIR = re.compile(r"[_▁]?(?:begin|end|start)[_▁]?")
+_MARKER_NAME = re.compile(r"(?:antml:)?([A-Za-z_▁]+)")
+_NEVER_ALONE = re.compile(r"<(?:antml:)?(?:invoke|function=)")
+
+
+def _unpaired(markers: Sequence[Debris]) -> list[Debris]:
+    """Without the markers between an opening and a closing one of the same name: together they are an example."""
+    found = [_MARKER_NAME.search(d.text.rpartition("<")[2]) for d in markers]
+    names = [_PAIR.sub("", f[1]) if f else d.text for f, d in zip(found, markers, strict=True)]
+    is_end = ["</" in d.text or "[/" in d.text or "end" in d.text for d in markers]
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for n, name in enumerate(names):
+        if is_end[n]:
+            last[name] = n
+        else:
+            first.setdefault(name, n)
+    return [
+        d
+        for n, (d, name) in enumerate(zip(markers, names, strict=True))
+        if not first.get(name, len(names)) <= n <= last.get(name, -1) and not _NEVER_ALONE.match(d.text)
+    ]
+
+
+_MAX_LINE: Final = 400
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Nothing but markers is on its line, or before it, or behind it in the whole text."""
+    line_start = text.rfind("\n", max(0, start - _MAX_LINE), start) + 1
+    if not line_start and start > _MAX_LINE:
+        return not text[end : end + _MAX_LINE].strip()
+    line_end = text.find("\n", end, end + _MAX_LINE)
+    before = text[line_start:start]
+    behind = text[end : line_end if line_end >= 0 else end + _MAX_LINE]
+    is_first = not before.strip() or bool(_ALONE.match(before))
+    is_last = not behind.strip() or bool(_ALONE.match(behind))
+    if is_first and is_last:
+        return True
+    at_end = is_last and (text.startswith("<|", start) or not text[end : end + 2 * _MAX_LINE].strip())
+    return at_end and bool(_SENTENCE_END.search(before) or before[-1:].isalnum() or before[-1:] in "}])\"'")

@@ -1,0 +1,254 @@
+"""Calls that are JSON objects: ``{"name": …, "arguments": …}`` under the keys that models use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from workbench.errors import LocalProtocolError, WireError
+from workbench.ir import JsonValue, ToolCallIR
+from workbench.toolcalls.formats import TextCall
+from workbench.toolcalls.formats._json_text import UNUSUAL, JsonTracker, plain, read, values
+from workbench.toolcalls.formats._problems import DOUBLED_BRACES, IN_STRING, NO_JSON, NO_TOOLS, PYTHON, UNCLOSED
+from workbench.toolcalls.formats._python_literals import literal
+from workbench.wire import jsontext
+
+NAMES: Final = ("name", "tool", "function", "tool_name", "function_name")
+ARGUMENTS: Final = ("arguments", "parameters", "input", "args", "tool_input")
+_CODE_FENCE: Final = re.compile(r"\s*```\w*\s*")
+_PLAIN_NAME: Final = re.compile(r"[\w.\-:/]{1,128}")
+_BESIDE: Final = frozenset({"id", "type", "tool_call_id", "call_id", "index"})
+_A_NAME: Final = "name|tool|function|tool_name|function_name"
+_SOME: Final = "arguments|parameters|input|args|tool_input"
+_BEGUN: Final = r'\s*\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?(?:"function"\s*:\s*\{\s*)?'
+_USUAL: Final = re.compile(rf'\s*\{{\s*"(?:{_A_NAME})"\s*:\s*"[^"\\]*+"\s*,\s*"({_SOME})"\s*:\s*')
+_HEAD: Final = re.compile(rf'{_BEGUN}"(?:{_A_NAME})"\s*:\s*"([^"\\]{{1,200}})"\s*,\s*"(?:{_SOME})"\s*:')
+_NAME: Final = re.compile(rf"""["'](?:{_A_NAME})["']\s*:\s*["']([^"'\\\n]{{1,256}})["']""")
+_ARGUMENTS: Final = re.compile(rf"""["']({_SOME})["']\s*:\s*""")
+
+
+class JsonCall(NamedTuple):
+    """What one object says.
+
+    Attributes:
+        input: None where unreadable.
+        raw: text of the arguments.
+        key: what the arguments stand under; "" where there are none.
+    """
+
+    name: str | None
+    input: JsonValue
+    raw: str
+    id: str | None = None
+    problems: tuple[str, ...] = ()
+    key: str = ""
+
+
+def from_text(text: str, *, is_strict: bool = False) -> JsonCall | None:
+    """The call that a JSON text says; None where it says none.
+
+    Args:
+        text: one JSON object, perhaps cut or broken.
+        is_strict: anything else than a whole call is none: no other keys, a name in a string, arguments.
+    """
+    try:
+        value = jsontext.loads(text)
+    except WireError:
+        return _broken(text, is_strict=is_strict)
+    return from_value(value, text, is_strict=is_strict)
+
+
+def from_value(value: JsonValue, text: str, pointer: str = "", *, is_strict: bool = False) -> JsonCall | None:
+    """The call that an object says which was parsed already and stands at a pointer of ``text``."""
+    if not isinstance(value, Mapping):
+        return None
+    inner = value.get("function")
+    if isinstance(inner, Mapping):  # the shape of the chat protocol
+        if is_strict and set(value) - {"function", *_BESIDE}:
+            return None
+        value, pointer = {**{k: v for k, v in value.items() if k in _BESIDE}, **inner}, f"{pointer}/function"
+    name_key = next((k for k in NAMES if isinstance(value.get(k), str)), None)
+    key = next((k for k in ARGUMENTS if k in value), None)
+    if is_strict and (name_key is None or key is None or not set(value) <= {name_key, key, *_BESIDE}):
+        return None
+    name = value[name_key] if name_key else None
+    number = value.get("id")
+    id_ = number if isinstance(number, str) else None
+    if key is None:
+        return JsonCall(name, {}, "", id_, ("arguments are missing",)) if name else None
+    raw = _member(text, pointer, key, value)
+    if key == "arguments" and isinstance(value[key], str):
+        found = read(value[key])  # as the chat protocol has them: text
+        problems = (*found.problems, IN_STRING) if value[key] else found.problems
+        return JsonCall(name, found.value, raw, id_, problems, key)
+    found = plain(value[key]) if not UNUSUAL.search(raw) else read(raw)
+    return JsonCall(name, found.value, raw, id_, found.problems, key)
+
+
+def _member(text: str, pointer: str, key: str, value: Mapping[str, JsonValue]) -> str:
+    """Text of the arguments."""
+    usual = _USUAL.match(text) if not pointer and len(value) == 2 else None
+    if usual and usual[1] == key:
+        return text.rstrip()[usual.end() : -1].rstrip()
+    body = text.encode("utf-8", "surrogatepass")
+    span = jsontext.JsonIndex(body).span(f"{pointer}/{key}")
+    return body[span[0] : span[1]].decode("utf-8", "surrogatepass") if span else ""
+
+
+def _broken(text: str, *, is_strict: bool) -> JsonCall | None:
+    """Text that is no JSON: in Python's spelling, in doubled braces, or one that says a name at least."""
+    inner = text.strip()[1:-1] if text.startswith("{{") and text.rstrip().endswith("}}") else ""
+    doubled = from_text(inner, is_strict=True) if inner else None
+    if doubled and NO_JSON not in doubled.problems:
+        return doubled._replace(problems=(DOUBLED_BRACES, *doubled.problems))
+    value = literal(text)
+    said = from_value(value, text, is_strict=is_strict) if isinstance(value, dict) else None
+    if said:
+        key = _ARGUMENTS.search(text)
+        raw = text.rstrip()[key.end() : -1].rstrip() if key else ""
+        return said._replace(raw=raw, problems=(*said.problems, PYTHON))
+    head = _HEAD.match(text) if is_strict else _NAME.search(text)
+    if not head:
+        return None
+    key = _ARGUMENTS.search(text)
+    if not key:
+        return JsonCall(head[1], None, "", None, (NO_JSON,))
+    rest = text[key.end() :].rstrip()
+    stop = JsonTracker().find(rest) if rest[:1] == "{" else -1
+    if stop > 0:  # whole, whatever follows
+        return JsonCall(head[1], read(rest[:stop]).value, rest[:stop], None, (NO_JSON,), key[1])
+    return JsonCall(head[1], None, rest, None, (NO_JSON,), key[1])
+
+
+class Whole(NamedTuple):
+    """A call of a text that is nothing but calls; ``start`` and ``end`` are characters of that text."""
+
+    call: JsonCall
+    start: int
+    end: int
+
+
+def whole(text: str, names: frozenset[str], separators: str = " \t\r\n,;") -> list[Whole]:
+    """The calls of a text that is nothing but calls, in JSON; none where anything in it is something else.
+
+    A text without tags is a call only if every object in it has the keys of a call and no others, and names a tool
+    that was declared. Where nothing was declared, that is a problem of each. A tool's declaration is no call.
+    """
+    found = list[Whole]()
+    end = 0
+    for start, end in values(text, separators):
+        said = _calls_of(text[start:end])
+        if not said or not all(_is_likely(c, names) for c in said):
+            return []
+        if JsonTracker().find(text, start) < 0:
+            said[-1] = said[-1]._replace(problems=(*said[-1].problems, UNCLOSED))
+        places = _places(text[start:end], len(said))
+        found += (Whole(c, start + a, start + b) for c, (a, b) in zip(said, places, strict=True))
+    if text[end:].strip(separators):
+        return []
+    return found if names else [w._replace(call=_undeclared(w.call)) for w in found]
+
+
+def _places(text: str, count: int) -> list[tuple[int, int]]:
+    """Where the objects of one value stand."""
+    inside = text.find("[") + 1
+    found = [(inside + a, inside + b) for a, b in values(text[inside:])] if count > 1 else []
+    return found if len(found) == count else [(0, len(text))] * count
+
+
+def in_sequence(text: str, separators: str = ", \t\r\n;") -> list[Whole]:
+    """The calls of a text: one object, an array of them, or several one after another, perhaps in a code fence.
+
+    An object without a name is no call. ``end`` of each is that of the value it stands in.
+    """
+    fence = _CODE_FENCE.match(text)
+    at = fence.end() if fence else 0
+    found = list[Whole]()
+    for start, end in values(text[at:], separators):
+        piece = text[at + start : at + end]
+        found += (Whole(c, at + start, at + end) for c in _named_in(piece))
+    return found
+
+
+def _named_in(text: str) -> list[JsonCall]:
+    """The calls of one object or array that say a name."""
+    said = from_text(text) if text[:1] == "{" else None
+    if said or text[:1] == "{":
+        return [said] if said and said.name else []
+    try:
+        value = jsontext.loads(text)
+    except WireError:
+        value = None
+    if not isinstance(value, list):
+        broken = _broken(text, is_strict=False)
+        return [broken] if broken and broken.name else []
+    every = (from_value(v, text, f"/{n}") for n, v in enumerate(value))
+    return [c for c in every if c and c.name]
+
+
+def unclosed(found: Whole) -> Whole:
+    """The same call, with the end of what it stands in missing."""
+    problems = (*found.call.problems, UNCLOSED)
+    return found._replace(call=found.call._replace(problems=problems))
+
+
+def _undeclared(call: JsonCall) -> JsonCall:
+    return call._replace(problems=(*call.problems, NO_TOOLS))
+
+
+def _calls_of(text: str) -> list[JsonCall]:
+    """Calls of one value: an object, an array of objects, or the chat protocol's ``{"tool_calls": […]}``."""
+    try:
+        value = jsontext.loads(text)
+    except WireError:
+        inside = [text[1:][a:b] for a, b in values(text[1:])] if text.startswith("[") else [text]
+        maybe = [from_text(piece, is_strict=True) for piece in inside]
+        return [] if None in maybe else [c for c in maybe if c]
+    pointer = ""
+    if isinstance(value, Mapping) and set(value) == {"tool_calls"}:
+        value, pointer = value["tool_calls"], "/tool_calls"
+    if isinstance(value, list):
+        every = [from_value(v, text, f"{pointer}/{n}", is_strict=True) for n, v in enumerate(value)]
+    else:
+        every = [from_value(value, text, is_strict=True)]
+    return [] if None in every else [c for c in every if c]
+
+
+def _is_likely(call: JsonCall, names: frozenset[str]) -> bool:
+    if names and call.name not in names:
+        return False
+    if not names and (NO_JSON in call.problems or not call.name or not _PLAIN_NAME.fullmatch(call.name)):
+        return False
+    value = call.input
+    if isinstance(value, dict):
+        return not ("type" in value and "properties" in value)
+    return value is None or IN_STRING in call.problems
+
+
+def tiled(name: str, calls: list[Whole], start: int, end: int, body: int, *, is_nested: bool) -> list[TextCall]:
+    """Calls of one block, each beginning where the one before it ends.
+
+    Args:
+        name: of the format.
+        start, end: of the block, in characters of the whole text.
+        body: where the text they were read from begins.
+    """
+    found = list[TextCall]()
+    for n, (call, _, place) in enumerate(calls):
+        stop = end if n == len(calls) - 1 else body + place
+        problems = tuple(dict.fromkeys(call.problems))
+        found.append(TextCall(name, call.name, call.input, call.raw, start, stop, call.id, problems, is_nested))
+        start = stop
+    return found
+
+
+def plain_name(call: ToolCallIR) -> str:
+    """The name of a call, where names end without a tag of their own.
+
+    Raises:
+        LocalProtocolError: it has none, or one that would be read differently.
+    """
+    if not call.name or not _PLAIN_NAME.fullmatch(call.name):
+        raise LocalProtocolError(f"{call.name!r} is no name this format can write", hint="use letters, digits, - and _")
+    return call.name

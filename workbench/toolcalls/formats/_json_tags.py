@@ -1,0 +1,96 @@
+"""Tags in JSON that stands between tags: one inside a JSON string is text, unless that string has no end.
+
+A closing tag may stand inside a JSON string; regular expressions that take the first one cut such calls short. Here it
+counts only outside of strings, unless the text turns out to be no JSON: then the first one counts after all.
+``JsonBody`` decides that on the way, ``StringWatch`` and ``calls_behind`` when the text is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from workbench.errors import WireError
+from workbench.ir import ToolDef
+from workbench.toolcalls.formats import Finding, Prose, TextCall
+from workbench.toolcalls.formats._json_text import JsonTracker, toggles
+from workbench.toolcalls.formats._scan import BACK, END, GO_ON, Block, Grammar, TagParser
+from workbench.toolcalls.formats._tags import Tag
+from workbench.wire.jsontext import loads
+
+
+@dataclass(slots=True)
+class JsonBody:
+    """JSON while the tag that ends it is looked for.
+
+    Attributes:
+        passed: end of the first closing tag that seemed to stand inside a string; -1 while there is none.
+    """
+
+    tracker: JsonTracker = field(default_factory=JsonTracker)
+    is_fresh: bool = True
+    passed: int = -1
+
+    def at_tag(self, block: Block, tag: Tag, *, closes: bool) -> int:
+        """GO_ON where the tag is text of a string, BACK to where the JSON had ended, END where the tag counts."""
+        text = block.between()
+        if closes and self.is_fresh and _is_json(text):
+            return END
+        self.is_fresh = False
+        self.tracker.find(text)
+        if self.tracker.is_broken and self.passed >= 0:
+            block.back = self.passed
+            return BACK
+        if not self.tracker.is_inside_string or self.tracker.is_broken:
+            return END
+        if closes and self.passed < 0:
+            self.passed = block.back = tag.end
+        self.tracker.find(tag.text)
+        return GO_ON
+
+
+def _is_json(text: str) -> bool:
+    try:
+        loads(text)
+    except WireError:
+        return False
+    return True
+
+
+class StringWatch:
+    """Whether a tag inside a call stands in a JSON string. Asked about every tag from a place on, in order.
+
+    Args:
+        seen: pieces of the block that go before the place.
+        skips: characters of the next piece that do.
+    """
+
+    __slots__ = ("_is_inside", "_seen", "_skips")
+
+    def __init__(self, seen: int = 0, skips: int = 0) -> None:
+        self._seen = seen
+        self._skips = skips
+        self._is_inside = False
+
+    def new(self, block: Block, tag: Tag) -> str:
+        """The text between the tag before and this one."""
+        text = "".join(block.pieces[self._seen :])[self._skips :]
+        self._seen, self._skips = len(block.pieces), len(tag.text)
+        return text
+
+    def is_inside(self, block: Block, tag: Tag) -> bool:
+        """The tag stands in a string."""
+        if toggles(self.new(block, tag)):
+            self._is_inside = not self._is_inside
+        return self._is_inside
+
+
+def calls_behind(grammar: Grammar, text: str, at: int, tools: Sequence[ToolDef], *, is_nested: bool) -> list[TextCall]:
+    """Calls in a text that stands at character ``at`` of the whole: a JSON string that seemed to go on had no end.
+
+    This happens once at most: what stood inside of strings stands outside of them when it is read anew.
+    """
+    parser = TagParser(grammar, tools)
+    found: list[Finding] = [*parser.feed(text), *parser.close()]
+    calls = (f for f in found if not isinstance(f, Prose))
+    return [replace(c, start=c.start + at, end=c.end + at, is_nested=c.is_nested or is_nested) for c in calls]

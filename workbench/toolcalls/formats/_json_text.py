@@ -1,0 +1,201 @@
+"""JSON that models write as arguments: where it ends in a running text, and what is wrong with it.
+
+Facts: sglang's and vLLM's detectors take a JSON body up to the closing tag by regular expression; a tag inside a JSON
+string ends it too early. Here a tag counts only outside strings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from workbench.errors import WireError
+from workbench.ir import JsonValue, ToolDef
+from workbench.toolcalls.formats._problems import NO_JSON, NO_NAME, NO_OBJECT, NO_TOOL, TRAILING
+from workbench.wire import jsontext
+
+_STRING: Final = re.compile(r'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+', re.DOTALL)
+_LOOSE_STRING: Final = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
+_OUTSIDE: Final = re.compile(r'["{}\[\]]|[^\s,:0-9+\-.eEtruefalsnNaInity]')
+_LOOSE_OUTSIDE: Final = re.compile(r'["{}\[\]\\]')
+_ESCAPED: Final = re.compile(r"\\.", re.DOTALL)
+UNUSUAL: Final = re.compile(r"NaN|Infinity|[eE]\+?\d{3}")
+
+
+class JsonTracker:
+    """Follows one JSON object or array through text that comes in pieces, without building it.
+
+    A backslash takes the next character with it, inside strings and outside: so whoever starts at another place of the
+    same text sees every quote either as this one does or the other way round, and never has to look twice.
+
+    Attributes:
+        is_inside_string: the place reached lies in a string.
+        is_broken: it cannot be JSON: a line break in a string, or outside of strings what no JSON has.
+        is_over: the bracket that closes the first one was found.
+    """
+
+    __slots__ = ("_depth", "_skips", "is_broken", "is_inside_string", "is_over")
+
+    def __init__(self) -> None:
+        self.is_inside_string = False
+        self.is_broken = False
+        self.is_over = False
+        self._depth = 0
+        self._skips = False
+
+    def find(self, text: str, at: int = 0) -> int:
+        """Index behind the bracket that closes the first one, or -1: then the next piece is searched."""
+        size = len(text)
+        if self._skips and at < size:
+            at, self._skips = at + 1, False
+        while at < size and not self.is_over:
+            if self.is_inside_string:
+                at = self._string(text, at)
+                continue
+            found = (_LOOSE_OUTSIDE if self.is_broken else _OUTSIDE).search(text, at)
+            if found is None:
+                return -1
+            at, char = found.end(), found[0]
+            if char == '"':
+                self.is_inside_string = True
+            elif char in "{[":
+                self._depth += 1
+            elif char in "}]":
+                self._depth -= 1
+                self.is_over = self._depth <= 0
+            else:
+                self.is_broken = True
+                if char == "\\":
+                    self._skips = at == size
+                    at += 1
+        return at if self.is_over and at <= size else -1
+
+    def _string(self, text: str, at: int) -> int:
+        """Index behind the string's end, or behind what of it is there."""
+        found = (_LOOSE_STRING if self.is_broken else _STRING).match(text, at)
+        at = found.end() if found else at
+        if at == len(text):
+            return at
+        if text[at] == '"':
+            self.is_inside_string = False
+        elif text[at] == "\\":  # the last character of this piece
+            self._skips = True
+        else:
+            self.is_broken = True
+        return at + 1
+
+
+def toggles(text: str) -> bool:
+    """The text holds an odd number of quotes that are not escaped: a JSON string begins or ends in it."""
+    if "\\" not in text:
+        return bool(text.count('"') & 1)
+    if "\\\\" not in text:
+        return bool((text.count('"') - text.count('\\"')) & 1)
+    return bool(_ESCAPED.sub("", text).count('"') & 1)
+
+
+def values(text: str, separators: str = ", \t\r\n") -> Iterator[tuple[int, int]]:
+    """Start and end of each JSON object or array of a sequence; the last may have no end: then it ends with the text.
+
+    Text that is neither a value nor a separator ends the sequence.
+    """
+    at = 0
+    while True:
+        while at < len(text) and text[at] in separators:
+            at += 1
+        if at == len(text) or text[at] not in "{[":
+            return
+        end = JsonTracker().find(text, at)
+        yield at, end if end > 0 else len(text)
+        if end < 0:
+            return
+        at = end
+
+
+class Read(NamedTuple):
+    """Arguments as a value, and what was wrong with their text."""
+
+    value: JsonValue
+    problems: tuple[str, ...] = ()
+
+
+def read(raw: str) -> Read:
+    """The arguments of a JSON text. None where it is unreadable; nothing at all and ``null`` are no arguments."""
+    text = raw.strip()
+    if not text:
+        return Read({}, ("arguments are empty",))
+    try:
+        value = jsontext.loads(text)
+    except WireError:
+        return _damaged(text)
+    if UNUSUAL.search(text) and _is_unusual(value):
+        return Read(None, ("a number that JSON cannot say",))
+    return plain(value)
+
+
+def plain(value: JsonValue) -> Read:
+    """Arguments that were read: an object, or what can be taken for one."""
+    if type(value) is dict:
+        return Read(value)
+    if value is None:
+        return Read({}, ("arguments are null",))
+    if isinstance(value, str):
+        return _twice(value)
+    return Read(value, (NO_OBJECT,))
+
+
+def _twice(text: str) -> Read:
+    try:
+        value = jsontext.loads(text)
+    except WireError:
+        value = None
+    if type(value) is dict:
+        return Read(value, ("arguments are JSON in a string",))
+    return Read(text, (NO_OBJECT,))
+
+
+def _damaged(text: str) -> Read:
+    """Text that is no JSON, but may begin with it or have it between doubled braces."""
+    end = JsonTracker().find(text) if text[0] in "{[" else -1
+    if 0 < end < len(text):
+        first = _value(text[:end])
+        if first is not None:
+            again = text[end:].strip() == text[:end]
+            return Read(first, ("arguments are written twice" if again else TRAILING,))
+    if text.startswith("{{") and text.endswith("}}"):
+        inner = _value(text[1:-1])
+        if inner is not None:
+            return Read(inner, ("doubled braces",))
+    return Read(None, (NO_JSON,))
+
+
+def _value(text: str) -> JsonValue:
+    try:
+        value = jsontext.loads(text)
+    except WireError:
+        return None
+    return None if UNUSUAL.search(text) and _is_unusual(value) else value
+
+
+def _is_unusual(value: JsonValue) -> bool:
+    """A number in it is infinite or none. Depth is capped by whoever parsed it."""
+    nodes = [value]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, float) and (node != node or node in (float("inf"), float("-inf"))):
+            return True
+        nodes += node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    return False
+
+
+def names_of(tools: Sequence[ToolDef]) -> frozenset[str]:
+    """Names that were declared."""
+    return frozenset(t.name for t in tools if t.name)
+
+
+def unknown(name: str | None, names: frozenset[str]) -> tuple[str, ...]:
+    """What is wrong with a name: none, or none that was declared."""
+    if not name:
+        return (NO_NAME,)
+    return (NO_TOOL,) if names and name not in names else ()

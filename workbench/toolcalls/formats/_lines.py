@@ -1,0 +1,161 @@
+"""Calls without a tag: text is held from the line that may begin one until that is ruled out or the text is over.
+
+Without tags only the whole of a text can tell a call from an ordinary answer, so what may be a call is never certain
+before the text ends. Prose in front of it is handed out at once.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Protocol
+
+from workbench.toolcalls.formats import Finding, Prose, TextCall
+
+HOLD, RELEASE, ANEW = range(3)
+"""What a further line says. HOLD: it may still be a call. RELEASE: all this was prose. ANEW: what went before this
+line was prose, and this line is looked at as if it were the first."""
+
+_LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
+_FENCE: Final = re.compile(r"[ \t>]*(`{3,}|~{3,})")
+_THINK: Final = re.compile(r"<(/?)think>")
+
+
+class Reader(Protocol):
+    """What a format says about lines. One reader reads one text."""
+
+    def begins(self, line: str, before: str, *, is_start: bool, is_whole: bool) -> bool | None:
+        """Whether a line that is not in a code fence may begin a call; None while that is open, True for good.
+
+        Args:
+            line: the line as far as it is there, the line break included.
+            before: the line of prose in front that is not blank.
+            is_start: nothing but blanks and reasoning goes before.
+            is_whole: no more of this line will come.
+        """
+        ...
+
+    def goes_on(self, line: str) -> int:
+        """HOLD, RELEASE or ANEW: asked about every line that is held, the first one included."""
+        ...
+
+    def read(self, text: str, start: int, *, is_nested: bool) -> list[TextCall]:
+        """The calls in what was held to the end of the text, places counted from ``start``."""
+        ...
+
+
+class LineParser:
+    """Reads one text with a reader (``workbench.toolcalls.formats.Parser``)."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._line: list[str] = []  # of the current line: what is not handed out
+        self._seen: list[str] = []  # of the current line: what is
+        self._held: list[str] = []
+        self._at = 0  # where what is held or not handed out begins
+        self._is_holding = False
+        self._is_prose = False  # the current line is
+        self._may_begin = False  # the current line does, however it goes on
+        self._fence = ""
+        self._before = ""
+        self._is_start = True
+        self._is_nested = False
+        self._out: list[Finding] = []
+
+    def feed(self, text: str) -> list[Finding]:
+        self._out = []
+        if "\n" not in text:
+            self._piece(text)
+        else:
+            for line in _LINES.findall(text):
+                self._piece(line)
+        return self._out
+
+    def close(self) -> list[Finding]:
+        self._out = []
+        if self._line:
+            self._ended("".join(self._line))
+        if self._is_holding:
+            self._finish("".join(self._held))
+        return self._out
+
+    def _piece(self, text: str) -> None:
+        """A piece of one line."""
+        is_whole = text.endswith("\n")
+        if self._is_prose:
+            self._emit(text)
+            self._seen.append(text)
+            if is_whole:
+                self._prose_line("".join(self._seen))
+            return
+        self._line.append(text)
+        if is_whole:
+            self._ended("".join(self._line))
+        elif not self._is_holding and not self._may_begin and len(self._line) < 600:
+            line = "".join(self._line)
+            verdict = self._verdict(line, is_whole=False)
+            self._may_begin = verdict is True
+            if verdict is False:
+                self._is_prose = True
+                self._emit(line)
+                self._seen, self._line = [line], []
+
+    def _verdict(self, line: str, *, is_whole: bool) -> bool | None:
+        if self._fence:
+            return False
+        return self._reader.begins(line, self._before, is_start=self._is_start, is_whole=is_whole)
+
+    def _ended(self, line: str) -> None:
+        """A line is whole that was not handed out."""
+        self._line, self._may_begin = [], False
+        if not self._is_holding:
+            if not self._verdict(line, is_whole=True):
+                self._emit(line)
+                self._prose_line(line)
+                return
+            self._is_holding = True
+        verdict = self._reader.goes_on(line)
+        if verdict == ANEW and self._held:
+            self._release()
+            self._ended(line)
+            return
+        self._held.append(line)
+        if verdict != HOLD:
+            self._release()
+
+    def _release(self) -> None:
+        text = "".join(self._held)
+        self._held = []
+        self._is_holding = False
+        self._emit(text)
+        for line in _LINES.findall(text[-2000:])[-3:]:
+            self._before = line if line.strip() else self._before
+        self._is_start = False
+
+    def _prose_line(self, line: str) -> None:
+        """A line of prose is over."""
+        self._seen, self._is_prose = [], False
+        fence = _FENCE.match(line)
+        if fence and not self._fence:
+            self._fence = fence[1]
+        elif fence and fence[1].startswith(self._fence) and not line[fence.end() :].strip():
+            self._fence = ""
+        tags = [*_THINK.finditer(line)] if "think>" in line else []
+        if tags:
+            self._is_nested = not tags[-1][1]
+            self._is_start = not self._is_nested and not line[tags[-1].end() :].strip()
+        elif line.strip() and not self._is_nested:
+            self._is_start = False
+        self._before = line if line.strip() else self._before
+
+    def _emit(self, text: str) -> None:
+        if text:
+            self._out.append(Prose(text, self._at, self._at + len(text)))
+            self._at += len(text)
+
+    def _finish(self, text: str) -> None:
+        base = self._at
+        for call in self._reader.read(text, base, is_nested=self._is_nested):
+            self._emit(text[self._at - base : call.start - base])
+            self._out.append(call)
+            self._at = call.end
+        self._emit(text[self._at - base :])

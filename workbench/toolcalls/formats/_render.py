@@ -1,0 +1,116 @@
+"""What all formats share in writing calls and results as text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from workbench.errors import LocalProtocolError
+from workbench.ir import JsonValue, Text, ToolCallIR, ToolResultIR
+from workbench.toolcalls.formats import Parser, TextCall
+from workbench.wire.jsontext import dumps
+
+
+class _Format(Protocol):
+    name: str
+
+    def parser(self) -> Parser: ...
+
+
+def arguments_of(call: ToolCallIR) -> dict[str, JsonValue]:
+    """The arguments of a call that can be written.
+
+    Raises:
+        LocalProtocolError: they are no object, or they could not be read.
+    """
+    if call.input is None and not (call.raw or "").strip():
+        return {}
+    if not isinstance(call.input, dict):
+        raise LocalProtocolError(
+            f"the arguments of {call.name!r} are no object", hint="repair the arguments before they are written as text"
+        )
+    return call.input
+
+
+def name_of(call: ToolCallIR, forbidden: str = "") -> str:
+    """The name of a call that can be written.
+
+    Raises:
+        LocalProtocolError: it has none, or one with characters that the format cannot carry.
+    """
+    if not call.name or call.name != call.name.strip() or any(c in forbidden for c in call.name):
+        raise LocalProtocolError(f"a call of {call.name!r} cannot be written in this format", hint="rename the tool")
+    return call.name
+
+
+def json_text(value: JsonValue) -> str:
+    """JSON as chat templates write it: a blank behind ``:`` and ``,``, nothing escaped that need not be.
+
+    Raises:
+        LocalProtocolError: the value is no JSON value, or nested too deeply to write.
+    """
+    dumps(value)  # says what cannot be written
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        raise LocalProtocolError("a number that JSON cannot say", hint="NaN and Infinity have no JSON") from None
+
+
+def result_text(result: ToolResultIR) -> str:
+    """The text of a result. Raises LocalProtocolError for media, which no text format carries."""
+    texts = [p.text for p in result.content if isinstance(p, Text)]
+    if len(texts) != len(result.content):
+        raise LocalProtocolError("a result that is more than text", hint="text formats carry text results only")
+    return "\n".join(texts)
+
+
+def attribute(name: str) -> str:
+    """A name as an attribute's value. Raises LocalProtocolError for characters that it cannot carry."""
+    if not name or any(c in name for c in "\"'<>\n"):
+        raise LocalProtocolError(f"the name {name!r} cannot stand in a tag", hint="rename it")
+    return f'"{name}"'
+
+
+def raw_or_json(value: JsonValue) -> str:
+    """A string as it is, everything else as JSON."""
+    return value if isinstance(value, str) else json_text(value)
+
+
+def invokes(
+    calls: Sequence[ToolCallIR], named: Callable[[str], str], written: Callable[[JsonValue], str], prefix: str = ""
+) -> list[str]:
+    """The lines of ``<invoke name=…>`` elements, a line for each tag and parameter."""
+    lines = []
+    for call in calls:
+        lines.append(f"<{prefix}invoke name={named(name_of(call))}>")
+        for key, value in arguments_of(call).items():
+            lines.append(f"<{prefix}parameter name={named(key)}>{written(value)}</{prefix}parameter>")
+        lines.append(f"</{prefix}invoke>")
+    return lines
+
+
+def unambiguous(
+    text_format: _Format, text: str, calls: Sequence[ToolCallIR], written: Callable[[JsonValue], str]
+) -> str:
+    """The text, if it reads as exactly these calls: the formats have no escapes, so a value may break its own markup.
+
+    Args:
+        text_format: reads it; without tools every value is text.
+        text: what would be written.
+        calls: what it has to say.
+        written: how a value is written.
+
+    Raises:
+        LocalProtocolError: a value or key holds what the format takes for markup.
+    """
+    parser = text_format.parser()
+    found = [f for f in (*parser.feed(text), *parser.close()) if isinstance(f, TextCall)]
+    meant = [(c.name, {k: written(v) for k, v in arguments_of(c).items()}) for c in calls]
+    read = [(f.name, {k: written(v) for k, v in (f.input or {}).items()}) for f in found]
+    if read != meant or any(f.problems for f in found):
+        raise LocalProtocolError(
+            f"{text_format.name} has no escape for its own tags, and an argument holds some",
+            hint="send it in a protocol that carries arguments as JSON",
+        )
+    return text

@@ -1,0 +1,352 @@
+r"""Tags in text that arrives in pieces: where a call begins and ends, and what is prose.
+
+A format says which tags it knows (``Tags``), which of them begin a call, what each tag means inside a call (``step``)
+and, when the call's text is whole, what it says (``read``). Everything else is the same for all formats and is here:
+
+* what may be the beginning of a tag is held back, everything else is handed out at once;
+* a tag in Markdown code (a fence, or backticks on the same line) is quoted, and quoted tags begin no call;
+* ``<think>`` is followed, so that a call inside it can be told;
+* findings tile the text: what no call covers is prose.
+
+Every character is looked at a bounded number of times, however the text is cut: text inside a call is only searched
+when the last character of a tag arrives, and a call's text is joined once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol
+
+from workbench.ir import ToolDef
+from workbench.toolcalls.formats import Finding, Prose, TextCall
+from workbench.toolcalls.formats._markdown import MarkdownCode
+from workbench.toolcalls.formats._tags import MAX_TAG, NESTED_CLOSE, NESTED_OPEN, Tag, Tags
+
+MAX_RETURNS: Final = 100
+"""How often one parser may go back to an earlier place: bounds the work on text made to be misread."""
+
+GO_ON, SETTLED, END, BEFORE, BACK = range(5)
+"""What a tag means inside a call.
+
+GO_ON: the call goes on. END: it ends with this tag. BEFORE: it ended before this tag, which is looked at anew.
+SETTLED: it may end here, and does if anything but blanks and a tag follows; the tag that follows is asked again.
+BACK: it ended at ``block.back``, and what follows that place is read anew.
+"""
+
+
+@dataclass(slots=True)
+class Block:
+    """The text of a call, from the tag that opens it, while it is read.
+
+    Attributes:
+        opener: the tag that opened it.
+        tags: the tags inside it so far, the one being asked about included.
+        is_closed: a tag ended it (not the end of the text).
+        state: the format's own.
+        back: the place ``BACK`` means, and where the call ends if the text ends now; 0 for its end.
+    """
+
+    opener: Tag
+    is_nested: bool
+    pieces: list[str]
+    tags: list[Tag] = field(default_factory=list)
+    is_closed: bool = False
+    state: Any = None
+    back: int = 0
+    mark: int = 1
+    settled: int = -1
+    is_decided: bool = False
+
+    @property
+    def start(self) -> int:
+        """Where it begins, in characters of the whole text."""
+        return self.opener.start
+
+    def text(self) -> str:
+        """Everything up to the tag that is being asked about, or the whole text when it is read.
+
+        It is joined anew each time: asked for at every tag, it would take quadratic time.
+        """
+        return "".join(self.pieces)
+
+    def between(self) -> str:
+        """The text between the tag that is being asked about and the one before it."""
+        return "".join(self.pieces[self.mark :])
+
+    def since(self, place: int) -> str:
+        """The text from a place (in characters of the whole text) on. Joins all of it, as ``text`` does."""
+        return self.text()[place - self.opener.start :]
+
+
+class Grammar(Protocol):
+    """What a format has to say so that ``TagParser`` can read it."""
+
+    @property
+    def tags(self) -> Tags:
+        """Every tag of the format."""
+        ...
+
+    @property
+    def opens(self) -> frozenset[str]:
+        """Kinds of the tags that begin a call."""
+        ...
+
+    def accepts(self, opener: Tag, head: str) -> bool | None:
+        """Whether the text behind an opener can be a call; None while that is open (decide within 300 characters)."""
+        ...
+
+    def step(self, block: Block, tag: Tag) -> int:
+        """What a tag inside a call means: GO_ON, SETTLED, END, BEFORE or BACK."""
+        ...
+
+    def read(self, block: Block, tools: Sequence[ToolDef]) -> list[TextCall]:
+        """What a call's text says: in order; none where it is no call. Text they do not cover is prose."""
+        ...
+
+
+class TagParser:
+    """Reads one text by a grammar, piece by piece (``workbench.toolcalls.formats.Parser``).
+
+    Args:
+        grammar: the format.
+        tools: what was declared.
+        closes: kinds of the tags that end a message which is no call, where a format has such: Markdown code that the
+            message left open ends with it.
+    """
+
+    def __init__(self, grammar: Grammar, tools: Sequence[ToolDef] = (), closes: frozenset[str] = frozenset()) -> None:
+        self._grammar = grammar
+        self._closes = closes
+        self._is_message = False
+        self._tags = grammar.tags
+        self._tools = tools
+        self._fresh: list[str] = []  # arrived, not looked at
+        self._window = ""  # looked at from _at on; stands at _base in the whole text
+        self._base = 0
+        self._at = 0
+        self._awaited = ""  # a piece without it changes nothing
+        self._is_waiting = False  # in a call, for the beginning of a tag
+        self._is_half = False  # outside of calls or behind one, all of the window is the beginning of a tag
+        self._block: Block | None = None
+        self._code = MarkdownCode()
+        self._is_nested = False
+        self._returns = 0
+        self._out: list[Finding] = []
+
+    def feed(self, text: str) -> list[Finding]:
+        """What is certain now."""
+        self._fresh.append(text)
+        awaited = self._awaited
+        if awaited:
+            if awaited not in text or (self._is_waiting and self._only_begins(text)):
+                return []
+        elif self._is_waiting:
+            if self._tags.begins(text) < 0:
+                return []
+        elif self._is_half and self._tags.last not in text and self._tags.begun(self._window + text):
+            self._window += self._fresh.pop()
+            return []
+        return self._work(final=False)
+
+    def _only_begins(self, text: str) -> bool:
+        """A tag may begin in this piece of a call, and none ends: then its end is waited for."""
+        last = self._tags.last
+        if not last or text.rfind(last) > text.find(self._awaited):
+            return False
+        self._awaited, self._is_waiting = last, False
+        return True
+
+    def close(self) -> list[Finding]:
+        """The rest."""
+        return self._work(final=True)
+
+    def _work(self, *, final: bool) -> list[Finding]:
+        fresh = "".join(self._fresh)
+        self._fresh.clear()
+        self._window += fresh
+        self._out = []
+        while self._prose(final) if self._block is None else self._inside(self._block, final):
+            pass
+        if self._at:
+            self._base += self._at
+            self._window = self._window[self._at :]
+            self._at = 0
+        self._await_more()
+        return self._out
+
+    def _await_more(self) -> None:
+        """Say which pieces matter from here on."""
+        block, tags = self._block, self._tags
+        self._awaited, self._is_waiting, self._is_half = "", False, False
+        if block is not None and block.is_decided and block.settled < 0:
+            if self._window or not tags.first:
+                self._awaited = tags.last
+                self._is_waiting = not tags.last and not self._window
+            else:
+                self._awaited, self._is_waiting = tags.first, True
+        elif self._window and tags.last:
+            self._is_half = block is None or block.is_decided
+
+    def _prose(self, final: bool) -> bool:
+        """Go on outside of calls; False when all is looked at."""
+        window, at, base = self._window, self._at, self._base
+        found = self._tags.pattern.search(window, at)
+        if found is None:
+            stop = len(window) if final else self._tags.held(window, at)
+            self._emit_prose(at, stop)
+            self._at = stop
+            return False
+        kind = self._tags.kind(found)
+        start, end = found.span()
+        self._emit_prose(at, start)
+        self._at = end
+        is_opener = kind in self._grammar.opens
+        if (is_opener or kind in (NESTED_OPEN, NESTED_CLOSE)) and not self._code.is_quoted():
+            if is_opener:
+                opener = Tag(kind, base + start, base + end, found[0])
+                self._block = Block(opener, self._is_nested, [found[0]])
+                return True
+            self._is_nested = kind == NESTED_OPEN
+        self._emit_prose(start, end)
+        if self._is_message and kind in self._closes:
+            self._is_message = False
+            self._code.reset()
+        return True
+
+    def _emit_prose(self, start: int, end: int) -> None:
+        if start < end:
+            text = self._window[start:end]
+            self._code.pass_over(text)
+            last = self._out[-1] if self._out else None
+            if type(last) is Prose and last.end == self._base + start and len(last.text) < MAX_TAG:
+                self._out[-1] = Prose(last.text + text, last.start, self._base + end)
+            else:
+                self._out.append(Prose(text, self._base + start, self._base + end))
+
+    def _inside(self, block: Block, final: bool) -> bool:
+        """Go on inside a call; False when all is looked at."""
+        if not block.is_decided:
+            head = self._window[self._at : self._at + MAX_TAG]
+            verdict = self._grammar.accepts(block.opener, head)
+            if verdict is None and not final:
+                return False
+            block.is_decided = True
+            if verdict is False:
+                return self._refuse(block)
+        search = self._tags.search
+        while block.settled < 0:
+            if self._at == len(self._window) and not final:
+                return False
+            found = search(self._window, self._at)
+            if found is None:
+                return self._to_the_end(block, final)
+            if self._ask(block, found):
+                return True
+        return self._after_end(block, final)
+
+    def _to_the_end(self, block: Block, final: bool) -> bool:
+        """No tag is left: everything but what may be the beginning of one belongs to the call."""
+        window, at = self._window, self._at
+        stop = self._tags.held(window, at)
+        if at < stop:
+            block.pieces.append(window[at:stop])
+        self._at = stop
+        if final:
+            end = self._end_of_text(block, self._base + stop)
+            self._finish(block, end, len(window) - stop if end == self._base + stop else 0)
+        return final
+
+    def _end_of_text(self, block: Block, end: int) -> int:
+        self._returns += 1
+        return block.back if block.back and self._returns <= MAX_RETURNS else end
+
+    def _refuse(self, block: Block) -> bool:
+        """The opener was a word of the prose."""
+        self._block = None
+        self._code.pass_over(block.opener.text)
+        self._out.append(Prose(block.opener.text, block.opener.start, block.opener.end))
+        return True
+
+    def _after_end(self, block: Block, final: bool) -> bool:
+        """Behind a place where the call may end: only blanks and a tag can belong to it."""
+        window, at = self._window, self._at
+        size = len(window)
+        stop = size - len(window[at:].lstrip())
+        is_tag = stop < size and self._tags.begins(window[stop]) == 0
+        found = self._tags.pattern.match(window, stop) if is_tag else None
+        if found:
+            self._ask(block, found)
+            return True
+        if at < stop:
+            block.pieces.append(window[at:stop])
+        self._at = stop
+        is_half = stop == size or (is_tag and self._tags.held(window, stop) == stop)
+        if is_half and not final:
+            return False
+        block.is_closed = True
+        half = size - stop if is_half else 0
+        self._finish(block, self._base + stop if half else block.settled, half)
+        return True
+
+    def _ask(self, block: Block, found: re.Match[str]) -> bool:
+        """Ask the grammar about a tag; True where the call ends with it or before it."""
+        start, end = found.span()
+        base, text = self._base, found[0]
+        tag = Tag(self._tags.kind(found), base + start, base + end, text)
+        if self._at < start:
+            block.pieces.append(self._window[self._at : start])
+        block.tags.append(tag)
+        verdict = self._grammar.step(block, tag)
+        if verdict == BACK:
+            self._returns += 1
+            verdict = BEFORE if self._returns > MAX_RETURNS else BACK
+        if verdict == BEFORE:
+            block.tags.pop()
+            self._at = start
+            was_settled = block.settled >= 0
+            block.is_closed = was_settled
+            self._finish(block, block.settled if was_settled else tag.start)
+            return True
+        block.pieces.append(text)
+        block.mark = len(block.pieces)
+        self._at = end
+        block.settled = tag.end if verdict == SETTLED else -1
+        if verdict in (END, BACK):
+            block.is_closed = True
+            self._finish(block, tag.end if verdict == END else block.back)
+            return True
+        return False
+
+    def _finish(self, block: Block, end: int, half: int = 0) -> None:
+        """The call ends: say what it says, and read on behind it. ``half``: characters of a tag that was cut off."""
+        whole = block.text()
+        size = end - block.start
+        if size < len(whole):
+            self._window = whole[size:] + self._window[self._at :]
+            self._base, self._at = end, 0
+            whole = whole[:size]
+            block.pieces = [whole]
+            while block.tags and block.tags[-1].end > end:
+                block.tags.pop()
+        self._block = None
+        place = block.start
+        calls = self._grammar.read(block, self._tools)
+        self._is_message = bool(self._closes) and not calls
+        if half and calls and not whole[calls[-1].end - block.start :].strip():
+            self._at += half
+            calls[-1] = replace(calls[-1], end=end + half)
+            end += half
+        for call in calls:
+            self._gap(whole, block.start, place, call.start)
+            self._out.append(call)
+            self._code.reset()
+            place = call.end
+        self._gap(whole, block.start, place, end)
+
+    def _gap(self, whole: str, base: int, start: int, end: int) -> None:
+        if start < end:
+            text = whole[start - base : end - base]
+            self._code.pass_over(text)
+            self._out.append(Prose(text, start, end))

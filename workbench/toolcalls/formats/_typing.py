@@ -1,0 +1,228 @@
+"""What an argument's text means where the format leaves its type open: the tool's schema decides.
+
+The candidate types are collected from the schema (``type``, lists of types, ``anyOf``/``oneOf``/``allOf``, ``enum``,
+``const``, local ``$ref``) and tried in one fixed order, as vLLM's ``coerce_to_schema_type`` does (0.33.0,
+``tool_parsers/utils.py``): null, integer, number, boolean, object, array, string. The first that reads the text counts;
+where none does, it stays text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from workbench.errors import WireError
+from workbench.ir import JsonValue, ToolDef
+from workbench.toolcalls.formats._python_literals import literal
+from workbench.wire.jsontext import loads
+
+ORDER: Final = ("null", "integer", "number", "boolean", "object", "array", "string")
+
+_ONE_TYPE: Final[dict[str, tuple[str, ...]]] = {name: (name,) for name in ORDER}
+_MORE: Final = frozenset(("anyOf", "oneOf", "allOf", "enum", "const", "$ref"))
+
+MAX_SCHEMA_HOPS: Final = 64
+"""Alternatives and references followed for the types of one argument."""
+
+UNREAD: Final = object()
+"""A text that is not of the type."""
+
+
+class ToolTypes:
+    """The argument types of every declared tool.
+
+    Args:
+        tools: what was declared.
+        undeclared: what a value means whose type nobody declared: ``"string"`` (text as it is), ``"container"`` (an
+            array or object in JSON, else text) or ``"json"`` (JSON where it is JSON, else text).
+        literals: Python literals are read too where an array or object is wanted (for models that were shown
+            ``str(dict)``).
+    """
+
+    def __init__(self, tools: Sequence[ToolDef], *, undeclared: str = "string", literals: bool = False) -> None:
+        self._schemas = {t.name: t.schema for t in tools if t.name is not None}
+        self.names = frozenset(self._schemas)
+        self._undeclared = undeclared
+        self._literals = literals
+        self._known: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    def is_known(self, tool: str) -> bool:
+        """A tool of this name was declared."""
+        return tool in self._schemas
+
+    def schema(self, tool: str) -> Mapping[str, Any]:
+        """The schema of a tool; empty where it has none."""
+        found = self._schemas.get(tool)
+        return found if type(found) is dict or isinstance(found, Mapping) else {}
+
+    def types(self, tool: str, key: str) -> tuple[str, ...]:
+        """Types the schema allows for an argument, in ``ORDER``; () where it does not say."""
+        known = self._known.get((tool, key))
+        if known is None:
+            schema = self.schema(tool)
+            known = self._known[tool, key] = types_of(property_of(schema, key, schema), schema)
+        return known
+
+    def value(self, tool: str, key: str, text: str) -> JsonValue:
+        """What an argument's text means."""
+        return self.read(text, self.types(tool, key))
+
+    def read(self, text: str, types: Sequence[str]) -> JsonValue:
+        """What a text means, given the types it may have (as ``types_of`` gives them)."""
+        if types == ("string",):
+            return text
+        if not types:
+            return _untyped(text, self._undeclared)
+        for name in types:
+            value = _READERS[name](text)
+            if value is UNREAD and self._literals and name in ("object", "array"):
+                value = python_value(text)
+            if value is not UNREAD:
+                return value
+        return text
+
+
+def property_of(schema: JsonValue, key: str, root: JsonValue) -> JsonValue:
+    """The schema of one key of an object; None where it has none. Looks into alternatives and references."""
+    own = schema.get("properties") if type(schema) is dict else None
+    if type(own) is dict and key in own:
+        return own[key]
+    for part in _parts(schema, root):
+        properties = part.get("properties")
+        if isinstance(properties, Mapping) and key in properties:
+            return properties[key]
+    for part in _parts(schema, root):
+        extra = part.get("additionalProperties")
+        if isinstance(extra, Mapping):
+            return extra
+    return None
+
+
+def items_of(schema: JsonValue, root: JsonValue) -> JsonValue:
+    """The schema of an array's elements; None where it has none."""
+    return next((p["items"] for p in _parts(schema, root) if isinstance(p.get("items"), Mapping)), None)
+
+
+def types_of(schema: JsonValue, root: JsonValue) -> tuple[str, ...]:
+    """Types a schema allows, in ``ORDER``; () where it does not say. ``root`` is what ``#/…`` references lead into."""
+    if type(schema) is dict and _MORE.isdisjoint(schema) and type(schema.get("type")) is str:
+        return _ONE_TYPE.get(schema["type"], ())
+    found: set[str] = set()
+    for part in _parts(schema, root):
+        named = part.get("type")
+        found.update(n for n in (named if isinstance(named, list) else [named]) if isinstance(n, str))
+        values = part.get("enum")
+        if isinstance(values, list):
+            found.update(_type_name(v) for v in values[:MAX_SCHEMA_HOPS])
+        if "const" in part:
+            found.add(_type_name(part["const"]))
+    return tuple(n for n in ORDER if n in found)
+
+
+def _parts(schema: JsonValue, root: JsonValue) -> list[Mapping[str, Any]]:
+    """A schema and what it refers to and combines, each once."""
+    found: list[Mapping[str, Any]] = []
+    waiting = [schema]
+    while waiting and len(found) < MAX_SCHEMA_HOPS:
+        part = waiting.pop(0)
+        if not isinstance(part, Mapping) or any(part is f for f in found):
+            continue
+        found.append(part)
+        for key in ("anyOf", "oneOf", "allOf"):
+            if isinstance(part.get(key), list):
+                waiting += part[key][:MAX_SCHEMA_HOPS]
+        if isinstance(part.get("$ref"), str):
+            waiting.append(_referred(part["$ref"], root))
+    return found
+
+
+def _referred(reference: str, root: JsonValue) -> JsonValue:
+    if not reference.startswith("#"):
+        return None
+    here = root
+    for step in reference[1:].split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if not isinstance(here, Mapping) or name not in here:
+            return None
+        here = here[name]
+    return here
+
+
+def _type_name(value: JsonValue) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    names = {str: "string", int: "integer", float: "number", list: "array", dict: "object"}
+    return names.get(type(value), "null")
+
+
+def json_value(text: str) -> JsonValue:
+    """The value of a JSON text; ``UNREAD`` where it is none, or holds a number that JSON cannot carry."""
+    try:
+        value = loads(text)
+    except WireError:
+        return UNREAD
+    return value if not any(c in text for c in "NIeE") or is_finite(value) else UNREAD
+
+
+def is_finite(value: JsonValue) -> bool:
+    """No number in it is infinite or NaN."""
+    waiting = [value]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, float) and not math.isfinite(here):
+            return False
+        waiting += here.values() if isinstance(here, dict) else here if isinstance(here, list) else ()
+    return True
+
+
+def python_value(text: str) -> JsonValue:
+    """The value of a Python list or dict of plain values; ``UNREAD`` where it is none."""
+    value = literal(text) if text.lstrip()[:1] in ("{", "[") else None
+    return UNREAD if value is None else value
+
+
+def _untyped(text: str, undeclared: str) -> JsonValue:
+    if undeclared == "string" or (undeclared == "container" and text.lstrip()[:1] not in ("{", "[")):
+        return text
+    value = json_value(text)
+    return text if value is UNREAD else value
+
+
+def _null(text: str) -> JsonValue:
+    return None if text.strip().lower() == "null" else UNREAD
+
+
+def _integer(text: str) -> JsonValue:
+    try:
+        return int(text)
+    except ValueError:
+        return UNREAD
+
+
+def _number(text: str) -> JsonValue:
+    whole = _integer(text)
+    if whole is not UNREAD:
+        return whole
+    try:
+        value = float(text)
+    except ValueError:
+        return UNREAD
+    if not math.isfinite(value):
+        return UNREAD
+    return int(value) if value.is_integer() else value
+
+
+def _boolean(text: str) -> JsonValue:
+    return {"true": True, "1": True, "false": False, "0": False}.get(text.strip().lower(), UNREAD)
+
+
+_READERS: Final[dict[str, Callable[[str], JsonValue]]] = {
+    "null": _null,
+    "integer": _integer,
+    "number": _number,
+    "boolean": _boolean,
+    "object": json_value,
+    "array": json_value,
+    "string": lambda text: text,
+}

@@ -1,0 +1,130 @@
+"""Calls without the tags of a known format, in text of unknown format: only declared tools, and only where meant.
+
+* bare JSON or a list of Python calls that is the whole text, or ends it behind a sentence that announces an act;
+* JSON between tags of a model that is none of the formats (``<tools>…</tools>``, ``[TOOL_REQUEST]…``);
+* what is left when a server drops special tokens: ``functions.NAME:0{…}``, ``to=functions.NAME json{…}``.
+
+Each is reported as of the format it is nearest to: bare JSON ("json-fence", "llama-json") or "pythonic".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final
+
+from workbench.ir import ToolDef
+from workbench.toolcalls.formats import TextCall, TextFormat, get
+from workbench.toolcalls.formats._json_calls import tiled, whole
+from workbench.toolcalls.formats._json_text import JsonTracker, read
+from workbench.toolcalls.formats._problems import FOREIGN_TAGS, NO_TAGS
+
+TAGGED: Final = {"llama-json": "<|python_tag|>", "pythonic": "<|python_start|>"}
+"""What formats without markers may put in front."""
+
+_MAX_INTRO: Final = 400
+_INTENT: Final = re.compile(
+    r"\b(?:I'll|I’ll|I will|I'm going to|I am going to|I need to|I should|I can|let me (?!know\b)|let's|calling"
+    r"|checking|looking|ich (?:werde|sehe|rufe|schaue)|je vais|voy a)\b"
+    r"|我来|让我|我将|我会|我需要|调用|いたします|します",
+    re.IGNORECASE,
+)
+_SENTENCES: Final = re.compile(r"\n|(?<=[.!?])\s|(?<=[。！？])(?=.)")
+_WORD: Final = r"(?:(?:[a-z]{1,12}:)?[A-Za-z_]*(?i:tool|call|func|action|plugin)[A-Za-z_]*)"
+_TAG: Final = rf"(?:<[|]?{_WORD}[|]?>|\[{_WORD}\])"
+_END_TAG: Final = rf"(?:<(?:/|[|]/?){_WORD}[|]?>|\[(?:/|END_){_WORD}\])"
+_FOREIGN: Final = re.compile(rf"{_TAG}\s*(?:{_TAG}\s*)?(?=[\[{{])")
+_FOREIGN_END: Final = re.compile(rf"\s*(?:{_END_TAG}\s*){{0,4}}")
+_STRIPPED: Final = re.compile(
+    r"(?:\A\s*|\n)(?:functions\.)?([\w.\-]{1,128})(?::\d{1,6})?\s{0,2}(?=\{)"
+    r"|\bto=functions\.([\w.\-]{1,128})[^{}\n]{0,40}(?=\{)"
+)
+_MAX_TRIES: Final = 32  # values that may go on to the end of the text: bounds the work
+
+
+def calls(text_format: TextFormat, text: str, tools: Sequence[ToolDef], names: frozenset[str]) -> list[TextCall]:
+    """What a format without markers finds that may be meant. ``names``: the declared ones that stand in the text."""
+    tag = TAGGED.get(text_format.name)
+    is_tagged = tag is not None and tag in text
+    if not is_tagged and not (names and _may_end_with_calls(text_format.name, text, names)):
+        return []
+    parser = text_format.parser(tools)
+    found = [f for f in (*parser.feed(text), *parser.close()) if isinstance(f, TextCall)]
+    if not found:
+        return []
+    if is_tagged and all(text.startswith(tag or "", c.start) for c in found[:1]) and found[0].name:
+        return found
+    return found if all(c.name in names for c in found) and _is_the_answer(text, found) else []
+
+
+def _may_end_with_calls(name: str, text: str, names: frozenset[str]) -> bool:
+    """The text begins or ends as calls do, and a declared tool is named in it as in a call of this format."""
+    if text.strip()[:1] not in ("{", "[") and text.rstrip()[-1:] not in ("`", "~", "]", "}"):
+        return False
+    if name == "pythonic":
+        return any(f"{n}(" in text for n in names)
+    return any(f'"{n}"' in text or f"'{n}'" in text for n in names)
+
+
+def _is_the_answer(text: str, found: Sequence[TextCall]) -> bool:
+    """Nothing else is in the text but what announces the calls."""
+    between = [text[a.end : b.start] for a, b in pairwise(found)]
+    if any(t.strip(" \t\r\n;,") for t in (*between, text[found[-1].end :])):
+        return False
+    intro = text[: found[0].start].rpartition("</think>")[2].strip()
+    return not intro or (len(intro) <= _MAX_INTRO and bool(_INTENT.search(_SENTENCES.split(intro)[-1])))
+
+
+def foreign(text: str, tools: Sequence[ToolDef], names: frozenset[str]) -> Iterator[TextCall]:
+    """JSON, or a list of Python calls, of declared tools between tags that no format has."""
+    end, tries = 0, 0
+    for found in _FOREIGN.finditer(text) if names else ():
+        body = found.end()
+        if found.start() < end:
+            continue
+        stop = JsonTracker().find(text, body)
+        tries += stop < 0
+        if tries > _MAX_TRIES:
+            return
+        if stop < 0:
+            continue
+        said = whole(text[body:stop], names)
+        closing = _FOREIGN_END.match(text, stop)
+        end = len(text[: closing.end()].rstrip()) if closing else stop
+        if said:
+            made = tiled("json-fence", said, found.start(), end, body, is_nested=False)
+        else:
+            made = _python_calls(text[body:stop], tools, names, found.start(), body, end)
+        yield from (replace(c, problems=(FOREIGN_TAGS, *c.problems)) for c in made)
+
+
+def _python_calls(
+    text: str, tools: Sequence[ToolDef], names: frozenset[str], start: int, body: int, end: int
+) -> list[TextCall]:
+    """The calls of a Python list that stands at ``body``, between tags that reach from ``start`` to ``end``."""
+    parser = get("pythonic").parser(tools)
+    found = [f for f in (*parser.feed(text), *parser.close()) if isinstance(f, TextCall)]
+    if not found or not all(c.name in names for c in found):
+        return []
+    starts = [start, *(body + c.start for c in found[1:])]
+    return [replace(c, start=a, end=b) for c, a, b in zip(found, starts, [*starts[1:], end], strict=True)]
+
+
+def stripped(text: str, names: frozenset[str]) -> Iterator[TextCall]:
+    """The name of a declared tool with its arguments behind it, at the end of the text."""
+    if not names or text.rstrip()[-1:] != "}":
+        return
+    for found in [*_STRIPPED.finditer(text)][-_MAX_TRIES:]:
+        name = found[1] or found[2]
+        stop = JsonTracker().find(text, found.end()) if name in names else -1
+        if stop < 0 or text[stop:].strip():
+            continue
+        raw = text[found.end() : stop]
+        said = read(raw)
+        if isinstance(said.value, dict):
+            line = text.rfind("\n", 0, found.start(1) if found[1] else found.start()) + 1
+            start = line + len(text[line:]) - len(text[line:].lstrip())
+            yield TextCall("json-fence", name, said.value, raw, start, stop, problems=(NO_TAGS, *said.problems))
+            return

@@ -1,0 +1,146 @@
+r"""Hermes-style JSON: ``<tool_call>\n{"name": NAME, "arguments": OBJECT}\n</tool_call>``.
+
+Written by Hermes 2 and 3, Qwen2.5, Qwen3 (chat) and QwQ. Several calls are several blocks, a line break between two.
+``parameters`` is read for ``arguments``, a list or several objects in one block are several calls.
+
+Facts: templates of Qwen3-0.6B and Hermes-3; sglang 0.5.23 ``hermes_detector``, ``qwen25_detector``; vLLM 0.33.0
+``hermes_tool_parser``; Qwen-Agent ``nous_fncall_prompt``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
+from workbench.toolcalls.formats import TextCall
+from workbench.toolcalls.formats._json_calls import Whole, in_sequence
+from workbench.toolcalls.formats._json_tags import JsonBody
+from workbench.toolcalls.formats._json_text import names_of, unknown
+from workbench.toolcalls.formats._problems import DOUBLED_END, DOUBLED_OPEN, TRAILING, UNCLOSED
+from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text, unambiguous
+from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, SETTLED, Block, TagParser
+from workbench.toolcalls.formats._tags import NESTED_CLOSE, Spec, Tag, Tags
+
+OPEN, CLOSE = "open", "close"
+
+
+@dataclass(slots=True)
+class _State:
+    body: JsonBody = field(default_factory=JsonBody)
+    start: int = 0
+    end: int = -1
+    problems: list[tuple[str, Tag]] = field(default_factory=list)
+
+
+class _Grammar:
+    tags: ClassVar = Tags(Spec(OPEN, "< tool_call >"), Spec(CLOSE, "< / tool_call >"))
+    opens: ClassVar = frozenset((OPEN,))
+
+    def __init__(self, tools: Sequence[ToolDef]) -> None:
+        self.names = names_of(tools)
+
+    def accepts(self, opener: Tag, head: str) -> bool | None:
+        """JSON has to follow, or the opening tag once more."""
+        text = head.lstrip()
+        if not text:
+            return None if len(head) < 300 else False
+        if text[0] in "{[":
+            return True
+        if text[0] == "`":
+            return None if "```".startswith(text) else text.startswith("```")
+        again = self.tags.pattern.match(text)
+        if again and self.tags.kind(again) == OPEN:
+            return self.accepts(opener, text[again.end() :])
+        return None if not again and text[0] == "<" and self.tags.held(text, 0) == 0 else False
+
+    def step(self, block: Block, tag: Tag) -> int:
+        """A closing tag ends the call unless it stands in a string."""
+        state: _State | None = block.state
+        if state is None:
+            state = block.state = _State(start=block.opener.end)
+        if state.end >= 0:
+            if tag.kind != CLOSE:
+                return BEFORE
+            state.problems.append((DOUBLED_END, tag))
+            return END
+        if tag.kind == OPEN and state.body.is_fresh and not block.between().strip():
+            state.problems.append((DOUBLED_OPEN, tag))
+            state.start = tag.end
+            return GO_ON
+        verdict = state.body.at_tag(block, tag, closes=tag.kind == CLOSE)
+        if verdict != END:
+            return verdict
+        if tag.kind == CLOSE:
+            state.end = tag.start
+            return SETTLED
+        return BEFORE if tag.kind != NESTED_CLOSE or block.is_nested else GO_ON
+
+    def read(self, block: Block, tools: Sequence[ToolDef]) -> list[TextCall]:
+        """The calls of a block."""
+        state: _State = block.state or _State(start=block.opener.end)
+        text = block.text()
+        whole_end = block.start + len(text)
+        if state.end < 0 and state.body.passed == whole_end:  # it went back to this closing tag
+            state.end = block.tags[-1].start
+        body_end = state.end if state.end >= 0 else whole_end
+        body = text[state.start - block.start : body_end - block.start]
+        found = in_sequence(body)
+        return [self._call(block, state, found, n, body, whole_end) for n in range(len(found))]
+
+    def _call(self, block: Block, state: _State, found: list[Whole], n: int, body: str, whole_end: int) -> TextCall:
+        (call, _, stop), is_last, is_closed = found[n], n == len(found) - 1, state.end >= 0
+        problems = [p for p, _ in state.problems] if n == 0 else []
+        problems += [] if call.key in ("arguments", "") else [f"the key of the arguments is {call.key!r}"]
+        problems += call.problems
+        rest = body[stop:].strip().removeprefix("```").strip() if is_last else ""
+        if rest and is_closed:
+            problems.append(TRAILING)
+        if is_last and not is_closed:
+            problems.append(UNCLOSED)
+        problems += unknown(call.name, self.names)
+        here = state.start + stop
+        start = block.start if n == 0 else state.start + found[n - 1].end
+        end = whole_end if is_last and (is_closed or not rest) else here
+        if is_last and not is_closed and not rest:
+            end = whole_end - (len(body) - len(body.rstrip()))
+        places = {p: (t.start, t.end) for p, t in state.problems}
+        return TextCall(
+            "hermes",
+            call.name,
+            call.input,
+            call.raw,
+            start,
+            end,
+            problems=tuple(dict.fromkeys(problems)),
+            is_nested=block.is_nested,
+            places=tuple(places.get(p) for p in dict.fromkeys(problems)),
+        )
+
+
+class Hermes:
+    """The format; see the module."""
+
+    name = "hermes"
+    title = "Hermes JSON (Hermes 2 and 3, Qwen2.5, Qwen3, QwQ)"
+    markers = ("tool_call",)
+
+    def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
+        """A fresh parser."""
+        return TagParser(_Grammar(tools), tools)
+
+    def render(self, calls: Sequence[ToolCallIR]) -> str:
+        """One block per call, a line break between two."""
+        blocks = []
+        for call in calls:
+            said = f'{{"name": {json_text(name_of(call))}, "arguments": {json_text(arguments_of(call))}}}'
+            blocks.append(f"<tool_call>\n{said}\n</tool_call>")
+        return unambiguous(self, "\n".join(blocks), calls, json_text)
+
+    def render_results(self, results: Sequence[ToolResultIR]) -> str:
+        """The content of the turn that carries results."""
+        return "\n".join(f"<tool_response>\n{result_text(r)}\n</tool_response>" for r in results)
+
+
+text_format = Hermes()

@@ -1,0 +1,137 @@
+r"""Kimi K3 channels (XTML): ``<|open|>call tool="NAME" index="1"<|sep|>…<|close|>call<|sep|>``.
+
+Arguments are elements that say their type,
+``<|open|>argument key="KEY" type="string"<|sep|>VALUE<|close|>argument<|sep|>``; arguments that were given as text are
+one ``json`` element. Only ``&quot;`` and ``&amp;`` are escaped, and only in attributes.
+
+Facts: template of Kimi-K3; sglang 0.5.23 ``kimik3_detector``, ``kimik3_format``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import ClassVar
+
+from workbench.errors import LocalProtocolError
+from workbench.ir import JsonValue, ToolCallIR, ToolDef, ToolResultIR
+from workbench.toolcalls.formats import TextCall
+from workbench.toolcalls.formats._elements import (
+    BLOCK,
+    BLOCK_END,
+    CALL,
+    CALL_END,
+    PARAM,
+    PARAM_END,
+    Call,
+    ElementGrammar,
+    Param,
+)
+from workbench.toolcalls.formats._json_text import read
+from workbench.toolcalls.formats._render import arguments_of, name_of, raw_or_json, result_text, unambiguous
+from workbench.toolcalls.formats._scan import Block, TagParser
+from workbench.toolcalls.formats._tags import NESTED_CLOSE, NESTED_OPEN, Spec, Tag, Tags
+from workbench.toolcalls.formats._typing import UNREAD, ToolTypes, json_value
+
+_REST = r"\s[^<>]{1,500}<\|sep\|>"
+_OPEN_REST = r"\s[^<>]{0,500}(?:<(?:\|(?:s(?:e(?:p(?:\|)?)?)?)?)?)?"
+_NAMED = re.compile(r'<\|open\|>\w+\s.*?(?:tool|key)\s*=\s*"([^"]*)"', re.DOTALL)
+_TYPE = re.compile(r'\stype\s*=\s*"(\w+)"')
+_JSON = "<|open|>json"
+
+
+class _Grammar(ElementGrammar):
+    name: ClassVar = "kimi-k3"
+    tags: ClassVar = Tags(
+        Spec(BLOCK, "<|open|>tools<|sep|>"),
+        Spec(BLOCK_END, "<|close|>tools<|sep|>"),
+        Spec(CALL, "<|open|>call", _REST, _OPEN_REST),
+        Spec(CALL_END, "<|close|>call<|sep|>"),
+        Spec(PARAM, "<|open|>argument", _REST, _OPEN_REST),
+        Spec(PARAM_END, "<|close|>argument<|sep|>"),
+        Spec(PARAM, _JSON, _REST, _OPEN_REST),
+        Spec(PARAM_END, "<|close|>json<|sep|>"),
+        Spec(NESTED_OPEN, "<|open|>think<|sep|>"),
+        Spec(NESTED_CLOSE, "<|close|>think<|sep|>"),
+    )
+
+    def named_in(self, tag: Tag) -> str:
+        """The name in an opening tag's attributes."""
+        found = _NAMED.match(tag.text)
+        return found[1].replace("&quot;", '"').replace("&amp;", "&") if found else ""
+
+    def value(self, tool: str, key: str, text: str, param: Param) -> JsonValue:
+        """The tag says the type; what is not of it stays text."""
+        said = _TYPE.search(param.tag.text)
+        if not said or said[1] == "string":
+            return text
+        value = json_value(text)
+        return text if value is UNREAD else value
+
+    def _call(self, call: Call, block: Block, start: int) -> TextCall:
+        whole = [p for p in call.params if p.tag.text.startswith(_JSON)]
+        if len(whole) != 1 or len(call.params) != 1:
+            return super()._call(call, block, start)
+        name = self.named_in(call.tag) or None
+        raw = block.text()[whole[0].start - block.start : whole[0].end - block.start]
+        arguments = read(raw)
+        problems = dict.fromkeys((*(p for p, _ in call.problems), *arguments.problems, *self._unknown(name)))
+        return TextCall(
+            self.name, name, arguments.value, raw, start, call.end, problems=tuple(problems), is_nested=block.is_nested
+        )
+
+
+class KimiK3:
+    """The format; see the module."""
+
+    name = "kimi-k3"
+    title = "Kimi channels (Kimi K3)"
+    markers = ("<|open|>call",)
+
+    def parser(self, tools: Sequence[ToolDef] = ()) -> TagParser:
+        """A fresh parser."""
+        return TagParser(_Grammar(ToolTypes(tools)), tools)
+
+    def render(self, calls: Sequence[ToolCallIR]) -> str:
+        """All calls in the channel ``tools``."""
+        inner = "".join(_written(call, n) for n, call in enumerate(calls, 1))
+        return unambiguous(self, f"<|open|>tools<|sep|>{inner}<|close|>tools<|sep|>", calls, raw_or_json)
+
+    def render_results(self, results: Sequence[ToolResultIR]) -> str:
+        """The content of the first result's turn; every further one with the tokens of its own turn."""
+        turns = [result_text(r) for r in results]
+        between = "<|close|>message<|sep|><|end_of_msg|>"
+        further = (
+            f"{between}<|open|>message{_attributes(role='tool', tool=r.name or '', index=str(n))}<|sep|>{text}"
+            for n, (r, text) in enumerate(zip(results, turns, strict=True), 1)
+            if n > 1
+        )
+        return "".join((*turns[:1], *further))
+
+
+def _written(call: ToolCallIR, n: int) -> str:
+    pairs = (
+        f"<|open|>argument{_attributes(key=key, type=_type(value))}<|sep|>{raw_or_json(value)}<|close|>argument<|sep|>"
+        for key, value in arguments_of(call).items()
+    )
+    opener = f"<|open|>call{_attributes(tool=name_of(call), index=str(n))}<|sep|>"
+    return f"{opener}{''.join(pairs)}<|close|>call<|sep|>"
+
+
+def _attributes(**values: str) -> str:
+    if any(c in v for v in values.values() for c in "<>"):
+        raise LocalProtocolError("a name with < or > cannot stand in a tag", hint="rename it")
+    escaped = {k: v.replace("&", "&amp;").replace('"', "&quot;") for k, v in values.items()}
+    return "".join(f' {k}="{v}"' for k, v in escaped.items())
+
+
+def _type(value: JsonValue) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    names: dict[type, str] = {str: "string", int: "number", float: "number", dict: "object", list: "array"}
+    return names.get(type(value), "string")
+
+
+text_format = KimiK3()

@@ -1,0 +1,202 @@
+"""Llama 3.x: one JSON object with ``name`` and ``parameters``, with or without ``<|python_tag|>`` in front.
+
+Facts: chat templates of Llama 3.1 to 3.3; vLLM's ``llama_tool_parser`` and sglang's ``llama32_detector`` (several
+calls, separated by ``;``); built-in tools are Python behind the tag (``brave_search.call(query="…")``); prompts may
+ask for ``<function=NAME>{…}</function>``. Without a tag the whole text has to be calls: vLLM takes any object
+in prose for one, and so quotes and examples.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from workbench.errors import LocalProtocolError
+from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
+from workbench.toolcalls.formats import Finding, Parser, TextCall
+from workbench.toolcalls.formats._json_calls import JsonCall, Whole, from_text, tiled, unclosed, whole
+from workbench.toolcalls.formats._json_tags import StringWatch, calls_behind
+from workbench.toolcalls.formats._json_text import JsonTracker, names_of, read, unknown, values
+from workbench.toolcalls.formats._problems import NO_NAME, TRAILING, UNCLOSED
+from workbench.toolcalls.formats._python_literals import call as python_call
+from workbench.toolcalls.formats._render import arguments_of, json_text, name_of, result_text
+from workbench.toolcalls.formats._scan import BEFORE, END, GO_ON, Block, TagParser
+from workbench.toolcalls.formats._tags import Spec, Tag, Tags
+
+_NAME: Final = "llama-json"
+TAGS: Final = Tags(
+    Spec("python", "<|python_tag|>"),
+    Spec("over", "<|eom_id|>"),
+    Spec("over", "<|eot_id|>"),
+    Spec("function", "<function=", r"[\w.\-:/]{1,128}>", r"[\w.\-:/]{0,128}"),
+    Spec("function_end", "</function>"),
+)
+_BUILT_IN: Final = re.compile(r"\s*[A-Za-z_]\w*\.call\(")
+_SEPARATORS: Final = "; \t\r\n,"
+_NAME_KEY: Final = re.compile(r"[\"']name[\"']")
+_OVER: Final = re.compile(r"(?:\s|<\|eo[mt]_id\|>)*\Z")
+
+
+class _State:
+    """What was seen of one tag's calls: ``doubtful`` is the first closing tag that stood in a string."""
+
+    def __init__(self, opener: Tag) -> None:
+        self.strings = StringWatch(0, len(opener.text))
+        self.end: Tag | None = None
+        self.doubtful: Tag | None = None
+
+
+class _Grammar:
+    tags = TAGS
+    opens = frozenset({"python", "function"})
+
+    def accepts(self, opener: Tag, head: str) -> bool | None:
+        first = head.lstrip()[:1]
+        if opener.kind == "function" or first == "{" or not first:
+            return first == "{" if first or len(head) > 100 else None
+        if _BUILT_IN.match(head):
+            return True
+        return head[0] in "#@(_" or head[0].isalpha()  # code begins at once, prose about the tag with a blank
+
+    def step(self, block: Block, tag: Tag) -> int:
+        state = _state(block)
+        closes = tag.kind == ("over" if block.opener.kind == "python" else "function_end")
+        if state.strings.is_inside(block, tag):
+            state.doubtful = state.doubtful or (tag if closes else None)
+            return GO_ON
+        if closes:
+            state.end = tag
+            return END
+        return BEFORE if tag.kind in ("python", "function", "over") else GO_ON
+
+    def read(self, block: Block, tools: Sequence[ToolDef]) -> list[TextCall]:
+        state, text, base = _state(block), block.text(), block.start
+        cut = state.doubtful if not block.is_closed and not state.end else None
+        end = state.end or cut
+        size = end.end - base if end else len(text)
+        stop = end.start - base if end else TAGS.held(text, 0)
+        begin = len(block.opener.text)
+        body = text[begin:stop]
+        if block.opener.kind == "function":
+            found = _function(block.opener, body, is_closed=end is not None)
+        else:
+            found = _tagged(body)
+        names = names_of(tools)
+        found = [w._replace(call=_checked(w.call, names)) for w in found]
+        calls = tiled(_NAME, found, base, base + size, base + begin, is_nested=block.is_nested)
+        if cut:
+            calls += calls_behind(self, text[size:], cut.end, tools, is_nested=block.is_nested)
+        return calls
+
+
+def _state(block: Block) -> _State:
+    if block.state is None:
+        block.state = _State(block.opener)
+    state: _State = block.state
+    return state
+
+
+def _checked(call: JsonCall, names: frozenset[str]) -> JsonCall:
+    if call.name is None and NO_NAME not in call.problems:
+        return call
+    return call._replace(problems=tuple(dict.fromkeys((*call.problems, *unknown(call.name, names)))))
+
+
+def _function(opener: Tag, body: str, *, is_closed: bool) -> list[Whole]:
+    found = read(body)
+    problems = found.problems if is_closed else (*found.problems, UNCLOSED)
+    said = JsonCall(opener.text[len("<function=") : -1], found.value, body.strip(), None, problems)
+    return [Whole(said, 0, len(body))]
+
+
+def _tagged(body: str) -> list[Whole]:
+    """What stands behind ``<|python_tag|>``: calls in JSON, a call of a built-in tool, or code."""
+    if not body.strip():
+        return []
+    if body.lstrip()[0] != "{":
+        return [Whole(_python(body), 0, len(body))]
+    found, end = list[Whole](), 0
+    for start, end in values(body, _SEPARATORS):
+        text = body[start:end]
+        said = from_text(text) or JsonCall(None, None, text, None, (NO_NAME,))
+        found.append(Whole(said, start, end))
+        if JsonTracker().find(text) < 0:
+            found[-1] = unclosed(found[-1])
+    if body[end:].strip(_SEPARATORS):
+        last = found[-1].call
+        found[-1] = found[-1]._replace(call=last._replace(problems=(*last.problems, TRAILING)))
+    return found
+
+
+def _python(body: str) -> JsonCall:
+    code = body.strip()
+    said = python_call(code, 0) if _BUILT_IN.match(code) else None
+    if said and said.end == len(code):
+        return JsonCall(said.name.removesuffix(".call"), said.input, said.raw, None, said.problems)
+    return JsonCall(None, None, code, None, ("code for the interpreter",))
+
+
+class _Parser:
+    """Bare calls where the text begins with a brace, otherwise whatever tags are in it."""
+
+    def __init__(self, tools: Sequence[ToolDef]) -> None:
+        self._tools = tools
+        self._tagged = TagParser(_Grammar(), tools)
+        self._held: list[str] | None = []
+        self._is_bare = False
+
+    def feed(self, text: str) -> list[Finding]:
+        if self._held is None:
+            return self._tagged.feed(text)
+        self._held.append(text)
+        if self._is_bare or not text.strip():
+            return []
+        if text.lstrip()[0] == "{":
+            self._is_bare = True
+            return []
+        return self._pass_on()
+
+    def _pass_on(self) -> list[Finding]:
+        text, self._held = "".join(self._held or ()), None
+        return self._tagged.feed(text)
+
+    def close(self) -> list[Finding]:
+        if self._is_bare and self._held is not None:
+            found = self._bare("".join(self._held))
+            if found:
+                return found
+        passed = self._pass_on() if self._held is not None else []
+        return [*passed, *self._tagged.close()]
+
+    def _bare(self, text: str) -> list[Finding]:
+        over = _OVER.search(text, max(0, len(text) - 200))
+        end = over.start() if over else len(text)
+        calls = whole(text[:end], names_of(self._tools), _SEPARATORS)
+        if any(not _NAME_KEY.search(text, w.start, w.end) for w in calls):
+            return []
+        return [*tiled(_NAME, calls, 0, len(text), 0, is_nested=False)] if calls else []
+
+
+class LlamaJson:
+    """``{"name": NAME, "parameters": OBJECT}``."""
+
+    name = _NAME
+    title = "Llama 3.x JSON, with or without <|python_tag|>"
+    markers: tuple[str, ...] = ()
+
+    def parser(self, tools: Sequence[ToolDef] = ()) -> Parser:
+        return _Parser(tools)
+
+    def render(self, calls: Sequence[ToolCallIR]) -> str:
+        """Bare calls. The templates refuse more than one; models that write several put ``; `` between them."""
+        if not calls:
+            raise LocalProtocolError("no call to write", hint="a bare format has no empty block")
+        return "; ".join(json_text({"name": name_of(c), "parameters": arguments_of(c)}) for c in calls)
+
+    def render_results(self, results: Sequence[ToolResultIR]) -> str:
+        """Text as a JSON string: that is what the templates make of it."""
+        return "\n".join(json_text(result_text(r)) for r in results)
+
+
+text_format: Final = LlamaJson()

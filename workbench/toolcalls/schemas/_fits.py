@@ -1,0 +1,50 @@
+"""Whether a value fits a schema, with bounded work and without fetching anything."""
+
+from __future__ import annotations
+
+from workbench.ir import JsonValue
+from workbench.toolcalls.arguments._schema import NeedsChild, validate
+from workbench.toolcalls.schemas.walk import MAPS
+
+__all__ = ["Undecided", "fits", "plain"]
+
+
+class Undecided(Exception):
+    """The schema cannot be applied here: the message says why."""
+
+
+def fits(value: JsonValue, schema: JsonValue, root: JsonValue = None) -> bool:
+    """The value fits.
+
+    Args:
+        root: the schema that holds the definitions, where ``schema`` is a part of it.
+
+    Raises:
+        Undecided: the schema is none, leads nowhere, or takes too long.
+    """
+    if isinstance(root, dict) and isinstance(schema, dict):
+        schema = {**{k: root[k] for k in ("$defs", "definitions", "$schema") if k in root}, **schema}
+    try:
+        faults, problem = validate(value, plain(schema))
+    except NeedsChild as error:
+        raise Undecided("a pattern may run for long") from error
+    if problem:
+        raise Undecided(problem)
+    return not faults
+
+
+def plain(schema: JsonValue) -> JsonValue:
+    """``nullable: true`` in words of JSON Schema: the schema, or null."""
+    if isinstance(schema, list):
+        return [plain(held) for held in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made: dict[str, JsonValue] = {}
+    for key, held in schema.items():
+        if key in MAPS and isinstance(held, dict):
+            made[key] = {name: plain(inner) for name, inner in held.items()}
+        else:
+            made[key] = held if key in ("enum", "const", "default", "required") else plain(held)
+    if made.pop("nullable", None) is True:
+        return {"anyOf": [made, {"type": "null"}]}
+    return made

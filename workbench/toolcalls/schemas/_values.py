@@ -1,0 +1,276 @@
+"""Lowering of schemas without combinators: types, enums, and keyword after keyword."""
+
+from __future__ import annotations
+
+from workbench.ir import JsonValue
+from workbench.toolcalls.schemas._merge import merge, types_of
+from workbench.toolcalls.schemas._shapes import (
+    APART,
+    CONTEXT,
+    join,
+    kept_only,
+    nullable,
+    split_types,
+    type_of_values,
+    type_told,
+)
+from workbench.toolcalls.schemas._work import CHECKED, EXACT, NARROWER, At, Found, Work
+from workbench.toolcalls.schemas.lint import describes_object, dict_of
+from workbench.toolcalls.schemas.mapping import SAME, Items, Object, Only, Same, Text, Union
+from workbench.toolcalls.schemas.walk import ANNOTATIONS
+
+__all__ = ["Values"]
+
+
+class Values(Work):
+    """Schemas of values."""
+
+    def any_of(self, branches: list[JsonValue], rest: dict[str, JsonValue], keyword: str, at: At) -> tuple[Found, bool]:
+        made, exact = [], True
+        for number, branch in enumerate(branches):
+            merged, is_exact = merge([rest, branch]) if rest else (branch, True)
+            found = self.node(merged, at.down(keyword, str(number)))
+            exact &= is_exact and not found.rest
+            made.append(found)
+        mapping: Same = SAME
+        if any(f.mapping is not SAME for f in made):
+            mapping = Union(self.fits, tuple((f.schema, f.mapping) for f in made))
+        if len(made) == 1:
+            return Found(made[0].schema, (), made[0].mapping), exact
+        return Found({"anyOf": [f.schema for f in made]}, (), mapping), exact
+
+    def typed(self, schema: dict[str, JsonValue], at: At) -> Found:
+        """A schema without combinators to be changed: its type, and then its keywords."""
+        dialect = self.dialect
+        if "const" in schema and not dialect.accepts("const"):
+            self.note(at, "const", "an enum of one value")
+            value = schema["const"]
+            schema = {k: v for k, v in schema.items() if k != "const"}
+            both, exact = merge([schema, {"enum": [value]}])
+            return self.node(both, at) if exact else self.node(both, at).and_rest({"enum": [value]})
+        declared = schema.get("type")
+        if isinstance(declared, list) and (not dialect.type_lists or (dialect.closed_objects and len(declared) > 1)):
+            return self.type_list(schema, [str(t) for t in declared], at)
+        if dialect.nullable and declared == "null":
+            self.note(at, "type null", "nullable, and an enum that has no text", CHECKED)
+            return Found({"type": "string", "nullable": True}, (kept_only(schema),))
+        if dialect.enum_strings and not all(isinstance(v, str) for v in schema.get("enum", ())):
+            return self.other_enum(schema, at)
+        if declared is None and dialect.typed:
+            return self.untyped(schema, at)
+        return self.keywords(schema, at)
+
+    def type_list(self, schema: dict[str, JsonValue], types: list[str], at: At) -> Found:
+        rest = {k: v for k, v in schema.items() if k != "type"}
+        with_null = "null" in types
+        others = [t for t in types if t != "null"]
+        if with_null and len(others) == 1:
+            self.note(at, "a type list with null", "nullable" if self.dialect.nullable else "anyOf with null")
+            single = {**rest, "type": others[0]}
+            if isinstance(rest.get("enum"), list):
+                single["enum"] = [v for v in rest["enum"] if v is not None]
+                if len(single["enum"]) == len(rest["enum"]):  # null is listed as a type and not as a value
+                    return self.node(single, at)
+            found = self.node(single, at)
+            return self.or_null(found, "null")
+        self.note(at, "a type list", "anyOf")
+        branches = split_types(rest, types)
+        said = {k: v for k, v in rest.items() if k in ANNOTATIONS and self.dialect.accepts(k)}
+        if self.dialect.nullable:
+            branches = [b for b in branches if b.get("type") != "null"]
+        found, exact = self.any_of(branches, {}, "type", at)
+        found = found if exact else found.and_rest(schema)
+        found = Found({**said, **found.schema}, found.rest, found.mapping)
+        return self.or_null(found, "null") if with_null and self.dialect.nullable else found
+
+    def other_enum(self, schema: dict[str, JsonValue], at: At) -> Found:
+        values = schema["enum"]
+        texts = [v for v in values if isinstance(v, str)]
+        rest = {k: v for k, v in schema.items() if k != "enum"}
+        if texts and all(isinstance(v, str) or v is None for v in values):
+            self.note(at, "an enum with null", "nullable")
+            return self.or_null(self.keywords({**rest, "type": "string", "enum": texts}, at), "null")
+        self.note(at, "an enum of other values than texts", "their type", CHECKED)
+        types = [schema["type"]] if isinstance(schema.get("type"), str) else type_of_values(values)
+        return self.node({**rest, "type": types[0] if len(types) == 1 else types}, at).and_rest({"enum": values})
+
+    def untyped(self, schema: dict[str, JsonValue], at: At) -> Found:
+        if isinstance(schema.get("enum"), list) and schema["enum"]:
+            types = type_of_values(schema["enum"])
+            return self.node({**schema, "type": types[0] if len(types) == 1 else types}, at)
+        told = type_told(schema)
+        if told is None:
+            found = self.anything(at)
+            fragment = kept_only(schema)
+            if fragment:
+                self.note(at, ", ".join(fragment), "nothing is demanded here", CHECKED)
+            return found.and_rest(fragment) if fragment else found
+        as_text = self.dialect.closed_objects and told == "object" and not at.is_root and _is_map(schema)
+        too_deep = self.dialect.max_depth and at.depth >= self.dialect.max_depth and told in ("object", "array")
+        if as_text or too_deep:
+            return self.anything(at, "a schema without a type").and_rest(kept_only(schema))
+        self.note(at, "no type", f"type {told}; the original takes every other type too", NARROWER)
+        found = self.node({**schema, "type": told}, at)
+        return Found(found.schema, found.rest, Only(told, found.mapping))
+
+    def keywords(self, schema: dict[str, JsonValue], at: At) -> Found:
+        """Keyword by keyword: kept, lowered inside, or moved to the check."""
+        dialect, kind = self.dialect, schema.get("type")
+        if dialect.max_depth and at.depth >= dialect.max_depth and kind in ("object", "array"):
+            self.note(at, "an object or array nested too deep", "a string that holds its JSON text", CHECKED)
+            return Found({"type": "string", "description": f"JSON text of an {kind}"}, (kept_only(schema),), Text())
+        if dialect.closed_objects and kind == "object" and not at.is_root and _is_map(schema):
+            self.note(at, "an object with keys that are not declared", "a string that holds its JSON text", CHECKED)
+            return Found({"type": "string", "description": "JSON text of an object"}, (kept_only(schema),), Text())
+        made: dict[str, JsonValue] = {}
+        schema, rest = self.without_old_words(schema, at)
+        maps: dict[str, Same] = {}
+        items: Same = SAME
+        for keyword, value in schema.items():
+            if keyword in ANNOTATIONS:
+                self.annotation(keyword, value, made, at)
+            elif not dialect.accepts(keyword) or (keyword in APART and not self.is_clean({keyword: value})):
+                if keyword != "additionalProperties" or value is not True:
+                    self.note(at, keyword, "it is left out", CHECKED)
+                    rest.append({k: schema[k] for k in (*CONTEXT.get(keyword, ()), keyword) if k in schema})
+                self.is_whole |= keyword.startswith("unevaluated")
+            elif keyword == "properties" and isinstance(value, dict):
+                made[keyword], inner, maps = self.properties(value, at)
+                rest += [{"properties": inner}] if inner else []
+            elif keyword == "items" and isinstance(value, dict | bool) and "prefixItems" not in schema:
+                found = self.node(value, at.down("items", deeper=True))
+                made[keyword], items = found.schema, found.mapping
+                rest += [{"items": join(found.rest)}] if found.rest else []
+            elif keyword == "additionalProperties" and isinstance(value, dict):
+                self.additional(schema, value, made, rest, at)
+            else:
+                made[keyword] = value
+        if dialect.items_required and kind and "array" in types_of(kind) and "items" not in made:
+            found = self.node(True, at.down("items", deeper=True))
+            self.note(at, "an array without items", "items that take anything")
+            made["items"], items = found.schema, found.mapping
+        mapping = self.object_mapping(schema, made, maps, at) if "object" in types_of(kind) else SAME
+        if mapping is not SAME or items is not SAME:
+            rest += self.own_values(made, at)
+        added = set(dict_of(made.get("properties"))) - set(dict_of(schema.get("properties")))
+        if added and schema.get("additionalProperties", True) is not True:
+            around = (*CONTEXT["additionalProperties"], "additionalProperties")
+            rest.append({k: schema[k] for k in around if k in schema})
+        if dialect.no_empty_properties and made.get("properties") == {}:
+            self.note(at, "empty properties", "they are left out")
+            made.pop("properties")
+        return Found(made, tuple(rest), mapping if mapping is not SAME or items is SAME else Items(items))
+
+    def own_values(self, made: dict[str, JsonValue], at: At) -> list[JsonValue]:
+        """Fixed values of an object or array whose insides are written in another way: the check has them."""
+        fixed = {k: made.pop(k) for k in ("enum", "const") if k in made}
+        for keyword in fixed:
+            self.note(at, keyword, "it is left out", CHECKED)
+        return [fixed] if fixed else []
+
+    def without_old_words(self, schema: dict[str, JsonValue], at: At) -> tuple[dict[str, JsonValue], list[JsonValue]]:
+        """(schema, fragments): tuples that are not taken as they stand, and bounds of draft 4, go to the check."""
+        rest: list[JsonValue] = []
+        tuples = {k: schema[k] for k in ("prefixItems", "items", "additionalItems") if k in schema}
+        is_old = isinstance(schema.get("items"), list)
+        if is_old or ("prefixItems" in tuples and not self.is_clean(tuples)):
+            self.note(at, "items by their place", "it is left out", CHECKED)
+            schema = {k: v for k, v in schema.items() if k not in tuples}
+            rest.append(tuples)
+        for keyword in ("exclusiveMinimum", "exclusiveMaximum"):
+            if isinstance(schema.get(keyword), bool):
+                self.note(at, keyword, "it is left out", CHECKED)
+                rest.append({k: schema[k] for k in (*CONTEXT[keyword], keyword) if k in schema})
+                schema = {k: v for k, v in schema.items() if k != keyword}
+        return schema, rest
+
+    def annotation(self, keyword: str, value: JsonValue, made: dict[str, JsonValue], at: At) -> None:
+        if keyword in ("$defs", "definitions"):
+            if not at.is_root or not self.dialect.accepts(keyword):
+                return
+        elif self.dialect.accepts(keyword):
+            made[keyword] = value
+        else:
+            self.note(at, keyword, "it is left out; it demands nothing")
+
+    def properties(
+        self, properties: dict[str, JsonValue], at: At
+    ) -> tuple[dict[str, JsonValue], dict[str, JsonValue], dict[str, Same]]:
+        made, rest, maps = {}, {}, {}
+        for name, inner in properties.items():
+            found = self.node(inner, at.down("properties", name, deeper=True))
+            made[name] = found.schema
+            if found.rest:
+                rest[name] = join(found.rest)
+            if found.mapping is not SAME:
+                maps[name] = found.mapping
+        return made, rest, maps
+
+    def additional(
+        self,
+        schema: dict[str, JsonValue],
+        value: dict[str, JsonValue],
+        made: dict[str, JsonValue],
+        rest: list[JsonValue],
+        at: At,
+    ) -> None:
+        """A schema of undeclared keys is kept where it is taken as it stands."""
+        if self.is_clean(value):
+            made["additionalProperties"] = value
+            return
+        self.note(at, "additionalProperties", "they are open", CHECKED)
+        rest.append({k: schema[k] for k in (*CONTEXT["additionalProperties"], "additionalProperties") if k in schema})
+
+    def object_mapping(
+        self, schema: dict[str, JsonValue], made: dict[str, JsonValue], maps: dict[str, Same], at: At
+    ) -> Same:
+        """What strict mode adds to an object, and the mapping of its properties."""
+        dialect = self.dialect
+        is_object = describes_object(made)
+        absent: list[str] = []
+        closed = False
+        if is_object and dialect.closed_objects:
+            if schema.get("additionalProperties") is not False:
+                self.note(
+                    at, "an open object", "additionalProperties false: undeclared keys can't be written", NARROWER
+                )
+                closed = True
+            made["additionalProperties"] = False
+        if is_object and dialect.all_required:
+            made.setdefault("properties", {})
+            absent = self.require_all(schema, made, maps, at)
+        if not maps and not absent and not closed:
+            return SAME
+        known = {name: maps.get(name, SAME) for name in dict_of(made.get("properties"))}
+        return Object(known, frozenset(absent), closed)
+
+    def require_all(
+        self, schema: dict[str, JsonValue], made: dict[str, JsonValue], maps: dict[str, Same], at: At
+    ) -> list[str]:
+        """Optional properties become required ones that allow null; which they are."""
+        required = [n for n in schema.get("required") or () if isinstance(n, str)]
+        properties = dict(made["properties"])
+        for name in [n for n in required if n not in properties]:
+            found = self.anything(at.down("properties", name), f"the required {name!r}, which is not declared")
+            properties[name] = found.schema
+            maps[name] = found.mapping
+        optional = [n for n in properties if n not in required]
+        for name in optional:
+            original = dict_of(schema.get("properties")).get(name, True)
+            takes_null = self.takes_null(original)
+            effect = NARROWER if takes_null else EXACT
+            said = "required, null for absent" + ("; null itself can't be written" if takes_null else "")
+            self.note(at.down("properties", name), "an optional property", said, effect)
+            properties[name] = nullable(properties[name], self.dialect)
+        made["properties"] = properties
+        if properties or "required" in made:
+            made["required"] = list(properties)
+        return optional
+
+
+def _is_map(schema: dict[str, JsonValue]) -> bool:
+    """Its keys are not all declared: a map, or an object of any kind."""
+    if schema.get("patternProperties"):
+        return True
+    additional = schema.get("additionalProperties", True)
+    return isinstance(additional, dict) or (additional is True and not schema.get("properties"))

@@ -1,0 +1,128 @@
+"""What the lowering of schemas works with: places, results, and the questions every part of it asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from workbench import limits
+from workbench.ir import JsonValue
+from workbench.leaves import escape
+from workbench.toolcalls.schemas import _fits
+from workbench.toolcalls.schemas._shapes import holds_ref, join, nullable
+from workbench.toolcalls.schemas.dialect import Dialect
+from workbench.toolcalls.schemas.lint import IGNORED, lint
+from workbench.toolcalls.schemas.mapping import SAME, Same, Text, Union
+
+__all__ = ["CHECKED", "EXACT", "NARROWER", "At", "Found", "Step", "Work"]
+
+EXACT, CHECKED, NARROWER = "exact", "local check", "narrower"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change.
+
+    Attributes:
+        pointer: place in the original schema.
+        what: what stood there.
+        instead: what is done instead.
+        effect: ``"exact"``: it says the same; ``"local check"``: the rest is checked locally; ``"narrower"``: some
+            values that the original accepts cannot be written any more.
+    """
+
+    pointer: str
+    what: str
+    instead: str
+    effect: str = EXACT
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A lowered node: ``rest`` holds the fragments that remain to be checked at its place."""
+
+    schema: dict[str, JsonValue]
+    rest: tuple[JsonValue, ...] = ()
+    mapping: Same = SAME
+
+    def and_rest(self, *fragments: JsonValue) -> Found:
+        return Found(self.schema, (*self.rest, *fragments), self.mapping)
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Where a node stands: its pointer, how deep, and the references that were followed to it."""
+
+    pointer: str = ""
+    depth: int = 0
+    refs: tuple[str, ...] = ()
+
+    def down(self, *steps: str, deeper: bool = False) -> At:
+        return At(self.pointer + "".join(f"/{escape(s)}" for s in steps), self.depth + deeper, self.refs)
+
+    @property
+    def is_root(self) -> bool:
+        return not self.pointer
+
+
+@dataclass(slots=True)
+class Work:
+    """The work on one schema.
+
+    Attributes:
+        is_whole: a remainder cannot be cut out of the original: the check is the whole of it.
+        table: definition → mapping, for references that are kept.
+    """
+
+    root: dict[str, JsonValue]
+    dialect: Dialect
+    steps: list[Step] = field(default_factory=list)
+    is_whole: bool = False
+    table: dict[str, Same] = field(default_factory=dict)
+    made: dict[str, JsonValue] = field(default_factory=dict)
+    left: int = limits.MAX_SCHEMA_NODES
+
+    def node(self, schema: JsonValue, at: At) -> Found:
+        """Lower one schema."""
+        raise NotImplementedError
+
+    def note(self, at: At, what: str, instead: str, effect: str = EXACT) -> None:
+        self.steps.append(Step(at.pointer, what, instead, effect))
+
+    def is_clean(self, schema: JsonValue) -> bool:
+        """A fragment is taken as it stands, below the root."""
+        holder = {"type": "object", "properties": {"x": schema}, "required": ["x"], "additionalProperties": False}
+        defs = {k: self.root[k] for k in ("$defs", "definitions") if k in self.root and self.dialect.accepts(k)}
+        found = lint({**holder, **defs}, self.dialect)
+        return not any(i.effect != IGNORED and i.pointer.startswith("/properties/x") for i in found)
+
+    def anything(self, at: At, what: str = "a schema that takes anything") -> Found:
+        if not self.dialect.typed:
+            return Found({})
+        self.note(at, what, "a string that holds JSON text", EXACT)
+        return Found({"type": "string", "description": "JSON text of any value"}, (), Text())
+
+    def fits(self, value: JsonValue, schema: JsonValue) -> bool:
+        return _fits.fits(value, schema, {"$defs": self.made, "definitions": self.made})
+
+    def check(self, rest: tuple[JsonValue, ...]) -> JsonValue:
+        if any(holds_ref(fragment) for fragment in rest):
+            return self.root
+        joined = join(rest)
+        if isinstance(joined, dict) and joined and "$schema" in self.root:
+            return {"$schema": self.root["$schema"], **joined}
+        return joined
+
+    def or_null(self, found: Found, what: str) -> Found:
+        """The schema, or null."""
+        rest = tuple({"anyOf": [{"type": "null"}, fragment]} for fragment in found.rest)
+        made = nullable(found.schema, self.dialect)
+        if found.mapping is SAME:
+            return Found(made, rest)
+        branches = (({"type": "null"}, SAME), (found.schema, found.mapping))
+        return Found(made, rest, Union(self.fits, branches))
+
+    def takes_null(self, schema: JsonValue) -> bool:
+        try:
+            return _fits.fits(None, schema, self.root)
+        except _fits.Undecided:
+            return True

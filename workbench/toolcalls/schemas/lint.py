@@ -1,0 +1,191 @@
+"""What a dialect refuses or ignores of a schema, place by place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.ir import JsonValue
+from workbench.leaves import escape
+from workbench.toolcalls.schemas.dialect import Dialect
+from workbench.toolcalls.schemas.walk import Node, is_cyclic, nodes, resolve
+
+__all__ = ["IGNORED", "REFUSED", "Issue", "lint"]
+
+REFUSED, IGNORED = "refused", "ignored"
+
+KEYWORD, ITEMS, REF, STRICT, SHAPE, SIZE = "keyword", "items", "ref", "strict", "shape", "size"
+"""Kinds of issues: what the rules call unsupported-keyword, items-missing, ref, strict, malformed, and limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One thing that a dialect does not take as it stands.
+
+    Attributes:
+        pointer: JSON pointer from the root schema, to the keyword where one is at fault, else to the schema.
+        keyword: the keyword at fault, or missing.
+        effect: ``"refused"`` or ``"ignored"``.
+        message: what is wrong, one sentence.
+        kind: ``keyword``, ``items``, ``ref``, ``strict``, ``shape`` or ``size``.
+        when: which fault of its kind, as contracts name it.
+        source: where the fact is from.
+        property: the name of the property concerned, where it is one of several.
+        size: what was counted and what may be, of a limit.
+    """
+
+    pointer: str
+    keyword: str
+    effect: str
+    message: str
+    kind: str = KEYWORD
+    when: str = ""
+    source: str = ""
+    property: str = ""
+    size: tuple[int, int] | None = None
+
+
+def lint(schema: JsonValue, dialect: Dialect) -> tuple[Issue, ...]:
+    """Everything a dialect refuses or ignores of a tool's schema, in the order of the text."""
+    if not isinstance(schema, dict):
+        return (Issue("", "", REFUSED, "the schema is no object", SHAPE),)
+    found = list(_root(schema, dialect))
+    for node in nodes(schema):
+        if isinstance(node.schema, dict):
+            found += _keywords(node, node.schema, dialect)
+            found += _reference(schema, node, node.schema, dialect)
+            found += _types(node, node.schema, dialect)
+            found += _strict(node, node.schema, dialect)
+    found += _sizes(schema, dialect)
+    return tuple(dict.fromkeys(found))
+
+
+def _issue(dialect: Dialect, node: Node, keyword: str, message: str, fact: str, **more: Any) -> Issue:
+    pointer = f"{node.pointer}/{escape(keyword)}" if more.pop("at", "keyword") == "keyword" else node.pointer
+    return Issue(pointer, keyword, REFUSED, message, source=dialect.source(fact), **more)
+
+
+def _root(schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
+    root = Node(schema)
+    for keyword in schema:
+        if keyword in dialect.root_refused:
+            yield _issue(dialect, root, keyword, f"{keyword} may not stand at the root", "root_refused")
+    if dialect.root_object and schema.get("type") != "object":
+        message = "the root has no type: object"
+        yield _issue(dialect, root, "type", message, "root_object", kind=SHAPE, when="root-type", at="schema")
+
+
+def _keywords(node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
+    for keyword in schema:
+        if not dialect.accepts(keyword):
+            fact = "refused_keywords" if keyword in dialect.refused_keywords else "accepted_keywords"
+            yield _issue(dialect, node, keyword, f"the keyword {keyword} is not known here", fact)
+        elif keyword in dialect.ignored_keywords:
+            pointer = f"{node.pointer}/{escape(keyword)}"
+            message = f"the keyword {keyword} is taken and not enforced"
+            yield Issue(pointer, keyword, IGNORED, message, source=dialect.source("ignored_keywords"))
+    if dialect.no_empty_properties and schema.get("properties") == {}:
+        message = "an object's properties may not be empty"
+        yield _issue(dialect, node, "properties", message, "no_empty_properties", kind=SHAPE, when="empty-properties")
+
+
+def _reference(root: JsonValue, node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
+    ref = schema.get("$ref")
+    if not isinstance(ref, str) or not dialect.accepts("$ref"):
+        return
+    if resolve(root, ref) is None:
+        message = "the reference leads to nothing in this schema"
+        yield _issue(dialect, node, "$ref", message, "refs", kind=REF, when="unresolved")
+    elif dialect.refs == "none":
+        yield _issue(dialect, node, "$ref", "references are not known here", "refs", kind=REF)
+    elif dialect.refs == "no-recursion" and is_cyclic(root, ref):
+        message = "a reference leads back to itself"
+        yield _issue(dialect, node, "$ref", message, "refs", kind=REF, when="recursion")
+
+
+def _types(node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
+    declared = schema.get("type")
+    if isinstance(declared, list) and not dialect.type_lists:
+        yield _issue(dialect, node, "type", "type may not be a list", "type_lists")
+    if dialect.nullable and declared == "null":
+        yield _issue(dialect, node, "type", "there is no type null, only nullable", "nullable")
+    if dialect.enum_strings and any(not isinstance(v, str) for v in _list(schema.get("enum"))):
+        yield _issue(dialect, node, "enum", "an enum may hold texts only", "enum_strings")
+    types = declared if isinstance(declared, list) else [declared]
+    if dialect.items_required and "array" in types and "items" not in schema:
+        yield _issue(dialect, node, "items", "an array without items", "items_required", kind=ITEMS, at="schema")
+    has_shape = declared or any(k in schema for k in ("anyOf", "oneOf", "allOf", "$ref", "enum", "const"))
+    if dialect.typed and not has_shape:
+        yield _issue(dialect, node, "type", "a schema without a type", "typed", kind=SHAPE, when="untyped", at="schema")
+
+
+def _strict(node: Node, schema: dict[str, JsonValue], dialect: Dialect) -> Iterator[Issue]:
+    if not describes_object(schema):
+        return
+    if dialect.closed_objects and schema.get("additionalProperties") is not False:
+        message = "additionalProperties must be there and false"
+        yield _issue(
+            dialect, node, "additionalProperties", message, "closed_objects",
+            kind=STRICT, when="additional-properties", at="schema",
+        )  # fmt: skip
+    if dialect.all_required:
+        known, required = dict_of(schema.get("properties")), _list(schema.get("required"))
+        more = {"kind": STRICT, "at": "schema"}
+        for name in [n for n in known if n not in required]:
+            message = f"the property {name!r} is not required"
+            yield _issue(dialect, node, "required", message, "all_required", when="required", property=name, **more)
+        for name in [n for n in required if isinstance(n, str) and n not in known]:
+            message = f"required names {name!r}, which is no property"
+            yield _issue(
+                dialect, node, "required", message, "all_required", when="extra-required", property=name, **more
+            )
+
+
+def describes_object(schema: dict[str, JsonValue]) -> bool:
+    """The schema describes an object."""
+    declared = schema.get("type")
+    if declared is None:
+        return "properties" in schema
+    return declared == "object" or (isinstance(declared, list) and "object" in declared)
+
+
+def dict_of(value: JsonValue) -> dict[str, JsonValue]:
+    """The value where it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else []
+
+
+def measure(schema: JsonValue) -> dict[str, int]:
+    """``depth``, ``properties``, ``optional``, ``enum_values`` and ``text`` of a schema."""
+    size = {"depth": 0, "properties": 0, "optional": 0, "enum_values": 0, "text": 0}
+    for node in nodes(schema):
+        if not isinstance(node.schema, dict):
+            continue
+        names, values = list(dict_of(node.schema.get("properties"))), _list(node.schema.get("enum"))
+        required = _list(node.schema.get("required"))
+        is_deeper = describes_object(node.schema) or "items" in node.schema
+        size["depth"] = max(size["depth"], node.depth + is_deeper)
+        size["properties"] += len(names)
+        size["optional"] += sum(name not in required for name in names)
+        size["enum_values"] += len(values)
+        size["text"] += sum(map(len, names)) + sum(len(v) for v in values if isinstance(v, str))
+    return size
+
+
+def _sizes(schema: JsonValue, dialect: Dialect) -> Iterator[Issue]:
+    size = measure(schema)
+    for what, words in (
+        ("depth", "levels of nesting"),
+        ("properties", "properties"),
+        ("optional", "optional properties"),
+        ("enum_values", "enum values"),
+        ("text", "characters of names and enum values"),
+    ):
+        most = getattr(dialect, f"max_{what}")
+        if most is not None and size[what] > most:
+            message = f"{size[what]:,} {words}, at most {most:,}"
+            yield Issue("", what, REFUSED, message, SIZE, what, dialect.source(f"max_{what}"), size=(size[what], most))

@@ -1,0 +1,125 @@
+"""Proof by trial: local check and down-levelled schema together accept what the original accepts, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.ir import JsonValue
+from workbench.toolcalls.schemas._fits import Undecided, fits
+from workbench.toolcalls.schemas._instances import instances
+from workbench.toolcalls.schemas.lower import Lowered
+from workbench.toolcalls.schemas.mapping import Inexpressible, Undecodable
+
+__all__ = ["Counterexample", "Proof", "prove"]
+
+MOST_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A value that tells the two apart."""
+
+    value: JsonValue
+    original: bool
+    lowered: bool
+    check: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What the trial found.
+
+    Attributes:
+        tried: values that could be judged.
+        accepted: how many of them the original accepts.
+        inexpressible: values of the original that have no form in the down-levelled schema (its narrower steps).
+        undecided: values that no schema here could be applied to.
+        problem: why, for the last of them.
+        against: values that the two sides judge differently, a few of them.
+    """
+
+    tried: int
+    accepted: int
+    inexpressible: int
+    undecided: int
+    problem: str
+    against: tuple[Counterexample, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Something was tried, and nothing speaks against it."""
+        return self.tried > 0 and not self.against
+
+
+def prove(original: JsonValue, lowered: Lowered, count: int, seed: int = 0) -> Proof:
+    """Try ``count`` values made from the original and as many made from the down-levelled schema."""
+    trial = _Trial(original, lowered)
+    for value in instances(original, count, seed):
+        trial.forward(value)
+    for value in instances(lowered.schema, count, seed + 1):
+        trial.backward(value)
+    return Proof(
+        trial.tried,
+        trial.accepted,
+        trial.inexpressible,
+        trial.undecided,
+        trial.problem,
+        tuple(trial.against[:MOST_SHOWN]),
+    )
+
+
+class _Trial:
+    def __init__(self, original: JsonValue, lowered: Lowered) -> None:
+        self.original = original
+        self.lowered = lowered
+        self.tried = self.accepted = self.inexpressible = self.undecided = 0
+        self.problem = ""
+        self.against: list[Counterexample] = []
+
+    def forward(self, value: JsonValue) -> None:
+        """A value of the original: it is accepted exactly where its form is, and the check passes."""
+        mapping = self.lowered.mapping
+        try:
+            form = mapping.encode(value)
+            if mapping.decode(form) != value:
+                raise Inexpressible("it reads back as another value")
+        except (Inexpressible, Undecodable):
+            self.inexpressible += _is_true(value, self.original)
+            return
+        except Undecided as error:
+            self.undecided, self.problem = self.undecided + 1, str(error)
+            return
+        self.judge(value, form)
+
+    def backward(self, form: JsonValue) -> None:
+        """A value of the down-levelled schema: what it reads as is accepted exactly where the check passes."""
+        try:
+            if not fits(form, self.lowered.schema):
+                return
+            value = self.lowered.mapping.decode(form)
+        except Undecodable:
+            return
+        except Undecided as error:
+            self.undecided, self.problem = self.undecided + 1, str(error)
+            return
+        self.judge(value, form)
+
+    def judge(self, value: JsonValue, form: JsonValue) -> None:
+        try:
+            original = fits(value, self.original)
+            lowered = fits(form, self.lowered.schema)
+            check = fits(value, self.lowered.check)
+        except Undecided as error:
+            self.undecided, self.problem = self.undecided + 1, str(error)
+            return
+        self.tried += 1
+        self.accepted += original
+        if original != (lowered and check):
+            self.against.append(Counterexample(value, original, lowered, check))
+
+
+def _is_true(value: JsonValue, schema: JsonValue) -> bool:
+    try:
+        return fits(value, schema)
+    except Undecided:
+        return False
