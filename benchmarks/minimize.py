@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from workbench import adapters
+from workbench import protocols
 from workbench.editing import with_body
 from workbench.inspection import Inspector
 from workbench.minimize import Asked, Course, outcome
@@ -75,7 +75,7 @@ def long_session(label: str, protocol: str, *, stream: bool, messages: int = MES
 
     with patch.multiple(healthy, QUESTIONS=healthy.QUESTIONS * messages, MOST_STEPS=messages, _first=many_tools):
         simulator = Simulator(label, model=ScriptedModel(Dials(parallel=2)))
-        for exchange in healthy._talk(simulator, adapters.get(protocol), stream=stream):
+        for exchange in healthy._talk(simulator, protocols.get(protocol), stream=stream):
             made.append(exchange)
             assert exchange.request
             if _length(loads(exchange.request.body.raw)) >= messages:

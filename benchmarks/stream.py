@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from benchmarks import _stream_bodies as bodies
 from benchmarks import _stream_sdks as sdks
-from workbench import adapters
+from workbench import protocols
 from workbench.wire.stream import read_stream
 
 DELTAS = 10_000
@@ -46,7 +46,7 @@ CASES = (
 
 def ours(protocol: str, body: bytes) -> None:
     """Bytes → events → IR."""
-    decoder = adapters.get(protocol).stream_decoder()
+    decoder = protocols.get(protocol).stream_decoder()
     for event in read_stream(body).events:
         decoder.feed(event)
     answer = decoder.result()

@@ -12,13 +12,13 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from workbench import adapters, importers
+from workbench import importers, protocols
 from workbench.config import safeyaml
 from workbench.conversion.convert import convert
-from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.errors import WorkbenchError
 from workbench.filters.parser import parse
 from workbench.inspection import Inspector
+from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.rules import errortext
 from workbench.toolcalls import formats
 from workbench.wire.encoding import decode_partial
@@ -159,7 +159,7 @@ def decoded(protocol: str, side: str, body: bytes, kind: str = "application/json
 def reading(protocol: str, ids: str, has: str) -> Made:
     def made(n: int) -> Run:
         body = dumped(REQUESTS[protocol](n, ids, has))
-        return lambda: adapters.get(protocol).decode_request(body)
+        return lambda: protocols.get(protocol).decode_request(body)
 
     return made
 
@@ -365,7 +365,7 @@ def streaming(name: str, *, is_inspected: bool = False) -> Made:
             return lambda: Inspector(MemorySession("x", (exchange,)), protocol=protocol).run()
 
         def run() -> object:
-            decoder = adapters.get(protocol).stream_decoder()
+            decoder = protocols.get(protocol).stream_decoder()
             for event in read_stream(body, kind).events:
                 decoder.feed(event)
             return decoder.result()

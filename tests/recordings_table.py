@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tests.adapters import laws
-from workbench import adapters
-from workbench.decode import REQUEST, RESPONSE, Decoded
+from tests.protocols import laws
+from workbench import protocols
 from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.importers import open_input
-from workbench.known import KnownMessages
+from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.known import KnownMessages
 from workbench.wire.exchange import Exchange
 from workbench.wire.frames import seen_frames
 from workbench.wire.session import Session
@@ -143,14 +143,14 @@ def _exchange(row: Row, index: int, exchange: Exchange, known: KnownMessages, *,
     if decoded.protocol is None:
         return
     row.found[decoded.protocol] += 1
-    if decoded.protocol not in adapters.protocols():
+    if decoded.protocol not in protocols.protocols():
         row.frames += len(decoded.events)
         return
     row.decoded.add(not decoded.problems)
     row.problems += (f"exchange {index + 1}: {p.message}" for p in decoded.problems)
     if not is_sample:
         return
-    adapter = adapters.get(decoded.protocol)
+    adapter = protocols.get(decoded.protocol)
     for side, score in ((REQUEST, row.requests), (RESPONSE, row.responses)):
         said = decoded.request if side == REQUEST else decoded.response
         body = decoded.request_text if side == REQUEST else decoded.response_text

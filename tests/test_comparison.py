@@ -15,7 +15,7 @@ from workbench.comparison import (
     hops_of,
 )
 from workbench.damage import Kind
-from workbench.decode import Decoded
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from tests import breakages
 from tests.breakages.artefacts import artefact
 from workbench import repairs
-from workbench.decode import Decoded
 from workbench.exporters import Selection, _work, load
 from workbench.importers import open_input
 from workbench.inspection import Inspector
+from workbench.protocols.decode import Decoded
 from workbench.targets.outgoing import prepare
 from workbench.targets.sending import Sender
 from workbench.targets.target import resolve

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from workbench import adapters, children, plugins
+from workbench import children, plugins, protocols
 from workbench.errors import UsageError
 
 SESSION = Path(__file__).resolve().parents[1] / "sessions" / "anthropic-parallel-result-lost.jsonl"
 
 ADAPTER = """
-from workbench.adapters.openai_chat import adapter as chat
+from workbench.protocols.openai_chat import adapter as chat
 
 
 class Smoke:
@@ -102,7 +102,7 @@ def test_built_in_parts_are_the_files_of_their_package(package: str) -> None:
 
 def test_a_part_that_is_not_there() -> None:
     with pytest.raises(UsageError, match=r"no adapters named 'nobody'.*anthropic_messages"):
-        plugins.load(adapters.__name__, "nobody")
+        plugins.load(protocols.__name__, "nobody")
 
 
 BROKEN = {

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.conversion import laws
-from workbench import adapters, testing
+from workbench import protocols, testing
 from workbench.conversion.convert import read_body
 from workbench.ir import Carrier, Media, Message, ModelRequest, ModelResponse, Part, Reasoning, ToolCallIR, ToolResultIR
 
@@ -103,7 +103,7 @@ def test_requests_hold_everything_in_time() -> None:
 
 @pytest.mark.parametrize("protocol", laws.names())
 def test_bodies_are_the_protocols_own(protocol: str) -> None:
-    adapter = adapters.get(protocol)
+    adapter = protocols.get(protocol)
 
     @FEW
     @given(testing.request_bodies(protocol), testing.answer_bodies(protocol), testing.streams(protocol))

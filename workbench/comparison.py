@@ -20,11 +20,11 @@ from typing import NamedTuple
 from workbench.chain.turns import Sight, Turn, encloses, is_outside, likeness, places, turns
 from workbench.chain.versions import versions
 from workbench.damage import Damage, across, between
-from workbench.decode import Decoded
 from workbench.differences import Difference, compare
 from workbench.differences.meaning import canonical
 from workbench.differences.wire import align, first_difference
 from workbench.ir import JsonValue, Media, Message, ModelResponse, Opaque, Part, Reasoning, Text, ToolCallIR
+from workbench.protocols.decode import Decoded
 from workbench.wire._strings import encode
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Summary
 from workbench.wire.session import Session, exchanges_of

@@ -18,10 +18,10 @@ from workbench.chain import closure, ledger
 from workbench.chain.closure import Closure
 from workbench.chain.conversations import Conversation, Conversations
 from workbench.chain.ledger import Ledger
-from workbench.decode import ERROR_ALONE, REQUEST, Decoded
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, ToolDef
-from workbench.known import KnownMessages
+from workbench.protocols.decode import ERROR_ALONE, REQUEST, Decoded
+from workbench.protocols.known import KnownMessages
 from workbench.rules import (
     UNREAD,
     Acceptances,

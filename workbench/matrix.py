@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from workbench import adapters
+from workbench import protocols
 from workbench.conversion import Loss, convert
 from workbench.conversion.dialect import spelled
-from workbench.decode import REQUEST, Decoded
 from workbench.errors import LocalProtocolError, ProfileError, UsageError, WireError
 from workbench.inspection import Inspector
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules import Contract, Finding, Refusal, Verdict, contracts, judge, refusal
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 
@@ -98,7 +98,7 @@ class History:
 
     def __init__(self, inspector: Inspector, index: int) -> None:
         original = inspector.detail(index).decoded
-        if original.request is None or original.protocol not in adapters.protocols():
+        if original.request is None or original.protocol not in protocols.protocols():
             raise LocalProtocolError("no request of a model", where=f"exchange {index + 1}")
         self._inspector, self._original = inspector, original
         self.protocol: str = original.protocol or ""
@@ -180,5 +180,5 @@ def _protocol(label: str, own: str) -> str:
     """The protocol a contract is asked in: that of the history if it speaks it, else its own first."""
     name = label.partition(":")[0]
     spoken: Sequence[str] = contracts.read(name).protocols if name in contracts.names() else ()
-    known = [protocol for protocol in spoken if protocol in adapters.protocols()]
+    known = [protocol for protocol in spoken if protocol in protocols.protocols()]
     return own if own in spoken or not known else known[0]

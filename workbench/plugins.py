@@ -33,7 +33,9 @@ class Parts(NamedTuple):
 
 
 PARTS: Mapping[str, Parts] = {
-    "workbench.adapters": Parts("workbench.adapters", ("adapter",)),
+    "workbench.protocols": Parts(
+        "workbench.adapters", ("adapter",), frozenset({"clients", "decode", "known", "refusals"})
+    ),
     "workbench.exporters": Parts("workbench.exporters", ("TITLE", "SUFFIX", "write")),
     "workbench.importers": Parts("workbench.importers", ("NAME", "TITLE", "sniff", "read")),
     "workbench.probes": Parts("workbench.probes", ("probe",)),

@@ -17,13 +17,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from workbench import adapters
+from workbench import protocols
 from workbench.chain.closure import CallState
-from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.editing import with_body
 from workbench.errors import UsageError
 from workbench.inspection import Inspector, Trial
 from workbench.ir import ModelRequest
+from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.rules import Finding, Severity, contracts
 from workbench.targets.simulator import Reply, Simulator
 from workbench.wire.encoding import decode_partial
@@ -107,7 +107,7 @@ class Turn:
     @property
     def target(self) -> str:
         """Path and query: those of the recorded URL where they lead to the provider, else the protocol's own."""
-        adapter, url = adapters.get(self.protocol), self.request.url
+        adapter, url = protocols.get(self.protocol), self.request.url
         start = url.find("/", url.find("://") + 3) if "://" in url else 0
         path = url[start:] if start >= 0 else ""
         if adapter.claims_url(path):

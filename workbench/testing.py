@@ -1,11 +1,11 @@
 """Hypothesis strategies for conversations and their wire bodies: fuzz a gateway, a proxy or a client with them.
 
     from hypothesis import given
-    from workbench import adapters, testing
+    from workbench import protocols, testing
 
     @given(testing.request_bodies("openai-chat"))
     def test_the_gateway_reads_what_clients_send(body: bytes) -> None:
-        request = adapters.get("openai-chat").decode_request(body)   # instead: post it to the gateway
+        request = protocols.get("openai-chat").decode_request(body)   # instead: post it to the gateway
         assert request.messages
 
 ``requests`` and ``answers`` are conversations in normal form (``Adapter.write_request`` tells what that is);
@@ -24,7 +24,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from workbench import adapters
+from workbench import protocols
 from workbench.conversion.fit import fit_request, fit_response
 from workbench.conversion.normal import NormalRequest, NormalResponse
 from workbench.errors import WireError
@@ -195,9 +195,9 @@ def answers(draw: DrawFn, *, stream: bool = False) -> ModelResponse:
 @st.composite
 def request_bodies(draw: DrawFn, protocol: str, *, noise: bool = True) -> bytes:
     """Bodies of requests as a protocol has them; with ``noise`` also what it does not know. Raises UsageError."""
-    adapter = adapters.get(protocol)
+    adapter = protocols.get(protocol)
     request = draw(requests())
-    params = tuple(adapters.Param(f"/{name}", value, name) for name, value in request.params.items())
+    params = tuple(protocols.Param(f"/{name}", value, name) for name, value in request.params.items())
     meant = fit_request(NormalRequest(request, params), adapter.capabilities).meant
     assume(meant.messages)  # a lone picture in a form that the protocol has no place for
     body = adapter.write_request(replace(meant, protocol=protocol))
@@ -207,7 +207,7 @@ def request_bodies(draw: DrawFn, protocol: str, *, noise: bool = True) -> bytes:
 @st.composite
 def answer_bodies(draw: DrawFn, protocol: str, *, noise: bool = True) -> bytes:
     """Bodies of whole answers as a protocol has them. Raises UsageError."""
-    adapter = adapters.get(protocol)
+    adapter = protocols.get(protocol)
     meant = fit_response(NormalResponse(draw(answers())), adapter.capabilities).meant
     body = adapter.write_response(replace(meant, protocol=protocol))
     return draw(_spelled(body)) if noise else dumps(body)
@@ -216,7 +216,7 @@ def answer_bodies(draw: DrawFn, protocol: str, *, noise: bool = True) -> bytes:
 @st.composite
 def streams(draw: DrawFn, protocol: str) -> bytes:
     """Streams as a protocol has them, sometimes cut short. Raises UsageError."""
-    adapter = adapters.get(protocol)
+    adapter = protocols.get(protocol)
     meant = fit_response(NormalResponse(draw(answers(stream=True))), adapter.capabilities).meant
     body = adapter.write_stream(replace(meant, protocol=protocol))
     return body[: draw(st.integers(1, len(body)))] if draw(st.integers(0, 9)) == 0 else body

@@ -9,7 +9,7 @@ import pytest
 from workbench.audit.case import Case, End, Theme, mark
 from workbench.audit.cases import PROTOCOLS, cases_of, converted, hello
 from workbench.audit.sighting import Bytes, Sighting
-from workbench.decode import Decoded
+from workbench.protocols.decode import Decoded
 from workbench.rules import pages
 from workbench.wire.exchange import Headers
 from workbench.wire.http1.head import read_response

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench import adapters
+from workbench import protocols
 from workbench.bridge.handles import name_of
 from workbench.bridge.signing import Namer, Signer, parsed
 from workbench.ir import Carrier, Message, ModelResponse, Reasoning, Text, ToolCallIR, ToolDef
@@ -18,7 +18,7 @@ SEALED = Reasoning(Carrier.ENCRYPTED_ITEM, None, data="gAAA")
 
 def proved(client, *parts):
     """(carrier, whether its proof is ours) of the reasoning that a client gets."""
-    signer = Signer("a1", adapters.get(client).capabilities)
+    signer = Signer("a1", protocols.get(client).capabilities)
     made = list(signer.parts(parts))
     assert [p for p in made if not isinstance(p, Reasoning)] == [p for p in parts if not isinstance(p, Reasoning)]
     return [(p.carrier, name_of(p) == "a1") for p in made if isinstance(p, Reasoning)], len(signer.changes)

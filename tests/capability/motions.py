@@ -8,10 +8,10 @@ from dataclasses import replace
 from workbench import probes
 from workbench.capability import CapabilityProfile, key_of, of_measurement
 from workbench.capability.motion import Measure, Motion, begin
-from workbench.decode import Decoded
 from workbench.ir import JsonValue, ModelRequest
 from workbench.loop import Answer, Ended, Limits, Loop, Result, refused
 from workbench.probes import Measurement, Subject
+from workbench.protocols.decode import Decoded
 from workbench.targets.outgoing import Outgoing, prepare
 from workbench.targets.simulator import ScriptedModel, Simulator
 from workbench.targets.target import resolve

@@ -14,12 +14,12 @@ from workbench.capability.corrected import corrected, leaving, protocol_of
 from workbench.capability.corrections import KINDS, corrections, switched
 from workbench.capability.matching import of_target
 from workbench.capability.motion import Motion, State
-from workbench.decode import Decoded
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.loop import Answer as Step
 from workbench.loop import Loop, Result, refused
 from workbench.metrics.counts import Counts
+from workbench.protocols.decode import Decoded
 from workbench.targets.outgoing import Outgoing, prepare
 from workbench.targets.simulator import Answer, Call, Dials, Match, ScriptedModel, Simulator, Turn
 from workbench.targets.target import resolve

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from workbench import adapters
+from workbench import protocols
 from workbench.chain._replayed import Sent, compare
 from workbench.ir import Reasoning
 from workbench.wire.stream import read_stream
@@ -80,7 +80,7 @@ STREAMS: dict[str, tuple[str, list[dict[str, Any]]]] = {
 
 def received(name: str) -> Sequence[Reasoning]:
     protocol, events = STREAMS[name]
-    decoder = adapters.get(protocol).stream_decoder()
+    decoder = protocols.get(protocol).stream_decoder()
     for event in read_stream(sse(*events)).events:
         decoder.feed(event)
     return [part for message in decoder.result().messages for _, part in message.reasoning()]
@@ -106,7 +106,7 @@ def test_as_it_came(name: str) -> None:
 
 
 def test_the_pieces_of_one_signature_are_no_proofs() -> None:
-    decoder = adapters.get("anthropic-messages").stream_decoder()
+    decoder = protocols.get("anthropic-messages").stream_decoder()
     pieces = (grown(type="signature_delta", signature=LAST[n : n + 10]) for n in range(0, len(LAST), 10))
     start = {"type": "content_block_start", "index": 0, "content_block": THOUGHT}
     for event in read_stream(sse(start, *pieces)).events:
@@ -120,6 +120,6 @@ def test_the_pieces_of_one_signature_are_no_proofs() -> None:
 def test_a_signature_on_two_parts_may_come_back_on_one() -> None:
     twice = {"parts": [{"functionCall": {"name": n, "args": {}}, "thoughtSignature": FIRST} for n in ("now", "here")]}
     body = json.dumps({"candidates": [{"content": {"role": "model", **twice}}]}).encode()
-    came = [part for m in adapters.get("gemini").decode_response(body).messages for _, part in m.reasoning()]
+    came = [part for m in protocols.get("gemini").decode_response(body).messages for _, part in m.reasoning()]
     assert len(came) == 2
     assert compare(came[:1], came).sent is Sent.SENT

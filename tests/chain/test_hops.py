@@ -7,7 +7,7 @@ import json
 import pytest
 
 from workbench.chain.hops import Hops
-from workbench.decode import Decoded
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Body, Exchange, HttpRequest, summarize
 
 URL = "https://api.anthropic.com/v1/messages"

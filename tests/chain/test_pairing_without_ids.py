@@ -6,8 +6,8 @@ import pytest
 
 from workbench.chain._pairing import read
 from workbench.chain.terms import ClosureTerms
-from workbench.decode import REQUEST
 from workbench.ir import Message, Text, ToolCallIR, ToolResultIR
+from workbench.protocols.decode import REQUEST
 
 PAIRS: list[tuple[str, str, str, dict[int, int]]] = [
     ("in order", "fg", "fg", {0: 0, 1: 1}),

@@ -11,8 +11,8 @@ from workbench.chain.closure import CallState, Closure
 from workbench.chain.conversations import Conversations
 from workbench.chain.ledger import Entry, Sent
 from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
-from workbench.decode import Decoded
 from workbench.importers import open_input
+from workbench.protocols.decode import Decoded
 
 BLOCKS = ClosureTerms(Placement.NEXT_MESSAGE, results_first=True, result_role="user")
 CHAT = ClosureTerms(Placement.CONTIGUOUS, result_role="tool")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from workbench.chain.turns import Sight, encloses, is_outside, likeness, places, turns
-from workbench.decode import Decoded
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Body, Exchange, HttpRequest, summarize
 
 MESSAGES, CHAT = "https://api.anthropic.com/v1/messages", "https://b.example/v1/chat/completions"

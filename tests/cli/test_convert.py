@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import SESSIONS, Run
-from workbench import adapters
+from workbench import protocols
 
 LOOP = SESSIONS / "anthropic-tool-loop.jsonl"
 CHAT = SESSIONS / "openai-call-never-runs.jsonl"
@@ -44,7 +44,7 @@ def test_json_is_one_object_and_the_file_has_the_exact_bytes(run: Run, tmp_path:
     assert (said["from"], said["protocol"], said["side"]) == ("anthropic-messages", "openai-chat", "request")
     assert (said["path"], said["exchange"], said["ids"], said["body_base64"]) == ("-", 0, {}, None)
     assert said["losses"] == [{"pointer": "/top_k", "what": "the parameter 'top_k'", "instead": "left out"}]
-    adapters.get("openai-chat").decode_request(out.read_bytes())
+    protocols.get("openai-chat").decode_request(out.read_bytes())
 
 
 def test_ids_that_had_to_change(run: Run) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from workbench import adapters
+from workbench import protocols
 from workbench.selftest.healthy import sessions
 from workbench.wire.exchange import Body, Exchange
 from workbench.wire.jsontext import dumps, loads
@@ -23,7 +23,7 @@ def transcripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("transcripts")
     for healthy in sessions(LABELS):
         kept = list(exchanges_of(healthy.session))
-        protocol = max((p for p in adapters.protocols() if p in healthy.name), key=len)
+        protocol = max((p for p in protocols.protocols() if p in healthy.name), key=len)
         path = folder / f"{protocol}.jsonl"
         if not path.exists():
             store.save(kept, path)
@@ -31,7 +31,7 @@ def transcripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_adapter_has_a_transcript(transcripts: Path) -> None:
-    assert {path.stem for path in transcripts.iterdir()} == set(adapters.protocols())
+    assert {path.stem for path in transcripts.iterdir()} == set(protocols.protocols())
 
 
 def test_a_folder_of_transcripts_passes(run: Run, transcripts: Path) -> None:

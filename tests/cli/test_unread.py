@@ -12,7 +12,7 @@ from functools import cache
 import pytest
 
 from tests.cli.conftest import Run
-from workbench import adapters
+from workbench import protocols
 from workbench.cli import _check_formats
 from workbench.cli._report import FileReport
 from workbench.inspection import Inspector
@@ -48,7 +48,7 @@ TYPES = {
 @cache
 def healthy(protocol: str, form: str) -> tuple[bytes, str]:
     """(body, content type) of an answer."""
-    adapter = adapters.get(protocol)
+    adapter = protocols.get(protocol)
     if form == "streamed":
         body = adapter.write_stream(TOLD)
         return body, TYPES[read_stream(body).framing]
@@ -56,7 +56,7 @@ def healthy(protocol: str, form: str) -> tuple[bytes, str]:
 
 
 def exchange(protocol: str, form: str, body: bytes, kind: str, coding: str = "", **more: object) -> Exchange:
-    adapter = adapters.get(protocol)
+    adapter = protocols.get(protocol)
     request = adapter.write_request(ModelRequest(protocol, **_fields(form)))
     path = adapter.path(ModelRequest(protocol, **_fields(form)))
     headers = (("content-type", kind), *((("content-encoding", coding),) if coding else ()))
@@ -101,7 +101,7 @@ def foreign(protocol: str) -> str:
 PAGE = b"<!doctype html><html><head><title>Sign in</title></head><body>Sign in to go on</body></html>"
 Damage = Callable[[str, str], tuple[bytes, str, str]]
 
-CELLS = [(p, f) for p in adapters.protocols() for f in FORMS]
+CELLS = [(p, f) for p in protocols.protocols() for f in FORMS]
 
 
 def takes(protocol: str, form: str, damage: str) -> bool:
@@ -208,7 +208,7 @@ def test_who_ended_the_exchange_decides(
     assert report.status("error") == status
 
 
-@pytest.mark.parametrize("protocol", adapters.protocols())
+@pytest.mark.parametrize("protocol", protocols.protocols())
 def test_a_request_that_cannot_be_decoded_is_said(protocol: str) -> None:
     made = exchange(protocol, "whole", *healthy(protocol, "whole"))
     assert made.request

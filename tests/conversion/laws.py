@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from workbench import adapters
-from workbench.adapters import Adapter
+from workbench import protocols
 from workbench.conversion import Converted, convert, unmap, unsaid
 from workbench.conversion.convert import read_body
 from workbench.conversion.normal import normal_request, normal_response
 from workbench.ir import ModelRequest, ModelResponse
 from workbench.leaves import scalars
+from workbench.protocols import Adapter
 from workbench.wire.jsontext import loads
 
 _SWITCHES = (
@@ -61,7 +61,7 @@ _VOCABULARY = frozenset(
 
 def writers() -> list[Adapter]:
     """Every protocol that can be written."""
-    return [adapter for adapter in adapters.every() if hasattr(adapter, "write_request")]
+    return [adapter for adapter in protocols.every() if hasattr(adapter, "write_request")]
 
 
 def names() -> list[str]:
@@ -84,11 +84,11 @@ def check(body: bytes, source: str, target: str, side: str) -> Converted:
 def check_ids_return(body: bytes, source: str, target: str) -> None:
     """There and back, with the map undone, every id is what it was."""
     there = convert(body, target, protocol=source)
-    if not adapters.get(target).capabilities.call_ids:
+    if not protocols.get(target).capabilities.call_ids:
         return
-    adapter = adapters.get(target)
+    adapter = protocols.get(target)
     read = normal_request(read_body(adapter, there.body, "request"), adapter).request  # type: ignore[arg-type]
-    before = adapters.get(source)
+    before = protocols.get(source)
     original = normal_request(before.decode_request(body), before).request
     returned = unmap(read, there.ids)
     assert isinstance(returned, ModelRequest)
@@ -102,7 +102,7 @@ def _ids(node: ModelRequest | ModelResponse) -> Iterator[str | None]:
 
 
 def normal_answer(body: bytes, protocol: str) -> ModelResponse:
-    read = read_body(adapters.get(protocol), body, "response")
+    read = read_body(protocols.get(protocol), body, "response")
     assert isinstance(read, ModelResponse)
     return normal_response(read).response
 

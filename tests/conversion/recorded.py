@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.conversion import laws
-from workbench.adapters import Adapter
 from workbench.conversion import convert, unsaid
-from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.errors import WorkbenchError
 from workbench.importers import open_input
+from workbench.protocols import Adapter
+from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 
 
 def files(folder: Path) -> list[Path]:

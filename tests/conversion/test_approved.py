@@ -11,8 +11,7 @@ from zlib import crc32
 
 from tests.conversion import odd
 from tests.conversion.test_fit import REQUESTS
-from workbench import adapters
-from workbench.adapters import Capabilities
+from workbench import protocols
 from workbench.conversion import convert
 from workbench.conversion.convert import read_body
 from workbench.conversion.fit import fit_request, fit_response
@@ -20,6 +19,7 @@ from workbench.conversion.normal import normal_request, normal_response
 from workbench.conversion.streaming import StreamConversion
 from workbench.errors import WorkbenchError
 from workbench.ir import ModelRequest, ModelResponse
+from workbench.protocols import Capabilities
 
 LOSSLESS = ("utf-8", "surrogatepass")
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -51,7 +51,7 @@ def test_losses_and_bodies(approved: Callable[[str, Iterable[str]], None]) -> No
     sentences, written = Counter[str](), list[str]()
     for name, protocol, side, body in bodies():
         marks = []
-        for target in adapters.protocols():
+        for target in protocols.protocols():
             if target == protocol:
                 continue
             try:
@@ -74,7 +74,7 @@ def test_streams_in_pieces(approved: Callable[[str, Iterable[str]], None]) -> No
         if side != "response" or ".response.json" in name or "stream" not in name:
             continue
         marks = []
-        for target in adapters.protocols():
+        for target in protocols.protocols():
             conversion = StreamConversion(protocol, target)
             left = [conversion.feed(body[at : at + 61]) for at in range(0, len(body), 61)]
             whole = repr((left, conversion.end(), conversion.losses, sorted(conversion.ids.items())))
@@ -95,15 +95,15 @@ def others(value: object, every: frozenset[str]) -> Iterator[object]:
 
 def test_targets_that_take_more_or_less(approved: Callable[[str, Iterable[str]], None]) -> None:
     """Each capability of a target changed by itself: how many losses there are then, and those nobody else has."""
-    read = [(name, read_body(adapters.get(source), json.dumps(body).encode(), side), json.dumps(body).encode())
+    read = [(name, read_body(protocols.get(source), json.dumps(body).encode(), side), json.dumps(body).encode())
             for name, (source, side, body) in odd.BODIES.items() if name not in odd.UNREADABLE]  # fmt: skip
     normals = [
-        (normal_request(made, adapters.get(made.protocol)), fit_request, body)
+        (normal_request(made, protocols.get(made.protocol)), fit_request, body)
         if isinstance(made, ModelRequest)
         else (normal_response(made), fit_response, body)
         for _, made, body in read
     ]
-    targets = [adapters.get(name).capabilities for name in adapters.protocols()]
+    targets = [protocols.get(name).capabilities for name in protocols.protocols()]
     known, rows = set[str](), list[str]()
 
     def fitted(changes: dict[str, object], name: str) -> None:
@@ -130,13 +130,13 @@ def test_odd_streams_in_pieces(approved: Callable[[str, Iterable[str]], None]) -
     """Each odd answer as a stream of its protocol: whole, broken off, and with a proof for reasoning that needs one."""
     rows = []
     for name, (source, _, body) in odd.ANSWERS.items():
-        adapter = adapters.get(source)
+        adapter = protocols.get(source)
         answer = read_body(adapter, json.dumps(body).encode(), "response")
         assert isinstance(answer, ModelResponse)
         fit = fit_response(normal_response(answer), adapter.capabilities).meant
         stream = adapter.write_stream(replace(fit, is_stream=True, protocol=source))
         marks = []
-        for target in adapters.protocols():
+        for target in protocols.protocols():
             for cut in (len(stream), len(stream) * 2 // 3):
                 conversion = StreamConversion(
                     source,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.adapters import get
 from workbench.conversion.convert import response_as
 from workbench.conversion.declared import declared
 from workbench.ir import Message, ModelResponse, ToolCallIR
+from workbench.protocols import get
 
 TOOLS = b"""{"model": "m", "input": "hi", "tools": [
  {"type": "namespace", "name": "clock", "tools": [{"type": "function", "name": "sleep", "parameters": {}}]},

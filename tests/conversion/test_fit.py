@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from workbench import adapters
-from workbench.adapters import Capabilities
+from workbench import protocols
 from workbench.conversion import convert
 from workbench.conversion.fit import fit_request, fit_response
 from workbench.conversion.normal import NormalRequest, NormalResponse
@@ -25,6 +24,7 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
+from workbench.protocols import Capabilities
 from workbench.wire.jsontext import JsonIndex, dumps, loads
 
 CHAT, BLOCKS = "openai-chat", "anthropic-messages"
@@ -378,7 +378,7 @@ def test_the_proof_of_reasoning_is_lost_by_its_own_place() -> None:
     source = Source("/content/0", {"data": "/sealed", "signature": "/proof"})
     part = Reasoning(Carrier.THINKING, "hm", "s", "d", source=source)
     request = ModelRequest("", "m", (Message("assistant", (part, Text("a")), pointer="/messages/0"),))
-    fitted = fit_request(NormalRequest(request), adapters.get(CHAT).capabilities)
+    fitted = fit_request(NormalRequest(request), protocols.get(CHAT).capabilities)
     assert [loss[:2] for loss in fitted.losses] == [
         ("/messages/0/content/0/proof", "the signature of reasoning, which is bound to its protocol"),
         ("/messages/0/content/0/sealed", "encrypted state of reasoning"),
@@ -392,21 +392,21 @@ def test_media_without_a_place_are_lost() -> None:
 
 def test_an_answer_of_several_choices_keeps_the_first() -> None:
     messages = (Message("assistant", (Text("a"),)), Message("assistant", (Text("b"),), pointer="/choices/1/message"))
-    fitted = fit_response(NormalResponse(ModelResponse("", messages=messages)), adapters.get(BLOCKS).capabilities)
+    fitted = fit_response(NormalResponse(ModelResponse("", messages=messages)), protocols.get(BLOCKS).capabilities)
     assert [message.parts for message in fitted.meant.messages] == [(Text("a"),)]
     assert ("/choices/1", "another choice: the target gives one answer") in [loss[:2] for loss in fitted.losses]
 
 
 def test_counts_that_a_target_must_have_are_written_and_said() -> None:
     answer = ModelResponse("", messages=(Message("assistant", (Text("a"),)),))
-    fitted = fit_response(NormalResponse(answer), adapters.get(BLOCKS).capabilities)
+    fitted = fit_response(NormalResponse(answer), protocols.get(BLOCKS).capabilities)
     assert fitted.meant.usage == Usage(0, 0)
     assert fitted.losses[0].instead == "0 is written"
 
 
 def test_an_error_keeps_its_words() -> None:
     error = ApiError("bad", "invalid_request_error", code="c", param="p")
-    fitted = fit_response(NormalResponse(ModelResponse("", error=error)), adapters.get(BLOCKS).capabilities)
+    fitted = fit_response(NormalResponse(ModelResponse("", error=error)), protocols.get(BLOCKS).capabilities)
     assert (fitted.meant.error.message, fitted.meant.error.type, fitted.meant.error.code) == (
         "bad",
         "invalid_request_error",
@@ -420,7 +420,7 @@ def test_an_error_keeps_its_words() -> None:
 def test_no_proof_is_made_up(carrier: Carrier, target: str) -> None:
     parts = (Reasoning(carrier, "readable"), Text("a"))
     request = ModelRequest("", "m", (Message("user", (Text("q"),)), Message("assistant", parts)))
-    fitted = fit_request(NormalRequest(request), adapters.get(target).capabilities)
+    fitted = fit_request(NormalRequest(request), protocols.get(target).capabilities)
     kept = [part for _, part in fitted.meant.messages[1].reasoning()]
     assert all(part.signature is None and part.data is None for part in kept)
     assert [part.text for part in kept] == (["readable"] if target == CHAT else [])

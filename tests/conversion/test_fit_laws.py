@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench import adapters
-from workbench.adapters import Capabilities
+from workbench import protocols
 from workbench.conversion import convert
 from workbench.conversion._ledger import Ledger
 from workbench.conversion._parts import fit_call, fit_extra, fit_media, fit_result, fit_text
@@ -22,7 +21,6 @@ from workbench.conversion._reasoning import fit_reasoning
 from workbench.conversion._request import fit_choice, fit_params, fit_thinking, fit_tools
 from workbench.conversion._response import fit_end, fit_error, fit_names, fit_stop, fit_usage
 from workbench.conversion.normal import Param
-from workbench.decode import Decoded
 from workbench.ir import (
     ApiError,
     Carrier,
@@ -40,9 +38,11 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
+from workbench.protocols import Capabilities
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 
-TARGETS: dict[str, Capabilities] = {name: adapters.get(name).capabilities for name in adapters.protocols()}
+TARGETS: dict[str, Capabilities] = {name: protocols.get(name).capabilities for name in protocols.protocols()}
 POINTER = "/messages/0/content/0"
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.adapters import Capabilities
 from workbench.conversion._names import Ids, fitting, rewritten
 from workbench.ir import Message, ToolCallIR, ToolResultIR
+from workbench.protocols import Capabilities
 
 PATTERNS = {
     "words": ("[a-zA-Z0-9_-]+", None),

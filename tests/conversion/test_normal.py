@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench import adapters
+from workbench import protocols
 from workbench.conversion.normal import normal_request, normal_response
 from workbench.ir import Media, Message, ModelRequest, ModelResponse, Source, Text, ToolCallIR, ToolResultIR
 from workbench.wire.jsontext import dumps
 
-CHAT, BLOCKS = adapters.get("openai-chat"), adapters.get("anthropic-messages")
+CHAT, BLOCKS = protocols.get("openai-chat"), protocols.get("anthropic-messages")
 
 
 def normal(*messages: dict[str, Any], adapter: Any = CHAT, **body: Any) -> ModelRequest:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from workbench import adapters
+from workbench import protocols
 from workbench.conversion.convert import convert
 from workbench.inspection import Inspector
 from workbench.ir import JsonValue
@@ -37,7 +37,7 @@ WORDS: dict[str, Any] = {
     },
     "required": ["s"],
 }
-OTHERS = [name for name in adapters.protocols() if name != "gemini"]
+OTHERS = [name for name in protocols.protocols() if name != "gemini"]
 
 
 def asked(schema: JsonValue) -> bytes:
@@ -48,7 +48,7 @@ def asked(schema: JsonValue) -> bytes:
 @pytest.mark.parametrize("target", OTHERS)
 def test_every_other_protocol_is_given_words(target: str) -> None:
     made = convert(asked(NUMBERED), target, protocol="gemini")
-    (tool,) = adapters.get(target).decode_request(made.body).tools
+    (tool,) = protocols.get(target).decode_request(made.body).tools
     assert tool.schema == WORDS
     assert isinstance(tool.schema, dict)
     assert list(tool.schema["properties"]) == NUMBERED["propertyOrdering"]
@@ -61,7 +61,7 @@ def test_every_other_protocol_is_given_words(target: str) -> None:
 def test_a_number_that_is_no_type_is_not_made_one(target: str, number: JsonValue) -> None:
     odd = {"type": 6, "properties": {"a": {"type": number}}}
     made = convert(asked(odd), target, protocol="gemini")
-    (tool,) = adapters.get(target).decode_request(made.body).tools
+    (tool,) = protocols.get(target).decode_request(made.body).tools
     assert isinstance(tool.schema, dict)
     assert tool.schema["properties"]["a"] == {}
     told = {loss.what: loss.pointer for loss in made.losses}
@@ -70,7 +70,7 @@ def test_a_number_that_is_no_type_is_not_made_one(target: str, number: JsonValue
 
 
 def test_the_body_itself_keeps_its_numbers() -> None:
-    body, adapter = asked(NUMBERED), adapters.get("gemini")
+    body, adapter = asked(NUMBERED), protocols.get("gemini")
     assert adapter.encode_request(adapter.decode_request(body), body) == body
 
 

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 from tests.conversion import laws
 from tests.record_anthropic import Upstream
-from workbench import adapters, testing
-from workbench.adapters import Adapter
-from workbench.adapters._writing import write_stream
+from workbench import protocols, testing
 from workbench.conversion import unmap
 from workbench.conversion.compare import differing
 from workbench.conversion.convert import read_body, response_as
@@ -24,6 +22,8 @@ from workbench.conversion.fit import fit_response
 from workbench.conversion.normal import NormalResponse, normal_response
 from workbench.conversion.streaming import AGAIN, StreamConversion
 from workbench.ir import ApiError, Carrier, Message, ModelResponse, Part, Reasoning, Text, ToolCallIR, Usage
+from workbench.protocols import Adapter
+from workbench.protocols._writing import write_stream
 from workbench.wire.sse import read_events
 from workbench.wire.stream import read_stream
 
@@ -62,7 +62,7 @@ def cutter(rng: random.Random) -> Callable[[str], Iterable[str]]:
 
 def stream(response: ModelResponse, protocol: str, seed: int = 1) -> bytes:
     """The stream of an answer, its strings in small pieces, its reasoning in the protocol's carrier."""
-    adapter = adapters.get(protocol)
+    adapter = protocols.get(protocol)
     own = {Carrier(c) for c in adapter.capabilities.reasoning}
     carrier = next((c for c in (*SIGNED, Carrier.ENCRYPTED_ITEM) if c in own), None)
     carrier = carrier or Carrier(adapter.capabilities.plain_reasoning)
@@ -90,15 +90,15 @@ def passed(body: bytes, source: str, target: str, sizes: Sequence[int] = (1 << 3
 
 
 def read(body: bytes, protocol: str) -> ModelResponse:
-    said = read_body(adapters.get(protocol), body, "response")
+    said = read_body(protocols.get(protocol), body, "response")
     assert isinstance(said, ModelResponse)
     return normal_response(said).response
 
 
 def agree(body: bytes, source: str, target: str, sizes: Sequence[int]) -> None:
     """The law: in whatever pieces it comes, the stream says what the conversion of the whole answer says."""
-    adapter = adapters.get(target)
-    decoded = read_body(adapters.get(source), body, "response")
+    adapter = protocols.get(target)
+    decoded = read_body(protocols.get(source), body, "response")
     assert isinstance(decoded, ModelResponse)
     whole = response_as(decoded, adapter)
     written, made = passed(body, source, target, sizes)
@@ -133,7 +133,7 @@ def test_a_stream_says_what_the_whole_answer_says(source: str, target: str) -> N
 @pytest.mark.parametrize("source", laws.names())
 def test_generated_streams_say_what_their_answers_say(source: str) -> None:
     others = [name for name in laws.names() if name != source]
-    adapter = adapters.get(source)
+    adapter = protocols.get(source)
 
     @settings(max_examples=3, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(testing.answers(stream=True), st.sampled_from(others), st.integers(0, 99), st.floats(0.2, 2))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from workbench.damage import Damage, between
-from workbench.decode import Decoded
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse
 
 MESSAGES, CHAT = "https://a.example/v1/messages", "https://a.example/v1/chat/completions"

@@ -6,10 +6,10 @@ import json
 import re
 from random import Random
 
-from workbench import adapters
-from workbench.decode import Decoded
+from workbench import protocols
 from workbench.editing import Splice, spliced
 from workbench.ir import Message, ModelRequest, Text, ToolCallIR, ToolDef, ToolResultIR
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import dumps, loads
 
@@ -21,7 +21,7 @@ _SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
 
 def conversation(protocol: str) -> bytes:
     """Two calls and their results, between texts, with a tool, a system prompt and parameters."""
-    adapter = adapters.get(protocol)
+    adapter = protocols.get(protocol)
     is_text = adapter.capabilities.arguments == "string"
     paths = [{"path": f"{n}/é"} for n in (1, 2)]
     texts = [dumps(p).decode() if is_text else None for p in paths]

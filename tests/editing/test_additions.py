@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from tests.editing.bodies import conversation, decoded, made
-from workbench import adapters
+from workbench import protocols
 from workbench.chain import closure
 from workbench.chain.closure import CallState
-from workbench.decode import REQUEST, Decoded
 from workbench.editing.additions import insert_message, insert_result, insert_text, insert_tool
 from workbench.editing.elements import Kind, elements, every
 from workbench.editing.operations import Splices, remove
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolResultIR
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules import contracts
 
 SPEAKERS = {
@@ -60,7 +60,7 @@ def test_results_close_the_calls_that_were_open(protocol: str, provider: str) ->
     assert not [flaw for line in lines for flaw in line.flaws]
 
 
-@pytest.mark.parametrize("protocol", adapters.protocols())
+@pytest.mark.parametrize("protocol", protocols.protocols())
 def test_a_result_answers_its_call_with_its_text(protocol: str) -> None:
     asked = without_results(protocol)
     first = calls(asked)[0]
@@ -88,7 +88,7 @@ def test_a_result_in_front_of_what_the_user_said_makes_blocks_of_it() -> None:
     assert [block["type"] for block in now["content"]] == ["tool_result", "text"]
 
 
-@pytest.mark.parametrize("protocol", adapters.protocols())
+@pytest.mark.parametrize("protocol", protocols.protocols())
 def test_messages_of_every_role_go_where_they_are_put(protocol: str) -> None:
     asked = decoded(conversation(protocol), protocol)
     before = asked.messages(REQUEST)

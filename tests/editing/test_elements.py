@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.editing.bodies import conversation, decoded
-from workbench import adapters
+from workbench import protocols
 from workbench.editing.elements import LABEL, Action, Element, Kind, elements, every
 
 
@@ -51,7 +51,7 @@ def test_a_chat_in_order() -> None:
     ]
 
 
-@pytest.mark.parametrize("protocol", adapters.protocols())
+@pytest.mark.parametrize("protocol", protocols.protocols())
 def test_every_protocol_has_all_of_it_and_every_pointer_is_there(protocol: str) -> None:
     asked = decoded(conversation(protocol), protocol)
     found = list(every(elements(asked)))

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.editing.bodies import STYLES, conversation, decoded, made, spelled
-from workbench import adapters
-from workbench.decode import Decoded
+from workbench import protocols
 from workbench.editing import between, inverse, problem, spliced
 from workbench.editing.additions import ROLES, insert_message, insert_result, insert_text, insert_tool
 from workbench.editing.elements import Action, Element, Kind, elements, every
@@ -29,9 +28,10 @@ from workbench.editing.operations import (
     set_value,
 )
 from workbench.errors import LocalProtocolError
+from workbench.protocols.decode import Decoded
 from workbench.wire.session.store import open_session
 
-BODIES = {name: conversation(name) for name in adapters.protocols()}
+BODIES = {name: conversation(name) for name in protocols.protocols()}
 FOLDER = Path(__file__).resolve().parents[2] / "sessions"
 SESSIONS = sorted(p.stem for p in FOLDER.glob("*.jsonl") if p.stat().st_size < 200_000)
 TYPED = b' {"x" : [1.0 ,1e400],"x":"\\u00e9"} '
@@ -72,7 +72,7 @@ def additions(asked: Decoded, one: Element) -> list[Splices]:
 
 
 @pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("protocol", adapters.protocols())
+@pytest.mark.parametrize("protocol", protocols.protocols())
 def test_every_edit_is_json_again_and_is_taken_back_to_the_byte(protocol: str, style: str) -> None:
     body = spelled(BODIES[protocol], style, seed=7)
     asked = decoded(body, protocol)
@@ -85,7 +85,7 @@ def test_every_edit_is_json_again_and_is_taken_back_to_the_byte(protocol: str, s
             assert spliced(after, inverse(body, change)) == body, (one.pointer, what)
 
 
-@pytest.mark.parametrize("protocol", adapters.protocols())
+@pytest.mark.parametrize("protocol", protocols.protocols())
 def test_there_and_back_gives_the_same_bytes(protocol: str) -> None:
     for style in STYLES:
         body = spelled(BODIES[protocol], style, seed=3)
@@ -103,7 +103,7 @@ def test_there_and_back_gives_the_same_bytes(protocol: str) -> None:
 
 @given(data=st.data(), style=st.sampled_from(STYLES), seed=st.integers(0, 99))
 def test_edits_one_after_the_other_are_undone_in_turn(data: st.DataObject, style: str, seed: int) -> None:
-    protocol = data.draw(st.sampled_from(adapters.protocols()))
+    protocol = data.draw(st.sampled_from(protocols.protocols()))
     body = spelled(BODIES[protocol], style, seed)
     done = []
     for _ in range(data.draw(st.integers(1, 4))):
@@ -123,7 +123,7 @@ def test_edits_one_after_the_other_are_undone_in_turn(data: st.DataObject, style
 
 @given(data=st.data(), new=st.binary(max_size=20), style=st.sampled_from(STYLES))
 def test_a_raw_edit_touches_only_its_range(data: st.DataObject, new: bytes, style: str) -> None:
-    body = spelled(BODIES[data.draw(st.sampled_from(adapters.protocols()))], style)
+    body = spelled(BODIES[data.draw(st.sampled_from(protocols.protocols()))], style)
     start = data.draw(st.integers(0, len(body)))
     end = data.draw(st.integers(start, len(body)))
     change = raw(body, start, end, new)
@@ -139,7 +139,7 @@ def test_two_texts_differ_in_one_range(before: bytes, after: bytes) -> None:
     assert spliced(after, inverse(before, change)) == before
 
 
-@pytest.mark.parametrize("protocol", adapters.protocols())
+@pytest.mark.parametrize("protocol", protocols.protocols())
 def test_an_element_moves_to_another_list_with_its_bytes(protocol: str) -> None:
     body = spelled(BODIES[protocol], "odd", seed=5)
     asked = decoded(body, protocol)
@@ -159,7 +159,7 @@ def test_an_element_moves_to_another_list_with_its_bytes(protocol: str) -> None:
         assert spliced(after, inverse(body, change)) == body
 
 
-@pytest.mark.parametrize("protocol", adapters.protocols())
+@pytest.mark.parametrize("protocol", protocols.protocols())
 def test_a_parameter_is_added_as_it_was_typed(protocol: str) -> None:
     for style in STYLES:
         asked = decoded(spelled(BODIES[protocol], style), protocol)

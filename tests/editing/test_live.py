@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from workbench.chain.closure import CallState
-from workbench.decode import Decoded
 from workbench.differences.meaning import Kind
 from workbench.editing import edited, with_body
 from workbench.editing.elements import Kind as Of
@@ -15,6 +14,7 @@ from workbench.editing.elements import elements, every
 from workbench.editing.live import Meaning, meaning
 from workbench.editing.operations import remove
 from workbench.inspection import Inspector
+from workbench.protocols.decode import Decoded
 from workbench.rules import Verdict
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.session.store import open_session

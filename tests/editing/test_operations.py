@@ -7,7 +7,6 @@ import json
 import pytest
 
 from tests.editing.bodies import conversation, decoded, made
-from workbench.decode import Decoded
 from workbench.editing.operations import (
     Splices,
     duplicate,
@@ -21,6 +20,7 @@ from workbench.editing.operations import (
     set_value,
 )
 from workbench.errors import LocalProtocolError
+from workbench.protocols.decode import Decoded
 
 CHAT = rb"""{ "model" : "m",
   "messages": [

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from workbench.config.resources import folder
-from workbench.decode import Decoded
 from workbench.exporters._again import Again, AgainRedactor
 from workbench.exporters._kept import FIXED, TEXT, contract_words
 from workbench.exporters._private import redacted
 from workbench.exporters._private_json import PrivateJson
 from workbench.exporters._stand_ins import StandIns
 from workbench.importers import open_input
+from workbench.protocols.decode import Decoded
 from workbench.wire._strings import decode, encode
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
 from workbench.wire.jsontext import runs

@@ -12,13 +12,13 @@ from tests import breakages
 from tests.breakages.artefacts import artefact
 from tests.exporters.selecting import bodies, findings
 from workbench.config.resources import folder
-from workbench.decode import RESPONSE, Decoded
 from workbench.errors import LocalProtocolError
 from workbench.exporters._kept import FIXED, TEXT, contract_words
 from workbench.exporters._private import proof, proven, redacted
 from workbench.exporters._stand_ins import is_stand_in
 from workbench.importers import open_input
 from workbench.ir import Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.protocols.decode import RESPONSE, Decoded
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession, Session, exchanges_of
 

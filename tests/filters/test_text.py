@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tui import samples
-from workbench.decode import Decoded
 from workbench.filters import text
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Body, Headers, HttpResponse
 
 

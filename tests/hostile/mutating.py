@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from workbench import adapters
+from workbench import protocols
 from workbench.conversion.convert import convert
-from workbench.decode import Decoded
 from workbench.errors import WorkbenchError
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Body, Exchange, Headers
 from workbench.wire.session import MemorySession, exchanges_of, store
 
@@ -212,7 +212,7 @@ def _recorded() -> Iterator[MemorySession]:
         asked = open_input(str(path)).exchange(0)
         if asked.request is None:
             continue
-        adapter = adapters.get(protocol)
+        adapter = protocols.get(protocol)
         request = replace(asked.request, url=f"https://x.example{_path(adapter, asked.request.body.raw)}")
         from workbench.wire.exchange import HttpResponse
 
@@ -227,7 +227,7 @@ def _path(adapter: Any, body: bytes) -> str:
 
 
 def _elsewhere(session: MemorySession) -> Iterator[MemorySession]:
-    for protocol in adapters.protocols():
+    for protocol in protocols.protocols():
         made = []
         for n, exchange in enumerate(session.exchanges):
             decoded = Decoded(n, exchange)

@@ -23,21 +23,21 @@ from typing import Any
 
 from tests.hostile.mutating import ODD, mutated_body, mutated_exchange, sessions
 from tests.unwrapping import wrapped
-from workbench import adapters, exporters, importers, matrix, rules
-from workbench.accumulation.differences import where_they_differ
+from workbench import exporters, importers, matrix, protocols, rules
 from workbench.breakpoints.judge import Judge
 from workbench.breakpoints.kinds import parse
 from workbench.cli import _shell
 from workbench.comparison import compare_exchanges
 from workbench.conversion.convert import convert
 from workbench.conversion.streaming import StreamConversion
-from workbench.decode import Decoded
 from workbench.editing import elements, operations
 from workbench.errors import WorkbenchError
 from workbench.exporters._work import Asked
 from workbench.inspection import Inspector
 from workbench.minimize.course import Course
 from workbench.minimize.driving import outcome
+from workbench.protocols.clients.differences import where_they_differ
+from workbench.protocols.decode import Decoded
 from workbench.rules import contracts
 from workbench.targets.simulator import Simulator
 from workbench.targets.target import resolve
@@ -72,7 +72,7 @@ def inspected(session: MemorySession, index: int, chance: random.Random) -> None
 
 def converted(session: MemorySession, index: int, chance: random.Random) -> None:
     decoded = Decoded(index, session.exchange(index))
-    for protocol in chance.sample(adapters.protocols(), 3):
+    for protocol in chance.sample(protocols.protocols(), 3):
         for side in ("request", "response"):
             with contextlib.suppress(*EXPECTED):
                 convert(decoded, protocol, side=side)
@@ -82,7 +82,7 @@ def encoded(session: MemorySession, index: int, chance: random.Random) -> None:
     decoded = Decoded(index, session.exchange(index))
     if not decoded.protocol:
         return
-    adapter = adapters.get(decoded.protocol)
+    adapter = protocols.get(decoded.protocol)
     for side in ("request", "response"):
         said, http = getattr(decoded, side), getattr(decoded.exchange, side)
         if said is None or http is None:
@@ -102,9 +102,9 @@ def streamed(session: MemorySession, index: int, chance: random.Random) -> None:
     if not exchange.response:
         return
     data, protocol = exchange.response.body.raw, Decoded(index, exchange).protocol
-    protocol = protocol if protocol and chance.random() < 0.9 else chance.choice(adapters.protocols())
+    protocol = protocol if protocol and chance.random() < 0.9 else chance.choice(protocols.protocols())
     kind = exchange.response.headers.get("content-type") or ""
-    decoder = adapters.get(protocol).stream_decoder()
+    decoder = protocols.get(protocol).stream_decoder()
     for event in read_stream(data, kind).events:
         decoder.feed(event)
         for part in decoder.growing:
@@ -112,7 +112,7 @@ def streamed(session: MemorySession, index: int, chance: random.Random) -> None:
             part.begun, part.is_over, part.is_tagged, part.parts  # noqa: B018
     decoder.result()
     decoder.about()
-    passage = StreamConversion(protocol, chance.choice(adapters.protocols()))
+    passage = StreamConversion(protocol, chance.choice(protocols.protocols()))
     half = chance.randrange(len(data) + 1)
     with contextlib.suppress(*EXPECTED):
         passage.feed(data[:half])
@@ -457,7 +457,7 @@ def commanded(session: MemorySession, index: int, chance: random.Random) -> None
         filled = {
             "out": str(Path(folder) / "out.jsonl"),
             "before": str(before),
-            "protocol": chance.choice(adapters.protocols()),
+            "protocol": chance.choice(protocols.protocols()),
             "contract": chance.choice(labels()),
         }
         first, *more = (word.format(**filled) for word in words)

@@ -13,13 +13,13 @@ import pytest
 
 from tests.hostile.mutating import sessions
 from tests.hostile.surfaces import RuleFailed, cause, raised, tried
-from workbench import adapters, rules
+from workbench import protocols, rules
 from workbench.cli import _shell
 from workbench.comparison import compare_exchanges
 from workbench.conversion.convert import convert
-from workbench.decode import Decoded
 from workbench.errors import WorkbenchError
 from workbench.inspection import Inspector
+from workbench.protocols.decode import Decoded
 from workbench.rules._prefix import first_break
 from workbench.targets.simulator import Simulator
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
@@ -38,7 +38,7 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_sessions_are_of_every_protocol() -> None:
     spoken = {Decoded(0, session.exchange(0)).protocol for session in sessions()}
-    assert spoken >= set(adapters.protocols())
+    assert spoken >= set(protocols.protocols())
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -88,7 +88,7 @@ def test_a_switch_of_another_type_converts_or_is_refused(path: str, field: str, 
     said = {"model": "m", "messages": [{"role": "user", "content": "x"}], "input": "x", field: {"type": kind}}
     decoded = Decoded(0, of(path, said))
     assert decoded.request is not None
-    for protocol in adapters.protocols():
+    for protocol in protocols.protocols():
         try:
             convert(decoded, protocol, side="request")
         except WorkbenchError as refused:
@@ -111,7 +111,7 @@ def test_a_simulator_answers_any_schema(schema: Any, contract: str) -> None:
 @pytest.mark.parametrize("function", ["x", 7, ["x"], None, True])
 def test_a_tool_without_an_object_is_written_as_it_was(function: Any) -> None:
     said = {"model": "m", "messages": [], "tools": [{"type": "function", "function": function}]}
-    adapter = adapters.get("openai-chat")
+    adapter = protocols.get("openai-chat")
     body = json.dumps(said).encode()
     assert adapter.encode_request(adapter.decode_request(body), body) == body
     real = said | {"tools": [{"type": "function", "function": {"name": "f"}}]}
@@ -127,7 +127,7 @@ def test_a_block_of_no_type_is_compared_and_streamed(kind: Any) -> None:
         for said in ([block], [block, {"type": "text", "text": "b"}])
     )
     assert not compare_exchanges(one, other).is_same
-    decoder = adapters.get("anthropic-messages").stream_decoder()
+    decoder = protocols.get("anthropic-messages").stream_decoder()
     events = [
         {"type": "message_start", "message": {"role": "assistant", "content": []}},
         {"type": "content_block_start", "index": 0, "content_block": block},

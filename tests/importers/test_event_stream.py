@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.decode import Decoded
 from workbench.importers import event_stream, open_input
+from workbench.protocols.decode import Decoded
 from workbench.wire.stream import aws_message
 
 

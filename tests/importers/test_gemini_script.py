@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.decode import Decoded
 from workbench.errors import UnreadableInput
 from workbench.importers import gemini_script, open_input
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Origin
 from workbench.wire.session import exchanges_of
 

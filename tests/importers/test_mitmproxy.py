@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tests.importers.test_hostile import STRANGE, consume
 from tests.importers.test_tnetstring import written
-from workbench.decode import Decoded
 from workbench.errors import UnreadableInput
 from workbench.importers import mitmproxy, open_input
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Kind, Origin, State
 from workbench.wire.session import exchanges_of
 

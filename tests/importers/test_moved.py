@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.decode import Decoded
 from workbench.importers import open_input
+from workbench.protocols.decode import Decoded
 
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 ANSWER = {

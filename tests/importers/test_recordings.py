@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.decode import Decoded
 from workbench.importers import open_input
-from workbench.known import KnownMessages
+from workbench.protocols.decode import Decoded
+from workbench.protocols.known import KnownMessages
 from workbench.wire.exchange import Kind, Origin
 from workbench.wire.session import exchanges_of
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from workbench.decode import Decoded
 from workbench.errors import UnreadableInput
 from workbench.importers import open_input, records
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Exchange, Origin
 
 QUESTION = {"role": "user", "content": "where is it?"}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from workbench import adapters
+from workbench import protocols
 from workbench.importers._transcript import (
     Heard,
     Script,
@@ -65,7 +65,7 @@ def test_every_protocol_writes_a_history_that_it_reads_again(protocol: str) -> N
     made = session(turn)
     exchange = made.exchange(0)
     assert exchange.request and exchange.response
-    adapter = adapters.get(protocol)
+    adapter = protocols.get(protocol)
     request = adapter.decode_request(exchange.request.body.raw)
     assert [c.name for m in request.messages for _, c in m.tool_calls()] == ["ls", "ls"]
     assert len([r for m in request.messages for _, r in m.tool_results()]) == 2

@@ -8,7 +8,7 @@ import pytest
 
 from tests.loop.samples import answered, call, chat, exchanged
 from tests.loop.test_simulators import NAMES, begun, continued
-from workbench import adapters
+from workbench import protocols
 from workbench.loop import Answer, Ended, Limits, Loop, Policy, Reason, Result, Send, refused
 from workbench.rules import contracts
 from workbench.targets.simulator import Dials, ScriptedModel, Simulator
@@ -24,8 +24,8 @@ def loop_of(answer: bytes, policy: Policy, body: bytes = ASKED, **more: object) 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_calls_behind_the_first_are_left_out_under_every_contract(name: str) -> None:
-    spoken = contracts.protocols(name) or adapters.protocols()
-    for protocol in (p for p in spoken if p in adapters.protocols()):
+    spoken = contracts.protocols(name) or protocols.protocols()
+    for protocol in (p for p in spoken if p in protocols.protocols()):
         for stream in (False, True):
             simulator = Simulator(name, model=ScriptedModel(Dials(parallel=3)))
             loop = continued(simulator, replace(begun(simulator, protocol, stream=stream), policy=SERIAL), [])

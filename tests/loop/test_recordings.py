@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from workbench.decode import Decoded
 from workbench.errors import WorkbenchError
 from workbench.importers import open_input
 from workbench.ir import JsonValue, Message, Text, ToolCallIR, ToolResultIR
 from workbench.loop import Answer, Loop, Recording, Send
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import Session
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.loop.samples import Replay, answered, call, chat, exchanged, replays
-from workbench import adapters
-from workbench.decode import Decoded
+from workbench import protocols
 from workbench.ir import JsonValue
 from workbench.loop.said import answer_values
+from workbench.protocols.decode import Decoded
 from workbench.wire.jsontext import dumps, loads
 
 REPLAYS = {replay.name: replay for replay in replays() if "remembered" not in replay.name}
@@ -52,7 +52,7 @@ def test_it_is_what_the_official_sdk_sends(name: str) -> None:
 
 def _sent(replay: Replay, count: int) -> list[JsonValue]:
     """The elements that the SDK put behind the history."""
-    adapter = adapters.get(replay.protocol)
+    adapter = protocols.get(replay.protocol)
     key = adapter.decode_request(replay.next_body).messages[0].pointer.split("/")[1]
     asked = replay.exchange.request
     assert asked is not None

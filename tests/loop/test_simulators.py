@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbench import adapters
+from workbench import protocols
 from workbench.loop import Answer, Ended, Limits, Loop, Reason, Result, Say, Send
 from workbench.matrix import labels
 from workbench.rules import contracts
@@ -37,7 +37,7 @@ def simulator_path(url: str) -> str:
 
 
 def begun(simulator: Simulator, protocol: str, *, stream: bool, parser: str = "") -> Loop:
-    exchange = Exchange("exchange-0", asked(simulator, adapters.get(protocol), QUESTIONS[0], stream=stream))
+    exchange = Exchange("exchange-0", asked(simulator, protocols.get(protocol), QUESTIONS[0], stream=stream))
     return Loop(exchange, protocol, simulator.label, parser, Limits(turns=8))
 
 
@@ -47,8 +47,8 @@ NAMES = contracts.names()
 @pytest.mark.parametrize("name", NAMES)
 def test_no_contract_refuses_it(name: str) -> None:
     for label in labels([name]):
-        for protocol in contracts.protocols(label) or adapters.protocols():
-            for stream in (False, True) if protocol in adapters.protocols() else ():
+        for protocol in contracts.protocols(label) or protocols.protocols():
+            for stream in (False, True) if protocol in protocols.protocols() else ():
                 simulator = Simulator(label, model=ScriptedModel(Dials(parallel=2)))
                 loop = continued(simulator, begun(simulator, protocol, stream=stream), [*QUESTIONS[1:]])
                 assert loop.step == Ended(Reason.DONE, "the model answered without a call"), (label, protocol, stream)

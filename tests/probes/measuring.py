@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench import adapters, probes
+from workbench import probes, protocols
 from workbench.probes import Measurement, Probe, Subject
 from workbench.rules import contracts
 from workbench.targets.outgoing import Outgoing
@@ -76,5 +76,5 @@ def words(made: Measurement) -> str:
 def second() -> Iterator[tuple[str, str]]:
     """Every contract with every protocol of its own but the first."""
     for label in contracts.names():
-        own = contracts.read(label).protocols or adapters.protocols()
-        yield from ((label, protocol) for protocol in own[1:] if protocol in adapters.protocols())
+        own = contracts.read(label).protocols or protocols.protocols()
+        yield from ((label, protocol) for protocol in own[1:] if protocol in protocols.protocols())

@@ -12,8 +12,8 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.real.conftest import CALL, FINAL, TEMPLATE, THOUGHT, made, serving
-from workbench.decode import Decoded
 from workbench.importers import open_input
+from workbench.protocols.decode import Decoded
 from workbench.targets.outgoing import prepare
 from workbench.targets.sending import Sender
 from workbench.targets.target import Target

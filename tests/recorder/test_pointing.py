@@ -7,7 +7,7 @@ import json
 import pytest
 
 from workbench.errors import UsageError
-from workbench.recorder.clients import client_for
+from workbench.protocols.clients.known import client_for
 from workbench.recorder.pointing import Pointed, parse_upstreams, point, usual_upstreams
 
 HERE = "http://127.0.0.1:8100"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from workbench import adapters, repairs, testing
+from workbench import protocols, repairs, testing
 from workbench.inspection import Inspector
 from workbench.ir import Message, ModelRequest, Text, ToolCallIR, ToolDef, ToolResultIR
 from workbench.rules import Verdict
@@ -58,7 +58,7 @@ def body(protocol: str, request: ModelRequest, indent: int | None) -> bytes:
     """The request as a protocol writes it."""
     import json
 
-    adapter = adapters.get(protocol)
+    adapter = protocols.get(protocol)
     able = adapter.capabilities
 
     def fitted(part):

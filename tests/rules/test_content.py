@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench import adapters
+from workbench import protocols
 from workbench.inspection import Inspector
 from workbench.ir import Message, ModelResponse, Usage
 from workbench.rules import content
@@ -204,9 +204,9 @@ def test_only_answers_may_not_be_empty(under, value):
 
 
 @pytest.mark.parametrize("form", ["whole", "streamed"])
-@pytest.mark.parametrize("protocol", adapters.protocols())
+@pytest.mark.parametrize("protocol", protocols.protocols())
 def test_an_answer_without_content_is_found_in_every_protocol(protocol, form):
-    adapter = adapters.get(protocol)
+    adapter = protocols.get(protocol)
     usage, silent = Usage(input=1, output=0), (Message("assistant", ()),)
     nothing = ModelResponse(
         protocol, id="a", model="m", messages=silent, finish_reason="stop", stop="stop", usage=usage

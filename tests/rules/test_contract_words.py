@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench import adapters, matrix, rules
+from workbench import matrix, protocols, rules
 from workbench.config import resources, safeyaml
 from workbench.errors import ProfileError
 from workbench.rules import _contract_words as words
@@ -123,7 +123,7 @@ def test_a_value_that_a_term_cannot_have_is_refused(fact: str, line: str):
 
 def test_rules_and_protocols_of_packages_are_known(monkeypatch):
     monkeypatch.setattr(rules, "every_rule", lambda: {"house.style": SimpleNamespace(slug="house.style")})
-    monkeypatch.setattr(adapters, "protocols", lambda: ("house-chat",))
+    monkeypatch.setattr(protocols, "protocols", lambda: ("house-chat",))
     for cached in (words._protocols, words._third_party_rules):
         cached.cache_clear()
     try:

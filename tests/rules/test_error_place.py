@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from workbench.decode import Decoded
 from workbench.ir import ApiError
+from workbench.protocols.decode import Decoded
 from workbench.rules import contracts
 from workbench.rules._error_place import named
 from workbench.wire.exchange import Body, Exchange, HttpRequest

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.decode import Decoded
 from workbench.inspection import Inspector
+from workbench.protocols.decode import Decoded
 from workbench.rules import contracts, lens
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import dumps

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.decode import Decoded
 from workbench.ir import Message, ModelRequest, Text, ToolCallIR
+from workbench.protocols.decode import Decoded
 from workbench.rules import Contract, Fact
 from workbench.rules._refusal import fill, known_values
 from workbench.wire.exchange import Exchange

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.decode import Decoded
 from workbench.errors import WorkbenchError
 from workbench.importers import open_input
-from workbench.known import KnownMessages
+from workbench.protocols.decode import Decoded
+from workbench.protocols.known import KnownMessages
 from workbench.rules import choose, contracts
 from workbench.targets.simulator import Served, Simulator
 from workbench.wire.exchange import Exchange, Origin

@@ -9,24 +9,24 @@ from dataclasses import replace
 import pytest
 
 from tests.targets.conftest import BLOCK_TOOL, JSON, SCHEMA, ask, block, chat
-from workbench import adapters
+from workbench import protocols
 from workbench.conversion.normal import normal_response
-from workbench.decode import Decoded
 from workbench.ir import Message, ModelRequest, Text, ToolDef, ToolResultIR
+from workbench.protocols.decode import Decoded
 from workbench.rules import Verdict, contracts
 from workbench.targets.simulator import Dials, ScriptedModel, Simulator, read_script
 from workbench.targets.simulator import _memory as memory
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.jsontext import dumps
 
-PROTOCOLS = adapters.protocols()
+PROTOCOLS = protocols.protocols()
 
 
 @pytest.mark.parametrize("is_stream", [False, True])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_protocol_goes_round_the_tool_loop(protocol, is_stream):
     """Question, two calls, results, answer: each answer decodes without a complaint, each request is accepted."""
-    adapter, simulator = adapters.get(protocol), Simulator("generic", model=ScriptedModel(Dials(parallel=2)))
+    adapter, simulator = protocols.get(protocol), Simulator("generic", model=ScriptedModel(Dials(parallel=2)))
     tools = (ToolDef("read_file", "Read.", SCHEMA), ToolDef("list_dir", "List.", SCHEMA))
     asked = Message("user", (Text("use list_dir, please"),))
     request = ModelRequest(protocol, "a-model", (asked,), tools=tools, stream=is_stream, params={"max_tokens": 900})
@@ -327,7 +327,7 @@ LOOPS = [
 @pytest.mark.parametrize(("name", "protocol"), LOOPS)
 def test_what_a_provider_said_may_be_sent_back(name, protocol):
     """Under every contract: calls, results, an answer, the next question, all of it replayed as it came."""
-    adapter, simulator = adapters.get(protocol), Simulator(name, model=ScriptedModel(Dials(parallel=2)))
+    adapter, simulator = protocols.get(protocol), Simulator(name, model=ScriptedModel(Dials(parallel=2)))
     tools = (ToolDef("read_file", "Read.", SCHEMA), ToolDef("list_dir", "List.", SCHEMA))
     is_stream = len(name) % 2 == 0
     params = {"max_tokens": 900} if protocol in ("anthropic-messages", "bedrock-invoke") else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.targets.conftest import block
 from tests.targets.test_outgoing import decoded, endpoint
-from workbench import adapters
+from workbench import protocols
 from workbench.targets.headers import with_headers
 from workbench.targets.outgoing import prepare
 from workbench.wire.exchange import Headers, Redaction
@@ -38,7 +38,7 @@ def test_headers_that_go_on_and_those_that_stay():
 
 
 def test_every_protocol_says_how_a_key_travels():
-    headers = {a.name: a.capabilities.key_header for a in adapters.every()}
+    headers = {a.name: a.capabilities.key_header for a in protocols.every()}
     assert headers["anthropic-messages"] == "x-api-key" and headers["gemini"] == "x-goog-api-key"
     assert headers["gemini-interactions"] == headers["gemini"]
     own = ("anthropic-messages", "gemini", "gemini-interactions")

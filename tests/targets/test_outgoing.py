@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.targets.conftest import block, chat
-from workbench.decode import Decoded
 from workbench.errors import LocalProtocolError, UsageError
+from workbench.protocols.decode import Decoded
 from workbench.targets.outgoing import prepare
 from workbench.targets.target import Target, resolve
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, Redaction

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.targets.conftest import chat
 from tests.targets.hostile import answer, hostile
-from workbench.decode import Decoded
+from workbench.protocols.decode import Decoded
 from workbench.targets.outgoing import Outgoing, prepare
 from workbench.targets.sending import Answered, Arrived, Interrupted, Retrying, Sender
 from workbench.targets.simulator import Dials, ScriptedModel, Simulator

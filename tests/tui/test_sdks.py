@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from tests.accumulation.test_python_sdks import chat_stream
+from tests.protocols.clients.test_python_sdks import chat_stream
 from tests.tui import samples
-from workbench.accumulation import differences
 from workbench.inspection import Inspector
+from workbench.protocols.clients import differences
 from workbench.tui import sdks
 from workbench.tui.opened import Opened
 from workbench.tui.screens.follow import Follower

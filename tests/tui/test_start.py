@@ -29,7 +29,13 @@ LATER = (
     "workbench.tui.models.wire",
     "workbench.wire.exchange",
 )
-CORE = ("workbench.inspection", "workbench.decode", "workbench.rules", "workbench.adapters", "workbench.importers")
+CORE = (
+    "workbench.inspection",
+    "workbench.protocols.decode",
+    "workbench.rules",
+    "workbench.adapters",
+    "workbench.importers",
+)
 
 
 @pytest.mark.parametrize("screen", ["session", "home"])

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unwrapping.wrapped import ANSWERS, BODIES, PATHS, REQUESTS, answer, plain, request
-from workbench.decode import Decoded
 from workbench.importers import open_input
 from workbench.ir import Message
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Origin
 from workbench.wire.session import Session
 

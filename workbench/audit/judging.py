@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from workbench.audit.case import Case, End, Theme
 from workbench.audit.sighting import Sighting
 from workbench.damage import Damage, Kind, between
-from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.limits import SNIPPET
+from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.rules import Severity
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO

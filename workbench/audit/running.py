@@ -13,9 +13,9 @@ from workbench.audit.client import NO_TIME, Base, Client
 from workbench.audit.judging import Place, Seen, Verdict, judged
 from workbench.audit.stage import Patience, Stage
 from workbench.audit.upstream import Upstream
-from workbench.decode import Decoded
 from workbench.errors import WorkbenchError
 from workbench.limits import SNIPPET
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Exchange
 
 PATIENCE = 1.0

@@ -24,14 +24,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from workbench import adapters
+from workbench import protocols
 from workbench.breakpoints.kinds import Breakpoint, Reason, Seen, as_json, hit, parse
-from workbench.decode import REQUEST, RESPONSE
 from workbench.errors import UsageError, WireError, WorkbenchError
 from workbench.filters import Facts
 from workbench.filters.matching import turns
 from workbench.inspection import Inspected, Inspector
 from workbench.ir import JsonValue
+from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.recorder.child import say, serve
 from workbench.targets.recalled import recalled
 from workbench.targets.simulator import Simulator
@@ -122,7 +122,7 @@ class Judge:
         if decoded.protocol not in (simulator.protocols or (decoded.protocol,)):
             hint = f"it speaks {', '.join(simulator.protocols)}"
             raise UsageError(f"sim:{contract} does not speak {decoded.protocol}", hint=hint)
-        path = with_query_of(adapters.get(decoded.protocol).path(request), http.url, is_same=False)
+        path = with_query_of(protocols.get(decoded.protocol).path(request), http.url, is_same=False)
         headers = [(name, value) for name, value in http.headers if name.lower() not in _OF_THE_BYTES]
         reply = simulator.send(http.method, path, headers, decoded.request_text)
         pieces = [base64.b64encode(piece.data).decode() for piece in reply.pieces]

@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
-from workbench import adapters
+from workbench import protocols
 from workbench.bridge.asking import Rules
 from workbench.bridge.path import Path, reached, served
 from workbench.capability import CapabilityProfile, Store
@@ -46,7 +46,7 @@ def _passing(task: Mapping[str, JsonValue], upstreams: Mapping[str, str]) -> int
 
 def _rules(told: Mapping[str, JsonValue]) -> Rules:
     """Raises UsageError for a protocol, profile or correction that there is not."""
-    adapters.get(told["spoken"])
+    protocols.get(told["spoken"])
     switched((), told["on"], told["off"])
     profiles: Sequence[CapabilityProfile] = ()
     chosen = None

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.decode import Decoded
 from workbench.ir import JsonValue
+from workbench.protocols.decode import Decoded
 from workbench.rules import Contract
 from workbench.rules.params import refusals
 from workbench.targets.outgoing import Outgoing

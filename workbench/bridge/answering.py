@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from workbench import adapters
+from workbench import protocols
 from workbench.bridge import elsewhere
 from workbench.bridge.asking import Turn
 from workbench.bridge.changes import CONVERSION, ID, LOSS, NOTE, Change
@@ -16,9 +16,9 @@ from workbench.conversion import Loss, response_as
 from workbench.conversion.declared import declared
 from workbench.conversion.normal import normal_response, rebased
 from workbench.conversion.streaming import StreamConversion
-from workbench.decode import Decoded
 from workbench.ir import ModelResponse, Part, ToolCallIR
 from workbench.limits import MAX_BRIDGED_BODY
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse, State
 from workbench.wire.stream import read_stream
 
@@ -58,7 +58,7 @@ class Answer:
         self._turn, self._status, self._headers = turn, status, headers
         self._memory, self._name = memory, name
         self._came = bytearray()
-        self._adapter = adapters.get(turn.client)
+        self._adapter = protocols.get(turn.client)
         self._signer, self._namer = Signer(name, self._adapter.capabilities), Namer(name)
         self._declared = declared(turn.tools)
         self._stream: StreamConversion | None = None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from workbench import adapters
+from workbench import protocols
 from workbench.bridge import answer_format, elsewhere
 from workbench.bridge.changes import CALL, CONVERSION, CORRECTION, LOSS, MODEL, NOTE, PASSED, Change
 from workbench.bridge.keys import KEY_HEADERS, keyed
@@ -20,11 +20,11 @@ from workbench.capability.profile import CapabilityProfile
 from workbench.chain.terms import Scope
 from workbench.conversion import FREE_TEXT, INPUT
 from workbench.conversion.declared import declared
-from workbench.decode import Decoded
 from workbench.editing import with_body
 from workbench.errors import LocalProtocolError, UsageError, WireError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolDef
 from workbench.loop.policy import LEFT_OUT
+from workbench.protocols.decode import Decoded
 from workbench.rules import Contract, contracts
 from workbench.rules.params import refusals
 from workbench.targets import urls
@@ -139,7 +139,7 @@ def asked(http: HttpRequest, upstream: Upstream, rules: Rules, memory: Memory) -
         return Reply(200, b"")
     decoded = Decoded(0, Exchange("client", http))
     client = decoded.protocol or ""
-    is_known = client in adapters.protocols() and adapters.get(client).claims_url(http.url)
+    is_known = client in protocols.protocols() and protocols.get(client).claims_url(http.url)
     if http.method != "POST" or not is_known:
         return _beside(http, upstream, rules)
     try:

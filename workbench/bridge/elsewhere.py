@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from http import HTTPStatus
 
-from workbench import adapters
+from workbench import protocols
 from workbench.conversion import response_as
 from workbench.ir import ApiError, JsonValue, ModelResponse
 from workbench.wire.exchange import Headers
@@ -44,7 +44,7 @@ def error_body(client: str, status: int, message: str, details: ApiError | None 
     """An error in the words of a client's protocol."""
     error = details or ApiError(message, type=_TYPES.get(status, "api_error" if status >= 500 else _TYPES[400]))
     made = ModelResponse("openai-chat" if client != "openai-chat" else "anthropic-messages", error=error)
-    adapter = adapters.get(client)
+    adapter = protocols.get(client)
     body = response_as(made, adapter).body
     return _with_code(body, client, status)
 

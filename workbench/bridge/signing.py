@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from workbench.adapters import Capabilities
 from workbench.bridge.changes import CALL, HANDLE, Change
 from workbench.bridge.handles import MARK, handle
 from workbench.conversion._ledger import Ledger
 from workbench.conversion._reasoning import fit_reasoning
 from workbench.ir import Carrier, Message, ModelResponse, Part, Reasoning, Source, Text, ToolCallIR, ToolDef
+from workbench.protocols import Capabilities
 from workbench.toolcalls import formats
 from workbench.toolcalls.formats import Prose
 from workbench.wire.jsontext import dumps, loads

@@ -11,8 +11,8 @@ from workbench.capability.corrections import REASONING, Correction, corrections,
 from workbench.capability.matching import of_target
 from workbench.capability.profile import CapabilityProfile
 from workbench.capability.refresh import Due, stale
-from workbench.decode import Decoded
 from workbench.loop.policy import VERBATIM
+from workbench.protocols.decode import Decoded
 from workbench.targets.target import Target
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from workbench import adapters, repairs
+from workbench import protocols, repairs
 from workbench.capability.corrections import (
     ENCODING,
     FEEDBACK,
@@ -24,7 +24,6 @@ from workbench.capability.corrections import (
     value_of,
 )
 from workbench.capability.risk import Risk, of_request
-from workbench.decode import REQUEST, Decoded
 from workbench.editing import edited, with_body
 from workbench.editing.additions import insert_message
 from workbench.errors import WireError, WorkbenchError
@@ -33,6 +32,7 @@ from workbench.ir import JsonValue, Message, Part, Text
 from workbench.loop import Loop, Send
 from workbench.loop.policy import EVERY_TOOL, LEFT_OUT
 from workbench.loop.sending import outgoing
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.repairs import Loss
 from workbench.targets.outgoing import Outgoing, streamed
 from workbench.targets.target import Target
@@ -98,7 +98,7 @@ def corrected(
 
 def leaving(asked: Outgoing, decided: Sequence[Correction], earlier: Sequence[Exchange] = ()) -> Outgoing:
     """A request on its way to a target, corrected; what was done is in its notes. One that nobody can read stays."""
-    if not any(each.is_on for each in decided) or asked.protocol not in adapters.protocols():
+    if not any(each.is_on for each in decided) or asked.protocol not in protocols.protocols():
         return asked
     made = corrected(asked.request, asked.protocol, decided, () if asked.is_converted else earlier)
     if not made.notes:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from workbench import adapters
+from workbench import protocols
 from workbench.capability.conservative import NO_FALL, Fall, Level
 from workbench.capability.profile import CapabilityProfile
 from workbench.capability.risk import risk_of
@@ -124,7 +124,7 @@ def _no_value(text: str) -> JsonValue:
 
 
 def _protocol(text: str) -> JsonValue:
-    return adapters.get(text).name
+    return protocols.get(text).name
 
 
 def _format(text: str) -> JsonValue:

@@ -9,9 +9,9 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from workbench.chain._fingerprint import ANSWERING, SYSTEM, items, visible_text
-from workbench.decode import REQUEST, Decoded
 from workbench.ir import Message, ToolResultIR
-from workbench.known import fact
+from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.known import fact
 from workbench.wire import urls
 
 _LAST = 4_000

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from workbench.chain._fingerprint import ANSWERING, SYSTEM, Item, items, looks_unique
 from workbench.ir import Message, ModelRequest, Part, Text
-from workbench.known import fact
+from workbench.protocols.known import fact
 
 
 class State(NamedTuple):

@@ -29,8 +29,8 @@ from workbench.chain._journal import Journal
 from workbench.chain._retold import is_retold
 from workbench.chain._told import State, Told, beginning
 from workbench.chain.received import Received
-from workbench.decode import Decoded
 from workbench.ir import Message, ModelRequest, ModelResponse, Text
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Exchange
 
 LABEL_LENGTH = 60

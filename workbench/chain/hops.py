@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from workbench.chain._likeness import alike, ends_alike, likeness
-from workbench.decode import Decoded
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Summary
 
 NEAREST = 4

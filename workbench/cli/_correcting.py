@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from workbench.capability import CapabilityProfile
     from workbench.capability.choosing import Choice
     from workbench.capability.corrections import Correction
-    from workbench.decode import Decoded
+    from workbench.protocols.decode import Decoded
     from workbench.targets.target import Target
 
 AUTO, NONE = "auto", "none"

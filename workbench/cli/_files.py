@@ -94,13 +94,13 @@ def validate(args: argparse.Namespace) -> None:
         contracts.demand(args.provider)
         contracts.get(args.provider)
     if args.protocol:
-        from workbench import adapters
+        from workbench import protocols
 
         if args.protocol == MODEL_TEXT:
             return
-        if args.protocol in adapters.elsewhere():
+        if args.protocol in protocols.elsewhere():
             raise UsageError(f"{args.protocol} is recognised, but not decoded by this version")
-        adapters.get(args.protocol)
+        protocols.get(args.protocol)
 
 
 def inspector(session: Session, args: argparse.Namespace, *, is_lazy: bool = False) -> Inspector:

@@ -41,15 +41,15 @@ def beside(path: str) -> Beside:
 
 
 def _newest(session: Session) -> Beside:
-    from workbench import adapters
-    from workbench.decode import Decoded
+    from workbench import protocols
+    from workbench.protocols.decode import Decoded
 
     for index in range(len(session) - 1, -1, -1):
         exchange = session.exchange(index)
         decoded = Decoded(index, exchange)
         request = decoded.request
-        if request and request.model and decoded.protocol in adapters.protocols():
-            path = adapters.get(request.protocol).path(request)
+        if request and request.model and decoded.protocol in protocols.protocols():
+            path = protocols.get(request.protocol).path(request)
             return Beside(_target(exchange, path), request.protocol, request.model)
     raise UsageError(f"no request of a model in {session.name}", hint="name one with --target and --model")
 

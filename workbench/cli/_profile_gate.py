@@ -72,8 +72,8 @@ def _read(path: Path) -> Iterator[Tool]:
 def _declared(path: Path) -> Iterator[Tool]:
     """The tools of all requests of a session, each once."""
     from workbench.capability.risk import Tool, annotations_of
-    from workbench.decode import Decoded
     from workbench.importers import open_input
+    from workbench.protocols.decode import Decoded
     from workbench.wire.session import exchanges_of
 
     try:

@@ -13,7 +13,7 @@ from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.recorder.clients import Client
+    from workbench.protocols.clients.known import Client
     from workbench.recorder.process import Recording
 
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)=(.+)", re.DOTALL)
@@ -41,7 +41,7 @@ def check(args: argparse.Namespace) -> None:
         if args.profile != _correcting.AUTO:
             raise UsageError("--profile needs --as", hint="without it nothing is changed")
         return
-    from workbench import adapters
+    from workbench import protocols as adapters
 
     adapters.get(args.spoken)
     _correcting.check(args)

@@ -31,12 +31,12 @@ class Live:
     """
 
     def __init__(self, outgoing: Outgoing, *, is_shown: bool) -> None:
-        from workbench import adapters
+        from workbench import protocols
         from workbench.wire.sse import SseReader
 
         self._name = outgoing.target.name
-        self._is_shown = is_shown and outgoing.protocol in adapters.protocols()
-        self._decoder = adapters.get(outgoing.protocol).stream_decoder() if self._is_shown else None
+        self._is_shown = is_shown and outgoing.protocol in protocols.protocols()
+        self._decoder = protocols.get(outgoing.protocol).stream_decoder() if self._is_shown else None
         self._reader = SseReader()
         self._kind = ""
         self._held = b""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from workbench.cli._output import cut
-from workbench.decode import REQUEST, RESPONSE
+from workbench.protocols.decode import REQUEST, RESPONSE
 
 if TYPE_CHECKING:
     from workbench.inspection import Detail

@@ -9,15 +9,15 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from workbench.cli import _show_arguments, _show_textcalls
-from workbench.decode import REQUEST, RESPONSE
 from workbench.inspection import Detail
 from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part
+from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.wire import digests
 from workbench.wire.exchange import HttpRequest, HttpResponse
 from workbench.wire.frames import seen_frames
 
 if TYPE_CHECKING:
-    from workbench.accumulation.differences import Group
+    from workbench.protocols.clients.differences import Group
 
 
 def view(name: str, detail: Detail, parser: str | None = None) -> dict[str, JsonValue]:
@@ -171,8 +171,8 @@ def reasoning(detail: Detail) -> dict[str, JsonValue]:
 
 def events(detail: Detail) -> dict[str, JsonValue]:
     """The blocks of the stream, what each did, and what the usual clients build from them."""
-    from workbench.accumulation.differences import where_they_differ
-    from workbench.accumulation.effects import Effects
+    from workbench.protocols.clients.differences import where_they_differ
+    from workbench.protocols.clients.effects import Effects
 
     effects = Effects(detail.decoded.response, detail.decoded.events)
     return {

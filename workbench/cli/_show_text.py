@@ -9,7 +9,6 @@ from workbench.chain.ledger import Entry, Sent
 from workbench.cli import _show_arguments, _show_textcalls
 from workbench.cli._output import cut, number
 from workbench.cli._show_json import start_line
-from workbench.decode import REQUEST, RESPONSE
 from workbench.inspection import Detail
 from workbench.ir import (
     Media,
@@ -23,6 +22,7 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
+from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.wire import digests
 from workbench.wire.exchange import HttpRequest, HttpResponse, State
 from workbench.wire.frames import seen_frames
@@ -224,7 +224,7 @@ def _entry(entry: Entry) -> str:
 
 def events(detail: Detail) -> Iterator[str]:
     """The blocks of the stream, one a line, with what it did; then what the usual clients build from them."""
-    from workbench.accumulation.differences import where_they_differ
+    from workbench.protocols.clients.differences import where_they_differ
 
     yield from frames(detail)
     yield from _event_lines(detail)
@@ -237,7 +237,7 @@ def events(detail: Detail) -> Iterator[str]:
 
 
 def _event_lines(detail: Detail) -> Iterator[str]:
-    from workbench.accumulation.effects import Effects
+    from workbench.protocols.clients.effects import Effects
 
     effects = Effects(detail.decoded.response, detail.decoded.events)
     for event in detail.decoded.events:

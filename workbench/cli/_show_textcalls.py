@@ -8,8 +8,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.cli._output import cut, number
-from workbench.decode import RESPONSE
 from workbench.ir import Reasoning, Text
+from workbench.protocols.decode import RESPONSE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -51,7 +51,7 @@ from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.comparison import Ask, Comparison
-    from workbench.decode import Decoded
+    from workbench.protocols.decode import Decoded
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 
@@ -110,7 +110,7 @@ def _named(text: str, number: int | None) -> _Named:
 
 
 def _decoded(protocol: str | None, index: int, exchange: Exchange) -> Decoded:
-    from workbench import decode
+    from workbench.protocols import decode
 
     return decode.Decoded(index, exchange, protocol)
 

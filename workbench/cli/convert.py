@@ -27,8 +27,8 @@ from workbench.errors import LocalProtocolError, WireError
 
 if TYPE_CHECKING:
     from workbench.conversion import Converted
-    from workbench.decode import Decoded
     from workbench.ir import JsonValue
+    from workbench.protocols.decode import Decoded
     from workbench.wire.session import Session
 
 NAME = "convert"
@@ -51,10 +51,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Convert one side of one exchange."""
-    from workbench import adapters
+    from workbench import protocols
     from workbench.conversion import convert
 
-    adapters.get(args.to)
+    protocols.get(args.to)
     _files.validate(args)
     if args.output is not None:
         _files.refuse_to_replace(Path(args.output), args.file, is_forced=args.force)
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _chosen(session: Session, args: argparse.Namespace) -> tuple[Decoded, str]:
     """The exchange and side to convert. Raises UsageError, LocalProtocolError."""
-    from workbench.decode import Decoded
+    from workbench.protocols.decode import Decoded
 
     wanted = range(len(session))
     if args.exchange is not None or not len(session):

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from workbench.cli import _output
 
 if TYPE_CHECKING:
-    from workbench.refusals import Kind
+    from workbench.protocols.refusals import Kind
 
 NAME = "explain"
 SLUG = re.compile(r"[a-z]+\.[a-z-]+")
@@ -94,7 +94,7 @@ def _list(how: str) -> int:
 
 def _kinds_meant(subject: str) -> list[Kind]:
     """Every kind of failure, or the one of that name."""
-    from workbench import refusals
+    from workbench.protocols import refusals
 
     if subject == "kinds":
         return list(refusals.kinds().values())

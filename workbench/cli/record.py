@@ -59,7 +59,7 @@ from workbench.config import resources
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.recorder.clients import Client
+    from workbench.protocols.clients.known import Client
     from workbench.recorder.pointing import Pointed
     from workbench.recorder.process import Recording
 
@@ -101,7 +101,8 @@ def _port(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Record until the client ends, or until ctrl-c."""
-    from workbench.recorder import clients, pointing, process
+    from workbench.protocols.clients import known
+    from workbench.recorder import pointing, process
     from workbench.shelf import memory
 
     _record_as.check(args)
@@ -109,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
     status = _hand_over.check(args.words[0]) if args.words else 0
     if status:
         return status
-    client = clients.client_for(args.words[0]) if args.words else clients.SDKS
+    client = known.client_for(args.words[0]) if args.words else known.SDKS
     name = client.name if client.commands else ""
     out = _out(args.out)
     told = _record_breaks.announcer(out, _say)
@@ -198,7 +199,7 @@ def _alone(args: argparse.Namespace, upstreams: Mapping[str, str], recording: Re
 
 def _what_to_set(upstreams: Mapping[str, str], recording: Recording) -> Iterator[str]:
     """A line for each known client."""
-    from workbench.recorder.clients import CLIENTS, SDKS
+    from workbench.protocols.clients.known import CLIENTS, SDKS
     from workbench.recorder.pointing import point
 
     for client in (SDKS, *CLIENTS):

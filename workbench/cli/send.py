@@ -59,8 +59,8 @@ from workbench.cli._signals import interrupted_by
 from workbench.errors import LocalProtocolError, UnreadableInput, UsageError, WorkbenchError
 
 if TYPE_CHECKING:
-    from workbench.decode import Decoded
     from workbench.inspection import Inspector
+    from workbench.protocols.decode import Decoded
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.sending import Event, Sender
     from workbench.targets.target import Target
@@ -153,12 +153,12 @@ def _opened(args: argparse.Namespace) -> Session:
 
 
 def _as_it_is(name: str, data: bytes, protocol: str) -> Session:
-    from workbench import adapters
+    from workbench import protocols
     from workbench.ir import ModelRequest
     from workbench.wire.exchange import Body, Exchange, HttpRequest
     from workbench.wire.session import MemorySession
 
-    path = adapters.get(protocol).path(ModelRequest(protocol, None, ()))
+    path = protocols.get(protocol).path(ModelRequest(protocol, None, ()))
     shown = "standard input" if name == "-" else name
     return MemorySession(shown, (Exchange("1", HttpRequest("POST", path, body=Body(data))),))
 

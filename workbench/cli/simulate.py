@@ -147,8 +147,8 @@ def _model(args: argparse.Namespace) -> ScriptedModel:
 
 def _known(path: str) -> Session:
     """The session in a file. Raises UsageError where nothing in it was answered, WorkbenchError, OSError."""
-    from workbench.decode import TEXT, Decoded
     from workbench.importers import open_input
+    from workbench.protocols.decode import TEXT, Decoded
     from workbench.wire.session import exchanges_of
 
     session = open_input(path)

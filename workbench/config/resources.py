@@ -7,7 +7,7 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).parent.parent
 _PAGES = _PACKAGE / "rules" / "pages"
-_REFUSALS = _PACKAGE / "refusals" / "kinds.yaml"
+_REFUSALS = _PACKAGE / "protocols" / "refusals" / "kinds.yaml"
 
 
 def folder(name: str) -> Path:

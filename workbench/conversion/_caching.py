@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from workbench.adapters import Param
 from workbench.conversion.normal import NormalRequest
 from workbench.ir import JsonValue, Media, Opaque, Part, Text, ToolCallIR, ToolDef, ToolResultIR
+from workbench.protocols import Param
 
 KEY = "cache_control"
 BLOCK = "cachePoint"

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 
-from workbench.adapters import Capabilities
 from workbench.ir import Message, ToolCallIR, ToolResultIR
+from workbench.protocols import Capabilities
 
 _ODD = re.compile(r"[^a-zA-Z0-9_-]")
 _LONGEST = 64

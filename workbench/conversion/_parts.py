@@ -9,7 +9,6 @@ from decimal import Decimal
 from math import isfinite
 from operator import is_
 
-from workbench.adapters import Capabilities
 from workbench.conversion._ledger import Ledger
 from workbench.ir import (
     NOTHING,
@@ -22,6 +21,7 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
+from workbench.protocols import Capabilities
 from workbench.wire.jsontext import JsonIndex, dumps
 
 ARGUMENTS = "arguments"

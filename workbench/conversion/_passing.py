@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from workbench.adapters import Capabilities, Growing, StreamWriter
-from workbench.adapters._think import Splitter
-from workbench.adapters._writing import string_of, write_part
 from workbench.conversion._ledger import Ledger
 from workbench.conversion._names import AnswerIds
 from workbench.conversion._reasoning import SINGLE
@@ -15,6 +12,9 @@ from workbench.conversion.declared import NONE, Declared
 from workbench.conversion.fit import Cut
 from workbench.conversion.normal import normal_parts
 from workbench.ir import NOTHING, Carrier, Part, Reasoning, Text, ToolCallIR
+from workbench.protocols import Capabilities, Growing, StreamWriter
+from workbench.protocols._think import Splitter
+from workbench.protocols._writing import string_of, write_part
 
 _PROVING = (Carrier.THINKING, Carrier.REASONING_BLOCK, Carrier.ENCRYPTED_ITEM)
 """Carriers that have a place for a proof: a signature, or encrypted state."""

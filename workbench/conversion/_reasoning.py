@@ -6,9 +6,9 @@ from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from dataclasses import replace
 
-from workbench.adapters import Capabilities
 from workbench.conversion._ledger import Ledger
 from workbench.ir import NOTHING, Carrier, Part, Reasoning
+from workbench.protocols import Capabilities
 
 SINGLE = (Carrier.REASONING_CONTENT, Carrier.REASONING, Carrier.MESSAGE_THINKING, Carrier.TOOL_PLAN)
 """Carriers that are one string beside the content."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from workbench.adapters import Capabilities, Param
 from workbench.conversion._caching import is_mark
 from workbench.conversion._ledger import Ledger
 from workbench.conversion._names import fitting, rewritten
@@ -15,6 +14,7 @@ from workbench.conversion._parts import INPUT, fit_extra
 from workbench.conversion._places import Places
 from workbench.ir import NOTHING, JsonValue, ModelRequest, ToolChoice, ToolDef
 from workbench.leaves import escape
+from workbench.protocols import Capabilities, Param
 
 _ALLOWED = "allowed_tools"
 _IMPLIED = ("function", "custom")

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbench.adapters import Capabilities
 from workbench.conversion._ledger import Ledger, keys
 from workbench.conversion._places import Places
 from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
 from workbench.leaves import escape, scalars
+from workbench.protocols import Capabilities
 
 _STRUCTURE = ("object", "type", "response")
 """Keys of an answer that say no more than what it is."""

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbench import adapters
+from workbench import protocols
 from workbench.conversion._caching import marked
 from workbench.conversion._ledger import keys
 from workbench.conversion.convert import Converted, read_body
 from workbench.conversion.normal import normal_request, normal_response
-from workbench.decode import REQUEST, RESPONSE
 from workbench.ir import (
     Carrier,
     JsonValue,
@@ -27,6 +26,7 @@ from workbench.ir import (
     ToolResultIR,
     Usage,
 )
+from workbench.protocols.decode import REQUEST, RESPONSE
 
 _REQUEST = ("model", "system", "messages", "tools", "tool_choice", "parallel", "stream", "thinking", "params")
 _RESPONSE = ("id", "model", "messages", "stop", "usage", "is_complete")
@@ -40,7 +40,7 @@ def unsaid(converted: Converted) -> tuple[str, ...]:
         WireError, ProtocolMismatch: the body cannot be read at all.
     """
     meant = converted.meant
-    adapter = adapters.get(converted.protocol)
+    adapter = protocols.get(converted.protocol)
     if isinstance(meant, ModelRequest):
         read = read_body(adapter, converted.body, REQUEST)
         assert isinstance(read, ModelRequest)

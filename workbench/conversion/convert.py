@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from workbench import adapters
-from workbench.adapters import Adapter, Capabilities
+from workbench import protocols
 from workbench.conversion._ledger import Loss
 from workbench.conversion.declared import NONE, Declared
 from workbench.conversion.fit import Fitted, fit_request, fit_response
 from workbench.conversion.normal import normal_request, normal_response
-from workbench.decode import REQUEST, Decoded
 from workbench.errors import LocalProtocolError
 from workbench.ir import Message, ModelRequest, ModelResponse, Part, ToolCallIR, ToolResultIR
+from workbench.protocols import Adapter, Capabilities
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.wire.jsontext import dumps
 from workbench.wire.stream import Framing, framing_of, read_stream
 
@@ -71,11 +71,11 @@ def convert(
         LocalProtocolError: there is nothing on that side that could be converted.
         WireError, ProtocolMismatch: the body cannot be read.
     """
-    adapter = adapters.get(target)
+    adapter = protocols.get(target)
     if isinstance(source, bytes):
         if protocol is None:
             raise LocalProtocolError("a body without the name of its protocol", hint="name it")
-        decoded, body = read_body(adapters.get(protocol), source, side), source
+        decoded, body = read_body(protocols.get(protocol), source, side), source
     else:
         body = source.request_text if side == REQUEST else source.response_text
         found = source.request if side == REQUEST else source.response
@@ -94,7 +94,7 @@ def request_as(
     request: ModelRequest, adapter: Adapter, body: bytes = b"", capabilities: Capabilities | None = None
 ) -> Converted:
     """A request of any protocol as the adapter's. ``body`` is what it was read from."""
-    normal = normal_request(request, adapters.get(request.protocol))
+    normal = normal_request(request, protocols.get(request.protocol))
     fitted = fit_request(normal, capabilities or adapter.capabilities, body)
     meant = replace(fitted.meant, protocol=adapter.name)
     return _converted(adapter, dumps(adapter.write_request(meant)), JSON, adapter.path(meant), fitted, meant)

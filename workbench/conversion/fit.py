@@ -18,7 +18,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbench.adapters import Capabilities
 from workbench.conversion import _parts, _request, _response
 from workbench.conversion._caching import is_mark, marked
 from workbench.conversion._ledger import Ledger, Loss
@@ -41,6 +40,7 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
+from workbench.protocols import Capabilities
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from workbench.adapters import Adapter, Param
 from workbench.conversion._ledger import Ledger, Loss
 from workbench.ir import (
     NOTHING,
@@ -34,6 +33,7 @@ from workbench.ir import (
     ToolChoice,
     ToolResultIR,
 )
+from workbench.protocols import Adapter, Param
 
 ANSWERING = ("assistant", "model")
 INSTRUCTING = ("system", "developer")

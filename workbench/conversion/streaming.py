@@ -17,9 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from workbench import adapters
-from workbench.adapters import Growing
-from workbench.adapters._writing import write_part
+from workbench import protocols
 from workbench.conversion._framing import EventReader
 from workbench.conversion._ledger import Ledger, Loss
 from workbench.conversion._names import AnswerIds
@@ -29,6 +27,8 @@ from workbench.conversion.declared import NONE, Declared
 from workbench.conversion.fit import fit_response
 from workbench.conversion.normal import normal_response
 from workbench.ir import ApiError, ModelResponse, Part, Reasoning, ToolCallIR, Usage
+from workbench.protocols import Growing
+from workbench.protocols._writing import write_part
 
 AS_IT_IS = "passed on as they came"
 AGAIN = "the answer began again behind what had been passed on"
@@ -61,9 +61,9 @@ class StreamConversion:
         name: str = "",
         declared: Declared = NONE,
     ) -> None:
-        self._target = adapters.get(target)
+        self._target = protocols.get(target)
         self._is_same = source == target
-        self._decoder = adapters.get(source).stream_decoder()
+        self._decoder = protocols.get(source).stream_decoder()
         self._reader = EventReader()
         self._writer = self._target.stream_writer()
         self._ids = AnswerIds(self._target.capabilities, choose_id)

@@ -14,7 +14,7 @@ from workbench.damage._said import of_said
 from workbench.damage.bodies import of_bodies
 from workbench.damage.kinds import Damage, Kind
 from workbench.damage.streams import held_back, of_streams
-from workbench.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.wire.exchange import State
 
 __all__ = ["Damage", "Kind", "across", "between"]

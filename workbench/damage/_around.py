@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import parse_qsl
 
 from workbench.damage.kinds import Damage, Kind
-from workbench.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.wire.exchange import HttpRequest, HttpResponse
 from workbench.wire.headers import Topic, meaning
 from workbench.wire.secrets import is_header, is_parameter

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from workbench.damage._values import Fingerprints
-from workbench.decode import RESPONSE, Decoded
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Part, Reasoning
+from workbench.protocols.decode import RESPONSE, Decoded
 from workbench.wire.jsontext import loads
 from workbench.wire.sse import SseEvent
 

@@ -9,8 +9,8 @@ from workbench.damage._grouped import Offsets, grouped
 from workbench.damage._texts import of_texts
 from workbench.damage._values import Change
 from workbench.damage.kinds import Damage, Kind
-from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.ir import ModelRequest, Text
+from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 
 _LINKS = ("id", "tool_call_id")
 

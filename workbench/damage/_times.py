@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from workbench.damage._folded import Folded
-from workbench.decode import Decoded
+from workbench.protocols.decode import Decoded
 
 LEAST_SPREAD = 0.1
 """Seconds over which a stream has to come for anybody to tell that it was held."""

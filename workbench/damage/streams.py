@@ -14,9 +14,9 @@ from workbench.damage._spelling import respelled
 from workbench.damage._times import held
 from workbench.damage._values import Change, changes
 from workbench.damage.kinds import Damage, Kind
-from workbench.decode import RESPONSE, Decoded
 from workbench.differences.wire import common
 from workbench.ir import JsonValue
+from workbench.protocols.decode import RESPONSE, Decoded
 from workbench.wire.exchange import State
 from workbench.wire.stream import Framing
 

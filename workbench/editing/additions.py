@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from workbench.adapters import Adapter
-from workbench.decode import REQUEST, Decoded
 from workbench.editing._ranges import Value
 from workbench.editing.operations import Splices, adapter_of, value_of
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Message, ModelRequest, Part, Text, ToolCallIR, ToolDef, ToolResultIR
+from workbench.protocols import Adapter
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.repairs import _shape
 from workbench.repairs._places import array_of, element
 from workbench.repairs._proposal import value_at

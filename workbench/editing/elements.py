@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from workbench.decode import Decoded
 from workbench.ir import JsonValue, Media, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.protocols.decode import Decoded
 from workbench.repairs._places import element
 from workbench.wire._index import split
 from workbench.wire._strings import decode

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from workbench import adapters
-from workbench.adapters import Adapter
-from workbench.decode import REQUEST, Decoded
+from workbench import protocols
 from workbench.editing._ranges import BLANK, Value
 from workbench.editing.request import Splice, problem
 from workbench.errors import LocalProtocolError
 from workbench.ir import Text, ToolResultIR
 from workbench.leaves import escape
+from workbench.protocols import Adapter
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.repairs import _shape
 from workbench.repairs._places import element
 from workbench.wire import patch
@@ -124,7 +124,7 @@ def adapter_of(decoded: Decoded) -> Adapter:
     if decoded.request is None:
         why = problem(decoded.request_text) or "it is no request of a protocol that is known"
         raise LocalProtocolError(f"the body can be edited as text only: {why}", where="request")
-    return adapters.get(decoded.request.protocol)
+    return protocols.get(decoded.request.protocol)
 
 
 def value_of(decoded: Decoded, pointer: str) -> Value:

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from workbench.chain.closure import NodeRef
-from workbench.decode import REQUEST, Decoded
 from workbench.editing.request import edited
 from workbench.errors import WorkbenchError
 from workbench.inspection import Inspector, Trial
 from workbench.ir import Message, ModelRequest, Part, Reasoning
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.repairs import _thinking
 from workbench.repairs._fault import Fault
 from workbench.repairs._places import drop, element

@@ -12,9 +12,9 @@ from functools import cache
 from typing import Final
 
 from workbench.config.resources import folder
-from workbench.decode import Decoded
 from workbench.ir import JsonValue, Message, ToolDef
-from workbench.known import fact
+from workbench.protocols.decode import Decoded
+from workbench.protocols.known import fact
 from workbench.rules.retry import PENDING, UNSURE
 from workbench.wire.secrets import KEY_TEXT
 

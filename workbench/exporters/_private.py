@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from workbench.decode import RESPONSE, Decoded
 from workbench.errors import LocalProtocolError, WireError
 from workbench.exporters._again import AgainRedactor
 from workbench.exporters._kept import FIXED, TEXT, ContractWords, provider_words, words_of
@@ -25,7 +24,8 @@ from workbench.exporters._private_json import PrivateJson
 from workbench.exporters._stand_ins import StandIns
 from workbench.inspection import PENDING, Inspector
 from workbench.ir import NOTHING, JsonValue
-from workbench.known import KnownMessages
+from workbench.protocols.decode import RESPONSE, Decoded
+from workbench.protocols.known import KnownMessages
 from workbench.rules import Finding
 from workbench.wire._strings import decode, encode
 from workbench.wire.digests import DIGESTS

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from workbench.decode import Decoded
 from workbench.errors import LocalProtocolError
 from workbench.exporters import Exported, Selection, one_file
 from workbench.exporters._python_words import body, header, text, variables
@@ -19,6 +18,7 @@ from workbench.exporters._safe import knowing
 from workbench.exporters._sent import Sent, sent
 from workbench.exporters._words import Variable
 from workbench.exporters.python import PATIENCE, head
+from workbench.protocols.decode import Decoded
 from workbench.rules import contracts
 
 TITLE = "Python program (SDK of the provider)"

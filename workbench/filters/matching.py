@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property, lru_cache
 
-from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.filters.amounts import amount, status_class
 from workbench.filters.expression import And, Expression, Not, Or, Term
 from workbench.filters.keys import BY_NAME, Kind
 from workbench.filters.text import holds
 from workbench.inspection import Inspected
 from workbench.ir import ToolCallIR, ToolResultIR
+from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.wire.exchange import Exchange
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import accumulate
 
-from workbench.decode import RESPONSE, Decoded
 from workbench.errors import WireError
 from workbench.ir import Message, Part
+from workbench.protocols.decode import RESPONSE, Decoded
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange
 from workbench.wire.jsontext import loads, string_slice_span

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import BinaryIO, Protocol
 
 from workbench import plugins, unwrapping
-from workbench.decode import TEXT
 from workbench.errors import UnreadableInput, WorkbenchError
 from workbench.importers import _files, _foreign
 from workbench.importers._unwrapped import Unwrapper
 from workbench.limits import MAX_UNWRAPPED
+from workbench.protocols.decode import TEXT
 from workbench.toolcalls import formats
 from workbench.wire.session import Session
 

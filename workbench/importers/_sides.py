@@ -6,7 +6,7 @@ adapters.
 
 from __future__ import annotations
 
-from workbench import adapters
+from workbench import protocols
 from workbench.ir import JsonValue
 
 REQUEST, RESPONSE, EVENT = "request", "response", "event"
@@ -112,7 +112,7 @@ def _claimed(value: dict[str, JsonValue]) -> str | None:
     kind = value.get("type")
     name = kind if isinstance(kind, str) else None
     best, found = 0.0, None
-    for adapter in adapters.every():
+    for adapter in protocols.every():
         for side, score in (
             (REQUEST, adapter.claims_request(value)),
             (RESPONSE, adapter.claims_response(value)),

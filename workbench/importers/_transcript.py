@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from workbench import adapters
-from workbench.adapters import Adapter, Capabilities
+from workbench import protocols
 from workbench.importers._lines import Damage
 from workbench.importers._rebuilt import MADE, NOT_WIRE
 from workbench.ir import (
@@ -27,6 +26,7 @@ from workbench.ir import (
     ToolDef,
     ToolResultIR,
 )
+from workbench.protocols import Adapter, Capabilities
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, Origin, State, Summary, summarize
 from workbench.wire.jsontext import dumps
 
@@ -223,7 +223,7 @@ class TranscriptSession:
 
     def _script(self, turn: Turn) -> Script:
         if turn.protocol not in self._scripts:
-            self._scripts[turn.protocol] = Script(adapters.get(turn.protocol))
+            self._scripts[turn.protocol] = Script(protocols.get(turn.protocol))
         return self._scripts[turn.protocol]
 
     def _frame(self, turn: Turn) -> tuple[bytes, bytes, frozenset[str]]:

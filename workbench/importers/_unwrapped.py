@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from workbench import unwrapping
-from workbench.decode import TEXT, Decoded
 from workbench.errors import WireError, WorkbenchError
 from workbench.importers._files import HEAD
 from workbench.importers._pairing import paired
 from workbench.importers._sides import EVENT, is_error, side_of
 from workbench.limits import MAX_UNWRAPPED, MAX_UNWRAPPED_EXCHANGES, MAX_UNWRAPPING
+from workbench.protocols.decode import TEXT, Decoded
 from workbench.toolcalls import formats
 from workbench.unwrapping import PASTED, NotLiteral, Reader
 from workbench.wire.exchange import Body, Exchange, Origin

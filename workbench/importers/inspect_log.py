@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from workbench import adapters
+from workbench import protocols
 from workbench.errors import UnreadableInput, WireError
 from workbench.importers._archive import Archive
 from workbench.importers._http import epoch
@@ -146,7 +146,7 @@ def _from_call(sample: Sample, event: dict[str, JsonValue], like: Exchange, mode
         like,
         protocol,
         model=named or None,
-        url=adapters.get(protocol).path(ModelRequest(protocol, named or None, ())),
+        url=protocols.get(protocol).path(ModelRequest(protocol, named or None, ())),
         request=partial(sample.call, event, "request"),
         response=partial(sample.call, event, "response") if isinstance(response, dict) and response else None,
     )
@@ -156,7 +156,7 @@ def _claimed(request: dict[str, JsonValue]) -> str | None:
     """The protocol whose request this is: its messages may be in the pool, its values in attachments."""
     if isinstance(request.get("contents"), list):
         return "gemini"
-    claims = sorted(((a.claims_request(request), a.name) for a in adapters.every()), reverse=True)
+    claims = sorted(((a.claims_request(request), a.name) for a in protocols.every()), reverse=True)
     return claims[0][1] if claims[0][0] >= _CERTAIN else None
 
 

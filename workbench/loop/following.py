@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from workbench import adapters
-from workbench.adapters import Adapter
-from workbench.decode import Decoded
+from workbench import protocols
 from workbench.editing import with_body
 from workbench.errors import LocalProtocolError
 from workbench.ir import NOTHING, JsonValue, Media, Message, Opaque, Part, Text, ToolCallIR, ToolResultIR
 from workbench.loop.said import normal_calls, value_at, written
 from workbench.loop.steps import Result
+from workbench.protocols import Adapter
+from workbench.protocols.decode import Decoded
 from workbench.toolcalls import formats
 from workbench.wire import patch
 from workbench.wire.exchange import HttpRequest
@@ -45,7 +45,7 @@ def following(decoded: Decoded, said: Sequence[JsonValue], told: Sequence[JsonVa
     """
     request, http = decoded.request, decoded.exchange.request
     assert request is not None and http is not None
-    adapter, text = adapters.get(request.protocol), decoded.request_text
+    adapter, text = protocols.get(request.protocol), decoded.request_text
     pointer = _list_of(adapter)
     held = value_at(loads(text), pointer)
     if request.previous_id is not None:

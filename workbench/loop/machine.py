@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from workbench import adapters
-from workbench.decode import Decoded
+from workbench import protocols
 from workbench.editing import text_of
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import Message, Reasoning, Text, ToolCallIR
@@ -19,6 +18,7 @@ from workbench.loop.policy import AS_IT_COMES, Policy
 from workbench.loop.recorded import call_key
 from workbench.loop.said import answer_values
 from workbench.loop.steps import BUILT_IN, Answer, Ended, Limits, Outcome, Reason, Result, Say, Send, Step
+from workbench.protocols.decode import Decoded
 from workbench.rules import Contract, choose, contracts
 from workbench.toolcalls import formats
 from workbench.toolcalls.arguments import ladder
@@ -210,7 +210,7 @@ class Loop:
     def _following(self) -> Following:
         request = self.decoded.request
         assert request is not None
-        adapter = adapters.get(request.protocol)
+        adapter = protocols.get(request.protocol)
         told = user_values(adapter, self.said) if self.said is not None else []
         if self.calls and self._are_in_text:
             told = [*text_result_values(adapter, self.parser, self.calls, self.results), *told]
@@ -249,7 +249,7 @@ class Loop:
     def _unreadable(self) -> Ended | None:
         if self.exchange.request is None:
             return Ended(Reason.UNREADABLE, "no request was recorded")
-        if self.decoded.protocol not in adapters.protocols() or self.decoded.request is None:
+        if self.decoded.protocol not in protocols.protocols() or self.decoded.request is None:
             if self.exchange.response is None and text_of(self.exchange.request):
                 return None  # it can still be sent as it is
             return Ended(Reason.UNREADABLE, "the request cannot be read: nothing can be added to it")

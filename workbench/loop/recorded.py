@@ -8,12 +8,12 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
-from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.ir import Message, Text, ToolCallIR, ToolResultIR
-from workbench.known import KnownMessages
 from workbench.leaves import scalars
 from workbench.loop.said import value_at
 from workbench.loop.steps import BUILT_IN, Result
+from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.known import KnownMessages
 from workbench.wire.jsontext import loads
 from workbench.wire.session import Session, exchanges_of
 

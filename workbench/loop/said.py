@@ -13,12 +13,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbench import adapters
-from workbench.adapters import Adapter
+from workbench import protocols
 from workbench.conversion.normal import normal_response
-from workbench.decode import Decoded
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Opaque, Part, Reasoning, Text, ToolCallIR
+from workbench.protocols import Adapter
+from workbench.protocols.decode import Decoded
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.sse import meant
 
@@ -69,7 +69,7 @@ def _whole(decoded: Decoded) -> JsonValue:
     if not decoded.events:
         return loads(decoded.response_text)
     assert decoded.response is not None
-    adapter, messages = adapters.get(decoded.response.protocol), decoded.response.messages
+    adapter, messages = protocols.get(decoded.response.protocol), decoded.response.messages
     for event in reversed(decoded.events[-_LAST_EVENTS:]):
         for value in _objects(event.data):
             try:
@@ -139,7 +139,7 @@ def _remove(value: dict[str, Any], part: Part) -> None:
 def _written(decoded: Decoded, unwanted: Collection[str], *, only_first_call: bool = False) -> list[JsonValue]:
     """The message that a stream adds up to, as the protocol writes it."""
     assert decoded.response is not None
-    adapter = adapters.get(decoded.response.protocol)
+    adapter = protocols.get(decoded.response.protocol)
     said = normal_response(decoded.response).response.messages[0]
     parts = [p for p in said.parts if not (isinstance(p, Reasoning) and p.carrier in unwanted)]
     if only_first_call:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.decode import Decoded
 from workbench.loop.steps import Send
+from workbench.protocols.decode import Decoded
 from workbench.targets.outgoing import Outgoing, prepare
 from workbench.targets.target import Target
 from workbench.wire.exchange import Exchange

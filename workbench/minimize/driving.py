@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from workbench import adapters, refusals
-from workbench.decode import Decoded
+from workbench import protocols
 from workbench.errors import WorkbenchError
 from workbench.ir import ModelResponse
+from workbench.protocols import refusals
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Exchange
 
 T = TypeVar("T")
@@ -43,7 +44,7 @@ def outcome(exchange: Exchange, protocol: str) -> Asked:
     response = exchange.response
     if response is None or not response.status:
         raise Unanswered("the target did not judge the request: no answer came", hint=_HINT)
-    known = protocol if protocol in adapters.protocols() else None
+    known = protocol if protocol in protocols.protocols() else None
     decoded = Decoded(0, exchange, known)
     refusal = refusals.of_exchange(response.status, response.headers, decoded.response_text)
     if refusal and refusal.is_unjudged:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbench.decode import REQUEST, Decoded
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
 from workbench.leaves import escape
@@ -20,6 +19,7 @@ from workbench.minimize.bench import Bench, digest
 from workbench.minimize.changes import between
 from workbench.minimize.failure import Failure, answered, of_judgement
 from workbench.minimize.search import Steps
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.repairs import Loss, tried
 from workbench.repairs._proposal import edits, value_at
 from workbench.rules import Edit, Repair, judge

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from workbench import adapters
+from workbench import protocols
 from workbench.errors import UsageError
 from workbench.probes._subject import Subject
 from workbench.targets.target import Target
@@ -20,7 +20,7 @@ MOST_SAMPLES = 1000
 
 def spoken(target: Target) -> tuple[str, ...]:
     """The protocols in which a target can be probed, its own first."""
-    return tuple(name for name in target.protocols if name in adapters.protocols())
+    return tuple(name for name in target.protocols if name in protocols.protocols())
 
 
 def subject_of(target: Target, protocol: str = "", model: str = "") -> Subject:
@@ -31,7 +31,7 @@ def subject_of(target: Target, protocol: str = "", model: str = "") -> Subject:
     """
     known = spoken(target)
     wanted = protocol or (known[0] if known else "openai-chat")
-    adapters.get(wanted)
+    protocols.get(wanted)
     if known and wanted not in known:
         raise UsageError(f"{target.name} does not speak {wanted}", hint=f"it speaks {', '.join(known)}")
     return Subject(target, wanted, model or target.model or _first_model(target), "")

@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from workbench.decode import Decoded
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
 from workbench.probes._run import Run
 from workbench.probes._script import Ask, Outcome, Probe, Sample
 from workbench.probes._subject import Subject
 from workbench.probes._verdict import Result, verdict
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Exchange, Origin
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from workbench import refusals
-from workbench.decode import Decoded
 from workbench.probes._script import Ask, Probe, Sample, unclear
 from workbench.probes._subject import Subject
+from workbench.protocols import refusals
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Exchange, State
 
 

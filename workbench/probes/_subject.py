@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from workbench import adapters
-from workbench.adapters import Adapter, Param
+from workbench import protocols
 from workbench.conversion.dialect import spelled
 from workbench.conversion.fit import fit_request
 from workbench.conversion.normal import NormalRequest
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Text, ToolChoice, ToolDef
 from workbench.loop import Limits, Loop
+from workbench.protocols import Adapter, Param
 from workbench.rules import Contract, choose, contracts
 from workbench.targets.target import Target
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
@@ -42,7 +42,7 @@ class Subject:
     @property
     def adapter(self) -> Adapter:
         """Of its protocol."""
-        return adapters.get(self.protocol)
+        return protocols.get(self.protocol)
 
     @property
     def contract(self) -> Contract:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from workbench import adapters
+from workbench import protocols
 from workbench.editing import with_body
 from workbench.errors import LocalProtocolError, ProtocolMismatch, WireError
 from workbench.ir import JsonValue, Part, Reasoning
@@ -29,7 +29,7 @@ def changed(request: HttpRequest, protocol: str) -> Mapping[str, HttpRequest | N
 
 def rewritten(request: HttpRequest, protocol: str, change: Callable[[Part], Part]) -> HttpRequest | None:
     """The request with other values in its parts; None where that cannot be said, or changes nothing."""
-    adapter, text = adapters.get(protocol), request.body.raw
+    adapter, text = protocols.get(protocol), request.body.raw
     try:
         meant = adapter.decode_request(text)
         messages = tuple(replace(m, parts=tuple(map(change, m.parts))) for m in meant.messages)

@@ -38,7 +38,6 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from workbench.adapters import PARAMS
 from workbench.config import safeyaml
 from workbench.inspection import Inspector
 from workbench.ir import NOTHING, JsonValue, ToolCallIR, ToolChoice, ToolDef
@@ -47,6 +46,7 @@ from workbench.probes._drive import Played, drive
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, ECHO, FAIL_ONCE, Toolbox
+from workbench.protocols import PARAMS
 from workbench.rules._reader import Node
 from workbench.wire.session import MemorySession
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from workbench import adapters
-from workbench.accumulation.differences import where_they_differ
-from workbench.decode import Decoded
+from workbench import protocols
 from workbench.editing import edited
 from workbench.inspection import Inspector
 from workbench.ir import JsonValue
@@ -16,6 +14,8 @@ from workbench.probes._drive import Driven, Played, drive, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
+from workbench.protocols.clients.differences import where_they_differ
+from workbench.protocols.decode import Decoded
 from workbench.rules import Severity
 from workbench.toolcalls import formats
 from workbench.wire.exchange import HttpRequest
@@ -115,7 +115,7 @@ def _finer(decoded: Decoded, flown: list[Call], subject: Subject, facts: Mapping
 
 def _says_stop_only(decoded: Decoded) -> bool:
     """Protocols in which the finish reason does not tell of calls."""
-    return adapters.get(decoded.protocol or "").capabilities.stop_by_calls
+    return protocols.get(decoded.protocol or "").capabilities.stop_by_calls
 
 
 def _facts(decoded: Decoded) -> dict[str, JsonValue]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 
-from workbench.adapters import Adapter
 from workbench.editing import edited
 from workbench.ir import JsonValue, Message, Text
 from workbench.loop import Limits
@@ -17,6 +16,7 @@ from workbench.probes._drive import drive
 from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import Toolbox
+from workbench.protocols import Adapter
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.patch import Insert
 

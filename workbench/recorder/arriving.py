@@ -8,7 +8,7 @@ from itertools import islice, takewhile
 from typing import NamedTuple
 
 from workbench.ir import NOTHING
-from workbench.recorder.clients import client_of
+from workbench.protocols.clients.known import client_of
 from workbench.recorder.guard import BodyGuard
 from workbench.recorder.tap import RequestHead, ResponseHead
 from workbench.wire.digests import Passed, to_meta

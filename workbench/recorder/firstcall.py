@@ -11,9 +11,9 @@ import re
 from collections import deque
 from collections.abc import Callable
 
-from workbench import adapters
-from workbench.adapters import Adapter
+from workbench import protocols
 from workbench.errors import WorkbenchError
+from workbench.protocols import Adapter
 from workbench.recorder.guard import unpacker
 from workbench.wire.jsontext import loads
 from workbench.wire.stream import Framing, read_stream
@@ -49,7 +49,7 @@ class FirstCall:
     """
 
     def __init__(self, protocol: str, content_type: str, encoding: str) -> None:
-        self._adapter = adapters.get(protocol)
+        self._adapter = protocols.get(protocol)
         self._type = content_type
         self._framing = _TYPES.get(content_type.partition(";")[0].strip().lower())
         self.is_stream = self._framing is not None

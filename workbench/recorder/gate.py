@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
-from workbench.recorder.clients import client_of
+from workbench.protocols.clients.known import client_of
 from workbench.recorder.judging import Judging
 from workbench.recorder.patience import patience
 from workbench.recorder.tap import RequestHead
@@ -26,11 +26,11 @@ CONTINUE, EDIT, ANSWER, DROP = "continue", "edit", "answer", "drop"
 
 def load() -> None:
     """Import what armed traffic takes, and other traffic does without; in a thread, so that nothing waits."""
-    from workbench import adapters
+    from workbench import protocols
     from workbench.breakpoints import kinds  # noqa: F401
     from workbench.recorder import held  # noqa: F401
 
-    adapters.every()
+    protocols.every()
 
 
 class Paused(Protocol):
@@ -143,9 +143,9 @@ class Gate:
 
     def protocol(self, url: str) -> str | None:
         """Whose URL that is, None for no protocol's."""
-        from workbench import adapters
+        from workbench import protocols
 
-        return next((adapter.name for adapter in adapters.every() if adapter.claims_url(url)), None)
+        return next((adapter.name for adapter in protocols.every() if adapter.claims_url(url)), None)
 
     # What is judged
 

@@ -11,10 +11,10 @@ import asyncio
 import base64
 from collections.abc import Callable, Mapping
 
-from workbench.decode import REQUEST, RESPONSE
 from workbench.errors import UsageError
 from workbench.ir import NOTHING, JsonValue
 from workbench.limits import MAX_HELD_REQUEST
+from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.recorder.altered import with_body, without
 from workbench.recorder.ear import Ear, Ended, Own
 from workbench.recorder.firstcall import FirstCall

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from workbench import adapters
-from workbench.adapters import Adapter
+from workbench import protocols
 from workbench.chain.closure import CallLine, NodeRef
-from workbench.decode import REQUEST
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message, ModelRequest, Part
+from workbench.protocols import Adapter
+from workbench.protocols.decode import REQUEST
 from workbench.repairs._places import element
 from workbench.repairs._proposal import read_at, value_at
 from workbench.rules import Case, Contract, Finding
@@ -44,7 +44,7 @@ class Fault:
     @cached_property
     def adapter(self) -> Adapter:
         """The adapter of its protocol."""
-        return adapters.get(self.request.protocol)
+        return protocols.get(self.request.protocol)
 
     @cached_property
     def text(self) -> bytes:

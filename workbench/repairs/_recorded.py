@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry
-from workbench.decode import REQUEST
 from workbench.ir import Message, Part, Reasoning, ToolCallIR
+from workbench.protocols.decode import REQUEST
 from workbench.repairs import _shape
 from workbench.repairs._fault import Fault
 from workbench.repairs._places import array_of, drop, element

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from workbench.chain.closure import NodeRef
 from workbench.conversion._names import fitting, rewritten
-from workbench.decode import REQUEST
 from workbench.ir import JsonValue, Message, Text, ToolCallIR, ToolResultIR
+from workbench.protocols.decode import REQUEST
 from workbench.repairs import _shape
 from workbench.repairs._fault import Fault
 from workbench.repairs._places import array_of, element

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from workbench import limits
-from workbench.decode import REQUEST
 from workbench.editing import HEADERS, edited
 from workbench.errors import WorkbenchError
 from workbench.inspection import Inspector, Trial
+from workbench.protocols.decode import REQUEST
 from workbench.repairs import _resorts
 from workbench.repairs._fault import Fault
 from workbench.repairs._proposal import Loss, Proposal, edits, read_at

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from workbench.adapters import Adapter
 from workbench.ir import (
     NOTHING,
     JsonValue,
@@ -19,6 +18,7 @@ from workbench.ir import (
     ToolDef,
     ToolResultIR,
 )
+from workbench.protocols import Adapter
 from workbench.repairs._places import array_of, element
 from workbench.repairs._proposal import value_at
 from workbench.wire.jsontext import dumps

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.chain.closure import CallLine, NodeRef
-from workbench.decode import REQUEST
 from workbench.ir import Message, Opaque, ToolCallIR, ToolResultIR
+from workbench.protocols.decode import REQUEST
 from workbench.repairs import _results, _shape
 from workbench.repairs._fault import Fault
 from workbench.repairs._history import cut_back

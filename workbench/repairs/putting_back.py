@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from workbench.chain.closure import Closure
 from workbench.chain.conversations import Conversation
 from workbench.chain.ledger import Ledger
-from workbench.decode import REQUEST, Decoded
 from workbench.ir import Part
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.repairs import _recorded
 from workbench.repairs._fault import Fault
 from workbench.rules import Case, Contract, Finding, Severity

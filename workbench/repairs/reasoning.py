@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 
 from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Sent
-from workbench.decode import REQUEST
 from workbench.ir import Reasoning
+from workbench.protocols.decode import REQUEST
 from workbench.repairs import _recorded, _thinking
 from workbench.repairs._fault import Fault
 from workbench.repairs._history import cut_back

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from workbench.chain._journal import Journal
-from workbench.decode import REQUEST, Decoded
 from workbench.ir import ModelResponse
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules._case import Case
 from workbench.rules._choosing import SIMULATED
 from workbench.rules._finding import Finding

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from workbench.decode import REQUEST, Decoded
 from workbench.ir import JsonValue
 from workbench.leaves import escape
+from workbench.protocols.decode import REQUEST, Decoded
 
 ENVELOPE = "/request"
 """Where the body stands inside the one of Code Assist."""

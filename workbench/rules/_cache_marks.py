@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from workbench.decode import REQUEST, Decoded
 from workbench.ir import Message, Opaque, Part, ToolResultIR
-from workbench.known import fact, where
+from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.known import fact, where
 
 MARK = "cache_control"
 _BLOCK = re.compile(rb'"cachePoint"\s*:\s*\{')

@@ -10,9 +10,9 @@ from workbench.chain.closure import Closure, NodeRef
 from workbench.chain.conversations import Conversation
 from workbench.chain.hops import Hops
 from workbench.chain.ledger import Ledger
-from workbench.decode import REQUEST, Decoded, Place
 from workbench.ir import NOTHING, Message, ModelRequest, ModelResponse, Part, ToolDef
-from workbench.known import where
+from workbench.protocols.decode import REQUEST, Decoded, Place
+from workbench.protocols.known import where
 from workbench.rules._contract import Contract
 from workbench.rules._finding import Basis, Breaks, Finding, Repair, Severity
 from workbench.rules._refusal import fill, known_values

@@ -14,8 +14,8 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from workbench.chain._journal import Journal
-from workbench.decode import Decoded
 from workbench.ir import NOTHING, JsonValue
+from workbench.protocols.decode import Decoded
 from workbench.rules import _contracts as contracts
 from workbench.rules._contract import Contract
 from workbench.rules._contract_file import Clues, Sign

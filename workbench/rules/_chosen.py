@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from workbench.decode import Decoded
+from workbench.protocols.decode import Decoded
 from workbench.rules import _contracts as contracts
 from workbench.rules._choosing import choose, clues_of
 from workbench.rules._contract import Contract

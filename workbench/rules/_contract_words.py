@@ -134,9 +134,9 @@ def _values(term: str) -> Draft202012Validator:
 
 @cache
 def _protocols() -> tuple[str, ...]:
-    from workbench import adapters
+    from workbench import protocols
 
-    return (*adapters.protocols(), *adapters.elsewhere())
+    return (*protocols.protocols(), *protocols.elsewhere())
 
 
 @cache

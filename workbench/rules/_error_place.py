@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from workbench.decode import REQUEST, Decoded
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Part, ToolCallIR, ToolResultIR
 from workbench.leaves import escape, scalars
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules._contract import Contract
 from workbench.wire.jsontext import loads
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
-from workbench import refusals
-from workbench.refusals import Refusal
+from workbench.protocols import refusals
+from workbench.protocols.refusals import Refusal
 from workbench.rules import _contracts, _pages
 from workbench.rules._match_text import lines, match_lines
 from workbench.rules._template import Found, Plain, Template, plain
@@ -66,8 +66,8 @@ class Match:
         where: protocol or endpoint, where the provider has several.
         note: what the contract adds.
         when: where there is no rule, what the provider says this of.
-        kind: kind of the failure (``workbench.refusals``), where the text tells one and no contract's text is the whole
-            of it; "" else.
+        kind: kind of the failure (``protocols.refusals``), where the text tells one and no contract's text is all of
+            it; "" else.
         rules: where it may be one of several rules, those; they share the beginning, or look at such a fault.
     """
 

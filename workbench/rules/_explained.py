@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.chain.closure import CallState
-from workbench.decode import REQUEST
 from workbench.ir import ApiError
-from workbench.refusals import Refusal
+from workbench.protocols.decode import REQUEST
+from workbench.protocols.refusals import Refusal
 from workbench.rules import _pages as pages
 from workbench.rules._case import Case, Rule
 from workbench.rules._error_place import Named, NamedIds, named, named_ids

@@ -139,7 +139,7 @@ class Finding:
             that stands for itself.
         counts_as: severity by which it belongs to its cause, where another hop weighs the same fault otherwise.
         last: index of the last exchange in which it holds; None for ``exchange`` alone.
-        kind: of a failure, its kind (``workbench.refusals``), ``"rate-limit"``; "" for everything else.
+        kind: of a failure, its kind (``workbench.protocols.refusals``), ``"rate-limit"``; "" for everything else.
     """
 
     rule: str

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from workbench import refusals
+from workbench.protocols import refusals
 from workbench.rules import _pages as pages
 
 if TYPE_CHECKING:

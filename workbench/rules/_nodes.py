@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from workbench.decode import Decoded
 from workbench.ir import Message, Part
-from workbench.known import fact
+from workbench.protocols.decode import Decoded
+from workbench.protocols.known import fact
 
 
 def message_at(decoded: Decoded, side: str, pointer: str) -> Message | None:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry, Sent
-from workbench.decode import REQUEST
 from workbench.ir import Carrier, Media, Message, Opaque, Part, Reasoning, ToolCallIR, ToolResultIR
+from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case
 from workbench.wire.exchange import Origin
 

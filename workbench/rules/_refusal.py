@@ -6,9 +6,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping
 
-from workbench.decode import Decoded
 from workbench.ir import Part
-from workbench.known import fact
+from workbench.protocols.decode import Decoded
+from workbench.protocols.known import fact
 from workbench.rules._contract import Contract
 
 UNKNOWN = "…"

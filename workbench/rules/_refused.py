@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from workbench import refusals
-from workbench.decode import REQUEST, Decoded
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Media, Part, ToolResultIR
 from workbench.leaves import escape, scalars
-from workbench.refusals import Again, Cause, Refusal
+from workbench.protocols import refusals
+from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.refusals import Again, Cause, Refusal
 from workbench.rules._case import Case
 from workbench.rules._contract import Contract
 from workbench.rules._error_place import LONGEST, Named, named

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from workbench.chain._fingerprint import call_digest
 from workbench.chain.closure import NodeRef
-from workbench.decode import REQUEST, Decoded
 from workbench.ir import Message, Text, ToolCallIR, ToolDef, ToolResultIR
-from workbench.known import fact
+from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.known import fact
 from workbench.rules._case import Case
 
 FAILURE = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from workbench.decode import REQUEST
+from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case
 from workbench.rules._finding import Finding
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.decode import REQUEST, Decoded
 from workbench.ir import Message
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules._case import Case
 
 

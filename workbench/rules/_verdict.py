@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from workbench.decode import REQUEST
 from workbench.ir import JsonValue
+from workbench.protocols.decode import REQUEST
 from workbench.rules._contract import Contract, Enforced
 from workbench.rules._finding import Finding, Severity
 from workbench.rules._refusal import fill

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from workbench import limits
-from workbench.decode import REQUEST, Decoded
-from workbench.known import fact
+from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.known import fact
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Enforced
 from workbench.rules._finding import Finding, Severity

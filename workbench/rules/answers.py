@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench.adapters._error_body import read_error
-from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.errors import WireError
 from workbench.ir import ApiError
-from workbench.refusals import Refusal
+from workbench.protocols._error_body import read_error
+from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.refusals import Refusal
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Basis, Breaks, Finding, Severity
 from workbench.rules._provider_error import evidence, known_as

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from workbench import adapters
+from workbench import protocols
 from workbench.chain.closure import NodeRef
-from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.ir import Message, ModelRequest, ModelResponse, ToolCallIR, ToolDef
-from workbench.known import fact
+from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.known import fact
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import enforced_exactly, quote, unproved, weaker, went_astray
@@ -129,7 +129,7 @@ FREE_TEXT = ("openai-custom", "openai-item")
 def _is_wrong_container(protocol: str | None, call: ToolCallIR) -> bool:
     if call.raw is not None or call.format in FREE_TEXT or protocol is None:
         return False
-    wants_object = adapters.get(protocol).capabilities.arguments == "object"
+    wants_object = protocols.get(protocol).capabilities.arguments == "object"
     return wants_object != isinstance(call.input, dict) and (wants_object or call.input is not None)
 
 

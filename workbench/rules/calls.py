@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Iterator
 
 from workbench.chain.closure import NodeRef
-from workbench.decode import RESPONSE
 from workbench.ir import ModelRequest, Opaque, ToolCallIR
+from workbench.protocols.decode import RESPONSE
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import quote, weaker, went_astray

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.decode import REQUEST
 from workbench.ir import JsonValue, ModelRequest, ToolChoice
+from workbench.protocols.decode import REQUEST
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Breaks, Finding, Severity

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from workbench.accumulation.differences import WHOLE, Group, one_by_one, policies
-from workbench.accumulation.grown import CALL
-from workbench.accumulation.ours import declared
-from workbench.decode import RESPONSE
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR
+from workbench.protocols.clients.differences import WHOLE, Group, one_by_one, policies
+from workbench.protocols.clients.grown import CALL
+from workbench.protocols.clients.ours import declared
+from workbench.protocols.decode import RESPONSE
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Basis, Breaks, Finding, Severity
 from workbench.rules._words import quote

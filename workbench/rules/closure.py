@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from workbench.chain.closure import CallLine, CallState, Flaw, NodeRef
 from workbench.chain.terms import Placement
-from workbench.decode import REQUEST, Decoded
 from workbench.ir import NOTHING, Message, Opaque, ToolCallIR
-from workbench.known import fact
 from workbench.limits import MOST_NAMED
+from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.known import fact
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._refusal import known_values

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.chain.closure import NodeRef
-from workbench.decode import REQUEST
 from workbench.ir import Media, Message, Reasoning, ToolResultIR
+from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case
 from workbench.rules._finding import Finding
 from workbench.rules._words import by_term

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from workbench import adapters
+from workbench import protocols
 from workbench.chain.closure import NodeRef
-from workbench.decode import REQUEST, RESPONSE
 from workbench.ir import Message, ToolCallIR, ToolResultIR
+from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import LEGACY_ROLE, enforced_exactly, quote, unproved, weaker, with_related
@@ -50,7 +50,7 @@ def _nameless(case: Case) -> Iterator[Finding]:
 
 def _misnamed(case: Case) -> Iterator[Finding]:
     """Results that name another function than the call which they answer, where names pair them too."""
-    able = adapters.get(case.request.protocol).capabilities if case.request else None
+    able = protocols.get(case.request.protocol).capabilities if case.request else None
     if able is None or (able.call_ids and not able.ids_optional):
         return
     for line in case.closure.lines:
@@ -95,7 +95,7 @@ def _is_of_other_form(value: str, pattern: str) -> bool:
 def _has_no_ids(case: Case, ref: NodeRef) -> bool:
     """Call and result are paired by their names: so protocols without ids have it, and the deprecated single call."""
     protocol = case.decoded.protocol
-    able = adapters.get(protocol).capabilities if protocol else None
+    able = protocols.get(protocol).capabilities if protocol else None
     if able and (able.ids_optional or not able.call_ids):
         return True
     part = case.part(ref)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench import limits
-from workbench.decode import REQUEST, Decoded
 from workbench.ir import ModelRequest, Usage
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules._cache_marks import marks
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Contract

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from workbench.decode import REQUEST
+from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import quote

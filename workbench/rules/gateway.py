@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from workbench.decode import REQUEST
 from workbench.ir import Message
-from workbench.known import fact
 from workbench.leaves import escape
+from workbench.protocols.decode import REQUEST
+from workbench.protocols.known import fact
 from workbench.rules._body import base, values
 from workbench.rules._cache_marks import marks
 from workbench.rules._case import Case, Rule

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from workbench.chain.said import Lost, lost
 from workbench.damage import Kind
 from workbench.damage.bodies import SPELLING, Change, changes_of, is_inside
-from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.ir import JsonValue
+from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Basis, Breaks, Finding, Origin, Severity
 from workbench.rules._words import quote, weaker, with_related

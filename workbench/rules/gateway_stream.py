@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from workbench.decode import RESPONSE, Decoded
+from workbench.protocols.decode import RESPONSE, Decoded
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Basis, Breaks, Finding, Origin, Severity
 from workbench.rules._words import quote, weaker

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workbench.decode import Decoded
 from workbench.ir import JsonValue, ToolDef
+from workbench.protocols.decode import Decoded
 from workbench.rules import _contracts as contracts
 from workbench.rules._contract import Contract
 from workbench.rules.schemas import of_contract, schema_at, standing

@@ -10,8 +10,8 @@ from typing import Any
 from workbench.chain.closure import Closure
 from workbench.chain.conversations import Conversation
 from workbench.chain.ledger import Ledger
-from workbench.decode import REQUEST, Decoded
 from workbench.ir import JsonValue
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules._body import base, is_there, values
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Contract

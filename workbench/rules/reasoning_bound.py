@@ -13,7 +13,7 @@ from typing import NamedTuple
 from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry
 from workbench.ir import JsonValue, Message, ModelRequest, Opaque, Part, Reasoning, Text, ToolDef, ToolResultIR
-from workbench.known import fact
+from workbench.protocols.known import fact
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Breaks, Finding, Severity

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from workbench.chain.closure import NodeRef
-from workbench.decode import REQUEST
 from workbench.ir import Carrier, Message, ModelResponse, Opaque, Reasoning
+from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._items import item_id, item_kind

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from workbench.decode import REQUEST, RESPONSE
 from workbench.ir import NOTHING, ApiError
+from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.rules import _contracts as contracts
 from workbench.rules import _errortext as errortext
 from workbench.rules._acceptance import Accepted, accepted_by, is_answered, may_be_accepted, who

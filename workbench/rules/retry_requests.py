@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from workbench.decode import REQUEST, Decoded
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue, ModelRequest
-from workbench.refusals import Again
+from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.refusals import Again
 from workbench.rules._case import Case
 from workbench.rules._finding import Finding
 from workbench.rules._reasoning import is_rebuilt

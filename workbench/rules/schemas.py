@@ -10,10 +10,10 @@ from functools import cache, lru_cache
 from typing import Any
 
 from workbench.chain.closure import NodeRef
-from workbench.decode import REQUEST, Decoded
 from workbench.ir import JsonValue, Message, ModelRequest, ToolDef
-from workbench.known import fact
 from workbench.leaves import escape
+from workbench.protocols.decode import REQUEST, Decoded
+from workbench.protocols.known import fact
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
 from workbench.rules._contract import Contract

@@ -8,9 +8,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.ir import JsonValue, Media, Message
 from workbench.leaves import Leaf, leaves, scalars
+from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Finding, Severity
 from workbench.wire.secrets import Family, family, find, is_secret, kind_of, public_prefix

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench.chain.closure import NodeRef
-from workbench.decode import REQUEST
 from workbench.ir import Anomaly, Message, Opaque
+from workbench.protocols.decode import REQUEST
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Breaks, Finding, Severity

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from workbench.chain.closure import NodeRef
-from workbench.decode import RESPONSE
 from workbench.ir import Carrier, Message, ModelResponse, Reasoning, Text, ToolCallIR
+from workbench.protocols.decode import RESPONSE
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import quote, weaker

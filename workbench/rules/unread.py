@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from workbench import adapters
-from workbench.decode import REQUEST, RESPONSE, TEXT
+from workbench import protocols
+from workbench.protocols.decode import REQUEST, RESPONSE, TEXT
 from workbench.rules._case import Case, Rule
 from workbench.rules._finding import Basis, Breaks, Finding, Severity
 from workbench.rules._words import quote, weaker
@@ -108,7 +108,7 @@ def _cut(case: Case, seen: str) -> Iterator[Finding]:
     text, rule = "the connection broke before the body of the answer was complete", CUT
     if answer and answer.is_stream and answer.is_complete and not answer.error:
         text += f"; everything up to the finish reason {quote(answer.finish_reason)} did come"
-        ends_itself = not adapters.get(answer.protocol).capabilities.stop_is_end
+        ends_itself = not protocols.get(answer.protocol).capabilities.stop_is_end
         rule = weaker(CUT) if ends_itself else CUT
     yield case.finding(rule, RESPONSE, "", text, evidence=seen)
 

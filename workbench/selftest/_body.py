@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from workbench.decode import REQUEST, Decoded
 from workbench.ir import JsonValue, Message, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import dumps, loads
 

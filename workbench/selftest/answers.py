@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from workbench.decode import RESPONSE, Decoded
 from workbench.ir import ToolCallIR
+from workbench.protocols.decode import RESPONSE, Decoded
 from workbench.selftest._body import get, put, remove
 from workbench.wire.exchange import Body, Exchange
 from workbench.wire.jsontext import dumps, loads

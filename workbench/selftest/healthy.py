@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench import adapters
+from workbench import protocols
 from workbench.conversion.dialect import spelled
 from workbench.ir import Message, ModelRequest, Text, ToolDef
 from workbench.loop import Answer, Limits, Loop, Reason, Result, Say, Send
@@ -16,7 +16,7 @@ from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession
 
 if TYPE_CHECKING:
-    from workbench.adapters import Adapter
+    from workbench.protocols import Adapter
     from workbench.targets.simulator import Simulator
 
 QUESTIONS = (
@@ -47,8 +47,8 @@ def sessions(wanted: Iterable[str] = ()) -> Iterator[Healthy]:
     for label in labels(wanted):
         name = label.partition(":")[0]
         spoken = contracts.read(name).protocols if name in contracts.names() else ()
-        for protocol in spoken or adapters.protocols():
-            if protocol in adapters.protocols():
+        for protocol in spoken or protocols.protocols():
+            if protocol in protocols.protocols():
                 yield from _of(label, protocol)
 
 
@@ -57,7 +57,7 @@ def _of(label: str, protocol: str) -> Iterator[Healthy]:
 
     for stream in (False, True):
         simulator = Simulator(label, model=ScriptedModel(Dials(parallel=2)))
-        made = tuple(_talk(simulator, adapters.get(protocol), stream=stream))
+        made = tuple(_talk(simulator, protocols.get(protocol), stream=stream))
         name = f"{label}, {protocol}{', streamed' if stream else ''}"
         yield Healthy(name, label, MemorySession(name, made))
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.importers import open_input
 from workbench.inspection import Inspected, Inspector
-from workbench.recorder.clients import client_of
+from workbench.protocols.clients.known import client_of
 from workbench.rules import UNREAD, Finding, Severity
 from workbench.shelf import verdict
 from workbench.wire.session import Session

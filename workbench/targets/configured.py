@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from workbench import adapters
+from workbench import protocols
 from workbench.config import resources
 from workbench.errors import ProfileError, UsageError, WorkbenchError
 from workbench.rules import contracts
@@ -96,14 +96,14 @@ def _protocols(node: Node, url: str) -> tuple[str, ...]:
     if found.value is None:
         known = contracts.endpoint(url)
         if known is None:
-            raise _fail(node, "protocol is missing", f"one of {', '.join(adapters.protocols())}")
+            raise _fail(node, "protocol is missing", f"one of {', '.join(protocols.protocols())}")
         return known[1].protocols
     said = found.texts() if isinstance(found.value, list) else (found.text(),)
     for name in said:
-        if name not in adapters.protocols():
-            raise _fail(found, f"no protocol named {name!r}", _nearest(name, adapters.protocols()))
+        if name not in protocols.protocols():
+            raise _fail(found, f"no protocol named {name!r}", _nearest(name, protocols.protocols()))
     if not said:
-        raise _fail(found, "protocol is empty", f"one of {', '.join(adapters.protocols())}")
+        raise _fail(found, "protocol is empty", f"one of {', '.join(protocols.protocols())}")
     return said
 
 

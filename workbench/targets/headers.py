@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from workbench import __version__, adapters
+from workbench import __version__, protocols
 from workbench.wire.exchange import Exchange, Headers, HttpRequest
 from workbench.wire.redaction import Redactor
 from workbench.wire.secrets import is_header
@@ -49,8 +49,8 @@ def carried(asked: HttpRequest, protocol: str, *, is_converted: bool) -> tuple[H
 
 def key_header(protocol: str) -> str:
     """The header that carries the key of a protocol."""
-    known = protocol in adapters.protocols()
-    return adapters.get(protocol).capabilities.key_header if known else "authorization"
+    known = protocol in protocols.protocols()
+    return protocols.get(protocol).capabilities.key_header if known else "authorization"
 
 
 def with_headers(headers: Headers, more: tuple[tuple[str, str], ...]) -> Headers:
@@ -63,8 +63,8 @@ def with_headers(headers: Headers, more: tuple[tuple[str, str], ...]) -> Headers
 
 
 def _needed(protocol: str) -> Iterator[tuple[str, str]]:
-    if protocol in adapters.protocols():
-        yield from adapters.get(protocol).capabilities.headers.items()
+    if protocol in protocols.protocols():
+        yield from protocols.get(protocol).capabilities.headers.items()
     yield "content-type", "application/json"
     yield "accept", "*/*"
     yield _PLAIN

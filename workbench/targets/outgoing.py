@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
-from workbench import adapters
-from workbench.adapters import Adapter, Capabilities
+from workbench import protocols
 from workbench.conversion import Loss, convert
 from workbench.conversion.dialect import spelled
-from workbench.decode import Decoded
 from workbench.differences.wire import common
 from workbench.editing import with_body
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.ir import ModelRequest
+from workbench.protocols import Adapter, Capabilities
+from workbench.protocols.decode import Decoded
 from workbench.rules import Contract, choose, contracts
 from workbench.targets import urls
 from workbench.targets.headers import carried, with_headers
@@ -89,7 +89,7 @@ def prepare(
         raise LocalProtocolError("no request was recorded", where=f"exchange {decoded.index + 1}")
     wanted = _wanted(decoded, target, protocol)
     model = model or target.model
-    if decoded.request is None or wanted not in adapters.protocols():
+    if decoded.request is None or wanted not in protocols.protocols():
         made = _as_it_is(decoded, asked, wanted, model, stream)
     elif wanted == decoded.protocol:
         made = _same(decoded, decoded.request, asked, model, stream)
@@ -120,7 +120,7 @@ def streamed(decoded: Decoded, stream: bool) -> HttpRequest:
     request, http = decoded.request, decoded.exchange.request
     if request is None or http is None:
         raise LocalProtocolError("no request of a model")
-    adapter = adapters.get(request.protocol)
+    adapter = protocols.get(request.protocol)
     body, meant, _ = _otherwise(decoded.request_text, adapter, request, "", stream)
     before, after = (adapter.path(each).partition("?")[0] for each in (request, meant))
     url = http.url
@@ -149,7 +149,7 @@ def _wanted(decoded: Decoded, target: Target, protocol: str) -> str:
     """The protocol it is sent in. Raises UsageError."""
     spoken = target.protocols
     if protocol:
-        adapters.get(protocol)
+        protocols.get(protocol)
         if spoken and protocol not in spoken:
             raise UsageError(f"{target.name} does not speak {protocol}", hint=f"it speaks {', '.join(spoken)}")
         return protocol
@@ -161,9 +161,9 @@ def _as_it_is(decoded: Decoded, asked: HttpRequest, wanted: str, model: str, str
     """A body that cannot be read: not one byte of it changes."""
     why = next((p.message.removeprefix("request: ") for p in decoded.problems), "no model can be asked this")
     notes = [f"the body goes as it is: {why}"]
-    if wanted not in adapters.protocols():
+    if wanted not in protocols.protocols():
         return _Made(decoded.request_text, urls.path_of(asked.url) or "/", notes=tuple(notes), is_read=False)
-    adapter = adapters.get(wanted)
+    adapter = protocols.get(wanted)
     facts = adapter.read_url(asked.url)
     named, is_stream = model or facts.model or "", facts.stream is True if stream is None else stream
     bare = ModelRequest(wanted, named or None, (), stream=is_stream)
@@ -180,7 +180,7 @@ def _as_it_is(decoded: Decoded, asked: HttpRequest, wanted: str, model: str, str
 
 def _same(decoded: Decoded, request: ModelRequest, asked: HttpRequest, model: str, stream: bool | None) -> _Made:
     """The request in its own protocol: the bytes that were recorded, but for what is asked for otherwise."""
-    adapter = adapters.get(request.protocol)
+    adapter = protocols.get(request.protocol)
     body, meant, notes = _otherwise(decoded.request_text, adapter, request, model, stream)
     path = adapter.path(meant)
     if adapter.claims_url(asked.url):
@@ -190,7 +190,7 @@ def _same(decoded: Decoded, request: ModelRequest, asked: HttpRequest, model: st
 
 def _converted(decoded: Decoded, target: Target, wanted: str, model: str, stream: bool | None) -> _Made:
     """The request in another protocol, in the fields that this provider knows."""
-    adapter = adapters.get(wanted)
+    adapter = protocols.get(wanted)
     asked = model or (decoded.request.model if decoded.request else None) or ""
     url = urls.joined(target.base(wanted), adapter.path(ModelRequest(wanted, asked, ()))) if target.url else ""
     contract = Outgoing(target, HttpRequest(url=url), wanted, model=asked).contract

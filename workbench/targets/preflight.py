@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.decode import REQUEST, Decoded
 from workbench.inspection import Inspector, Trial
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules import Contract, Finding, Refusal, Verdict, accepted_by, refusal
 from workbench.targets.outgoing import Outgoing
 from workbench.targets.unbound import Unbound, unbound

@@ -10,8 +10,8 @@ import re
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from workbench import refusals
 from workbench.errors import WireError
+from workbench.protocols import refusals
 from workbench.wire.exchange import Headers
 from workbench.wire.jsontext import loads
 

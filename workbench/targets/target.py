@@ -65,7 +65,7 @@ class Target:
     @property
     def protocols(self) -> tuple[str, ...]:
         """What it speaks, its own first; () for a simulator of any protocol."""
-        from workbench import adapters
+        from workbench import protocols as adapters
         from workbench.rules import contracts
 
         if not self.is_simulator:
@@ -181,7 +181,7 @@ def _simulator(text: str) -> Target:
 
 def _by_url(url: str, protocol: str, named: Mapping[str, Target]) -> Target:
     """The target of a URL that people typed. Raises UsageError."""
-    from workbench import adapters
+    from workbench import protocols as adapters
     from workbench.rules import contracts
 
     if fault := fault_of_url(url):

@@ -13,8 +13,8 @@ from workbench.tui.models.comparing import Pairing, Turn
 
 if TYPE_CHECKING:
     from workbench.comparison import Comparison
-    from workbench.decode import Decoded
     from workbench.inspection import Inspector
+    from workbench.protocols.decode import Decoded
     from workbench.wire.session import Session
 
 
@@ -117,7 +117,7 @@ class File:
         yield _turn(compare_exchanges(before, after))
 
     def both(self, inspector: Inspector, turn: Turn) -> tuple[Decoded | None, Decoded | None]:
-        from workbench.decode import Decoded
+        from workbench.protocols.decode import Decoded
 
         before = None if turn.before is None else inspector.detail(turn.before).decoded
         after = None if turn.after is None else Decoded(turn.after, self._other().exchange(turn.after))

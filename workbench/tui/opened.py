@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 
 from workbench.chain.closure import CallLine, NodeRef
 from workbench.chain.ledger import Entry
-from workbench.decode import Place
 from workbench.inspection import Detail
 from workbench.ir import Message, Part
+from workbench.protocols.decode import Place
 from workbench.rules import Finding
 from workbench.tui.models.closure import ClosureView
 from workbench.tui.models.http import HttpView

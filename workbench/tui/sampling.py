@@ -6,10 +6,10 @@ import secrets
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from workbench.decode import REQUEST, Decoded
 from workbench.errors import WorkbenchError
 from workbench.inspection import Inspector
 from workbench.probes import Ask, Probe, Run, Sample, Subject, as_evidence
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.tui.models.studied import Studied, study
 from workbench.tui.opened import Opened
 from workbench.tui.probing import in_memory

@@ -12,8 +12,8 @@ from workbench.tui.panes.exchange import ExchangePane
 from workbench.tui.service import Answer
 
 if TYPE_CHECKING:
-    from workbench.accumulation.differences import Group
     from workbench.inspection import Inspector
+    from workbench.protocols.clients.differences import Group
     from workbench.tui.opened import Opened
     from workbench.tui.screens.follow import Follower
     from workbench.tui.service import Job
@@ -40,7 +40,7 @@ def comparing(desk: Follower, opened: Opened) -> Job:
 
 
 def _clients(opened: Opened) -> Iterator[Group]:
-    from workbench.accumulation.differences import one_by_one
+    from workbench.protocols.clients.differences import one_by_one
 
     yield from one_by_one(opened.decoded)
 

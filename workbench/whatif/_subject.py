@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from workbench import adapters
-from workbench.adapters import Adapter
+from workbench import protocols
 from workbench.editing import Change, edited, with_body
 from workbench.errors import LocalProtocolError, WireError
 from workbench.inspection import Inspector
 from workbench.ir import Message, ModelRequest, Part
+from workbench.protocols import Adapter
 from workbench.repairs import Fault
 from workbench.rules import Finding, Severity
 from workbench.wire.exchange import Exchange, HttpRequest
@@ -57,10 +57,10 @@ class Subject:
             raise LocalProtocolError("no request was recorded", where=f"exchange {index + 1}")
         trial = inspector.trial(index, http, provider=detail.contract.label)
         decoded = trial.decoded
-        if decoded.request is None or decoded.protocol not in adapters.protocols():
+        if decoded.request is None or decoded.protocol not in protocols.protocols():
             raise LocalProtocolError("no request of a model", where=f"exchange {index + 1}")
         whole = Finding("", Severity.INFO, index, "request", "", "")
-        return Subject(inspector, index, http, adapters.get(decoded.protocol or ""), Fault(whole, trial.case))
+        return Subject(inspector, index, http, protocols.get(decoded.protocol or ""), Fault(whole, trial.case))
 
     @staticmethod
     def alone(http: HttpRequest, protocol: str) -> Subject:

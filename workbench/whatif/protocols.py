@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench import adapters
+from workbench import protocols
 from workbench.whatif._subject import Subject, Variant
 
 
@@ -17,7 +17,7 @@ def other_way(subject: Subject) -> Iterable[Variant]:
 
 def adapted(subject: Subject) -> Iterable[Variant]:
     """Through every other adapter: where the target speaks its protocol, it is tried."""
-    for protocol in adapters.protocols():
+    for protocol in protocols.protocols():
         if protocol != subject.adapter.name:
             yield Variant(f"adapter={protocol}", f"said in {protocol}", subject.http, protocol)
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 
-from workbench.decode import REQUEST, Decoded
 from workbench.ir import NOTHING
+from workbench.protocols.decode import REQUEST, Decoded
 from workbench.wire.exchange import Exchange, Origin, Summary, summarize
 from workbench.wire.session import Session
 from workbench.wire.session.identity import session_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.damage import Damage, Kind, between
-from workbench.decode import Decoded
+from workbench.protocols.decode import Decoded
 from workbench.tui.lines import plain
 from workbench.tui.models import comparing
 from workbench.tui.models.comparing import REQUEST, RESPONSE, Pairing, Turn

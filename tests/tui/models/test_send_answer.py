@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tui import samples
-from workbench.decode import Decoded
+from workbench.protocols.decode import Decoded
 from workbench.safetext import cells
 from workbench.targets.sending import Retrying
 from workbench.tui.lines import plain

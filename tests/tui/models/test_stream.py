@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from tests.accumulation.test_javascript_sdks import call
-from tests.accumulation.test_python_sdks import chat_stream
+from tests.protocols.clients.test_javascript_sdks import call
+from tests.protocols.clients.test_python_sdks import chat_stream
 from tests.tui.samples import exchange
-from workbench import adapters
-from workbench.accumulation.differences import where_they_differ
-from workbench.accumulation.steps import Lit
-from workbench.decode import Decoded
+from workbench import protocols
 from workbench.ir import Text, ToolCallIR
+from workbench.protocols.clients.differences import where_they_differ
+from workbench.protocols.clients.steps import Lit
+from workbench.protocols.decode import Decoded
 from workbench.tui.lines import Line, plain
 from workbench.tui.models.stream import Stream, part_lines
 
@@ -24,7 +24,7 @@ ROLE = {"role": "assistant", "content": None}
 
 def stream(*deltas: dict[str, Any], done: bool = True) -> Stream:
     decoded = Decoded(0, exchange({"model": "m", "messages": []}, chat_stream(deltas, done=done)))
-    return Stream(decoded, adapters.get("openai-chat"), where_they_differ(decoded))
+    return Stream(decoded, protocols.get("openai-chat"), where_they_differ(decoded))
 
 
 REUSED = (ROLE, call(0, "call_1", "f", '{"a":1}'), call(0, "call_2", "g", '{"b":2}'))
@@ -120,7 +120,7 @@ def test_search_looks_at_bytes_and_words() -> None:
 
 def of(protocol: str, name: str) -> Stream:
     decoded = Decoded(0, exchange({}, (DATA / name).read_bytes(), url="https://x/"), protocol)
-    return Stream(decoded, adapters.get(protocol), where_they_differ(decoded))
+    return Stream(decoded, protocols.get(protocol), where_they_differ(decoded))
 
 
 def test_a_framed_event_shows_its_data() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tui import samples
-from workbench.decode import Decoded
+from workbench.protocols.decode import Decoded
 from workbench.tui.lines import plain
 from workbench.tui.models import wire
 from workbench.tui.models.laidout import LaidOut

@@ -9,7 +9,7 @@ import pytest
 
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
-from workbench import adapters
+from workbench import protocols
 from workbench.conversion import Loss
 from workbench.safetext import cells
 from workbench.tui.lines import plain
@@ -94,7 +94,7 @@ async def test_every_size_shows_the_chosen_protocol(size: tuple[int, int]) -> No
     async with showing(samples.example(THINKING), size=(160, 50), exchange=1) as driver:
         screen = await converted(driver)
         await driver.pilot.resize_terminal(*size)
-        for name in (*adapters.protocols(), ""):
+        for name in (*protocols.protocols(), ""):
             if size[0] >= 60:
                 assert f"▸{screen.target}" in driver.text, name
             await driver.press("l", "tab")

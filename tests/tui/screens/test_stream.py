@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from tests.accumulation.test_python_sdks import chat_stream
+from tests.protocols.clients.test_python_sdks import chat_stream
 from tests.tui import samples
 from tests.tui.driving import Driver, screen_text, showing, until
 from tests.tui.test_hostile import EVIL, assert_clean, hostile_session

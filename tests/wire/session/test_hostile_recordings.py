@@ -16,9 +16,9 @@ import pytest
 import zstandard
 
 from tests.wire.session.test_store import EVERY
-from workbench.decode import Decoded
 from workbench.errors import SessionFormatError
 from workbench.limits import MAX_STORED_BODY, MAX_STORED_NUMBERS
+from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Body, Chunk, Exchange, Frame, HttpRequest, HttpResponse, Kind
 from workbench.wire.session import exchanges_of, pieces, store, text, writer
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from workbench.audit.case import Case
 from workbench.audit.cases import _answers, _requests, anthropic_messages, gemini, openai_chat, openai_responses
 from workbench.audit.cases._speech import Speech
-from workbench.decode import REQUEST, RESPONSE
+from workbench.protocols.decode import REQUEST, RESPONSE
 
 _ROOMS = (anthropic_messages, openai_chat, openai_responses, gemini)
 

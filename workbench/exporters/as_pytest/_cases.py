@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from workbench import replay
-from workbench.adapters._error_body import read_error
-from workbench.decode import REQUEST
 from workbench.editing import text_of
 from workbench.errors import LocalProtocolError, WireError
 from workbench.exporters import Selection
 from workbench.exporters._safe import knowing
 from workbench.exporters.as_pytest._pairs import Pair, pairs_of
 from workbench.inspection import Inspector
+from workbench.protocols._error_body import read_error
+from workbench.protocols.decode import REQUEST
 from workbench.replay import Turn
 from workbench.rules import Finding, Severity
 from workbench.targets.simulator import Simulator

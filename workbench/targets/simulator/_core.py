@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from threading import RLock
 
-from workbench import adapters
-from workbench.decode import Decoded
+from workbench import protocols as adapters
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ModelRequest
-from workbench.known import KnownMessages
+from workbench.protocols.decode import Decoded
+from workbench.protocols.known import KnownMessages
 from workbench.rules import Contract, Judgement, Refusal, Verdict, contracts, judge
 from workbench.targets.simulator import _endpoints, _errors, _features
 from workbench.targets.simulator._asked import input_tokens

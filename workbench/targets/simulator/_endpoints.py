@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from workbench import adapters
-from workbench.adapters import _elsewhere
+from workbench import protocols as adapters
 from workbench.ir import JsonValue
+from workbench.protocols import _elsewhere
 
 MODEL, COUNT, STORED = "model", "count", "stored"
 

@@ -10,7 +10,6 @@ from functools import cached_property
 from threading import Lock
 from typing import Any
 
-from workbench.adapters import Adapter
 from workbench.errors import WireError
 from workbench.ir import (
     Carrier,
@@ -27,6 +26,7 @@ from workbench.ir import (
     Usage,
 )
 from workbench.limits import BYTES_PER_TOKEN
+from workbench.protocols import Adapter
 from workbench.rules import Contract
 from workbench.targets.simulator import _senses
 from workbench.targets.simulator._asked import (

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.adapters import Adapter
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue, ModelResponse, ToolCallIR
+from workbench.protocols import Adapter
 from workbench.targets.simulator._dials import Dials
 from workbench.targets.simulator._errors import TEXTS, type_of
 from workbench.wire.jsontext import dumps, loads

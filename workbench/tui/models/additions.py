@@ -13,7 +13,7 @@ from workbench.leaves import escape
 from workbench.tui.models.edit import Entry
 
 if TYPE_CHECKING:
-    from workbench.decode import Decoded
+    from workbench.protocols.decode import Decoded
 
 MESSAGE, TEXT, RESULT, TOOL, PARAMETER = " message", "text part", "result of the call", "tool", "parameter"
 NO_SCHEMA = {"type": "object", "properties": {}}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.decode import Decoded
+    from workbench.protocols.decode import Decoded
 
 MOST = 100_000
 """Matches kept: nobody walks through more."""

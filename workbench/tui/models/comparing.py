@@ -21,7 +21,7 @@ from workbench.wire.jsontext import JsonIndex
 
 if TYPE_CHECKING:
     from workbench.damage import Damage
-    from workbench.decode import Decoded
+    from workbench.protocols.decode import Decoded
     from workbench.wire.exchange import Headers
     from workbench.wire.sse import SseEvent
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Ledger, Sent
-from workbench.decode import REQUEST, RESPONSE, Decoded
 from workbench.ir import (
     JsonValue,
     Media,
@@ -21,6 +20,7 @@ from workbench.ir import (
     ToolCallIR,
     ToolResultIR,
 )
+from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.safetext import from_bytes
 from workbench.tui.models.words import count
 from workbench.wire.frames import seen_frames

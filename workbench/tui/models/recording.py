@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from workbench.recorder.clients import CLIENTS, SDKS
+from workbench.protocols.clients.known import CLIENTS, SDKS
 from workbench.recorder.pointing import point
 
 if TYPE_CHECKING:

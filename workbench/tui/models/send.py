@@ -107,9 +107,9 @@ def summary(shown: Preflight) -> Line:
 
 def spoken(target: Target) -> tuple[str, ...]:
     """The protocols that it takes."""
-    from workbench import adapters
+    from workbench import protocols
 
-    return target.protocols or adapters.protocols()
+    return target.protocols or protocols.protocols()
 
 
 def further(said: Said, width: int) -> list[Line]:

@@ -15,8 +15,8 @@ from workbench.wire.exchange import State
 
 if TYPE_CHECKING:
     from workbench.comparison import Item
-    from workbench.decode import Decoded
     from workbench.inspection import Trial
+    from workbench.protocols.decode import Decoded
     from workbench.targets.sending import Retrying
     from workbench.workspace import Node
 

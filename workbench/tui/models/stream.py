@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from workbench.accumulation.deeds import Deed, What, noun_of
-from workbench.accumulation.effects import Effects, usage_words
-from workbench.accumulation.steps import Lit, Step, Steps, text_of
-from workbench.adapters import Adapter
 from workbench.errors import WireError
 from workbench.ir import ModelResponse, Part, Reasoning, ToolCallIR
+from workbench.protocols import Adapter
+from workbench.protocols.clients.deeds import Deed, What, noun_of
+from workbench.protocols.clients.effects import Effects, usage_words
+from workbench.protocols.clients.steps import Lit, Step, Steps, text_of
 from workbench.safetext import cells, from_bytes
 from workbench.tui.lines import BLANK, Line, Span, line, wrap
 from workbench.tui.models.words import count, duration
@@ -19,8 +19,8 @@ from workbench.wire.jsontext import loads
 from workbench.wire.stream import Framing, is_sealed
 
 if TYPE_CHECKING:
-    from workbench.accumulation.differences import Group
-    from workbench.decode import Decoded
+    from workbench.protocols.clients.differences import Group
+    from workbench.protocols.decode import Decoded
 
 BEFORE, AFTER = 900, 300
 """Characters of a part that are shown before and after what an event added."""

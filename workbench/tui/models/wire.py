@@ -14,7 +14,7 @@ from workbench.tui.models.tokens import is_json
 from workbench.tui.models.words import REQUEST, RESPONSE, count, duration, size
 
 if TYPE_CHECKING:
-    from workbench.decode import Decoded
+    from workbench.protocols.decode import Decoded
     from workbench.wire.exchange import Body, Frame, HttpRequest, HttpResponse
 
 

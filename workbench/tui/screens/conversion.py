@@ -123,12 +123,12 @@ class ConversionScreen(Screen["Spot | None"]):
         branch_of: Callable[[int], str],
     ) -> None:
         super().__init__()
-        from workbench import adapters
+        from workbench import protocols
 
         self.ask = ask
         self.index, self.side, self.last = index, side, last
         self.branch_of = branch_of
-        self.targets = adapters.protocols()
+        self.targets = protocols.protocols()
         self._said: Line = ()
         self.target = next((name for name in self.targets if name != source), self.targets[0])
 

@@ -22,8 +22,8 @@ from workbench.tui.selection import Spot
 
 if TYPE_CHECKING:
     from workbench.chain.closure import NodeRef
-    from workbench.decode import Decoded
     from workbench.ir import ToolDef
+    from workbench.protocols.decode import Decoded
     from workbench.tui.service import Job
 
 NO_CALLS = "no calls: neither the history nor the answer calls a tool, and no text holds one"

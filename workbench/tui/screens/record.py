@@ -127,11 +127,11 @@ class RecordScreen(Form["Running"]):
 
 def _protocol(text: str) -> str:
     """What the upstreams speak, "" for what clients do. Raises UsageError for no protocol."""
-    from workbench import adapters
+    from workbench import protocols
 
     spoken = text.strip()
     if spoken:
-        adapters.get(spoken)
+        protocols.get(spoken)
     return spoken
 
 

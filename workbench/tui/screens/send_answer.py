@@ -165,7 +165,7 @@ class AnswerScreen(Screen[bool]):
         known = self.shown.after if self.shown else self.sent.trial.decoded
 
         def job(inspector: Inspector) -> Answer:
-            from workbench.decode import Decoded
+            from workbench.protocols.decode import Decoded
 
             began = time.thread_time()
             before = inspector.detail(index).decoded

@@ -19,7 +19,7 @@ from workbench.tui.models.words import count
 from workbench.tui.panes.lineview import LineView
 
 if TYPE_CHECKING:
-    from workbench.decode import Decoded
+    from workbench.protocols.decode import Decoded
     from workbench.tui.models.stream import Stream
     from workbench.tui.opened import Opened
     from workbench.tui.selection import Selection
@@ -179,13 +179,13 @@ class StreamScreen(Screen["int | None"]):
     @work(thread=True, group="stream", exit_on_error=False)
     def _read(self) -> None:
         """Make the stream: of a long one this takes a second."""
-        from workbench import adapters
-        from workbench.accumulation.differences import where_they_differ
+        from workbench import protocols
+        from workbench.protocols.clients.differences import where_they_differ
         from workbench.tui.models.stream import Stream
 
         decoded = self.decoded
         assert decoded.protocol
-        self.post_message(Made(Stream(decoded, adapters.get(decoded.protocol), where_they_differ(decoded))))
+        self.post_message(Made(Stream(decoded, protocols.get(decoded.protocol), where_they_differ(decoded))))
 
     def grow(self, decoded: Decoded) -> None:
         """There is more of the answer, or it has ended: show it soon."""

@@ -95,10 +95,10 @@ def offer_targets(text: str, own: str) -> Offer:
 
 def offer_protocols(text: str) -> Offer:
     """The protocols whose name begins with a text; all of them where it is one already."""
-    from workbench import adapters
+    from workbench import protocols
 
     typed = text.strip()
-    names = adapters.protocols()
+    names = protocols.protocols()
     return _held([Suggestion(name, name) for name in names], "" if typed in names else typed)
 
 

@@ -23,7 +23,7 @@ from workbench.tui.screens.worklist import ListPane, Worklist
 from workbench.tui.selection import Spot
 
 if TYPE_CHECKING:
-    from workbench.decode import Decoded
+    from workbench.protocols.decode import Decoded
     from workbench.tui.service import Job
 
 TOO_LARGE = 256 * 1024

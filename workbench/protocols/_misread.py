@@ -1,0 +1,261 @@
+"""Answers that their protocol does not know: what they are instead, and where the answer is that lies one level down.
+
+Gateways put answers into envelopes (``{"code": 0, "data": {…}}``), proxies answer with pages of their own, and a route
+can lead to a server of another protocol. The client reads none of these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from workbench.errors import ProtocolMismatch, WireError
+from workbench.ir import Anomaly, ApiError, JsonValue, ModelResponse
+from workbench.protocols import Adapter, every
+from workbench.protocols._error_body import read_error, read_error_text, verbatim
+from workbench.protocols._reading import kind_of
+from workbench.wire.jsontext import JsonIndex, dumps, loads
+from workbench.wire.sse import SseEvent
+
+UNREAD, FOREIGN, RESHAPED = "answer.unread", "answer.foreign", "answer.reshaped"
+
+PEEKED = 8
+"""Events of a stream that tell whose it is."""
+
+_SURE = 0.5
+"""Claim on a value one level down that makes it the answer."""
+
+_OTHER = 0.85
+"""Claim of another protocol that makes it that protocol's answer."""
+
+_OF_PROTO = ("gemini",)
+"""Protocols whose JSON is made of protobuf messages: members that are empty are left out, and ``{}`` is a message."""
+
+_NAME = re.compile(r"[A-Za-z][\w.-]{0,39}", re.ASCII)
+"""Name of a field."""
+
+_FIELDS = 3
+"""Different fields of their own that are named."""
+
+_PRINTED = 200
+"""Characters of a text in place of an answer that are looked at."""
+
+
+class Inside(NamedTuple):
+    """An answer one level down: where it is in the body, and its own JSON text."""
+
+    pointer: str
+    text: bytes
+
+
+def inside(adapter: Adapter, body: bytes) -> Inside | None:
+    """The answer that is the value of one key of a body, or the only element of a list; None where there is none."""
+    value = _parsed(body)
+    found = max(_inner(adapter, value), default=None)
+    if found is None:
+        return None
+    pointer = f"/{found[1]}"
+    text = found[2] or _slice(body, pointer)
+    return Inside(pointer, text) if text else None
+
+
+def below(response: ModelResponse, pointer: str) -> ModelResponse:
+    """An answer that was decoded by itself, with its pointers as they are in the body around it."""
+    message = f"the answer is not the body but the value at {pointer}: clients look for it one level higher"
+    return replace(
+        response,
+        messages=tuple(replace(m, pointer=pointer + m.pointer) for m in response.messages),
+        anomalies=(
+            Anomaly(RESHAPED, message, pointer),
+            *(replace(a, pointer=pointer + a.pointer) for a in response.anomalies),
+        ),
+    )
+
+
+class Unwrapped(NamedTuple):
+    """A stream whose events hold the protocol's events one level down, at ``pointer``."""
+
+    pointer: str
+    events: tuple[SseEvent, ...]
+
+
+def unwrapped(adapter: Adapter, events: Sequence[SseEvent]) -> Unwrapped | None:
+    """The events without the envelope that is around each of them; None where there is none."""
+    key = next(filter(None, (_event_key(adapter, event) for event in events[:PEEKED])), None)
+    if key is None:
+        return None
+    return Unwrapped(f"/{key}", tuple(_stripped(event, f"/{key}") for event in events))
+
+
+def reshaped(response: ModelResponse, pointer: str) -> ModelResponse:
+    """An answer of ``unwrapped`` events, which says so."""
+    message = f"every event holds its chunk at {pointer}, in an envelope: clients look for it one level higher"
+    return replace(response, anomalies=(Anomaly(RESHAPED, message), *response.anomalies))
+
+
+def with_own_fields(response: ModelResponse, events: Sequence[SseEvent]) -> ModelResponse:
+    """The answer with what stands in fields that no event stream has: errors there are never seen by clients."""
+    found: dict[tuple[str, str], list[int]] = {}
+    failure: ApiError | None = None
+    for event in events:
+        for name, value in event.others:
+            if not _NAME.fullmatch(name):
+                continue  # what a line that was torn begins with
+            error = _error_of(name, value)
+            failure = failure or error
+            text = f"the error is in a field {name!r} of its own: clients do not see it"
+            key = (
+                ("stream.error-event", text)
+                if error
+                else ("stream.unknown-field", f"the field {name!r} is not of an event stream: clients ignore it")
+            )
+            found.setdefault(key, []).append(event.number)
+    if not found:
+        return response
+    noted = [Anomaly(slug, text, "", tuple(numbers)) for (slug, text), numbers in list(found.items())[:_FIELDS]]
+    return replace(response, error=response.error or failure, anomalies=(*response.anomalies, *noted))
+
+
+def _error_of(name: str, value: bytes) -> ApiError | None:
+    """The error that a field holds: JSON of a known shape, or whatever a field holds that is called so."""
+    parsed = _parsed(value)
+    error = read_error(parsed)
+    if error or name.strip().lower() != "error":
+        return error
+    return verbatim(parsed if parsed is not None else value.decode("utf-8", "replace").strip())
+
+
+def claims(adapter: Adapter, events: Sequence[SseEvent]) -> bool:
+    """One of the first events is of this protocol, or none of them holds JSON."""
+    values = _values(events)
+    first = next(values, None)
+    if first is None or adapter.claims_event(first[0].name, first[1]):
+        return True
+    return any(adapter.claims_event(event.name, value) for event, value in values)
+
+
+def foreign_stream(adapter: Adapter, events: Sequence[SseEvent]) -> str | None:
+    """The protocol whose stream it is instead."""
+    for event, value in _values(events):
+        for other in every():
+            if other.name != adapter.name and other.claims_event(event.name, value) >= _OTHER:
+                return other.name
+    return None
+
+
+def strange_stream(events: Sequence[SseEvent]) -> str:
+    """What is in a stream of which no event is known, in words; "" where it holds no JSON objects, or an error."""
+    values = [value for _, value in _values(events)]
+    if not values or any(read_error(value) for value in values):
+        return ""
+    return f"a stream of no protocol that is known (its first event has the keys {_keys(values[0])}): not decoded"
+
+
+def stream_of(name: str) -> Anomaly:
+    """What is wrong with a stream of another protocol."""
+    return Anomaly(FOREIGN, f"a stream of the protocol {name} in place of the answer")
+
+
+def instead(adapter: Adapter, body: bytes, error: Exception) -> Anomaly:
+    """What a whole body is that could not be read as an answer: another thing, or nothing that can be told."""
+    try:
+        value = loads(body)
+    except WireError as fault:
+        return _no_json(body, fault)
+    for other in every():
+        if other.name != adapter.name and other.claims_response(value) >= _OTHER:
+            return Anomaly(FOREIGN, f"an answer of the protocol {other.name} in place of one of {adapter.name}")
+    if value == {} and adapter.name in _OF_PROTO:
+        return Anomaly(UNREAD, "the body is an empty object: a message of which nothing is known")
+    if isinstance(value, dict):
+        what = "an empty object" if not value else f"an object with the keys {_keys(value)}"
+        return Anomaly(FOREIGN, f"{what} in place of an answer: {error}")
+    return Anomaly(FOREIGN, f"JSON {kind_of(value)} in place of an answer")
+
+
+def _no_json(body: bytes, fault: WireError) -> Anomaly:
+    text = body.lstrip()
+    if text[:1] == b"<":
+        said = read_error_text(body).message
+        title = f" ({said[:80]!r})" if said and not said.startswith("<") else ""
+        return Anomaly(FOREIGN, f"a page{title} in place of an answer")
+    if text[:1] in (b"{", b"["):
+        return Anomaly(UNREAD, str(fault))
+    try:
+        said = body[: _PRINTED * 4].decode("utf-8", "strict" if len(body) <= _PRINTED * 4 else "ignore")
+    except UnicodeDecodeError:
+        return Anomaly(UNREAD, str(fault))
+    if any(not c.isprintable() and not c.isspace() for c in said):
+        return Anomaly(UNREAD, str(fault))
+    return Anomaly(FOREIGN, f"plain text ({said.strip()[:80]!r}) in place of an answer")
+
+
+def _inner(adapter: Adapter, value: JsonValue) -> Iterator[tuple[float, str, bytes]]:
+    """(claim, key, text of a JSON string or b"") of what could be the answer."""
+    if isinstance(value, dict):
+        members = [(_escaped(key), member) for key, member in value.items()]
+    else:
+        members = [("0", value[0])] if isinstance(value, list) and len(value) == 1 else []
+    for key, member in members:
+        text = member.encode("utf-8", "replace") if isinstance(member, str) and member[:1] in "{[" else b""
+        if not text and not isinstance(member, dict):
+            continue
+        claim = adapter.claims_response(_parsed(text) if text else member)
+        if claim >= _SURE or _is_read(adapter, text or dumps(member)):
+            yield max(claim, _SURE), key, text
+
+
+def _is_read(adapter: Adapter, text: bytes) -> bool:
+    """It is an answer of a protocol that shares its shape with others, and so claims little."""
+    try:
+        return any(message.parts for message in adapter.decode_response(text).messages)
+    except (WireError, ProtocolMismatch):
+        return False
+
+
+def _event_key(adapter: Adapter, event: SseEvent) -> str | None:
+    value = _parsed(event.data)
+    if not isinstance(value, dict):
+        return None
+    return next((_escaped(k) for k, v in value.items() if adapter.claims_event(event.name, v) >= _SURE), None)
+
+
+def _stripped(event: SseEvent, pointer: str) -> SseEvent:
+    """The event with what is at ``pointer`` as its data; as it is where its place on the wire is not plain."""
+    if event.data is None or len(event.data_spans) != 1:
+        return event
+    span = JsonIndex(event.data).span(pointer)
+    if span is None:
+        return event
+    start = event.data_spans[0][0]
+    return event._replace(data=event.data[slice(*span)], data_spans=((start + span[0], start + span[1]),))
+
+
+def _slice(body: bytes, pointer: str) -> bytes:
+    span = JsonIndex(body).span(pointer)
+    return body[slice(*span)] if span else b""
+
+
+def _values(events: Sequence[SseEvent]) -> Iterator[tuple[SseEvent, dict[str, JsonValue]]]:
+    for event in events[:PEEKED]:
+        value = _parsed(event.data)
+        if isinstance(value, dict):
+            yield event, value
+
+
+def _parsed(text: bytes | None) -> JsonValue:
+    try:
+        return loads(text) if text else None
+    except WireError:
+        return None
+
+
+def _keys(value: dict[str, JsonValue]) -> str:
+    names = [f"{key:.40}" for key in list(value)[:4]]
+    return ", ".join(map(repr, names)) + (" …" if len(value) > 4 else "")
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,210 @@
+"""How clients of Chat Completions join calls, first half: those that keep one call for each index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+
+from workbench.ir import JsonValue
+from workbench.protocols.clients._chat import ChatPolicy, Delta, Held, calls_of, function_of, new_call, text_of
+from workbench.protocols.clients.grown import MADE_UP, Grown, Stop
+
+
+class _ByIndex(ChatPolicy):
+    """A table of calls by the value of ``index``, of each choice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table: dict[tuple[int, JsonValue], Grown] = {}
+
+    def at(self, held: Held, index: JsonValue) -> tuple[Grown, bool]:
+        """The call at an index, and whether it is new."""
+        key = (id(held), index if isinstance(index, int | str) else None)
+        found = self.table.get(key)
+        if found is None:
+            found = self.table[key] = new_call(held)
+            found.name = str(index) if type(index) is int else ""
+            return found, True
+        return found, False
+
+
+class OpenAINode(_ByIndex):
+    """``openai`` 6.49.0 (Node), ``lib/ChatCompletionStream.js``: ``#accumulateChatCompletion`` and the end.
+
+    Later ids and names replace earlier ones; arguments are appended. A call without an index is put on a property
+    that no list shows. Reasoning fields are assigned, so that the last piece is all that is left. At the end a missing
+    finish reason, role, type or function raises.
+    """
+
+    name, package = "openai-node", "openai 6.49.0 (Node)"
+
+    def choice(self, choice: Delta, event: int) -> None:
+        delta = choice.get("delta")
+        super().choice(choice, event)
+        for name, part in self.held(choice).reasoning.items():
+            if isinstance(delta, dict) and isinstance(delta.get(name), str):
+                part.put("text", delta[name], event)
+
+    def call(self, held: Held, call: Delta, event: int) -> None:
+        if type(call.get("index")) is not int:
+            self.said["a call without an index is lost"] = None
+            return
+        part, _ = self.at(held, call["index"])
+        function = function_of(call)
+        for field, value in (("id", text_of(call, "id")), ("name", text_of(function, "name"))):
+            if value:
+                part.put(field, value, event)
+        if text_of(call, "type"):
+            part.put("type", text_of(call, "type"), event)
+        if function is not None:
+            part.strings.setdefault("name", [])
+            arguments = function.get("arguments")
+            shown = arguments if isinstance(arguments, str) else "[object Object]" if arguments else ""
+            part.add("arguments", shown, event)
+
+    def finish(self) -> None:
+        for held in self.choices.values():
+            held.calls.sort(key=lambda part: int(part.name or 0))
+            if not held.finish_reason:
+                raise Stop("OpenAIError", "missing finish_reason")
+            if not held.role:
+                raise Stop("OpenAIError", "missing role")
+            if [part.name for part in held.calls] != [str(n) for n in range(len(held.calls))]:
+                raise Stop("OpenAIError", "an index was left out: there is a hole in the list of calls")
+            for n, part in enumerate(held.calls):
+                for field, said in (("type", "type"), ("name", "function.name"), ("arguments", "function.arguments")):
+                    if field not in part.strings:
+                        raise Stop("OpenAIError", f"missing tool_calls[{n}].{said}")
+                if "id" not in part.strings:
+                    part.put("id", MADE_UP, -1)
+
+
+class LiteLLM(_ByIndex):
+    """``litellm`` 1.109.1, ``streaming_chunk_builder_utils.py``: ``get_combined_tool_content``.
+
+    One call for each index (0 where there is none); later ids and names replace earlier ones, arguments are joined.
+    A call that got no id or no name is left out.
+    """
+
+    name, package = "litellm", "litellm 1.109.1"
+
+    def call(self, held: Held, call: Delta, event: int) -> None:
+        function = function_of(call)
+        if function is None:
+            return
+        part, _ = self.at(held, call.get("index", 0))
+        for field, value in (("id", text_of(call, "id")), ("name", text_of(function, "name"))):
+            if value:
+                part.put(field, value, event)
+        arguments = function.get("arguments")
+        if arguments and not isinstance(arguments, str):
+            raise Stop("APIError", "arguments that are no string cannot be joined")
+        part.add("arguments", arguments or "", event)
+
+    def finish(self) -> None:
+        for held in self.choices.values():
+            whole = [part for part in held.calls if part.text("id") and part.text("name")]
+            if len(whole) < len(held.calls):
+                self.said["a call without an id or without a name is left out"] = None
+            held.calls = sorted(whole, key=lambda part: int(part.name or 0))
+
+
+class OpenAIAgents(_ByIndex):
+    """``openai-agents`` 0.24.0, ``models/chatcmpl_stream_handler.py``: ``ChatCmplStreamHandler.handle_stream``.
+
+    One call for each index, without one too; later ids and names replace earlier ones, arguments are appended. What
+    does not come is an empty string. The first choice alone.
+    """
+
+    name, package = "openai-agents", "openai-agents 0.24.0"
+
+    def take(self, value: Delta, event: int) -> None:
+        first = value.get("choices")
+        if isinstance(first, list) and first and isinstance(first[0], dict):
+            self.choice(first[0] | {"index": 0}, event)
+
+    def call(self, held: Held, call: Delta, event: int) -> None:
+        part, is_new = self.at(held, call.get("index"))
+        if is_new:
+            part.put("id", "", event)
+            part.put("name", "", event)
+        function = function_of(call)
+        arguments = function.get("arguments") if function else None
+        if arguments and not isinstance(arguments, str):
+            raise Stop("TypeError", "arguments that are no string cannot be joined")
+        part.add("arguments", arguments or "", event)
+        for field, value in (("id", text_of(call, "id")), ("name", text_of(function, "name"))):
+            if value:
+                part.put(field, value, event)
+
+
+class Llm(_ByIndex):
+    """``llm`` 0.36, ``default_plugins/openai_models.py``: ``Chat.execute``.
+
+    The first delta of an index, or of none, is the call; of later ones the arguments alone are read. A call without
+    an id gets one. Reasoning is not read. Arguments are parsed at the end and raise where they do not parse.
+    """
+
+    name, package = "llm", "llm 0.36"
+
+    def choice(self, choice: Delta, event: int) -> None:
+        held, delta = self.held({}), choice.get("delta")
+        if isinstance(delta, dict):
+            held.take_text(delta, event)
+            for call in calls_of(delta):
+                self.call(held, call, event)
+
+    def take(self, value: Delta, event: int) -> None:
+        first = value.get("choices")
+        if isinstance(first, list) and first and isinstance(first[0], dict):
+            self.choice(first[0], event)
+
+    def call(self, held: Held, call: Delta, event: int) -> None:
+        function = function_of(call)
+        if function is None:
+            raise Stop("AttributeError", "a delta of a call without a function")
+        part, is_new = self.at(held, call.get("index"))
+        if is_new:
+            for field, of in (("id", call), ("name", function)):
+                if text_of(of, field):
+                    part.put(field, text_of(of, field), event)
+        arguments = function.get("arguments")
+        if arguments and not isinstance(arguments, str):
+            raise Stop("TypeError", "arguments that are no string cannot be joined")
+        part.add("arguments", arguments or "", event)
+
+    def finish(self) -> None:
+        for part in (part for held in self.choices.values() for part in held.calls):
+            if part.text("arguments"):
+                part.settle()
+                if part.value is None:
+                    raise Stop("JSONDecodeError", "the arguments of a call do not parse")
+                part.value = None
+            if "id" not in part.strings:
+                part.put("id", MADE_UP, -1)
+
+
+class JoinedByPosition(ChatPolicy):
+    """A client of one loop: the n-th delta of a list goes to the n-th call, whatever its index says."""
+
+    name, package = "naive loop", "a hand-written loop: everything by position"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.positions = count()
+
+    def choice(self, choice: Delta, event: int) -> None:
+        self.positions = count()
+        super().choice(choice, event)
+
+    def call(self, held: Held, call: Delta, event: int) -> None:
+        position = next(self.positions)
+        while len(held.calls) <= position:
+            new_call(held)
+        part, function = held.calls[position], function_of(call)
+        for field, of in (("id", call), ("name", function), ("arguments", function)):
+            if text_of(of, field):
+                part.add(field, text_of(of, field), event)
+
+
+POLICIES: Sequence[type[ChatPolicy]] = (OpenAINode, LiteLLM, OpenAIAgents, Llm, JoinedByPosition)

@@ -1,0 +1,231 @@
+"""How the AI SDK joins calls: by id, index and name together, with an eye on whether arguments are whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.ir import JsonValue
+from workbench.protocols.clients._chat import (
+    REASONINGS,
+    ChatPolicy,
+    Delta,
+    Held,
+    calls_of,
+    function_of,
+    new_call,
+    text_of,
+)
+from workbench.protocols.clients.chunks import Chunk
+from workbench.protocols.clients.grown import MADE_UP, Grown, Stop
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a delta says of the call it belongs to; blank strings say nothing."""
+
+    id: str
+    index: int | None
+    name: str
+    is_start: bool  # it names a call and begins an object
+
+
+class _Waiting:
+    """Deltas of an index whose name has not come."""
+
+    def __init__(self) -> None:
+        self.id = ""
+        self.pieces: list[tuple[int, str]] = []
+
+
+class _Arguments:
+    """Whether arguments are a whole object or list, by their brackets and strings alone."""
+
+    def __init__(self) -> None:
+        self._open: list[str] = []
+        self._in_string = self._is_escaped = self._is_other = False
+        self.is_whole = False
+
+    def add(self, text: str) -> None:
+        """Take the next piece."""
+        for char in text:
+            if self.is_whole or self._is_other:
+                return
+            if self._in_string:
+                self._in_string = self._is_escaped or char != '"'
+                self._is_escaped = char == "\\" and not self._is_escaped
+            elif char in "{[":
+                self._open.append("}" if char == "{" else "]")
+            elif not self._open:
+                self._is_other = not char.isspace()
+            elif char == '"':
+                self._in_string = True
+            elif char in "}]":
+                self._is_other = self._open.pop() != char
+                self.is_whole = not self._open and not self._is_other
+
+
+class _Unclear(Exception):
+    """Several calls could be meant: the delta is passed over."""
+
+
+class VercelCompatible(ChatPolicy):
+    """``@ai-sdk/openai-compatible`` 2.0.87, ``@ai-sdk/provider-utils`` 4.0.64: ``StreamingToolCallTracker``.
+
+    Deltas of an index wait until its name comes; then id, index and name together decide which call goes on. A name
+    with the beginning of an object at an index whose arguments are whole begins another call. Later ids are noted and
+    not taken over; a call without an id gets one, and so does one whose id is taken. A call that gets no name raises
+    at the end. Chunks that its schema refuses are errors that it reads over. The first choice alone.
+    """
+
+    name, package = "vercel-openai-compatible", "@ai-sdk/openai-compatible 2.0.87"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting: dict[int, _Waiting] = {}
+        self.forwarded: set[int] = set()
+        self.ids: dict[int, set[str]] = {}  # by call
+        self.indices: dict[int, set[int]] = {}
+        self.used: set[str] = set()
+        self.states: dict[int, _Arguments] = {}
+
+    def feed(self, chunk: Chunk) -> bool:
+        if chunk.data == b"[DONE]":
+            return False
+        if not chunk.is_json or not _is_valid(chunk.value):
+            self.said["a chunk that its schema refuses is reported as an error and passed over"] = None
+            return False
+        self.take(chunk.value, chunk.event)
+        return False
+
+    def take(self, value: Delta, event: int) -> None:
+        first = value["choices"]
+        if first:
+            self.choice(first[0] | {"index": 0}, event)
+
+    def choice(self, choice: Delta, event: int) -> None:
+        held, delta = self.held(choice), choice.get("delta")
+        if choice.get("finish_reason"):
+            held.finish_reason = str(choice["finish_reason"])
+        if not delta:
+            return
+        held.take_text(delta, event)
+        name = next((n for n in REASONINGS if delta.get(n) is not None), REASONINGS[0])
+        if text_of(delta, name):
+            held.reasoning[name].add("text", delta[name], event)
+        for call in calls_of(delta):
+            self.call(held, call, event)
+
+    def call(self, held: Held, call: Delta, event: int) -> None:
+        index = call.get("index")
+        pieces = [(event, text_of(function_of(call), "arguments"))]
+        name = (function_of(call) or {}).get("name")
+        if index is None or index in self.forwarded:
+            self._track(held, text_of(call, "id"), index, name, pieces)
+            return
+        waiting = self.waiting.setdefault(index, _Waiting())
+        waiting.id = waiting.id or text_of(call, "id")
+        waiting.pieces += pieces
+        if name is not None:
+            del self.waiting[index]
+            self.forwarded.add(index)
+            self._track(held, waiting.id, index, name, waiting.pieces)
+
+    def _track(
+        self, held: Held, call_id: str, index: int | None, name: str | None, pieces: Sequence[tuple[int, str]]
+    ) -> None:
+        begins = "".join(text for _, text in pieces).lstrip()[:1] in ("{", "[")
+        said = ((name or "").strip() and name) or ""
+        wanted = _Wanted(call_id if call_id.strip() else "", index, said, bool(said) and begins)
+        try:
+            part = self._resolve(held.calls, wanted)
+        except _Unclear:
+            self.said["a delta that could belong to several calls is passed over"] = None
+            return
+        if part is None:
+            if name is not None and not said:
+                return
+            if not said:
+                raise Stop("InvalidResponseDataError", "Expected 'function.name' to be a string.")
+            part = self._begin(held, wanted, pieces[-1][0])
+        if wanted.id:
+            self.ids[id(part)].add(wanted.id)
+        for event, text in pieces:
+            part.add("arguments", text, event)
+            self.states[id(part)].add(text)
+        if index is not None:
+            self.indices[id(part)].add(index)
+
+    def _begin(self, held: Held, wanted: _Wanted, event: int) -> Grown:
+        part = new_call(held)
+        self.ids[id(part)], self.indices[id(part)], self.states[id(part)] = set(), set(), _Arguments()
+        part.name = "" if wanted.index is None else str(wanted.index)
+        part.put("name", wanted.name, event)
+        is_free = wanted.id and wanted.id not in self.used
+        part.put("id", wanted.id if is_free else MADE_UP, event if is_free else -1)
+        self.used.add(wanted.id)
+        return part
+
+    def _resolve(self, calls: Sequence[Grown], wanted: _Wanted) -> Grown | None:
+        """The call a delta goes on with, None for a new one. Raises _Unclear."""
+        at_index = [c for c in calls if wanted.index in self.indices[id(c)]] if wanted.index is not None else []
+        of_name = [c for c in at_index if not wanted.name or c.text("name") == wanted.name]
+        if not wanted.id:
+            if at_index:
+                return self._one_of(of_name, is_start=wanted.is_start)
+            return None if wanted.name else self._one_of(calls, is_start=False)
+        of_id = [c for c in calls if wanted.id in self.ids[id(c)]]
+        if not of_id:
+            return None if not of_name or wanted.is_start else self._one_of(of_name, is_start=False)
+        if wanted.index is None:
+            named = [c for c in of_id if not wanted.name or c.text("name") == wanted.name]
+            return self._one_of(named, is_start=wanted.is_start and bool(wanted.name))
+        found = self._one_of([c for c in of_name if c in of_id], is_start=wanted.is_start)
+        if found is not None or wanted.name:
+            return found
+        if at_index:
+            raise _Unclear
+        return self._one_of(of_id, is_start=False)
+
+    def _one_of(self, calls: Sequence[Grown], *, is_start: bool) -> Grown | None:
+        """The only call of several, None where there is none. Raises _Unclear. A start goes on with no whole call."""
+        found = [c for c in calls if not (is_start and self.states[id(c)].is_whole)]
+        if len(found) > 1:
+            raise _Unclear
+        return found[0] if found else None
+
+    def finish(self) -> None:
+        for index, waiting in self.waiting.items():
+            self._track(self.held({}), waiting.id, index, None, waiting.pieces)
+        for held in self.choices.values():
+            if all(part.name for part in held.calls):
+                held.calls.sort(key=lambda part: int(part.name))
+            if held.finish_reason is None:
+                self.said["an error is reported at the end: no finish reason"] = None
+
+
+def _is_valid(value: JsonValue) -> bool:
+    """What ``chunkBaseSchema`` asks of a chunk, as far as it bears on the message."""
+    if not isinstance(value, dict) or not isinstance(value.get("choices"), list):
+        return False
+    return all(isinstance(c, dict) and _is_valid_delta(c.get("delta")) for c in value["choices"])
+
+
+def _is_valid_delta(delta: JsonValue) -> bool:
+    if delta is None:
+        return True
+    if not isinstance(delta, dict) or delta.get("role") not in (None, "assistant", ""):
+        return False
+    if not all(isinstance(delta.get(name), str | None) for name in REASONINGS):
+        return False
+    calls = delta.get("tool_calls")
+    return calls is None or (isinstance(calls, list) and all(_is_valid_call(call) for call in calls))
+
+
+def _is_valid_call(call: JsonValue) -> bool:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict):
+        return False
+    index = call.get("index")
+    strings = (call.get("id"), function.get("name"), function.get("arguments"))
+    return (index is None or type(index) in (int, float)) and all(isinstance(s, str | None) for s in strings)

@@ -1,0 +1,254 @@
+"""Where the usual clients would have built something else from the same bytes, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from workbench.ir import JsonValue, ToolCallIR
+from workbench.protocols.clients.chunks import chunks
+from workbench.protocols.clients.grown import CALL, MADE_UP, REASONING, TEXT, Built, Grown, Stopped
+from workbench.protocols.clients.ours import calls_of, ours
+from workbench.protocols.clients.policy import Policy, run
+
+if TYPE_CHECKING:
+    from workbench.protocols.decode import Decoded
+
+MOST = 4
+"""Differences of one client that are named."""
+MOST_CALLS = 500
+"""Calls of one answer beyond which nothing is compared: clients look for the call of a delta among all of them."""
+WHOLE = ("anthropic-messages", "openai-chat")
+"""Protocols whose clients are compared in all that they build; of the others, in the calls alone."""
+SHOWN = 48
+"""Characters of a value that are quoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One field of one part that a client has otherwise.
+
+    Attributes:
+        part: in words: ``call 2``, ``text``, ``reasoning_content``.
+        event: the block of the stream at which the two depart; None where no block shows it.
+        words: what the client has, as the end of a sentence that begins with its name. Untrusted text is in it.
+    """
+
+    part: str
+    event: int | None
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Clients that build the same.
+
+    Attributes:
+        policies: their names.
+        packages: what each was written after.
+        differences: from what we read, in order of parts; empty where they agree with it.
+        stopped: where they raise.
+        notes: what else they did.
+    """
+
+    policies: tuple[str, ...]
+    packages: tuple[str, ...]
+    differences: tuple[Difference, ...] = ()
+    stopped: Stopped | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def agrees(self) -> bool:
+        """They build what we read."""
+        return not self.differences and self.stopped is None
+
+    @property
+    def is_seen(self) -> bool:
+        """What the user or a tool gets is another: text or a call, not reasoning alone."""
+        return self.stopped is not None or any(d.part.startswith((TEXT, CALL)) for d in self.differences)
+
+    @property
+    def event(self) -> int | None:
+        """The first block at which they depart; None where it is the end of the stream, or none."""
+        events = [d.event for d in self.differences if d.event is not None]
+        if self.stopped is not None:
+            return self.stopped.event if self.stopped.event is not None else None
+        return min(events, default=None)
+
+    @property
+    def words(self) -> str:
+        """What they build, in words; "" where they agree."""
+        if self.stopped is not None:
+            where = "at the end of the stream" if self.stopped.event is None else f"at event {self.stopped.event}"
+            verb = "raises" if len(self.policies) == 1 else "raise"
+            return f"{verb} {self.stopped.kind} {where}: {self.stopped.words}"
+        more = f"; and {len(self.differences) - MOST} more" if len(self.differences) > MOST else ""
+        return "; ".join(d.words for d in self.differences[:MOST]) + more
+
+
+@cache
+def policies(protocol: str) -> tuple[type[Policy], ...]:
+    """The clients of a protocol that are known; none for most."""
+    if protocol == "anthropic-messages":
+        from workbench.protocols.clients import blocks
+
+        return blocks.POLICIES
+    if protocol == "openai-chat":
+        from workbench.protocols.clients import chat_by_index, chat_by_merging, chat_tracked
+
+        merging, table = chat_by_merging.POLICIES, chat_by_index.POLICIES
+        return (merging[0], table[0], chat_tracked.VercelCompatible, *merging[1:], *table[1:])
+    if protocol == "openai-responses":
+        from workbench.protocols.clients import items
+
+        return items.POLICIES
+    from workbench.protocols.clients import typed
+
+    return typed.POLICIES.get(protocol, ())
+
+
+def where_they_differ(decoded: Decoded) -> tuple[Group, ...]:
+    """Groups of clients that build the same from a stream, those that agree with us first.
+
+    Empty where the answer is no stream, still arrives, was not decoded, or is of a protocol without known clients.
+    """
+    made: dict[JsonValue, list[Group]] = {}
+    for alone in one_by_one(decoded):
+        made.setdefault((alone.stopped, alone.differences, alone.notes), []).append(alone)
+    groups = (
+        replace(
+            who[0],
+            policies=tuple(name for alone in who for name in alone.policies),
+            packages=tuple(name for alone in who for name in alone.packages),
+        )
+        for who in made.values()
+    )
+    return tuple(sorted(_merged(tuple(groups)), key=lambda g: not g.agrees))
+
+
+def typed_pieces(protocol: str | None) -> tuple[bytes, ...]:
+    """Members by which a call comes in pieces that the client hands on one by one, and its user has to join."""
+    return (b'"partialArgs"', b'"willContinue"') if protocol == "gemini" else ()
+
+
+def one_by_one(decoded: Decoded) -> Iterator[Group]:
+    """Every client alone, for who wants to stop in between: of a long stream each takes a while."""
+    known = policies(decoded.protocol or "")
+    if not decoded.events or decoded.answer is None or not known:
+        return
+    if sum(isinstance(part, ToolCallIR) for m in decoded.answer.messages for part in m.parts) > MOST_CALLS:
+        return
+    blocks = chunks(decoded.events)
+    if any(mark in block.data for mark in typed_pieces(decoded.protocol) for block in blocks):
+        return
+    read = ours(decoded.answer, blocks) if decoded.protocol in WHOLE else calls_of(decoded.answer, blocks)
+    for policy in known:
+        built = run(policy(), blocks)
+        found = () if built.stopped else tuple(_differences(read, built))
+        yield Group((policy.name,), (policy.package,), found, built.stopped, built.notes)
+
+
+def _merged(groups: Sequence[Group]) -> Iterator[Group]:
+    """Groups that agree with us are one, whatever else they noted."""
+    agreeing = [g for g in groups if g.agrees]
+    if agreeing:
+        notes = tuple(dict.fromkeys(n for g in agreeing for n in g.notes))
+        names = tuple(p for g in agreeing for p in g.policies)
+        yield Group(names, tuple(p for g in agreeing for p in g.packages), notes=notes)
+    yield from (g for g in groups if not g.agrees)
+
+
+def _differences(read: Built, built: Built) -> Iterator[Difference]:
+    for n in range(max(len(read.messages), len(built.messages))):
+        of = f" of choice {n + 1}" if n else ""
+        mine = _by_place(read.messages[n] if n < len(read.messages) else ())
+        theirs = _by_place(built.messages[n] if n < len(built.messages) else ())
+        for place in dict.fromkeys((*mine, *theirs)):
+            yield from _of_part(f"{place}{of}", mine.get(place), theirs.get(place), mine)
+
+
+def _by_place(parts: Sequence[Grown]) -> dict[str, Grown]:
+    """Parts by their name in words. Parts that are neither speech nor a call are not compared."""
+    placed: dict[str, Grown] = {}
+    counts: dict[str, int] = {}
+    for part in parts:
+        if part.kind not in (TEXT, REASONING, CALL):
+            continue
+        noun = part.name if part.kind == REASONING else part.kind
+        counts[noun] = counts.get(noun, 0) + 1
+        is_only = part.kind != CALL and counts[noun] == 1
+        placed[noun if is_only else f"{noun} {counts[noun]}"] = part
+    return placed
+
+
+def _of_part(place: str, mine: Grown | None, theirs: Grown | None, all_mine: dict[str, Grown]) -> Iterator[Difference]:
+    if theirs is None and mine is not None:
+        yield Difference(place, _first(mine), f"{_whole(place, mine)} is missing")
+    elif mine is None and theirs is not None:
+        yield Difference(place, _first(theirs), f"has another part, {_whole(place, theirs)}")
+    elif mine is not None and theirs is not None:
+        said, held = mine.says(), theirs.says()
+        for field in said:
+            if said[field] != held.get(field):
+                event = _departure(mine, theirs, field)
+                yield Difference(place, event, _field_words(place, field, mine, theirs, all_mine))
+
+
+def _whole(place: str, part: Grown) -> str:
+    if part.kind != CALL:
+        return f"{place} ({len(part.text('text') or ''):,} characters)"
+    return f"{place} {_quoted(part.text('name'))} with arguments {_quoted(part.arguments())}"
+
+
+def _field_words(place: str, field: str, mine: Grown, theirs: Grown, all_mine: dict[str, Grown]) -> str:
+    held, said = theirs.says().get(field), mine.says()[field]
+    if held == MADE_UP:
+        return f"makes up an id for {place}, which came with {_quoted(said) if said else 'none'}"
+    if field in ("text", "signature", "data"):
+        return _speech_words(place, field, str(held or ""), str(said or ""))
+    label = f"{place}" if field == "name" else f"{place} {_quoted(mine.text('name'))}"
+    words = f"has {field} {_quoted(held)} for {label} in place of {_quoted(said)}"
+    others = [p for p in all_mine.values() if p is not mine and p.kind == CALL]
+    brought = set(theirs.events(field)) - set(mine.events(field))
+    if field == "arguments" and any(brought & set(other.events(field)) for other in others):
+        return f"{words}: the arguments of several calls were joined"
+    if theirs.value is not None and mine.value is None:
+        return f"{words}: arguments that are cut short were closed"
+    return words
+
+
+def _speech_words(place: str, field: str, held: str, said: str) -> str:
+    noun = place if field == "text" else f"{field} of {place}"
+    if not held:
+        return f"has no {noun} ({len(said):,} characters)"
+    if held and said.endswith(held):
+        return f"has the last {len(held):,} of {len(said):,} characters of {noun} alone"
+    return f"has {noun} {_quoted(held)} in place of {_quoted(said)}"
+
+
+def _quoted(value: JsonValue) -> str:
+    if value is None:
+        return "(none)"
+    text = str(value)
+    if not text:
+        return "(empty)"
+    return f"`{text}`" if len(text) <= SHOWN else f"`{text[: SHOWN * 2 // 3]}…{text[-SHOWN // 3 :]}`"
+
+
+def _first(part: Grown) -> int | None:
+    events = [p.event for pieces in part.strings.values() for p in pieces if p.event >= 0]
+    return min(events, default=None)
+
+
+def _departure(mine: Grown, theirs: Grown, field: str) -> int | None:
+    """The block at which a field begins to be another: one that only one of the two took; else the last one."""
+    a, b = mine.events(field), [e for e in theirs.events(field) if e >= 0]
+    added, left_out = sorted(set(b) - set(a)), sorted(set(a) - set(b))
+    if added:
+        return added[0]
+    if left_out and b and b[0] > left_out[0]:  # what came first was replaced by what came next
+        return next(e for e in a if e > left_out[0])
+    shared = [*left_out, *a[-1:], *b[-1:]]
+    return shared[0] if shared else _first(mine)

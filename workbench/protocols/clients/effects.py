@@ -1,0 +1,225 @@
+"""What each block of a stream did to the message, in words.
+
+Nearly every block adds characters to a part, and the answer says which: its strings know the blocks that brought them.
+What other blocks did is told by comparing the answer before and after. What a block says beside the parts (a finish
+reason, counts, an error) is what a decoder says that was fed this block alone. So nothing here knows a protocol.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from workbench import protocols
+from workbench.errors import WireError
+from workbench.ir import Anomaly, JsonValue, Message, ModelResponse, Part, Segment, Usage
+from workbench.protocols.clients.deeds import Deed, What, compared, noun_of, repeated, strings
+from workbench.protocols.clients.ours import value_at
+from workbench.protocols.clients.steps import Steps, text_of
+from workbench.wire.jsontext import loads
+from workbench.wire.sse import SseEvent, meant
+from workbench.wire.stream import is_sealed
+
+MOST_COMPARED = 2000
+"""Blocks of a stream of which the answers before and after are compared: each costs as much as the stream so far."""
+REMEMBERED = 512
+"""Blocks whose effects are kept."""
+
+_TYPE_KEYS = ("type", "object")
+_PREFIXES = ("chat.completion.", "response.")
+_STRINGS = ("text", "input", "signature", "data")
+_PINGS = ("ping", "keepalive")
+_CLOSES = re.compile(r"(?:[._-]|(?<=[a-z])(?=[A-Z]))(?:stop|end|done)$", re.IGNORECASE)
+"""How events are named that end a part: ``content_block_stop``, ``contentBlockStop``, ``tool-call-end``, ``….done``."""
+
+
+class Effects:
+    """What the blocks of one stream did. Made once; ``of`` looks at one block.
+
+    Args:
+        response: what the whole stream was decoded to; None where it was not.
+        events: every block.
+        steps: the same stream step by step, where somebody holds it already.
+    """
+
+    def __init__(self, response: ModelResponse | None, events: Sequence[SseEvent], steps: Steps | None = None) -> None:
+        self._events = events
+        self._response = response
+        known = response is not None and response.protocol in protocols.protocols()
+        self._adapter = protocols.get(response.protocol) if response and known else None
+        self.steps = steps or (Steps(self._adapter, events) if self._adapter else None)
+        self._parts: dict[int, list[tuple[Message, Part]]] = {}
+        for message in response.messages if response else ():
+            for part in message.parts:
+                for number in part.source.events:
+                    self._parts.setdefault(number, []).append((message, part))
+        self.anomalies: Mapping[int, list[Anomaly]] = {}
+        found: dict[int, list[Anomaly]] = {}
+        for anomaly in response.anomalies if response else ():
+            for number in anomaly.events:
+                found.setdefault(number, []).append(anomaly)
+        self.anomalies = found
+        self.of = lru_cache(REMEMBERED)(self._of)
+
+    def type_of(self, event: SseEvent) -> str:
+        """What the block says it is: its event field, else the type in its data; "" for neither."""
+        return _short(self._type(event))
+
+    def _type(self, event: SseEvent) -> str:
+        if event.name and not is_sealed(event):
+            return event.name
+        if event.data is None:
+            return "(comment)" if event.comments else event.name or "(no data)"
+        value = _value(event)
+        if not isinstance(value, dict):
+            return meant(event.data)[:24].decode("utf-8", "replace") if value is None else "(no object)"
+        kind = next((value[key] for key in _TYPE_KEYS if isinstance(value.get(key), str)), None)
+        if kind is not None:
+            return str(kind)
+        only = next(iter(value)) if len(value) == 1 else ""
+        return only if only and isinstance(value[only], dict) else event.name or ""
+
+    def _of(self, number: int) -> tuple[Deed, ...]:
+        """What a block did, the most important first; never empty."""
+        event = self._events[number]
+        if event.data is None:
+            return (Deed(What.COMMENT if event.comments else What.NOTHING, text="a block without data"),)
+        value = _value(event)
+        done = self._added(number, value) or [*self._to_parts(number, value)]
+        done += self._beside(event, value, has_parts=bool(done))
+        return tuple(done) or (self._nothing(event, value),)
+
+    def _added(self, number: int, value: JsonValue) -> list[Deed]:
+        """What a block did that only adds to strings; nothing for any other block."""
+        done: list[Deed] = []
+        for message, part in self._parts.get(number, ()):
+            pieces = _pieces(part, number, value)
+            if part.source.events[0] == number or not any(pieces.values()):
+                return []
+            pointer, noun = message.absolute(part), noun_of(part)
+            done += [Deed(What.ADDED, pointer, noun, field, len(text), text) for field, text in pieces.items() if text]
+        return done
+
+    def _to_parts(self, number: int, value: JsonValue) -> Iterator[Deed]:
+        """What a block did to parts, the answers before and after it compared."""
+        done: list[Deed] = []
+        is_compared = self.steps is not None and number < min(MOST_COMPARED, len(self.steps))
+        if self.steps and is_compared:
+            done = [*compared(self.steps.after(number - 1), self.steps.after(number), value)]
+        known = {message.absolute(part): part for message, part in self._parts.get(number, ())}
+        closed = [pointer for pointer, part in known.items() if self._is_end_of(part, number)]
+        quiet = (What.NOTHING, What.CHANGED)
+        yield from (deed for deed in done if deed.part not in closed or deed.what not in quiet)
+        for pointer, part in known.items():
+            noun = noun_of(part)
+            field = "" if is_compared else repeated(value, part)
+            if field:
+                yield Deed(What.REPEATED, pointer, noun, field)
+            if pointer in closed:
+                yield Deed(What.CLOSED, pointer, noun)
+            elif not field and not done:
+                yield Deed(
+                    What.NOTHING, pointer, noun, text=f"{'adds nothing to' if is_compared else 'is about'} {noun}"
+                )
+
+    def _is_end_of(self, part: Part, number: int) -> bool:
+        """The block is the last one of a part, and its name says so."""
+        events = part.source.events
+        is_last = len(events) > 1 and events[-1] == number
+        return is_last and _CLOSES.search(self._type(self._events[number])) is not None
+
+    def _beside(self, event: SseEvent, value: JsonValue, *, has_parts: bool) -> Iterator[Deed]:
+        """What a block says beside the parts: it is read alone."""
+        if self._adapter is None:
+            return
+        said = self._alone(event)
+        if not has_parts and not said.is_complete and said.error is None and self._begins(event.number):
+            yield Deed(What.BEGAN, noun="the message")
+        if said.finish_reason is not None:
+            yield Deed(What.FINISHED, text=said.finish_reason)
+        if said.usage and usage_words(said.usage):
+            yield Deed(What.USAGE, text=usage_words(said.usage))
+        if said.error:
+            yield Deed(What.ERROR, text=said.error.message)
+        kind = value.get("type") if isinstance(value, dict) else None
+        if kind in _PINGS:
+            yield Deed(What.PING)
+        if said.is_complete and (said.finish_reason is None or not self._ends_later(event.number)):
+            if self._repeats_all(value):
+                yield Deed(What.REPEATED, noun="the answer")
+            yield Deed(What.ENDED)
+
+    def _begins(self, number: int) -> bool:
+        """Before the block there was no message, and then there is one."""
+        if not self.steps or number >= min(MOST_COMPARED, len(self.steps)):
+            return False
+        before, after = self.steps.after(number - 1), self.steps.after(number)
+        return before.id is None and not before.messages and bool(after.id or after.messages)
+
+    def _ends_later(self, number: int) -> bool:
+        """A later block with data still belongs to the answer: a finish reason is not the end then."""
+        return any(event.data is not None for event in self._events[number + 1 : number + 3])
+
+    def _nothing(self, event: SseEvent, value: JsonValue) -> Deed:
+        """A block that changed nothing: the end of a part, the answer's again, or one that says nothing."""
+        if not isinstance(value, dict):
+            is_end = meant(event.data or b"") == b"[DONE]"
+            return Deed(What.ENDED) if is_end else Deed(What.NOTHING, text="cannot be read")
+        last = [part for _, part in self._parts.get(event.number - 1, ())][-1:]
+        if last and last[0].source.events[-1] < event.number and _CLOSES.search(self._type(event)):
+            return Deed(What.CLOSED, noun=noun_of(last[0]))
+        return Deed(What.NOTHING, text="nothing new" if self._alone(event).id is not None else "")
+
+    def _alone(self, event: SseEvent) -> ModelResponse:
+        """What is read where a block is all there is."""
+        if self._adapter is None:
+            return ModelResponse("")
+        decoder = self._adapter.stream_decoder()
+        decoder.feed(event)
+        return decoder.result()
+
+    def _repeats_all(self, value: JsonValue) -> bool:
+        parts = [part for message in (self._response.messages if self._response else ()) for part in message.parts]
+        texts = {text for part in parts if (text := text_of(part)) and text != "{}"}
+        return bool(texts) and texts <= set(strings(value))
+
+
+def usage_words(usage: Usage) -> str:
+    """Token counts: ``5 input, 3 output``."""
+    named = (("input", usage.input), ("output", usage.output), ("reasoning", usage.reasoning))
+    return ", ".join(f"{count:,} {name}" for name, count in named if count is not None)
+
+
+def _value(event: SseEvent) -> JsonValue:
+    try:
+        return loads(meant(event.data or b""))
+    except WireError:
+        return None
+
+
+def _short(kind: str) -> str:
+    """A type without the name of what all of them are of."""
+    return next((kind.removeprefix(p) for p in _PREFIXES if kind.startswith(p) and kind != p), kind)
+
+
+def _pieces(part: Part, number: int, value: JsonValue) -> dict[str, str]:
+    """What a block brought of the strings of a part that came in several pieces, field → text."""
+    found: dict[str, str] = {}
+    seen: set[str] = set()
+    for field in _STRINGS:
+        segments = part.source.segments.get(field, ())
+        for segment in _of_event(segments, number) if len(segments) > 1 else ():
+            text = value_at(value, segment.pointer)
+            if isinstance(text, str) and segment.pointer not in seen:
+                seen.add(segment.pointer)
+                found[field] = found.get(field, "") + text
+    return found
+
+
+def _of_event(segments: Sequence[Segment], number: int) -> Iterator[Segment]:
+    at = bisect_left(segments, number, key=lambda s: s.event)
+    while at < len(segments) and segments[at].event == number:
+        yield segments[at]
+        at += 1

@@ -1,0 +1,192 @@
+"""How clients of the Responses API get the calls of a stream: from its items, or from the response at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from workbench.ir import JsonValue
+from workbench.protocols.clients.chunks import Chunk
+from workbench.protocols.clients.grown import CALL, Grown, Stop
+
+CREATED = "response.created"
+COMPLETED = "response.completed"
+_LIFECYCLE = (CREATED, "response.queued", "response.in_progress", COMPLETED, "response.failed", "response.incomplete")
+_WITHOUT_ID = ("function_call", "custom_tool_call", "shell_call", "shell_call_output")
+
+Item = Mapping[str, JsonValue]
+
+
+def call_of(item: Item, event: int) -> Grown | None:
+    """The call that an item is."""
+    kind = item.get("type")
+    if kind not in ("function_call", "custom_tool_call"):
+        return None
+    made = Grown(CALL)
+    for field, key in (("id", "call_id"), ("name", "name"), ("arguments", "arguments")):
+        text = item.get("input" if kind == "custom_tool_call" and key == "arguments" else key)
+        if isinstance(text, str):
+            made.put(field, text, event)
+    if kind == "custom_tool_call":
+        made.value = (item.get("input"),)
+    return made
+
+
+def items_of(held: JsonValue) -> list[Item]:
+    """The items of a list that are objects."""
+    return [item for item in held if isinstance(item, dict)] if isinstance(held, list) else []
+
+
+class _Events:
+    """Reads events up to ``[DONE]``; raises where data is no JSON or holds an error."""
+
+    name = package = ""
+
+    def __init__(self) -> None:
+        self.final: list[Grown] | None = None
+
+    def feed(self, chunk: Chunk) -> bool:
+        if chunk.data.startswith(b"[DONE]"):
+            return True
+        if not chunk.is_json:
+            raise Stop("JSONDecodeError", "the data of an event is not JSON")
+        value = chunk.value if isinstance(chunk.value, dict) else {}
+        if value.get("error"):
+            raise Stop("APIError", "an error came inside the stream")
+        self.take(str(value.get("type")), value, chunk.event)
+        return False
+
+    def take(self, kind: str, value: Item, event: int) -> None:
+        """One event."""
+        if kind == COMPLETED:
+            self.final = self.made_of(items_of(response_of(value).get("output")), event)
+
+    def made_of(self, items: Sequence[Item], event: int) -> list[Grown]:
+        """The calls among items."""
+        return [call for call in (call_of(item, event) for item in items) if call]
+
+    def finish(self) -> None:
+        raise NotImplementedError
+
+    def messages(self) -> Sequence[Sequence[Grown]]:
+        return [self.final or []]
+
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
+
+def response_of(value: Item) -> Item:
+    """The response that an event of its life has."""
+    held = value.get("response")
+    return held if isinstance(held, dict) else {}
+
+
+class OpenAIPython(_Events):
+    """``openai`` 3.54.0 (Python), ``lib/streaming/responses/_responses.py``: ``ResponseStreamState``.
+
+    The final response is the one of ``response.completed``, whatever the deltas said; only where it has no ``output``
+    the items that were done are put into it. Before it the stream has to begin with ``response.created``, each index
+    begins once and before its deltas, and an item that is done, or complete, is the one that began.
+    """
+
+    name, package = "openai-python", "openai 3.54.0 (Python)"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.response: JsonValue = None
+        self.is_begun = False
+        self.begun: dict[JsonValue, Item] = {}
+        self.done: dict[JsonValue, tuple[Item, int]] = {}
+
+    def take(self, kind: str, value: Item, event: int) -> None:
+        if not self.is_begun:
+            if kind != CREATED:
+                raise Stop("RuntimeError", f"response.created expected before {kind:.60}")
+            self.is_begun, self.response = True, response_of(value).get("id")
+            self.begun = dict(enumerate(items_of(response_of(value).get("output"))))
+            return
+        if kind in _LIFECYCLE and response_of(value).get("id") != self.response:
+            raise Stop("RuntimeError", "the id of the response changes")
+        item, index = value.get("item"), value.get("output_index")
+        if kind == "response.output_item.added" and isinstance(item, dict):
+            if index in self.begun:
+                raise Stop("RuntimeError", f"output index {index} begins twice")
+            self.begun[index] = item
+        elif kind in ("response.output_text.delta", "response.function_call_arguments.delta"):
+            self._delta(kind, index)
+        elif kind == "response.output_item.done" and isinstance(item, dict):
+            added = self.begun.get(index)
+            if added is not None and not _is_same(added, item):
+                raise Stop("RuntimeError", f"the item at output index {index} is another one when it is done")
+            self.done[index] = (item, event)
+        elif kind == COMPLETED:
+            self._complete(response_of(value).get("output"), event)
+
+    def _delta(self, kind: str, index: JsonValue) -> None:
+        item = self.begun.get(index)
+        if item is None:
+            raise Stop("RuntimeError", f"a delta for output index {index} before its item")
+        wanted = "message" if kind == "response.output_text.delta" else "function_call"
+        if item.get("type") != wanted:
+            raise Stop("AssertionError", f"a delta of a {wanted} for an item of another type")
+
+    def _complete(self, output: JsonValue, event: int) -> None:
+        final = items_of(output)
+        for index, item in self.begun.items():
+            if index not in self.done and not any(_is_same(item, one) for one in final):
+                raise Stop("RuntimeError", f"the response is completed and the item at output index {index} is not")
+        if output is None:
+            known = sorted(n for n in self.done if isinstance(n, int))
+            self.final = [call for n in known if (call := call_of(*self.done[n]))]
+        else:
+            self.final = self.made_of(final, event)
+
+    def finish(self) -> None:
+        if self.final is None:
+            raise Stop("RuntimeError", "no response.completed event came")
+
+
+def _is_same(before: Item, after: Item) -> bool:
+    """Of one type, call and id; a call may get its id late."""
+    kind = before.get("type")
+    if kind != after.get("type") or before.get("call_id") != after.get("call_id"):
+        return False
+    is_late = before.get("id") is None and kind in ("function_call", "custom_tool_call")
+    return is_late or before.get("id") == after.get("id")
+
+
+class OpenAIAgents(_Events):
+    """``openai-agents`` (Python), the streamed run: the output of ``response.completed`` is all it runs tools from."""
+
+    name, package = "openai-agents", "openai-agents 0.24.0"
+
+    def finish(self) -> None:
+        if self.final is None:
+            raise Stop("ModelBehaviorError", "the model did not produce a final response")
+
+
+class Codex(_Events):
+    """Codex CLI, ``codex-rs``, ``ResponseEvent``: items as they are done; the end has to be ``response.completed``."""
+
+    name, package = "codex", "codex-rs of 2026"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[Grown] = []
+        self.is_completed = False
+
+    def take(self, kind: str, value: Item, event: int) -> None:
+        item = value.get("item")
+        if kind == "response.output_item.done" and isinstance(item, dict):
+            self.calls += self.made_of([item], event)
+        elif kind == COMPLETED:
+            self.is_completed = True
+
+    def finish(self) -> None:
+        if not self.is_completed:
+            raise Stop("CodexErr::Stream", "stream closed before response.completed")
+
+    def messages(self) -> Sequence[Sequence[Grown]]:
+        return [self.calls]
+
+
+POLICIES = (OpenAIPython, OpenAIAgents, Codex)

@@ -1,0 +1,52 @@
+"""What a policy is: how one client joins the blocks of a stream, written down after its own source, and run here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from workbench.protocols.clients.chunks import Chunk
+from workbench.protocols.clients.grown import Built, Grown, Stop, Stopped
+
+
+class Policy(Protocol):
+    """One client. Its docstring names package, version, file and function it was written after."""
+
+    name: str
+    """``"openai-python"``: what people read."""
+
+    package: str
+    """``"openai 3.52.0"``: what its source was read from."""
+
+    def feed(self, chunk: Chunk) -> bool:
+        """Take one block; True when the client stops reading. Raises Stop where the client raises."""
+        ...
+
+    def finish(self) -> None:
+        """The stream has ended. Raises Stop where the client raises only now."""
+        ...
+
+    def messages(self) -> Sequence[Sequence[Grown]]:
+        """What it holds: for each choice its parts."""
+        ...
+
+    def notes(self) -> tuple[str, ...]:
+        """What it did that its parts do not show, in words."""
+        ...
+
+
+def run(policy: Policy, chunks: Sequence[Chunk]) -> Built:
+    """Feed a policy every block, as long as it reads."""
+    stopped = None
+    event: int | None = None
+    try:
+        for chunk in chunks:
+            event = chunk.event
+            if policy.feed(chunk):
+                break
+        event = None
+        policy.finish()
+    except Stop as stop:
+        stopped = Stopped(event if stop.event is None else stop.event, stop.kind, stop.words)
+    held = tuple(tuple(part for part in parts if not part.is_empty) for parts in policy.messages())
+    return Built(held, stopped, policy.notes())

@@ -1,0 +1,499 @@
+"""Decode one exchange: find its protocol, decode both sides, and answer where a node's bytes are."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from workbench import protocols
+from workbench.errors import ProtocolMismatch, WireError
+from workbench.ir import Anomaly, JsonValue, Message, ModelRequest, ModelResponse, Part, Segment, Source, Text
+from workbench.protocols import Adapter, UrlFacts, _beside, _elsewhere, _misread, _shared_urls, refusals
+from workbench.protocols._error_body import read_error
+from workbench.protocols.known import KnownMessages
+from workbench.toolcalls import formats
+from workbench.wire.encoding import decode_partial
+from workbench.wire.exchange import Exchange, Kind, State
+from workbench.wire.frames import GRPC, TURNS, seen_frames
+from workbench.wire.jsontext import JsonIndex, Members, loads, string_slice_span
+from workbench.wire.sse import SseEvent, meant
+from workbench.wire.stream import Framing, is_sealed, read_stream
+
+REQUEST, RESPONSE = "request", "response"
+_UNREAD = {REQUEST: "request.unread", RESPONSE: "answer.unread"}
+"""Rule of what was claimed by a protocol and could not be decoded, by side."""
+_MOST_AROUND = 12
+"""Members of an envelope that an answer by itself may lie in."""
+
+_WITHOUT_BODY = ("GET", "DELETE", "HEAD", "OPTIONS")
+ERROR_ALONE = "an error body alone"
+"""How a body was recognised that is an error, and of which nothing tells a protocol."""
+
+BESIDE = "no model exchange: its URL is of an operation beside the conversation"
+
+TEXT = "text"
+"""The protocol of text that a model wrote, by itself: the answer is the body, and its only leaf."""
+AS_TEXT = (
+    "read as text only: it holds no tool call, no section and no known format; --protocol text if a model wrote it"
+)
+"""Problem of a text that nobody said to be a model's and that does not look like one."""
+
+_OF_THE_END = ("stream.truncated", "stream.no-terminator")
+"""Anomalies that say how a stream ended; while it still arrives, it has not."""
+
+MOST_ERROR_KEYS = 8
+"""Members of a body that is an error and nothing else."""
+
+_LIKELY = 0.2
+"""Claim of a protocol on a body that makes it one of the protocols asked for, however much another one claims it."""
+
+_SHOWN_FAULTS = 3
+_ERROR_TYPE = "x-amzn-errortype"
+"""Header that names the type of an error whose body is a message alone, with or without a URL after a colon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a node is on the wire: every byte range it was built from, and the stream blocks it came in."""
+
+    spans: tuple[tuple[int, int], ...] = ()
+    events: tuple[int, ...] = ()
+
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """The range from the first to the last byte."""
+        return (min(s for s, _ in self.spans), max(e for _, e in self.spans)) if self.spans else None
+
+
+class Decoded:
+    """One exchange with what could be read of it.
+
+    Attributes:
+        index: position in the session, from zero.
+        protocol: name, None for what is no model exchange.
+        protocol_from: how the protocol was found, in words.
+        request, response: None where the side is missing or could not be decoded; ``problems`` says why. Of an
+            exchange that is open ``response`` is what came so far, without anomalies of its end, and what cannot be
+            decoded of it is no problem yet.
+        request_text, response_text: content-decoded bodies.
+        framing: what separates the events of a response that is a stream.
+        events: blocks of the response when it is a stream.
+        facts: what was found out about it already (``known.fact``).
+
+    Args:
+        before: the same exchange when less of it was there: its request is decoded already.
+        known: messages of other requests of the session, which this one may repeat.
+        among: protocols of which it is one, unless its URL or its body is plainly of another; none: of any.
+    """
+
+    def __init__(
+        self,
+        index: int,
+        exchange: Exchange,
+        protocol: str | None = None,
+        before: Decoded | None = None,
+        known: KnownMessages | None = None,
+        among: Collection[str] = (),
+    ) -> None:
+        self.index = index
+        self.exchange = exchange
+        self.facts: dict[Any, Any] = {}
+        self.problems: list[Anomaly] = []
+        self.request: ModelRequest | None = None
+        self.response: ModelResponse | None = None
+        self.request_text = self._text(REQUEST)
+        self.response_text = self._text(RESPONSE)
+        content_type = (exchange.response and exchange.response.headers.get("content-type")) or ""
+        self.framing, self.events = self._stream(content_type)
+        self.protocol, self.protocol_from = self._detect(protocol, among)
+        adapter = _installed(self.protocol)
+        if adapter:
+            self._decode_request(adapter, before, known)
+            self._add_url_facts(adapter)
+            self._decode_response(adapter)
+            self._judge_framing()
+        elif self.protocol == TEXT:
+            self._decode_text(is_asked=protocol == TEXT)
+        elif self.protocol:
+            self._recognise()
+        elif exchange.request and exchange.request.url and not any(p.slug == _UNREAD[REQUEST] for p in self.problems):
+            self.problems.clear()  # of an answer that nobody claims
+
+    def _text(self, side: str) -> bytes:
+        http = self.exchange.request if side == REQUEST else self.exchange.response
+        if http is None:
+            return b""
+        text, problem = decode_partial(http.body)
+        if not http.body.raw and http.body.original_length:
+            problem = http.body.note or "it was not kept"
+        if problem:
+            self._note(side, problem)
+        return text
+
+    def _stream(self, content_type: str) -> tuple[Framing | None, tuple[SseEvent, ...]]:
+        stream = read_stream(self.response_text, content_type)
+        self._faults = stream.faults
+        if self.response_text.lstrip()[:1] == b"<" and not any(event.data is not None for event in stream.events):
+            return None, ()  # a page that says it were a stream
+        return stream.framing, stream.events
+
+    def _note(self, side: str, problem: object, slug: str = "") -> None:
+        if (side == REQUEST or not self.is_arriving) and len(self.problems) <= _SHOWN_FAULTS:
+            self.problems.append(Anomaly(slug or _UNREAD[side], f"{side}: {problem}"))
+
+    def _recognise(self) -> None:
+        """Say of each side that came that no adapter decodes it."""
+        sides = [side for side, text in ((REQUEST, self.request_text), (RESPONSE, self.response_text)) if text.strip()]
+        text = f"{self.protocol} is recognised but not decoded by this version"
+        self.problems += (Anomaly(_UNREAD[side], text) for side in sides or (REQUEST,))
+
+    @property
+    def unread(self) -> str:
+        """Why nothing of a response that came could be read; "" where it could, or none came."""
+        if self.response or self.is_arriving:
+            return ""
+        return "; ".join(p.message for p in self.problems if p.message.startswith(f"{RESPONSE}: "))
+
+    @property
+    def answer(self) -> ModelResponse | None:
+        """The response once it is all there."""
+        return None if self.is_arriving else self.response
+
+    @property
+    def is_arriving(self) -> bool:
+        """More of the exchange may come: how it ends is not known."""
+        return self.exchange.state is State.OPEN
+
+    def _detect(self, wanted: str | None, among: Collection[str]) -> tuple[str | None, str]:
+        if wanted:
+            return wanted, "as asked"
+        if TURNS in self.exchange.meta:
+            return None, "a WebSocket connection; what was asked and answered on it stands behind it"
+        if self.exchange.kind is Kind.WEBSOCKET:
+            first = islice(seen_frames(self.exchange), 8)
+            return _elsewhere.name_frames(frame.value for frame in first), "a WebSocket connection"
+        if GRPC in self.exchange.meta:
+            return _elsewhere.name_trees(self.exchange.meta[GRPC]), "a gRPC call"
+        request = self.exchange.request
+        url = request.url if request else ""
+        asks = bool(request and url and request.method not in _WITHOUT_BODY)  # GET of the same URL lists what is stored
+        if asks and _beside.is_beside(url):
+            return None, ERROR_ALONE if _is_error_alone(_peek(self.response_text)) else BESIDE
+        for adapter in protocols.every():
+            if asks and adapter.claims_url(url):
+                return self._detect_by_url(adapter.name)
+        return self._detect_by_body(url, among)
+
+    def _detect_by_url(self, name: str) -> tuple[str, str]:
+        """A protocol by its URL; where several share the URL, by the body there."""
+        if name not in _shared_urls.SHARED:
+            return name, "by its URL"
+        first = next((_peek(event.data) for event in self.events if event.data), None)
+        speaker = _shared_urls.speaker(_peek(self.request_text), first if self.events else _peek(self.response_text))
+        return speaker, "by its URL" if speaker == name else "by its URL and body"
+
+    def _detect_by_body(self, url: str, among: Collection[str]) -> tuple[str | None, str]:
+        request, response = _peek(self.request_text), None if self.events else _peek(self.response_text)
+        first = [(e.name, _peek(meant(e.data))) for e in self.events[:8] if e.data is not None]
+        named = url and _elsewhere.name_url(url)
+        if named:
+            return named, "by its URL"
+        claims = [
+            (found, adapter.name, f"by its {side}")
+            for adapter in protocols.every()
+            for found, side in (
+                (adapter.claims_request(request), "request body"),
+                (adapter.claims_response(response), "response body"),
+                (max((adapter.claims_event(n, v) for n, v in first), default=0.0), "stream"),
+            )
+        ]
+        likely = [claim for claim in claims if claim[1] in among and claim[0] >= _LIKELY]
+        score, best, how = max(likely or claims, key=lambda claim: claim[0], default=(0.0, "", ""))
+        for value in (request, response, *(v for _, v in first)):
+            other = _elsewhere.name_value(value)
+            if other and score < 0.9:
+                return other, "by its body"
+        if score > 0:
+            return best, how
+        if self._is_text_alone():
+            return TEXT, "a text by itself"
+        enveloped = self._enveloped(response)
+        if enveloped:
+            return enveloped, "by what its response body holds one level down"
+        if _is_error_alone(response):
+            return None, ERROR_ALONE
+        return None, "no model exchange: no protocol claims its URL or body"
+
+    def _enveloped(self, response: JsonValue) -> str | None:
+        """The protocol of an answer by itself in an envelope of a gateway."""
+        if self.exchange.request or not isinstance(response, dict) or len(response) > _MOST_AROUND:
+            return None
+        found = (a.name for a in protocols.every() if any(a.claims_response(v) >= 0.5 for v in response.values()))
+        return next(found, None)
+
+    def _is_text_alone(self) -> bool:
+        http = self.exchange.response
+        kind = (http and http.headers.get("content-type")) or ""
+        return self.exchange.request is None and kind.startswith("text/plain") and not self.events
+
+    def _decode_request(self, adapter: Adapter, before: Decoded | None, known: KnownMessages | None) -> None:
+        if not self.request_text.strip():
+            http = self.exchange.request
+            if http and http.url and http.method not in _WITHOUT_BODY and not self.problems:
+                self._note(REQUEST, "the request has no body")
+            return
+        if before and before.request and (before.protocol, before.request_text) == (self.protocol, self.request_text):
+            self.request, self.request_index = before.request, before.request_index
+            return
+        try:
+            self.request = adapter.decode_request(self.request_text, known)
+        except (WireError, ProtocolMismatch) as error:
+            self._note(REQUEST, error)
+
+    def _add_url_facts(self, adapter: Adapter) -> None:
+        """What the URL says and the body does not: a model's name, and that a stream is asked for."""
+        request, url = self.request, self.exchange.request.url if self.exchange.request else ""
+        facts = adapter.read_url(url) if url else UrlFacts()
+        if request and facts != (None, None):
+            model = facts.model if request.model is None else request.model
+            self.request = replace(request, model=model, stream=request.stream or facts.stream is True)
+
+    def _decode_response(self, adapter: Adapter) -> None:
+        http = self.exchange.response
+        if http is None or not self.response_text.strip():
+            return
+        if self.events:
+            self._decode_stream(adapter)
+            return
+        try:
+            response = adapter.decode_response(self.response_text, status=http.status)
+            mismatch: Exception | None = None
+        except (WireError, ProtocolMismatch) as error:
+            response, mismatch = ModelResponse(adapter.name), error
+        if http.status < 400 and (mismatch or response.error):
+            found = _misread.inside(adapter, self.response_text)
+            if found:
+                inner = adapter.decode_response(found.text, status=http.status)
+                response, mismatch = _misread.below(inner, found.pointer), None
+        if mismatch:
+            what = _misread.instead(adapter, self.response_text, mismatch)
+            is_unknown = isinstance(mismatch, ProtocolMismatch) and self._is_of_any_maker(adapter)
+            self._note(RESPONSE, what.message, "" if is_unknown else what.slug)
+            return
+        kind = http.headers.get(_ERROR_TYPE) if response.error and response.error.type is None else None
+        if response.error and kind:
+            response = replace(response, error=replace(response.error, type=kind.partition(":")[0]))
+        self.response = response
+
+    def _is_of_any_maker(self, adapter: Adapter) -> bool:
+        """The request did not tell whose answer is to come: it was not read, or is a text for whichever model."""
+        asked, url = self.request_text.strip(), self.exchange.request.url if self.exchange.request else ""
+        if not asked or self.request is None:
+            return bool(asked)
+        if adapter.name in _shared_urls.SHARED:
+            return b'"messages"' not in asked
+        return bool(url) and any(a.name in _shared_urls.SHARED and a.claims_url(url) for a in protocols.every())
+
+    def _decode_stream(self, adapter: Adapter) -> None:
+        """A stream of the protocol; or one in an envelope, which is taken off; or none of this protocol."""
+        envelope = ""
+        if not _misread.claims(adapter, self.events):
+            other = _misread.foreign_stream(adapter, self.events)
+            if other:
+                what = _misread.stream_of(other)
+                self._note(RESPONSE, what.message, what.slug)
+                return
+            found = _misread.unwrapped(adapter, self.events)
+            strange = _misread.strange_stream(self.events) if found is None and self._is_of_any_maker(adapter) else ""
+            if strange:
+                self._note(RESPONSE, strange)
+                return
+            envelope, self.events = found or ("", self.events)
+        decoder = adapter.stream_decoder()
+        for event in self.events:
+            decoder.feed(event)
+        response = _misread.with_own_fields(decoder.result(), self.events)
+        if self.is_arriving:
+            so_far = tuple(a for a in response.anomalies if a.slug not in _OF_THE_END)
+            response = replace(response, anomalies=so_far)
+        self.response = _misread.reshaped(response, envelope) if envelope else response
+
+    def _decode_text(self, *, is_asked: bool) -> None:
+        """A text is a model's answer where somebody says so, or where something in it shows that."""
+        if is_asked or formats.is_marked(self.response_text.decode("utf-8", "replace")):
+            self.response = _text_answer(self.response_text)
+        else:
+            self._note(RESPONSE, AS_TEXT)
+
+    def _judge_framing(self) -> None:
+        """Faults of the framing: anomalies of the stream, and problems where bytes could not be read."""
+        last = len(self.events) - 1
+        known = {(a.slug, n) for a in (self.response.anomalies if self.response else ()) for n in a.events}
+        found: list[Anomaly] = []
+        for fault in self._faults:
+            if fault.event > last or (self.is_arriving and fault.event == last):
+                continue
+            is_read = self.events[fault.event].terminated
+            slug = "stream.truncated" if not is_read and fault.event == last else "stream.framing"
+            if (slug, fault.event) not in known:
+                found.append(Anomaly(slug, fault.text, events=(fault.event,)))
+            if not is_read or not self.response:
+                self._note(RESPONSE, fault.text)
+        if len(found) > _SHOWN_FAULTS:
+            rest = tuple(n for fault in found[_SHOWN_FAULTS:] for n in fault.events)
+            found[_SHOWN_FAULTS:] = [Anomaly("stream.framing", f"{len(rest):,} more events with faults", events=rest)]
+        if self.response and found:
+            self.response = replace(self.response, anomalies=(*self.response.anomalies, *found))
+
+    @cached_property
+    def request_index(self) -> JsonIndex:
+        """Byte spans of the request body."""
+        return JsonIndex(self.request_text)
+
+    @cached_property
+    def request_members(self) -> Members:
+        """The top-level members of the request body, parsed once for all who ask."""
+        return Members(self.request_text)
+
+    @cached_property
+    def response_index(self) -> JsonIndex:
+        """Byte spans of a response body that is no stream."""
+        return JsonIndex(self.response_text)
+
+    @cached_property
+    def merged(self) -> tuple[tuple[int, int], ...]:
+        """For each message of the request: the turn it is in, and the parts of that turn before it.
+
+        Neighbours of one role are one turn, as providers that merge them count (recorded, anthropic SDK snapshots).
+        """
+        places: list[tuple[int, int]] = []
+        turn, parts, role = -1, 0, None
+        for message in self.messages(REQUEST):
+            if message.role != role:
+                turn, parts, role = turn + 1, 0, message.role
+            places.append((turn, parts))
+            parts += len(message.parts)
+        return tuple(places)
+
+    def messages(self, side: str) -> tuple[Message, ...]:
+        """The messages of one side."""
+        decoded = self.request if side == REQUEST else self.response
+        return decoded.messages if decoded else ()
+
+    def place(self, side: str, pointer: str) -> Place:
+        """Where a pointer's bytes are. An empty place where it is not on the wire."""
+        if side == RESPONSE and self.events:
+            return self._stream_place(pointer)
+        if self.protocol == TEXT:
+            return Place(((0, len(self.response_text)),))
+        index = self.request_index if side == REQUEST else self.response_index
+        span = index.span(pointer)
+        return Place((span,)) if span else Place()
+
+    def place_within(self, side: str, message: Message, part: Part, name: str, piece: tuple[int, int]) -> Place:
+        """Where characters ``piece`` of a text field of a part are."""
+        first, _ = part.source.slices.get(name, (0, 0))
+        piece = (first + piece[0], first + piece[1])
+        slices = {**part.source.slices, name: piece}
+        return self.place_of(side, message, replace(part, source=replace(part.source, slices=slices)), name)
+
+    def place_of(self, side: str, message: Message, part: Part, name: str | None = None) -> Place:
+        """Where a part, or one field of it, is; of a part that is a slice of a string, where that slice is."""
+        slice_ = part.source.slices.get(name or "text")
+        if side == RESPONSE and self.events:
+            segments = part.source.segments.get(name or ("text" if slice_ else ""), ())
+            found = self._segments(segments) if segments else self.place_events(part.source.events)
+            has_bytes = segments and not any(is_sealed(self.events[n]) for n in found.events if n < len(self.events))
+            return _sliced(self.response_text, found, *slice_) if slice_ and has_bytes else found
+        if self.protocol == TEXT:
+            start, end = (_byte_at(self.response_text, n) for n in slice_ or (0, len(self.response_text)))
+            return Place(((start, end),))
+        found = self.place(side, message.absolute(part, name or ("text" if slice_ else None)))
+        text = self.request_text if side == REQUEST else self.response_text
+        return _sliced(text, found, *slice_) if slice_ else found
+
+    def arrival(self, event: SseEvent) -> float | None:
+        """Seconds from the start of the exchange until the block had arrived; None where the recording has no times."""
+        body = self.exchange.response.body if self.exchange.response else None
+        if body is None or body.encoding or not body.is_raw:
+            return None  # the times are those of other bytes
+        position = bisect_left(body.chunks, event.end, key=lambda chunk: chunk.end)
+        return body.chunks[position].at if position < len(body.chunks) else None
+
+    def place_events(self, numbers: tuple[int, ...]) -> Place:
+        """The byte ranges of whole blocks of the stream."""
+        known = [n for n in numbers if 0 <= n < len(self.events)]
+        return Place(tuple((self.events[n].start, self.events[n].end) for n in known), tuple(numbers))
+
+    def _segments(self, segments: tuple[Segment, ...]) -> Place:
+        spans = [self.events[s.event].span(s.pointer) for s in segments if s.event < len(self.events)]
+        return Place(tuple(s for s in spans if s), tuple(dict.fromkeys(s.event for s in segments)))
+
+    def _stream_place(self, pointer: str) -> Place:
+        """The segments of the fields that a pointer into the accumulated message names, or its node's blocks."""
+        found: list[Place] = []
+        node_place = Place()
+        for message in self.messages(RESPONSE):
+            for part in message.parts:
+                for name in part.source.segments:
+                    if _is_in(pointer, message.absolute(part, name)):
+                        found.append(self.place_of(RESPONSE, message, part, name))
+                if _is_in(pointer, message.absolute(part)):
+                    node_place = self.place_events(part.source.events)
+        spans = dict.fromkeys(span for place in found for span in place.spans)
+        events = dict.fromkeys(event for place in found for event in place.events)
+        return Place(tuple(spans), tuple(events)) if found else node_place
+
+
+def _is_in(pointer: str, node: str) -> bool:
+    return pointer == node or pointer.startswith(node + "/")
+
+
+def _sliced(text: bytes, place: Place, start: int, end: int) -> Place:
+    """Where characters ``start`` to ``end`` are of the text that the strings at a place add up to."""
+    spans, at = [], 0
+    for span in place.spans:
+        length = len(loads(text[slice(*span)]))
+        first, last = max(start - at, 0), min(end - at, length)
+        if first < last or (start == end and first == last):
+            spans.append(string_slice_span(text, span, first, last))
+        at += length
+    return Place(tuple(spans), place.events)
+
+
+def _text_answer(body: bytes) -> ModelResponse:
+    whole = Text(body.decode("utf-8", "replace"), source=Source(fields={"text": ""}))
+    return ModelResponse(TEXT, messages=(Message("assistant", (whole,)),))
+
+
+def _byte_at(text: bytes, character: int) -> int:
+    """The byte at which a character of a text begins."""
+    return min(len(text.decode("utf-8", "replace")[:character].encode("utf-8", "replace")), len(text))
+
+
+def _installed(protocol: str | None) -> Adapter | None:
+    return protocols.get(protocol) if protocol in protocols.protocols() and protocol else None
+
+
+def _peek(data: bytes | None) -> JsonValue:
+    try:
+        return loads(data) if data else None
+    except WireError:
+        return None
+
+
+def _is_error_alone(response: JsonValue) -> bool:
+    """A body that is an error, whoever says it: by its key, or by a message of a kind that is known."""
+    if isinstance(response, list) and len(response) == 1:
+        response = response[0]
+    if not isinstance(response, dict) or len(response) > MOST_ERROR_KEYS:
+        return isinstance(response, dict) and bool(response.get("error"))
+    error = read_error(response)
+    if error is None:
+        return False
+    refusal = refusals.of_error(error)
+    return "error" in response or (refusal is not None and refusal.by in ("code", "text"))

@@ -1,0 +1,234 @@
+"""From status, code words and text to the kind of a failure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from workbench.errors import WireError
+from workbench.ir import NOTHING, ApiError, JsonValue
+from workbench.protocols._error_body import read_error, read_error_text
+from workbench.protocols.refusals._kinds import PROVIDER, Again, Kind, Speaker, table
+from workbench.protocols.refusals._reset import reset
+from workbench.wire.exchange import Headers
+from workbench.wire.jsontext import loads
+
+LONGEST = 8_000
+"""Characters of a text that are read: its first and its last half of this."""
+
+FAILED = "provider-failed"
+"""Kind that a request may be the reason of."""
+
+MOST_WORDS = 400
+"""Words of a body or a text that are looked up as code words."""
+
+DEEPEST = 12
+
+_QUOTES = str.maketrans({**dict.fromkeys('"`‘’“”', "'"), "\\": None, "’": "'"})
+_SMALL = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+_BLANKS = re.compile(r"\s+")
+_ESCAPED = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|[nrt])")
+_IDENTIFIER = re.compile(r"[A-Za-z][\w.:-]{3,60}")
+_NAMED = re.compile(r"(?:code|type|status|reason|error_code|__type|error)'?\s?[:=]\s?'?([A-Za-z][\w.-]{2,60})")
+_STATUS = re.compile(r"(?:^\W{0,4}|(?:status|http|code|error|api error|failed|responded|returned)[^\d\n]{0,24})"
+                     r"\b([45]\d\d)\b(?![.,]\d)", re.IGNORECASE)  # fmt: skip
+_CODE_MEMBERS = ("code", "type", "status", "reason", "error_code", "__type", "errortype", "error_type", "finish_reason")
+_NUMBER = re.compile(r"(?<![\w.\-/])\d{1,3}(?:,\d{3})+(?![\w,])|(?<![\w.\-/])\d{3,10}(?![\w\-/])")
+_LIMIT = re.compile(
+    r"(?:max\w*|limit|at most|context (?:length|size|window)|available|allowed|up to|capacity)"
+    r"[^\d]{0,40}?(\d[\d,]{2,12}+)(?!-[0-9a-f]{4}\b)"
+    r"|(\d[\d,]{2,12}) (?:token )?(?:maximum|max|limit)",
+    re.IGNORECASE,
+)
+_OVER = re.compile(r"exceed\w*[^.\d]{0,40} by (?:about )?(\d[\d,]{1,12}) tokens?", re.IGNORECASE)
+"""By how much a limit is exceeded."""
+_URL = re.compile(r"(?:https?|gs|s3)://[^\s'<>\"]{3,2000}")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What kind of failure an error is.
+
+    Attributes:
+        by: ``"code"``, ``"text"``, ``"word"`` or ``"status"``: what told it.
+        words: the code word, stretch of text or status that did.
+        values: what the text says: ``model``, ``field``, ``url``, ``found``, ``limit`` and ``over``
+            (tokens), ``reset``.
+        source: where such a text was seen.
+    """
+
+    kind: Kind
+    by: str
+    words: str
+    values: Mapping[str, str] = NOTHING
+    speaker: Speaker = PROVIDER
+    source: str = ""
+
+    @property
+    def is_telling(self) -> bool:
+        """It says more than that the request was refused."""
+        return self.kind.name not in ("request-refused", "not-found")
+
+    @property
+    def is_unjudged(self) -> bool:
+        """The request was not judged: a key, a limit, an overload. A server that fails may fail at this request."""
+        return not self.kind.is_verdict and self.kind.name != FAILED
+
+    @property
+    def may_pass(self) -> bool:
+        """The same request may be answered later."""
+        return self.kind.again is Again.LATER
+
+    def says(self) -> str:
+        """What happened, with what the error says of it."""
+        said, values = self.kind.says, self.values
+        if self.kind.name == "context-length" and "found" in values:
+            said += f": {values['found']} tokens of {values['limit']}"
+        elif self.kind.name == "context-length" and "over" in values:
+            said += f": {values['over']} tokens over the limit"
+        elif self.kind.at in ("model", "url") and (named := values.get(self.kind.at)):
+            said += f": '{named[:200]}'"
+        if "reset" in values:
+            said += f", reset {values['reset']}"
+        return said
+
+
+def of_error(error: ApiError, status: int = 0, headers: Headers | None = None) -> Refusal | None:
+    """The kind of an error that was decoded; None where nothing tells it."""
+    words = [word for word in (error.code, error.type) if word]
+    beside = " ".join(error.details.values())
+    text = f"{error.message} {beside}" if beside else error.message
+    return classify(text, status=status, words=[*words, *_code_words(error.raw, DEEPEST)], raw=error.raw,
+                    headers=headers)  # fmt: skip
+
+
+def of_exchange(status: int, headers: Headers, body: bytes) -> Refusal | None:
+    """The kind of an answer as it came; None for one that is no error."""
+    if status < 400:
+        return None
+    try:
+        error = read_error(loads(body))
+    except WireError:
+        error = None
+    return of_error(error or read_error_text(body), status, headers)
+
+
+def classify(
+    text: str,
+    *,
+    status: int = 0,
+    words: Iterable[str] = (),
+    raw: JsonValue = None,
+    headers: Headers | None = None,
+) -> Refusal | None:
+    """The kind of a failure; None where neither codes nor text nor status tell it.
+
+    Args:
+        text: a message, or a pasted line of a log with whatever stands around it.
+        words: its codes and types.
+        raw: the parsed body, in which waits are looked for.
+    """
+    said = _plain(text)
+    given = [word for whole in words for word in (whole, *re.split(r"[/#:]", whole))]
+    given += [found[1] for found in _NAMED.finditer(said)]
+    found = _found(said, given, status or _status_in(said))
+    if found is None:
+        return None
+    kind, by, told, source, values = found
+    known = {**values, **_values(kind, said)}
+    if kind.again is Again.LATER and (over := reset(said, raw, headers)):
+        known["reset"] = over
+    return Refusal(kind, by, told, known, _speaker(said), source)
+
+
+def _found(said: str, given: list[str], status: int) -> tuple[Kind, str, str, str, Mapping[str, str]] | None:
+    known, small = table(), said.translate(_SMALL)
+    for patterns, by in ((known.sure, "text"), (None, "code"), (known.texts, "text")):
+        if patterns is None:
+            code = next((w for w in (*given, *_identifiers(said)) if w.lower() in known.codes), None)
+            if code:
+                return known.codes[code.lower()], by, code, "", {}
+            continue
+        for pattern, kind, source in patterns:
+            if hit := pattern.search(small):
+                values = {name: said[slice(*hit.span(name))] for name, value in hit.groupdict().items() if value}
+                return kind, by, said[slice(*hit.span())], source, values
+    word = next((w for w in given if w.lower() in known.words), None)
+    if word and not (status in known.statuses and known.words[word.lower()].name == "request-refused"):
+        return known.words[word.lower()], "word", word, "", {}
+    numbers = [status, *(int(w) for w in given if re.fullmatch(r"[45]\d\d", w))]
+    number = next((n for n in numbers if n in known.statuses), None)
+    if number is not None:
+        return known.statuses[number], "status", str(number), "", {}
+    return (known.words[word.lower()], "word", word, "", {}) if word else None
+
+
+def _plain(text: str) -> str:
+    cut = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} {text[-LONGEST // 2 :]}"
+    return _BLANKS.sub(" ", _ESCAPED.sub(_unescaped, cut).translate(_QUOTES)).strip()
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match[0].lstrip("\\")
+    return chr(int(code[1:], 16)) if code.startswith("u") and len(code) == 5 else " "
+
+
+def _identifiers(said: str) -> Iterator[str]:
+    """Words of a text that look like codes: with an underscore or a capital inside."""
+    for n, found in enumerate(_IDENTIFIER.finditer(said)):
+        if n >= MOST_WORDS:
+            return
+        word = found[0].rstrip(".:-")
+        if "_" in word or any(c.isupper() for c in word[1:]):
+            yield word
+
+
+def _code_words(value: JsonValue, depth: int) -> list[str]:
+    """Texts under the names that codes stand under, at any depth of a body."""
+    if isinstance(value, list) and depth:
+        return [word for item in value[:50] for word in _code_words(item, depth - 1)][:MOST_WORDS]
+    if not isinstance(value, dict) or not depth:
+        return []
+    own = [str(v) for k, v in value.items() if k.lower() in _CODE_MEMBERS and isinstance(v, str | int)]
+    inner = [word for item in value.values() for word in _code_words(item, depth - 1)]
+    return [*inner, *own][:MOST_WORDS]  # the innermost error is the one that was said first
+
+
+def _status_in(said: str) -> int:
+    found = _STATUS.search(said[:2000])
+    return int(found[1]) if found else 0
+
+
+def _speaker(said: str) -> Speaker:
+    small = said.translate(_SMALL)
+    return next((speaker for pattern, speaker in table().speakers if pattern.search(small)), PROVIDER)
+
+
+def _values(kind: Kind, said: str) -> dict[str, str]:
+    if kind.name == "context-length":
+        return _tokens(said)
+    if kind.at == "url" and (url := _URL.search(said)):
+        return {"url": url[0].rstrip(".,;)]}")}
+    return {}
+
+
+def _tokens(said: str) -> dict[str, str]:
+    """Tokens that were found and the limit they are over. The limit is the number that the words name so."""
+    if excess := _OVER.search(said):
+        return _tokens_over(int(excess[1].replace(",", "")), _limits(said[: excess.start()] + said[excess.end() :]))
+    numbers = [int(n.replace(",", "")) for n in _NUMBER.findall(said)]
+    limit = next((n for n in _limits(said) if any(m > n for m in numbers)), None)
+    if limit is None and len(set(numbers)) >= 2:
+        limit = sorted(set(numbers))[-2]
+    found = max((n for n in numbers if limit is not None and n > limit), default=None)
+    return {} if limit is None or found is None else {"found": f"{found:,}", "limit": f"{limit:,}"}
+
+
+def _limits(said: str) -> list[int]:
+    return [int((hit[1] or hit[2]).replace(",", "")) for hit in _LIMIT.finditer(said)]
+
+
+def _tokens_over(over: int, limits: list[int]) -> dict[str, str]:
+    """The same where the text says by how much the limit is exceeded, and perhaps the limit."""
+    return {"found": f"{limits[0] + over:,}", "limit": f"{limits[0]:,}"} if limits else {"over": f"{over:,}"}
