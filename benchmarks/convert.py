@@ -19,8 +19,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from benchmarks import _stream_bodies as bodies
-from workbench.conversion import convert
-from workbench.conversion.streaming import StreamConversion
+from workbench.convert import convert
+from workbench.convert.streaming import StreamConversion
 from workbench.wire.stream import read_stream
 
 TURNS = 100

@@ -14,7 +14,7 @@ from typing import Any
 
 from workbench import importers, protocols
 from workbench.config import safeyaml
-from workbench.conversion.convert import convert
+from workbench.convert.convert import convert
 from workbench.errors import WorkbenchError
 from workbench.filters.parser import parse
 from workbench.inspection import Inspector

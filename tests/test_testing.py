@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.conversion import laws
+from tests.convert import laws
 from workbench import protocols, testing
-from workbench.conversion.convert import read_body
+from workbench.convert.convert import read_body
 from workbench.ir import Carrier, Media, Message, ModelRequest, ModelResponse, Part, Reasoning, ToolCallIR, ToolResultIR
 
 FEW = settings(

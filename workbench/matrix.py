@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from workbench import protocols
-from workbench.conversion import Loss, convert
-from workbench.conversion.dialect import spelled
+from workbench.convert import Loss, convert
+from workbench.convert.dialect import spelled
 from workbench.errors import LocalProtocolError, ProfileError, UsageError, WireError
 from workbench.inspection import Inspector
 from workbench.protocols.decode import REQUEST, Decoded

@@ -25,8 +25,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from workbench import protocols
-from workbench.conversion.fit import fit_request, fit_response
-from workbench.conversion.normal import NormalRequest, NormalResponse
+from workbench.convert.fit import fit_request, fit_response
+from workbench.convert.normal import NormalRequest, NormalResponse
 from workbench.errors import WireError
 from workbench.ir import (
     NOTHING,

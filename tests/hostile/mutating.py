@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench import protocols
-from workbench.conversion.convert import convert
+from workbench.convert.convert import convert
 from workbench.errors import WorkbenchError
 from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Body, Exchange, Headers

@@ -28,8 +28,8 @@ from workbench.breakpoints.judge import Judge
 from workbench.breakpoints.kinds import parse
 from workbench.cli import _shell
 from workbench.comparison import compare_exchanges
-from workbench.conversion.convert import convert
-from workbench.conversion.streaming import StreamConversion
+from workbench.convert.convert import convert
+from workbench.convert.streaming import StreamConversion
 from workbench.editing import elements, operations
 from workbench.errors import WorkbenchError
 from workbench.exporters._work import Asked

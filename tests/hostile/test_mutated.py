@@ -16,7 +16,7 @@ from tests.hostile.surfaces import RuleFailed, cause, raised, tried
 from workbench import protocols, rules
 from workbench.cli import _shell
 from workbench.comparison import compare_exchanges
-from workbench.conversion.convert import convert
+from workbench.convert.convert import convert
 from workbench.errors import WorkbenchError
 from workbench.inspection import Inspector
 from workbench.protocols.decode import Decoded

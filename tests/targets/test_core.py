@@ -10,7 +10,7 @@ import pytest
 
 from tests.targets.conftest import BLOCK_TOOL, JSON, SCHEMA, ask, block, chat
 from workbench import protocols
-from workbench.conversion.normal import normal_response
+from workbench.convert.normal import normal_response
 from workbench.ir import Message, ModelRequest, Text, ToolDef, ToolResultIR
 from workbench.protocols.decode import Decoded
 from workbench.rules import Verdict, contracts

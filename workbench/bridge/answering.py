@@ -12,10 +12,10 @@ from workbench.bridge.asking import Turn
 from workbench.bridge.changes import CONVERSION, ID, LOSS, NOTE, Change
 from workbench.bridge.memory import Kept, Memory, content_of
 from workbench.bridge.signing import Namer, Signer, parsed, signed
-from workbench.conversion import Loss, response_as
-from workbench.conversion.declared import declared
-from workbench.conversion.normal import normal_response, rebased
-from workbench.conversion.streaming import StreamConversion
+from workbench.convert import Loss, response_as
+from workbench.convert.declared import declared
+from workbench.convert.normal import normal_response, rebased
+from workbench.convert.streaming import StreamConversion
 from workbench.ir import ModelResponse, Part, ToolCallIR
 from workbench.limits import MAX_BRIDGED_BODY
 from workbench.protocols.decode import Decoded

@@ -18,8 +18,8 @@ from workbench.capability.corrected import leaving
 from workbench.capability.corrections import PARSER, REASONING, Correction, value_of
 from workbench.capability.profile import CapabilityProfile
 from workbench.chain.terms import Scope
-from workbench.conversion import FREE_TEXT, INPUT
-from workbench.conversion.declared import declared
+from workbench.convert import FREE_TEXT, INPUT
+from workbench.convert.declared import declared
 from workbench.editing import with_body
 from workbench.errors import LocalProtocolError, UsageError, WireError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolDef

@@ -6,7 +6,7 @@ import re
 from http import HTTPStatus
 
 from workbench import protocols
-from workbench.conversion import response_as
+from workbench.convert import response_as
 from workbench.ir import ApiError, JsonValue, ModelResponse
 from workbench.wire.exchange import Headers
 from workbench.wire.jsontext import dumps, loads

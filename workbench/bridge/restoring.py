@@ -9,8 +9,8 @@ from itertools import groupby
 from workbench.bridge.changes import HANDLE, ID, REASONING, Change
 from workbench.bridge.handles import name_of
 from workbench.bridge.memory import Kept, Memory, content_of, context_of
-from workbench.conversion import unmap
-from workbench.conversion.normal import ANSWERING, rebased
+from workbench.convert import unmap
+from workbench.convert.normal import ANSWERING, rebased
 from workbench.ir import Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 
 Wanted = Callable[[Reasoning], bool]

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from workbench.bridge.changes import CALL, HANDLE, Change
 from workbench.bridge.handles import MARK, handle
-from workbench.conversion._ledger import Ledger
-from workbench.conversion._reasoning import fit_reasoning
+from workbench.convert._ledger import Ledger
+from workbench.convert._reasoning import fit_reasoning
 from workbench.ir import Carrier, Message, ModelResponse, Part, Reasoning, Source, Text, ToolCallIR, ToolDef
 from workbench.protocols import Capabilities
 from workbench.toolcalls import formats

@@ -26,7 +26,7 @@ from workbench.cli import _files, _output
 from workbench.errors import LocalProtocolError, WireError
 
 if TYPE_CHECKING:
-    from workbench.conversion import Converted
+    from workbench.convert import Converted
     from workbench.ir import JsonValue
     from workbench.protocols.decode import Decoded
     from workbench.wire.session import Session
@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Convert one side of one exchange."""
     from workbench import protocols
-    from workbench.conversion import convert
+    from workbench.convert import convert
 
     protocols.get(args.to)
     _files.validate(args)

@@ -31,7 +31,7 @@ from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, O
 from workbench.wire.jsontext import dumps
 
 if TYPE_CHECKING:  # conversion is imported by who writes a body: every file asks every importer whether it is theirs
-    from workbench.conversion import Loss
+    from workbench.convert import Loss
 
 NOTE = "rebuilt from a transcript, which has no"
 MAX_LOSSES = 20
@@ -131,8 +131,8 @@ class Script:
         return piece
 
     def _written(self, said: Sequence[Message | bytes]) -> tuple[bytes, frozenset[str]]:
-        from workbench.conversion.fit import fit_request
-        from workbench.conversion.normal import NormalRequest
+        from workbench.convert.fit import fit_request
+        from workbench.convert.normal import NormalRequest
 
         first = said[0]
         if isinstance(first, bytes):
@@ -228,8 +228,8 @@ class TranscriptSession:
 
     def _frame(self, turn: Turn) -> tuple[bytes, bytes, frozenset[str]]:
         """What stands before and behind the messages of a request, and what of it cannot be said."""
-        from workbench.conversion.fit import fit_request
-        from workbench.conversion.normal import NormalRequest
+        from workbench.convert.fit import fit_request
+        from workbench.convert.normal import NormalRequest
 
         if turn.request is not None:
             return _now(turn.request), b"", frozenset()
@@ -291,8 +291,8 @@ def _note_unknown(parts: Sequence[Part], damage: Damage) -> None:
 
 def written_answer(answer: ModelResponse, adapter: Adapter) -> tuple[bytes, frozenset[str]]:
     """The body of an answer, and what of it the protocol cannot say."""
-    from workbench.conversion.fit import fit_response
-    from workbench.conversion.normal import NormalResponse
+    from workbench.convert.fit import fit_response
+    from workbench.convert.normal import NormalResponse
 
     if not answer.error:
         fitted = fit_response(NormalResponse(answer), relaxed(adapter, proved_reasoning=frozenset()))

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench import protocols
-from workbench.conversion.normal import normal_response
+from workbench.convert.normal import normal_response
 from workbench.errors import ProtocolMismatch, WireError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Opaque, Part, Reasoning, Text, ToolCallIR
 from workbench.protocols import Adapter

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench import protocols
-from workbench.conversion.dialect import spelled
-from workbench.conversion.fit import fit_request
-from workbench.conversion.normal import NormalRequest
+from workbench.convert.dialect import spelled
+from workbench.convert.fit import fit_request
+from workbench.convert.normal import NormalRequest
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Text, ToolChoice, ToolDef
 from workbench.loop import Limits, Loop
 from workbench.protocols import Adapter, Param

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from workbench.chain.closure import NodeRef
-from workbench.conversion._names import fitting, rewritten
+from workbench.convert._names import fitting, rewritten
 from workbench.ir import JsonValue, Message, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
 from workbench.repairs import _shape

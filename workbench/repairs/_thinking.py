@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from workbench.conversion._places import Places
+from workbench.convert._places import Places
 from workbench.ir import JsonValue
 from workbench.leaves import escape
 from workbench.repairs import _shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.conversion._names import fitting, rewritten
+from workbench.convert._names import fitting, rewritten
 from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
 from workbench.leaves import scalars
 from workbench.repairs._fault import Fault

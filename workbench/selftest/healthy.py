@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench import protocols
-from workbench.conversion.dialect import spelled
+from workbench.convert.dialect import spelled
 from workbench.ir import Message, ModelRequest, Text, ToolDef
 from workbench.loop import Answer, Limits, Loop, Reason, Result, Say, Send
 from workbench.rules import contracts

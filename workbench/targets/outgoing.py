@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from workbench import protocols
-from workbench.conversion import Loss, convert
-from workbench.conversion.dialect import spelled
+from workbench.convert import Loss, convert
+from workbench.convert.dialect import spelled
 from workbench.differences.wire import common
 from workbench.editing import with_body
 from workbench.errors import LocalProtocolError, UsageError

@@ -10,7 +10,7 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from workbench import protocols
-from workbench.conversion import Loss
+from workbench.convert import Loss
 from workbench.safetext import cells
 from workbench.tui.lines import plain
 from workbench.tui.models.conversion import choices, loss_body

@@ -10,7 +10,7 @@ from workbench.tui.models.rowtable import Range
 from workbench.tui.models.words import count, size
 
 if TYPE_CHECKING:
-    from workbench.conversion import Converted, Loss
+    from workbench.convert import Converted, Loss
 
 
 class Shown(NamedTuple):

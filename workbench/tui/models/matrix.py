@@ -11,7 +11,7 @@ from workbench.tui.models.tools import Row as Said
 from workbench.tui.models.words import count, size
 
 if TYPE_CHECKING:
-    from workbench.conversion import Loss
+    from workbench.convert import Loss
     from workbench.matrix import Row
     from workbench.rules import Finding
 

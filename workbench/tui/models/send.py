@@ -14,7 +14,7 @@ from workbench.tui.models.words import REQUEST, byte_range, count, size
 if TYPE_CHECKING:
     from workbench.capability.choosing import Choice
     from workbench.capability.corrections import Correction
-    from workbench.conversion import Loss
+    from workbench.convert import Loss
     from workbench.rules import Finding
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.target import Target

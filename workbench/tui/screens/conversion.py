@@ -75,7 +75,7 @@ def converting(screen: ConversionScreen, index: int, side: str, target: str) -> 
     """The question for one side of an exchange in another protocol."""
 
     def job(inspector: Inspector) -> Answer:
-        from workbench.conversion import convert
+        from workbench.convert import convert
         from workbench.errors import WorkbenchError
 
         decoded = inspector.detail(index).decoded

@@ -1,0 +1,203 @@
+"""What stands beside the messages of an answer, cut down to what a target takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from workbench.convert._ledger import Ledger, keys
+from workbench.convert._places import Places
+from workbench.ir import NOTHING, ApiError, JsonValue, Message, ModelResponse, Usage
+from workbench.leaves import escape, scalars
+from workbench.protocols import Capabilities
+
+_STRUCTURE = ("object", "type", "response")
+"""Keys of an answer that say no more than what it is."""
+
+_PLAIN_REASONS = frozenset(
+    (
+        *("stop", "end_turn", "STOP", "COMPLETE", "completed"),
+        *("tool_calls", "tool_use", "TOOL_CALL"),
+        *("length", "max_tokens", "MAX_TOKENS", "max_output_tokens"),
+        *("content_filter", "content_filtered", "refusal", "SAFETY"),
+        *("pause_turn", "CONTINUATION", "OTHER"),
+    )
+)
+"""Finish reasons that say what ``ModelResponse.stop`` says, and no more."""
+
+_COUNTS = frozenset(
+    (
+        *("/input_tokens", "/output_tokens", "/prompt_tokens", "/completion_tokens", "/total_tokens"),
+        *("/cache_read_input_tokens", "/cache_creation_input_tokens", "/output_tokens_details/thinking_tokens"),
+        *("/prompt_tokens_details/cached_tokens", "/prompt_token_details/cached_tokens"),
+        *("/prompt_tokens_details/cache_write_tokens", "/completion_tokens_details/reasoning_tokens"),
+        *("/prompt_cache_hit_tokens", "/cached_tokens", "/num_cached_tokens"),
+        *("/input_tokens_details/cached_tokens", "/input_tokens_details/cache_write_tokens"),
+        "/output_tokens_details/reasoning_tokens",
+        *("/inputTokens", "/outputTokens", "/totalTokens", "/cacheReadInputTokens", "/cacheWriteInputTokens"),
+        *("/promptTokenCount", "/candidatesTokenCount", "/totalTokenCount", "/thoughtsTokenCount"),
+        *("/cachedContentTokenCount", "/toolUsePromptTokenCount"),
+        *("/prompt_token_count", "/candidates_token_count", "/total_token_count", "/thoughts_token_count"),
+        *("/cached_content_token_count", "/tool_use_prompt_token_count"),
+        *("/prompt_eval_count", "/eval_count", "/tokens/input_tokens", "/tokens/output_tokens"),
+    )
+)
+"""Places below the usage of an answer that ``ir.Usage`` is read from, in every protocol, and the sums of them."""
+
+_CACHED = ("cache_read", "cache_write")
+
+
+def fit_usage(response: ModelResponse, capabilities: Capabilities, ledger: Ledger, places: Places) -> Usage | None:
+    """Token counts that the target has; what was read from or written to a cache is input where it has no count."""
+    usage = response.usage
+    if usage is None:
+        if not capabilities.usage_required or response.error:
+            return None
+        ledger.lose("", "an answer without token counts, which the target refuses", "0 is written")
+        return replace(Usage(0, 0), **_zeros(capabilities.usage_needed))
+    at = places.of("usage")
+    for pointer in _unread(usage.raw):
+        base = "" if places.holds(pointer) else at  # some say their counts beside everything else
+        ledger.lose(base + pointer, f"{pointer[1:]!r:.80} of the token counts")
+    fields: dict[str, Any] = {"raw": NOTHING}
+    asked = usage.input
+    for name in (*_CACHED, "reasoning"):
+        count = getattr(usage, name)
+        if count is None or name in capabilities.usage_fields:
+            continue
+        fields[name] = None
+        is_input = name in _CACHED and count and asked is not None
+        if is_input:
+            asked += count
+        ledger.lose(at, f"the token count {name!r} ({count})", "counted as input" if is_input else "left out")
+    made = replace(usage, input=asked, **fields)
+    missing = [name for name in sorted(capabilities.usage_needed) if getattr(made, name) is None]
+    if missing:
+        ledger.lose(at, f"token counts without {', '.join(missing)}, which the target always has", "0 is written")
+    return replace(made, **_zeros(missing)) if missing else made
+
+
+def _zeros(names: Iterable[str]) -> dict[str, Any]:
+    return dict.fromkeys(names, 0)
+
+
+def _unread(raw: Mapping[str, JsonValue], base: str = "") -> Iterator[str]:
+    """What nobody reads of token counts: whole objects and lists where nothing of them is read."""
+    for key, value in raw.items():
+        at = f"{base}/{escape(key)}"
+        if at in _COUNTS or value is None or value == [] or value == {} or value == "":
+            continue
+        if isinstance(value, Mapping) and any(place.startswith(f"{at}/") for place in _COUNTS):
+            yield from _unread(value, at)
+        else:
+            yield at
+
+
+def fit_stop(
+    response: ModelResponse, messages: Sequence[Message], capabilities: Capabilities, ledger: Ledger, places: Places
+) -> str | None:
+    """Why the answer ended, in the target's words."""
+    stop, at = response.stop, places.of("finish_reason")
+    for n in range(1, len(messages)):
+        other = at.replace("/0/", f"/{n}/", 1)
+        said = places.at(other)
+        if said is not None and said != response.finish_reason:
+            ledger.lose(other, f"the finish reason {said!r:.60} of another choice", "that of the first choice")
+    if stop is None and capabilities.stop_required and response.is_complete and not response.error:
+        ends = "tool_calls" if any(any(m.tool_calls()) for m in messages) else "stop"
+        ledger.lose(at, "an answer that does not say why it ended", f"{ends!r}, by what it holds")
+        return ends
+    reason = f"the finish reason {response.finish_reason!r:.60}"
+    if stop is not None and stop not in capabilities.stops:
+        ledger.lose(at, reason, "'stop'")
+        return "stop"
+    if stop == "tool_calls" and capabilities.stop_by_calls and not any(any(m.tool_calls()) for m in messages):
+        ledger.lose(at, f"{reason} without a call", "'stop'")
+        return "stop"
+    if stop is not None and response.finish_reason is not None and response.finish_reason not in _PLAIN_REASONS:
+        ledger.lose(at, reason, f"what is nearest to it: {stop!r}")
+    return stop
+
+
+def fit_end(
+    response: ModelResponse,
+    stop: str | None,
+    usage: Usage | None,
+    capabilities: Capabilities,
+    ledger: Ledger,
+    places: Places,
+) -> tuple[str | None, Usage | None]:
+    """Finish reason and token counts of a stream that did not end well, where the target has no place for them."""
+    if not (stop or usage) or not response.is_stream:
+        return stop, usage
+    if response.error:
+        ledger.lose(places.of("usage"), "how a stream ended in which an error came")
+        return None, None
+    if capabilities.stop_is_end and not response.is_complete:
+        what = "the finish reason and token counts of a stream that breaks off behind them"
+        ledger.lose(places.of("finish_reason"), what)
+        return None, None
+    return stop, usage
+
+
+def fit_names(
+    response: ModelResponse, capabilities: Capabilities, ledger: Ledger, places: Places
+) -> dict[str, str | None]:
+    """The id and the model of an answer; and in words what the target cannot be without and nobody said."""
+    own: dict[str, str | None] = {}
+    for name in ("id", "model"):
+        value = getattr(response, name)
+        own[name] = value if name in capabilities.answer_fields else None
+        if value is not None and own[name] is None:
+            ledger.lose(places.of(name), f"the {name} of the answer ({value!r:.80})")
+    supplied = {
+        name: value
+        for name, value in capabilities.answer_needs.items()
+        if own.get(name) is None and not (response.error and not response.messages)
+    }
+    if supplied:
+        said = ", ".join(f"{name}: {value!r}" for name, value in supplied.items())
+        ledger.lose("", "an answer without what the target's own always say", f"written: {said}")
+    return own
+
+
+def lose_params(response: ModelResponse, ledger: Ledger) -> None:
+    """What an answer says beside its content; of its choices, each by its own place."""
+    for key, value in response.params.items():
+        if key in _STRUCTURE:
+            continue
+        if key in ("choices", "candidates") and isinstance(value, list):
+            for n, beside in enumerate(value):
+                ledger.lose_keys(f"/{key}/{n}", beside if isinstance(beside, dict) else {})
+        else:
+            for at, _ in keys({key: value}, ""):
+                ledger.lose(at, f"{at[1:]!r:.80} of the answer")
+
+
+def fit_error(response: ModelResponse, capabilities: Capabilities, ledger: Ledger, places: Places) -> ApiError:
+    """The error as the target has it; everything else that its body says is lost by its place."""
+    error = response.error
+    assert error is not None
+    fields: dict[str, Any] = {"details": NOTHING}
+    for name in ("type", "code", "param", "request_id"):
+        if getattr(error, name) is not None and name not in capabilities.error_fields:
+            fields[name] = None
+            if error.raw is None:
+                ledger.lose(places.below("error", name), f"the {name} of an error")
+    made = replace(error, **fields)
+    kinds = capabilities.stream_errors
+    if kinds and response.is_stream:
+        kind = error.type if error.type in kinds else kinds[0]
+        if kind != error.type:
+            said = "a type" if error.type is None else f"the type {error.type!r:.80}"
+            ledger.lose("", f"an error in a stream with{'out' if error.type is None else ''} {said}", f"{kind!r}")
+        made = replace(made, type=kind)
+    kept = {str(value) for value in (made.type, made.code, made.param, made.request_id) if value is not None}
+    for at, value in scalars(error.raw) if isinstance(error.raw, Mapping | list) else ():
+        is_said = at == error.pointer or str(value) in kept or (at.endswith("/type") and value == "error")
+        if not is_said and value is not None and value != "" and value != {} and value != []:
+            ledger.lose(at, f"{at[1:]!r:.80} of an error")
+    for name in error.details if error.raw is None else ():
+        ledger.lose(places.below("error", name), f"{name!r:.80} of an error")
+    return made
