@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from workbench import testing
-from workbench.chain.said import lost
+from workbench.diff.said import lost
 from workbench.ir import Carrier, Media, Message, Reasoning, Text, ToolCallIR, ToolResultIR
 
 CALL = ToolCallIR("call_1", "ls", {"path": "."}, "openai")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from workbench.chain.turns import Sight, encloses, is_outside, likeness, places, turns
+from workbench.diff.turns import Sight, encloses, is_outside, likeness, places, turns
 from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Body, Exchange, HttpRequest, summarize
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench.chain.closure import CallState
-from workbench.differences.meaning import Kind
+from workbench.diff.meaning import Kind
 from workbench.editing import edited, with_body
 from workbench.editing.elements import Kind as Of
 from workbench.editing.elements import elements, every

@@ -11,7 +11,7 @@ from workbench.audit.client import read_base
 from workbench.audit.judging import Fault
 from workbench.audit.running import Plan, run
 from workbench.audit.upstream import Upstream
-from workbench.comparison import compare_hops, hops_of
+from workbench.diff.comparison import compare_hops, hops_of
 from workbench.recorder.relay import Relay
 from workbench.wire.session import MemorySession
 

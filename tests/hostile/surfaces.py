@@ -27,9 +27,9 @@ from workbench import exporters, importers, matrix, protocols, rules
 from workbench.breakpoints.judge import Judge
 from workbench.breakpoints.kinds import parse
 from workbench.cli import _shell
-from workbench.comparison import compare_exchanges
 from workbench.convert.convert import convert
 from workbench.convert.streaming import StreamConversion
+from workbench.diff.comparison import compare_exchanges
 from workbench.editing import elements, operations
 from workbench.errors import WorkbenchError
 from workbench.exporters._work import Asked

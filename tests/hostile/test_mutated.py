@@ -15,8 +15,8 @@ from tests.hostile.mutating import sessions
 from tests.hostile.surfaces import RuleFailed, cause, raised, tried
 from workbench import protocols, rules
 from workbench.cli import _shell
-from workbench.comparison import compare_exchanges
 from workbench.convert.convert import convert
+from workbench.diff.comparison import compare_exchanges
 from workbench.errors import WorkbenchError
 from workbench.inspection import Inspector
 from workbench.protocols.decode import Decoded

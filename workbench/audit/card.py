@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from workbench.audit.case import Theme
 from workbench.audit.judging import Found, Verdict
 from workbench.audit.running import Audit
-from workbench.damage import Kind
+from workbench.diff.damage import Kind
 from workbench.rules import Severity
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from workbench.audit.case import Case, End, Theme
 from workbench.audit.sighting import Sighting
-from workbench.damage import Damage, Kind, between
+from workbench.diff.damage import Damage, Kind, between
 from workbench.limits import SNIPPET
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.rules import Severity

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.cli import _output
 
 if TYPE_CHECKING:
-    from workbench.comparison import Comparison, Item, Pair
-    from workbench.damage import Damage
-    from workbench.differences import Change, Difference
+    from workbench.diff import Change, Difference
+    from workbench.diff.comparison import Comparison, Item, Pair
+    from workbench.diff.damage import Damage
     from workbench.ir import JsonValue
 
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">", "re-spelled": "="}

@@ -50,7 +50,7 @@ from workbench.cli._compared import Compared, Side, as_json, lines
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.comparison import Ask, Comparison
+    from workbench.diff.comparison import Ask, Comparison
     from workbench.protocols.decode import Decoded
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
@@ -117,7 +117,7 @@ def _decoded(protocol: str | None, index: int, exchange: Exchange) -> Decoded:
 
 def _files_compared(args: argparse.Namespace, before: _Named, olds: Session, after: _Named, news: Session) -> Compared:
     """Two files, or an exchange of each."""
-    from workbench.comparison import compare_exchanges, compare_sessions, hops_of
+    from workbench.diff.comparison import compare_exchanges, compare_sessions, hops_of
 
     ask: Ask = partial(_decoded, args.protocol)
     hops = tuple(args.hops) if args.hops else None
@@ -140,7 +140,7 @@ def _only(names: list[str]) -> str:
 
 def _places(args: argparse.Namespace, named: _Named, session: Session) -> Iterator[Compared]:
     """The places of one file: each with the next one, or the two that were asked for."""
-    from workbench.comparison import compare_hops, hops_of
+    from workbench.diff.comparison import compare_hops, hops_of
 
     if args.hops:
         for name in args.hops:

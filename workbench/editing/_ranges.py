@@ -10,7 +10,7 @@ import re
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from workbench.differences.wire import common
+from workbench.diff.wire import common
 from workbench.editing.request import Splice
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue

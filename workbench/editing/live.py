@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from workbench.chain.closure import Closure
 from workbench.chain.ledger import Ledger
-from workbench.differences import Difference, compare_indexed
+from workbench.diff import Difference, compare_indexed
 from workbench.editing import signed
 from workbench.editing.request import problem, text_of
 from workbench.inspection import Inspector, Trial

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
 
-from workbench.differences.wire import common, common_end
+from workbench.diff.wire import common, common_end
 from workbench.errors import LocalProtocolError, WireError
 from workbench.wire import patch
 from workbench.wire._strings import decode

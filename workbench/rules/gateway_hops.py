@@ -11,9 +11,9 @@ from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
-from workbench.chain.said import Lost, lost
-from workbench.damage import Kind
-from workbench.damage.bodies import SPELLING, Change, changes_of, is_inside
+from workbench.diff.damage import Kind
+from workbench.diff.damage.bodies import SPELLING, Change, changes_of, is_inside
+from workbench.diff.said import Lost, lost
 from workbench.ir import JsonValue
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.rules._case import Case, Rule

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from workbench import protocols
 from workbench.convert import Loss, convert
 from workbench.convert.dialect import spelled
-from workbench.differences.wire import common
+from workbench.diff.wire import common
 from workbench.editing import with_body
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.ir import ModelRequest

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from workbench.tui.models.comparing import Pairing, Turn
 
 if TYPE_CHECKING:
-    from workbench.comparison import Comparison
+    from workbench.diff.comparison import Comparison
     from workbench.inspection import Inspector
     from workbench.protocols.decode import Decoded
     from workbench.wire.session import Session
@@ -63,7 +63,7 @@ class Hops(_Own):
         self.names = outer, inner
 
     def turns(self, inspector: Inspector) -> Iterator[Turn]:
-        from workbench.comparison import compare_hops
+        from workbench.diff.comparison import compare_hops
 
         return map(_turn, compare_hops(inspector.session, *self.names))
 
@@ -81,7 +81,7 @@ class Exchanges(_Own):
         self._indexes = before, after
 
     def turns(self, inspector: Inspector) -> Iterator[Turn]:
-        from workbench.comparison import compare_exchanges
+        from workbench.diff.comparison import compare_exchanges
 
         yield _turn(compare_exchanges(*(inspector.detail(n).decoded for n in self._indexes)))
 
@@ -106,7 +106,7 @@ class File:
         self._session: Session | None = None
 
     def turns(self, inspector: Inspector) -> Iterator[Turn]:
-        from workbench.comparison import compare_exchanges, compare_sessions
+        from workbench.diff.comparison import compare_exchanges, compare_sessions
 
         other = self._other()
         if self._number is None:

@@ -119,7 +119,7 @@ def look(
         provider: label of the contract the finding was made under, "" for the one of the exchange.
     """
     from workbench import repairs
-    from workbench.differences import compare
+    from workbench.diff import compare
     from workbench.editing import text_of
     from workbench.errors import WorkbenchError
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench.config import resources
-from workbench.differences import Difference
-from workbench.differences import compare as compare_bytes
+from workbench.diff import Difference
+from workbench.diff import compare as compare_bytes
 from workbench.editing import text_of
 from workbench.errors import SessionFormatError
 from workbench.ir import JsonValue

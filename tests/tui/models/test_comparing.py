@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.damage import Damage, Kind, between
+from workbench.diff.damage import Damage, Kind, between
 from workbench.protocols.decode import Decoded
 from workbench.tui.lines import plain
 from workbench.tui.models import comparing

@@ -11,8 +11,8 @@ import textwrap
 from collections.abc import Iterator
 
 from workbench import __version__
-from workbench.differences import Change, Kind, compare
-from workbench.differences.meaning import Detail
+from workbench.diff import Change, Kind, compare
+from workbench.diff.meaning import Detail
 from workbench.exporters.as_pytest._cases import Case
 from workbench.ir import JsonValue
 

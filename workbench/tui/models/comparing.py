@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence, Set
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.differences import compare
-from workbench.differences.wire import align, common
+from workbench.diff import compare
+from workbench.diff.wire import align, common
 from workbench.safetext import clip, from_bytes
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models import send_answer
@@ -20,7 +20,7 @@ from workbench.tui.models.words import count, size
 from workbench.wire.jsontext import JsonIndex
 
 if TYPE_CHECKING:
-    from workbench.damage import Damage
+    from workbench.diff.damage import Damage
     from workbench.protocols.decode import Decoded
     from workbench.wire.exchange import Headers
     from workbench.wire.sse import SseEvent

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.differences import Change, Difference, Hunk, Kind
-from workbench.differences.wire import common
+from workbench.diff import Change, Difference, Hunk, Kind
+from workbench.diff.wire import common
 from workbench.safetext import from_bytes
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.laidout import LaidOut

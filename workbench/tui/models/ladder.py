@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.differences.wire import common
+from workbench.diff.wire import common
 from workbench.safetext import cells
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.words import RESPONSE, count

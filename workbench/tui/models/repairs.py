@@ -9,7 +9,7 @@ from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.words import size
 
 if TYPE_CHECKING:
-    from workbench.differences import Difference
+    from workbench.diff import Difference
     from workbench.rules import Repair
     from workbench.wire.exchange import HttpRequest
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.differences.wire import common
+from workbench.diff.wire import common
 from workbench.safetext import cells, clip, from_bytes
 from workbench.tui.lines import Line, Span, line, plain, wrap
 from workbench.tui.models.laidout import laid_out as laid_out_bytes
@@ -14,7 +14,7 @@ from workbench.tui.models.words import count, duration, size
 from workbench.wire.exchange import State
 
 if TYPE_CHECKING:
-    from workbench.comparison import Item
+    from workbench.diff.comparison import Item
     from workbench.inspection import Trial
     from workbench.protocols.decode import Decoded
     from workbench.targets.sending import Retrying
@@ -86,7 +86,7 @@ class Beside(NamedTuple):
 
 def beside(before: Decoded, after: Decoded, trial: Trial | None = None) -> Beside:
     """Two answers side by side."""
-    from workbench.comparison import compare_answers
+    from workbench.diff.comparison import compare_answers
 
     answers = compare_answers(before, after)
     found = tuple(_row(pair.before, pair.after, is_same=pair.is_same) for pair in answers.pairs)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from workbench.differences import Difference, Kind, compare
+from workbench.diff import Difference, Kind, compare
 from workbench.editing import problem, text_of
 from workbench.editing.elements import Element, elements
 from workbench.editing.live import Meaning, meaning

@@ -25,7 +25,7 @@ from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, guarded, is_open
 
 if TYPE_CHECKING:
-    from workbench.differences import Difference
+    from workbench.diff import Difference
     from workbench.inspection import Inspector
     from workbench.tui.screens.session import SessionScreen
     from workbench.workspace import Node, Workspace

@@ -25,7 +25,7 @@ from workbench.tui.selection import Spot
 from workbench.tui.service import Answer, guarded, is_open
 
 if TYPE_CHECKING:
-    from workbench.damage import Damage
+    from workbench.diff.damage import Damage
     from workbench.inspection import Inspector
     from workbench.protocols.decode import Decoded
     from workbench.tui.collating import Source
@@ -374,7 +374,7 @@ def begin(
     def job(inspector: Inspector) -> Answer:
         from itertools import combinations, pairwise
 
-        from workbench.comparison import hops_of
+        from workbench.diff.comparison import hops_of
         from workbench.tui.collating import Hops
 
         names = hops_of(inspector.session)

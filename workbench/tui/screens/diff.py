@@ -89,7 +89,7 @@ def comparing(screen: DiffScreen, index: int) -> Job:
     """The question for a request and the one before it in its conversation, else of its model."""
 
     def job(inspector: Inspector) -> Answer:
-        from workbench.differences import compare
+        from workbench.diff import compare
 
         rows = inspector.rows
         earlier = [row.index for row in rows[:index] if row.conversation == rows[index].conversation is not None]

@@ -10,8 +10,8 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
-from workbench.differences.spelling import spellings
-from workbench.differences.wire import REPEATED, align, ends
+from workbench.diff.spelling import spellings
+from workbench.diff.wire import REPEATED, align, ends
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.leaves import escape

@@ -8,8 +8,8 @@ import random
 
 import pytest
 
-from tests.damage.sightings import CHAT, MESSAGES, brief, changed, said, seen, stream, text, timed
-from workbench.damage import Kind, between
+from tests.diff.damage.sightings import CHAT, MESSAGES, brief, changed, said, seen, stream, text, timed
+from workbench.diff.damage import Kind, between
 
 SAID = said()
 KEEP = ": keep-alive"

@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from workbench.damage._folded import CHUNK, COMMENT, FINISH, QUIET, USAGE, Event, Folded, is_end, runs, value_of
-from workbench.damage._grouped import grouped
-from workbench.damage._pieces import of_pieces
-from workbench.damage._spelling import respelled
-from workbench.damage._times import held
-from workbench.damage._values import Change, changes
-from workbench.damage.kinds import Damage, Kind
-from workbench.differences.wire import common
+from workbench.diff.damage._folded import CHUNK, COMMENT, FINISH, QUIET, USAGE, Event, Folded, is_end, runs, value_of
+from workbench.diff.damage._grouped import grouped
+from workbench.diff.damage._pieces import of_pieces
+from workbench.diff.damage._spelling import respelled
+from workbench.diff.damage._times import held
+from workbench.diff.damage._values import Change, changes
+from workbench.diff.damage.kinds import Damage, Kind
+from workbench.diff.wire import common
 from workbench.ir import JsonValue
 from workbench.protocols.decode import RESPONSE, Decoded
 from workbench.wire.exchange import State

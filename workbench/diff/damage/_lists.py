@@ -9,8 +9,8 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from operator import eq
 from typing import NamedTuple
 
-from workbench.damage._texts import joined
-from workbench.differences.wire import align, ends
+from workbench.diff.damage._texts import joined
+from workbench.diff.wire import align, ends
 from workbench.ir import JsonValue
 
 Key = Callable[[JsonValue], int]

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from workbench.damage import _around
-from workbench.damage._said import of_said
-from workbench.damage.bodies import of_bodies
-from workbench.damage.kinds import Damage, Kind
-from workbench.damage.streams import held_back, of_streams
+from workbench.diff.damage import _around
+from workbench.diff.damage._said import of_said
+from workbench.diff.damage.bodies import of_bodies
+from workbench.diff.damage.kinds import Damage, Kind
+from workbench.diff.damage.streams import held_back, of_streams
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.wire.exchange import State
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from workbench.damage._texts import of_texts
-from workbench.damage.kinds import Kind
-from workbench.differences.wire import common, common_end
+from workbench.diff.damage._texts import of_texts
+from workbench.diff.damage.kinds import Kind
+from workbench.diff.wire import common, common_end
 
 
 class Made(NamedTuple):

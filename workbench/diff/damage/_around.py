@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from urllib.parse import parse_qsl
 
-from workbench.damage.kinds import Damage, Kind
+from workbench.diff.damage.kinds import Damage, Kind
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.wire.exchange import HttpRequest, HttpResponse
 from workbench.wire.headers import Topic, meaning

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.chain.said import Lost, lost
-from workbench.damage._grouped import Offsets, grouped
-from workbench.damage._texts import of_texts
-from workbench.damage._values import Change
-from workbench.damage.kinds import Damage, Kind
+from workbench.diff.damage._grouped import Offsets, grouped
+from workbench.diff.damage._texts import of_texts
+from workbench.diff.damage._values import Change
+from workbench.diff.damage.kinds import Damage, Kind
+from workbench.diff.said import Lost, lost
 from workbench.ir import ModelRequest, Text
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 

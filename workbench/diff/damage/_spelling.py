@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from workbench.damage.kinds import Kind
+from workbench.diff.damage.kinds import Kind
 from workbench.errors import WireError
 from workbench.wire.jsontext import loads
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from workbench.chain.closure import NodeRef
-from workbench.differences.meaning import canonical
-from workbench.differences.wire import align
+from workbench.diff.meaning import canonical
+from workbench.diff.wire import align
 from workbench.ir import JsonValue, Media, Message, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 
 

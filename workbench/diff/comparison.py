@@ -17,12 +17,12 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import NamedTuple
 
-from workbench.chain.turns import Sight, Turn, encloses, is_outside, likeness, places, turns
-from workbench.chain.versions import versions
-from workbench.damage import Damage, across, between
-from workbench.differences import Difference, compare
-from workbench.differences.meaning import canonical
-from workbench.differences.wire import align, first_difference
+from workbench.diff import Difference, compare
+from workbench.diff.damage import Damage, across, between
+from workbench.diff.meaning import canonical
+from workbench.diff.turns import Sight, Turn, encloses, is_outside, likeness, places, turns
+from workbench.diff.versions import versions
+from workbench.diff.wire import align, first_difference
 from workbench.ir import JsonValue, Media, Message, ModelResponse, Opaque, Part, Reasoning, Text, ToolCallIR
 from workbench.protocols.decode import Decoded
 from workbench.wire._strings import encode

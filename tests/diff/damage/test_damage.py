@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.damage.sightings import ASKED, CHAT, MESSAGES, brief, changed, said, seen, stream, text
-from workbench.damage import Kind, across, between
+from tests.diff.damage.sightings import ASKED, CHAT, MESSAGES, brief, changed, said, seen, stream, text
+from workbench.diff.damage import Kind, across, between
 from workbench.wire.exchange import CLIENT_LEFT, State
 
 ERROR = {"error": {"message": "no such model", "type": "not_found", "code": "404"}}

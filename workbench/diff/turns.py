@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from workbench.chain._likeness import Likeness, alike, likeness
-from workbench.differences.wire import align
+from workbench.diff.wire import align
 from workbench.wire.exchange import Origin, Summary
 
 __all__ = ["ELSE", "Sight", "Turn", "encloses", "in_order", "is_outside", "likeness", "places", "turns"]

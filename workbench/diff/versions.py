@@ -14,8 +14,8 @@ from itertools import zip_longest
 
 from workbench.chain._likeness import Likeness, alike, likeness
 from workbench.chain.conversations import Conversations
-from workbench.chain.turns import ELSE, Turn, in_order, places
-from workbench.differences.wire import align
+from workbench.diff.turns import ELSE, Turn, in_order, places
+from workbench.diff.wire import align
 from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Summary
 

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from itertools import pairwise
 from typing import NamedTuple
 
-from workbench.damage._folded import Folded
+from workbench.diff.damage._folded import Folded
 from workbench.protocols.decode import Decoded
 
 LEAST_SPREAD = 0.1

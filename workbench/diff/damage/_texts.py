@@ -7,9 +7,9 @@ import re
 import unicodedata
 from typing import Literal
 
-from workbench.damage.kinds import Kind
-from workbench.differences.meaning import canonical
-from workbench.differences.wire import common, common_end
+from workbench.diff.damage.kinds import Kind
+from workbench.diff.meaning import canonical
+from workbench.diff.wire import common, common_end
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.wire.jsontext import loads

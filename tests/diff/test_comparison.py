@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbench.comparison import (
+from workbench.diff.comparison import (
     Comparison,
     compare_answers,
     compare_exchanges,
@@ -14,7 +14,7 @@ from workbench.comparison import (
     compare_sessions,
     hops_of,
 )
-from workbench.damage import Kind
+from workbench.diff.damage import Kind
 from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps

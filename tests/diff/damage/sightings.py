@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from workbench.damage import Damage, between
+from workbench.diff.damage import Damage, between
 from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.differences import Kind, compare
-from workbench.differences.meaning import Detail
+from workbench.diff import Kind, compare
+from workbench.diff.meaning import Detail
 
 HISTORY = [
     {"role": "user", "content": "Fix it."},

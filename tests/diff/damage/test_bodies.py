@@ -7,9 +7,9 @@ import unicodedata
 
 import pytest
 
-from tests.damage.sightings import ASKED, CALL, changed, of_requests, seen, text
-from workbench.damage import Kind, between
-from workbench.damage.bodies import of_bodies
+from tests.diff.damage.sightings import ASKED, CALL, changed, of_requests, seen, text
+from workbench.diff.damage import Kind, between
+from workbench.diff.damage.bodies import of_bodies
 
 USER, BLOCKS, ANSWER, RESULT = (f"/messages/{n}" for n in range(1, 5))
 ARGUMENTS = f"{ANSWER}/tool_calls/0/function/arguments"

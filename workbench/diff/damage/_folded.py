@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from workbench.damage._values import Fingerprints
+from workbench.diff.damage._values import Fingerprints
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Part, Reasoning
 from workbench.protocols.decode import RESPONSE, Decoded

@@ -10,9 +10,9 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 
-from workbench.damage._lists import Together, text_of, together
-from workbench.damage._texts import joined, kind_of, of_scalars, of_texts, same_json
-from workbench.damage.kinds import Kind
+from workbench.diff.damage._lists import Together, text_of, together
+from workbench.diff.damage._texts import joined, kind_of, of_scalars, of_texts, same_json
+from workbench.diff.damage.kinds import Kind
 from workbench.ir import JsonValue
 from workbench.leaves import escape
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.damage._grouped import Texts, grouped
-from workbench.damage._spelling import respelled
-from workbench.damage._texts import kind_of
-from workbench.damage._values import Change, Fingerprints, changes
-from workbench.damage.kinds import Damage, Kind
+from workbench.diff.damage._grouped import Texts, grouped
+from workbench.diff.damage._spelling import respelled
+from workbench.diff.damage._texts import kind_of
+from workbench.diff.damage._values import Change, Fingerprints, changes
+from workbench.diff.damage.kinds import Damage, Kind
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.leaves import escape

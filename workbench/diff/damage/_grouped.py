@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from workbench.damage._values import Change
-from workbench.damage.kinds import Damage, Kind
-from workbench.differences.wire import common
+from workbench.diff.damage._values import Change
+from workbench.diff.damage.kinds import Damage, Kind
+from workbench.diff.wire import common
 from workbench.wire.jsontext import JsonIndex
 
 _MOST_FURTHER = 20

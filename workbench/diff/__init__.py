@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.differences.meaning import Change, Kind, changes
-from workbench.differences.wire import Hunk, first_difference, hunks
+from workbench.diff.meaning import Change, Kind, changes
+from workbench.diff.wire import Hunk, first_difference, hunks
 from workbench.wire.jsontext import JsonIndex
 
 __all__ = ["Change", "Difference", "Hunk", "Kind", "compare", "compare_indexed"]
