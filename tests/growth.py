@@ -14,12 +14,12 @@ from typing import Any
 
 from workbench import importers, protocols
 from workbench.config import safeyaml
+from workbench.contracts import error_texts
 from workbench.convert.convert import convert
 from workbench.errors import WorkbenchError
 from workbench.filters.parser import parse
 from workbench.inspection import Inspector
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
-from workbench.rules import errortext
 from workbench.toolcalls import formats
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
@@ -554,7 +554,7 @@ def redacting(token: str, kind: str = "application/json") -> Made:
 
 
 def explaining(token: str) -> Made:
-    return lambda n: lambda: errortext.explain(token * n)
+    return lambda n: lambda: error_texts.explain(token * n)
 
 
 def undoing(codings: str, made: Callable[[bytes], bytes]) -> Made:

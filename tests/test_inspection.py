@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.contracts import Verdict
 from workbench.errors import SessionFormatError
 from workbench.inspection import DETAILS_KEPT, Inspector
 from workbench.protocols.decode import Decoded
-from workbench.rules import FAILED, Verdict
+from workbench.rules import FAILED
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.session import MemorySession
 

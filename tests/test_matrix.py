@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from workbench import matrix
+from workbench import contracts, matrix
 from workbench.config import resources
+from workbench.contracts import Verdict
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.importers import open_input
 from workbench.inspection import Inspector
-from workbench.rules import Verdict, contracts
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 

@@ -14,32 +14,17 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from workbench import contracts
 from workbench.chain import closure, ledger
 from workbench.chain.closure import Closure
 from workbench.chain.conversations import Conversation, Conversations
 from workbench.chain.ledger import Ledger
+from workbench.contracts import UNREAD, Choice, Contract, Finding, Judgement, Servers, chosen, clues_of
 from workbench.errors import SessionFormatError
 from workbench.ir import NOTHING, ToolDef
 from workbench.protocols.decode import ERROR_ALONE, REQUEST, Decoded
 from workbench.protocols.known import KnownMessages
-from workbench.rules import (
-    UNREAD,
-    Acceptances,
-    Case,
-    Choice,
-    Contract,
-    Finding,
-    Judgement,
-    Origins,
-    Servers,
-    check,
-    check_error_alone,
-    check_undecoded_failure,
-    chosen,
-    clues_of,
-    contracts,
-    judge,
-)
+from workbench.rules import Acceptances, Case, Origins, check, check_error_alone, check_undecoded_failure, judge
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, State, Summary, summarize
 from workbench.wire.session import Session
 from workbench.wire.session.replaced import Replaced

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from workbench import protocols
+from workbench import contracts, protocols
+from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal
 from workbench.convert import Loss, convert
 from workbench.convert.dialect import spelled
 from workbench.errors import LocalProtocolError, ProfileError, UsageError, WireError
 from workbench.inspection import Inspector
 from workbench.protocols.decode import REQUEST, Decoded
-from workbench.rules import Contract, Finding, Refusal, Verdict, contracts, judge, refusal
+from workbench.rules import judge
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 
 

@@ -17,14 +17,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from workbench import protocols
+from workbench import contracts, protocols
 from workbench.chain.closure import CallState
+from workbench.contracts import Finding, Severity
 from workbench.editing import with_body
 from workbench.errors import UsageError
 from workbench.inspection import Inspector, Trial
 from workbench.ir import ModelRequest
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
-from workbench.rules import Finding, Severity, contracts
 from workbench.targets.simulator import Reply, Simulator
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, HttpRequest, State

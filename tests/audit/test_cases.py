@@ -9,8 +9,8 @@ import pytest
 from workbench.audit.case import Case, End, Theme, mark
 from workbench.audit.cases import PROTOCOLS, cases_of, converted, hello
 from workbench.audit.sighting import Bytes, Sighting
+from workbench.contracts import pages
 from workbench.protocols.decode import Decoded
-from workbench.rules import pages
 from workbench.wire.exchange import Headers
 from workbench.wire.http1.head import read_response
 from workbench.wire.jsontext import loads

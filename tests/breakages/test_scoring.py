@@ -9,7 +9,8 @@ import pytest
 from tests import breakages
 from tests.breakages import scoring
 from tests.breakages.artefacts import artefact, corrected
-from workbench.rules import contracts, pages
+from workbench import contracts
+from workbench.contracts import pages
 
 
 @pytest.mark.parametrize("name", breakages.CATALOGUES)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.cli.conftest import Run
-from workbench.rules import contracts
+from workbench import contracts
 
 
 def test_a_rule(run: Run) -> None:

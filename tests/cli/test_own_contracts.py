@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import SESSIONS, Run
-from workbench.rules import contracts
+from workbench import contracts
 
 BROKEN = SESSIONS / "deepseek-reasoning-lost.jsonl"
 

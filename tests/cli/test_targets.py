@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from workbench.rules import contracts
+from workbench import contracts
 from workbench.targets import local
 from workbench.targets.local import Local
 

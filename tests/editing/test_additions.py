@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.editing.bodies import conversation, decoded, made
-from workbench import protocols
+from workbench import contracts, protocols
 from workbench.chain import closure
 from workbench.chain.closure import CallState
 from workbench.editing.additions import insert_message, insert_result, insert_text, insert_tool
@@ -18,7 +18,6 @@ from workbench.editing.operations import Splices, remove
 from workbench.errors import LocalProtocolError
 from workbench.ir import ToolResultIR
 from workbench.protocols.decode import REQUEST, Decoded
-from workbench.rules import contracts
 
 SPEAKERS = {
     "anthropic-messages": "anthropic",

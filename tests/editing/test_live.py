@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench.chain.closure import CallState
+from workbench.contracts import Verdict
 from workbench.diff.meaning import Kind
 from workbench.editing import edited, with_body
 from workbench.editing.elements import Kind as Of
@@ -15,7 +16,6 @@ from workbench.editing.live import Meaning, meaning
 from workbench.editing.operations import remove
 from workbench.inspection import Inspector
 from workbench.protocols.decode import Decoded
-from workbench.rules import Verdict
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.session.store import open_session
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from workbench.contracts import Finding
 from workbench.exporters import Selection
 from workbench.inspection import Inspector
-from workbench.rules import Finding
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import MemorySession, Session

@@ -15,12 +15,11 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import SESSIONS
-from workbench import repairs
+from workbench import contracts, repairs
 from workbench.errors import LocalProtocolError
 from workbench.exporters import Exported, Selection, _work, load
 from workbench.importers import open_input
 from workbench.inspection import Inspector
-from workbench.rules import contracts
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
 from workbench.wire.session import MemorySession, exchanges_of, text
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from workbench.contracts import Severity
 from workbench.importers import atif, open_input
 from workbench.inspection import Inspector
-from workbench.rules import Severity
 from workbench.wire.jsontext import dumps
 
 TRUE = {

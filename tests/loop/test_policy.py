@@ -8,9 +8,8 @@ import pytest
 
 from tests.loop.samples import answered, call, chat, exchanged
 from tests.loop.test_simulators import NAMES, begun, continued
-from workbench import protocols
+from workbench import contracts, protocols
 from workbench.loop import Answer, Ended, Limits, Loop, Policy, Reason, Result, Send, refused
-from workbench.rules import contracts
 from workbench.targets.simulator import Dials, ScriptedModel, Simulator
 from workbench.wire.jsontext import dumps, loads
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from workbench import protocols
+from workbench import contracts, protocols
 from workbench.loop import Answer, Ended, Limits, Loop, Reason, Result, Say, Send
 from workbench.matrix import labels
-from workbench.rules import contracts
 from workbench.selftest.healthy import QUESTIONS, asked
 from workbench.targets.simulator import Dials, ScriptedModel, Simulator
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse

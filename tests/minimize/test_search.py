@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.minimize.requests import anthropic, bench_of, chat, finish, responses
+from workbench.contracts import refusal
 from workbench.ir import ApiError, ModelResponse
 from workbench.minimize import Asked, Bench, Search, units
-from workbench.rules import refusal
 from workbench.wire import patch
 
 ROUNDS = 22

@@ -7,9 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench import probes, protocols
+from workbench import contracts, probes, protocols
 from workbench.probes import Measurement, Probe, Subject
-from workbench.rules import contracts
 from workbench.targets.outgoing import Outgoing
 from workbench.targets.simulator import Dials, HttpFault, ScriptedModel, Simulator, dials_of
 from workbench.targets.target import resolve

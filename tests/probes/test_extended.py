@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from tests.probes.measuring import measured, outcomes, words
-from workbench import probes
+from workbench import contracts, probes
 from workbench.probes import CORE, FACTS, context, large_results
-from workbench.rules import contracts
 
 PASS, PARTIAL, FAIL, UNCLEAR = "pass", "partial", "fail", "inconclusive"
 EXTENDED = tuple(probe.name for probe in probes.every() if probe.name not in CORE)

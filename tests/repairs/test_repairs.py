@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from workbench import repairs
+from workbench.contracts import Verdict
 from workbench.inspection import Inspector
 from workbench.ir import Reasoning
 from workbench.repairs import Loss, Proposal
-from workbench.rules import Verdict
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import loads
 from workbench.wire.patch import Remove, Replace

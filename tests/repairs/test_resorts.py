@@ -9,10 +9,10 @@ import pytest
 from tests.repairs.test_damaged import PROVIDERS, TOOL, body, inspector, interrupted, misnamed
 from tests.repairs.test_repairs import exchange, inspecting
 from workbench import repairs
+from workbench.contracts import Severity, Verdict
 from workbench.ir import Message, ModelRequest, Text, ToolCallIR, ToolResultIR
 from workbench.repairs import Loss
 from workbench.repairs._search import Search
-from workbench.rules import Severity, Verdict
 from workbench.wire.jsontext import loads
 
 TEXT = {"type": "text", "text": "here"}

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from workbench.contracts import Basis, Finding, Severity, Verdict
 from workbench.inspection import Inspector
-from workbench.rules import Basis, Finding, Severity, Verdict, contradicted
+from workbench.rules import contradicted
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.session import MemorySession
 

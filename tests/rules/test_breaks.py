@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.rules import Breaks, every_rule
+from workbench.contracts import Breaks
+from workbench.rules import every_rule
 
 OF_THE_REQUEST = ("schema.", "params.", "choice.", "gateway.unknown-", "gateway.cache-", "gateway.beta-")
 """Families whose faults are nothing but what a provider refuses."""

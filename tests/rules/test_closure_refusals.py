@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from workbench.rules import contracts, every_rule
+from workbench import contracts
+from workbench.rules import every_rule
 
 FAMILIES = ("closure.", "reasoning.", "state.")
 

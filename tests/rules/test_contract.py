@@ -11,11 +11,12 @@ import jsonschema
 import pytest
 
 import workbench
+from workbench import contracts
 from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.config import resources, safeyaml
+from workbench.contracts import choose, pages
+from workbench.contracts.facts import Clues
 from workbench.errors import ProfileError, UsageError
-from workbench.rules import choose, contracts, pages
-from workbench.rules._contract_file import Clues
 from workbench.toolcalls.schemas.dialect import OF_TOOLS, SUBTREES, Dialect
 
 SHIPPED = sorted(resources.folder("profiles").glob("*.yaml"))
@@ -76,7 +77,7 @@ def problems(text: str | bytes) -> list[str]:
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.stem)
 def test_shipped_contracts_fit_the_schema(path):
     assert problems(path.read_bytes()) == []
-    assert contracts.load(path.read_bytes(), path.name).name == path.stem
+    assert contracts.loading.load(path.read_bytes(), path.name).name == path.stem
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.stem)
@@ -85,7 +86,7 @@ def test_every_source_is_cited_and_every_fact_dated(path):
     facts = [fact for block in value["facts"] for fact in block["terms"].values()]
     cited = [fact["source"] for fact in facts + value.get("enforces", [])]
     assert {c for one in cited for c in (one if isinstance(one, list) else [one])} == set(value["sources"])
-    file = contracts.load(path.read_bytes(), path.name)
+    file = contracts.loading.load(path.read_bytes(), path.name)
     assert all(f.source and f.date for _, facts in file.facts for f in facts.values())
     assert all(c.source and c.date for _, c in file.checks)
 
@@ -129,7 +130,7 @@ def test_templates_name_their_variables(path):
 
 
 def test_small_contract_resolves():
-    file = contracts.load(SMALL, "small.yaml")
+    file = contracts.loading.load(SMALL, "small.yaml")
     new = file.resolve(None, "new", "Vendor/Small-2.5-Pro")
     assert new.protocol == "openai-chat"
     assert new.label == "small:new"
@@ -150,7 +151,7 @@ def test_small_contract_resolves():
 
 
 def test_checks_are_told_apart_by_their_fault():
-    contract = contracts.load(SMALL, "small.yaml").resolve(None, "new", None)
+    contract = contracts.loading.load(SMALL, "small.yaml").resolve(None, "new", None)
     assert contract.enforced("closure.id-format").status == 400
     assert contract.enforced("closure.id-format", "missing").status == 422
     assert contract.enforced("closure.id-format", "other").when == "too-long"
@@ -158,7 +159,7 @@ def test_checks_are_told_apart_by_their_fault():
 
 
 def test_a_protocol_that_is_not_covered_is_said():
-    contract = contracts.load(SMALL, "small.yaml").resolve("gemini", "", None)
+    contract = contracts.loading.load(SMALL, "small.yaml").resolve("gemini", "", None)
     assert not contract.covers
     assert contract.note == "the contract of small does not cover gemini"
 
@@ -204,7 +205,7 @@ BROKEN = [
 @pytest.mark.parametrize(("text", "line"), BROKEN)
 def test_broken_contracts_name_file_and_pointer(text, line):
     with pytest.raises(ProfileError) as caught:
-        contracts.load(text, "small.yaml")
+        contracts.loading.load(text, "small.yaml")
     assert str(caught.value).startswith(line)
 
 

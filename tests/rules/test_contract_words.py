@@ -8,13 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench import matrix, protocols, rules
+from workbench import contracts, matrix, protocols, rules
 from workbench.config import resources, safeyaml
+from workbench.contracts import choose, words
+from workbench.contracts.facts import Clues
+from workbench.contracts.reader import Node
 from workbench.errors import ProfileError
-from workbench.rules import _contract_words as words
-from workbench.rules import choose, contracts
-from workbench.rules._contract_file import Clues
-from workbench.rules._reader import Node
 
 README = (resources.folder("profiles") / "README.md").read_text(encoding="utf-8")
 MINIMAL = re.findall(r"^```yaml\n(.*?)^```", README, re.M | re.S)[0]
@@ -122,7 +121,8 @@ def test_a_value_that_a_term_cannot_have_is_refused(fact: str, line: str):
 
 
 def test_rules_and_protocols_of_packages_are_known(monkeypatch):
-    monkeypatch.setattr(rules, "every_rule", lambda: {"house.style": SimpleNamespace(slug="house.style")})
+    own = SimpleNamespace(RULES=[SimpleNamespace(slug="house.style")])
+    monkeypatch.setattr(words.plugins, "third_party", lambda package: {"house": own})
     monkeypatch.setattr(protocols, "protocols", lambda: ("house-chat",))
     for cached in (words._protocols, words._third_party_rules):
         cached.cache_clear()

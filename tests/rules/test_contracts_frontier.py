@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from workbench.contracts import refusal
 from workbench.inspection import Inspector
-from workbench.rules import refusal
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
 from workbench.wire.session import MemorySession
 

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from workbench import contracts
+from workbench.contracts import Verdict, choose, refusal
 from workbench.inspection import Inspector
-from workbench.rules import Verdict, choose, contracts, refusal
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 

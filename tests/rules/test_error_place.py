@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from workbench import contracts
+from workbench.contracts.error_place import named
 from workbench.ir import ApiError
 from workbench.protocols.decode import Decoded
-from workbench.rules import contracts
-from workbench.rules._error_place import named
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 
 CALL = {"id": "call_abc123", "type": "function", "function": {"name": "ls", "arguments": "{}"}}

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.rules import contracts, pages
-from workbench.rules._errortext import MOST, explain, known, lines
+from workbench import contracts
+from workbench.contracts import pages
+from workbench.contracts.error_texts import MOST, explain, known, lines
 
 SAMPLE = {
     "id": "toolu_01A", "ids": "toolu_01A, toolu_02B", "path": "messages.3.cache", "name": "read_file", "block": "x",

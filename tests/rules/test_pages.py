@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from workbench import contracts
+from workbench.contracts import Severity, pages
 from workbench.errors import UsageError
 from workbench.inspection import Inspector
-from workbench.rules import Severity, contracts, every_rule, pages
+from workbench.rules import every_rule
 
 SHOWN = [slug for slug in pages.slugs() if pages.page(slug).failing]
 

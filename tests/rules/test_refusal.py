@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from workbench.contracts import Contract, Fact
+from workbench.contracts.refusal import fill, known_values
 from workbench.ir import Message, ModelRequest, Text, ToolCallIR
 from workbench.protocols.decode import Decoded
-from workbench.rules import Contract, Fact
-from workbench.rules._refusal import fill, known_values
 from workbench.wire.exchange import Exchange
 
 CALL = ToolCallIR("toolu_1", "f", {}, "anthropic")

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
-from workbench.rules import Severity, contracts, judge, refusal
+from workbench import contracts
+from workbench.contracts import Severity, refusal
+from workbench.rules import judge
 from workbench.targets.simulator import Simulator
 
 GO = {"role": "user", "content": "go"}

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 import pytest
 
 from tests.tui.samples import exchange, session
+from workbench.contracts import Finding
 from workbench.inspection import Inspector
-from workbench.rules import Finding
 from workbench.wire.exchange import Exchange, Headers
 from workbench.wire.stream import aws_message, sealed_payload
 

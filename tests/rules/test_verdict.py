@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench import rules
-from workbench.rules import Contract, Enforced, Fact, Finding, Severity, Verdict, refusal
+from workbench.contracts import Contract, Enforced, Fact, Finding, Severity, Verdict, refusal
 
 FIRST = Enforced("schema.name", 422, "tools.{tool}: bad name", "a test", "2026-01")
 SECOND = Enforced(

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from workbench import contracts
+from workbench.contracts import choose
 from workbench.errors import WorkbenchError
 from workbench.importers import open_input
 from workbench.protocols.decode import Decoded
 from workbench.protocols.known import KnownMessages
-from workbench.rules import choose, contracts
 from workbench.targets.simulator import Served, Simulator
 from workbench.wire.exchange import Exchange, Origin
 from workbench.wire.session import Session

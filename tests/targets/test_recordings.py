@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.targets.recorded import sent
-from workbench.rules import Verdict
+from workbench.contracts import Verdict
 
 UNDECIDED = {
     "pydantic-ai/bedrock/test_bedrock__test_bedrock_error.yaml#1": "an unknown model",

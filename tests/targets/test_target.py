@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from workbench import contracts
 from workbench.errors import UsageError
-from workbench.rules import contracts
 from workbench.targets import configured
 from workbench.targets.target import fault_of_url, is_loopback, origin, providers, resolve
 

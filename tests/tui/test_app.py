@@ -8,7 +8,7 @@ import pytest
 
 from tests.tui import samples
 from tests.tui.driving import screen_text, showing, until
-from workbench.rules import contracts
+from workbench import contracts
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.help import HelpScreen
 

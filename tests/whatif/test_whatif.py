@@ -10,10 +10,10 @@ import pytest
 
 from workbench import whatif
 from workbench.config import resources
+from workbench.contracts import Verdict
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.importers import open_input
 from workbench.inspection import Inspector
-from workbench.rules import Verdict
 from workbench.targets.sending import Sender
 from workbench.targets.target import resolve
 from workbench.whatif import Outcome, Variant

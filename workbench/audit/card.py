@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from workbench.audit.case import Theme
 from workbench.audit.judging import Found, Verdict
 from workbench.audit.running import Audit
+from workbench.contracts import Severity
 from workbench.diff.damage import Kind
-from workbench.rules import Severity
 
 
 @dataclass(frozen=True, slots=True)

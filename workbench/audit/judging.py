@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 
 from workbench.audit.case import Case, End, Theme
 from workbench.audit.sighting import Sighting
+from workbench.contracts import Severity
 from workbench.diff.damage import Damage, Kind, between
 from workbench.limits import SNIPPET
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
-from workbench.rules import Severity
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 

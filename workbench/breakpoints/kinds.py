@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from workbench.contracts import Finding, Severity
 from workbench.errors import UsageError
 from workbench.filters import And, Expression, Facts, Filter, Not, Or, Term
 from workbench.filters import parse as parse_filter
 from workbench.ir import NOTHING, JsonValue, Message, Text, ToolCallIR
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
-from workbench.rules import Finding, Severity
 from workbench.rules._words import quote
 
 

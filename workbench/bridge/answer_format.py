@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from workbench.contracts import Contract
 from workbench.ir import JsonValue
 from workbench.protocols.decode import Decoded
-from workbench.rules import Contract
 from workbench.rules.params import refusals
 from workbench.targets.outgoing import Outgoing
 from workbench.wire import patch

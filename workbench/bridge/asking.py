@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from workbench import protocols
+from workbench import contracts, protocols
 from workbench.bridge import answer_format, elsewhere
 from workbench.bridge.changes import CALL, CONVERSION, CORRECTION, LOSS, MODEL, NOTE, PASSED, Change
 from workbench.bridge.keys import KEY_HEADERS, keyed
@@ -18,6 +18,7 @@ from workbench.capability.corrected import leaving
 from workbench.capability.corrections import PARSER, REASONING, Correction, value_of
 from workbench.capability.profile import CapabilityProfile
 from workbench.chain.terms import Scope
+from workbench.contracts import Contract
 from workbench.convert import FREE_TEXT, INPUT
 from workbench.convert.declared import declared
 from workbench.editing import with_body
@@ -25,7 +26,6 @@ from workbench.errors import LocalProtocolError, UsageError, WireError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolDef
 from workbench.loop.policy import LEFT_OUT
 from workbench.protocols.decode import Decoded
-from workbench.rules import Contract, contracts
 from workbench.rules.params import refusals
 from workbench.targets import urls
 from workbench.targets.headers import with_headers

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from workbench.rules import contracts
+from workbench import contracts
 from workbench.targets import credentials
 from workbench.targets.headers import key_header, with_headers
 from workbench.targets.outgoing import Outgoing

@@ -14,9 +14,9 @@ from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import quote
 
+from workbench import contracts
 from workbench.errors import WireError, WorkbenchError
 from workbench.ir import JsonValue
-from workbench.rules import contracts
 from workbench.targets.credentials import signed
 from workbench.targets.endpoint import Endpoint
 from workbench.targets.headers import carried

@@ -152,7 +152,7 @@ def _number(text: str) -> JsonValue:
 
 
 def _label(text: str) -> JsonValue:
-    from workbench.rules import contracts
+    from workbench import contracts
 
     contracts.demand(text)
     return text

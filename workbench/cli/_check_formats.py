@@ -6,12 +6,13 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from workbench import __version__
+from workbench import __version__, contracts
 from workbench.cli._output import about_lines, cut, emit, emit_json, number, write
 from workbench.cli._report import FileReport, repair_json
+from workbench.contracts import UNREAD, Basis, Finding, Origin, Repair, Severity, Verdict
 from workbench.inspection import Inspected
 from workbench.repairs import CHECKED
-from workbench.rules import UNREAD, Basis, Contradicted, Finding, Origin, Repair, Severity, Verdict, contracts, judge
+from workbench.rules import Contradicted, judge
 from workbench.safetext import visible
 
 Errors = Sequence[dict[str, str]]

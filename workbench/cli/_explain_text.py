@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 from workbench.cli import _output
 
 if TYPE_CHECKING:
-    from workbench.rules._errortext import Match
+    from workbench.contracts.error_texts import Match
 
 
 def run(text: str, how: str) -> int:
     """Print what the text belongs to; 3 when nobody is known to say such a thing."""
-    from workbench.rules import errortext
+    from workbench.contracts import error_texts
 
-    matches = errortext.explain(text)
+    matches = error_texts.explain(text)
     if how == "json":
         _output.emit_json({"text": text, "matches": [_row(m) for m in matches]})
     elif matches:
-        for line in errortext.lines(matches):
+        for line in error_texts.lines(matches):
             _output.emit(line)
     if not matches:
         return _output.complain("no contract or page knows this text; check the request it came with", 3)

@@ -89,7 +89,7 @@ def validate(args: argparse.Namespace) -> None:
     if getattr(args, "judged_for", None):
         args.provider = _contract_of(args.judged_for, args.provider)
     if args.provider:
-        from workbench.rules import contracts
+        from workbench import contracts
 
         contracts.demand(args.provider)
         contracts.get(args.provider)

@@ -82,8 +82,8 @@ def _write(made: MemorySession, source: Session, out: Path, *, is_body: bool) ->
 
 def _told(done: list[Done], out: Path) -> Iterator[str]:
     """What was done to each exchange that was broken."""
+    from workbench.contracts import Severity
     from workbench.repairs import CHECKED
-    from workbench.rules import Severity
 
     changed = [d for d in done if d.fixed.repairs]
     if changed:

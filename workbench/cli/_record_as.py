@@ -54,7 +54,7 @@ def choose(args: argparse.Namespace, client: Client) -> str:
 
     Where all upstreams are simulators and none speaks as the client does, the first protocol that all of them speak.
     """
-    from workbench.rules import contracts
+    from workbench import contracts
     from workbench.targets.target import resolve
 
     words = [text.rpartition("=")[2] for text in args.upstream]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from workbench.contracts import Contradiction, Finding, Origin, Repair, Severity
 from workbench.inspection import Inspected, Inspection
 from workbench.repairs import Done
-from workbench.rules import FAILED, Contradicted, Contradiction, Finding, Origin, Repair, Severity
+from workbench.rules import FAILED, Contradicted
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.capability.choosing import Choice
+    from workbench.contracts import Finding
     from workbench.inspection import Trial
     from workbench.ir import JsonValue
-    from workbench.rules import Finding
     from workbench.targets.preflight import Preflight
     from workbench.targets.target import Target
     from workbench.wire.exchange import Exchange

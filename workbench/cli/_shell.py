@@ -130,7 +130,7 @@ def crashed(error: Exception, words: Sequence[str] | None = None) -> int:
 def _warn() -> None:
     """Say once which of the user's own contracts were passed over, where contracts were asked; the app has said it."""
     if "workbench.rules" in sys.modules and "workbench.tui.app" not in sys.modules and resources.own_profiles():
-        from workbench.rules import contracts
+        from workbench import contracts
 
         for line in contracts.warnings():
             _output.complain(line, 0)

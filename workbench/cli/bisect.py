@@ -32,10 +32,10 @@ from workbench.cli.minimize import first_failing
 from workbench.errors import UsageError, WorkbenchError
 
 if TYPE_CHECKING:
+    from workbench.contracts import Finding
     from workbench.inspection import Inspector
     from workbench.ir import JsonValue
     from workbench.minimize import Bisected, Bisection, Steps
-    from workbench.rules import Finding
     from workbench.targets.outgoing import Outgoing
     from workbench.wire.session import Session
 

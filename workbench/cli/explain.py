@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the page of the rule, or the rules that an error text belongs to."""
-    from workbench.rules import pages
+    from workbench.contracts import pages
 
     known = pages.slugs()
     if not args.subject:
@@ -77,7 +77,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list(how: str) -> int:
-    from workbench.rules import contracts, pages
+    from workbench import contracts
+    from workbench.contracts import pages
 
     rules = {slug: pages.page(slug).summary for slug in pages.slugs()}
     titles = {label: _title(label) for name in contracts.names() for label in contracts.variants(name)}
@@ -121,7 +122,7 @@ def _kinds(kinds: list[Kind], how: str) -> int:
 
 def _family(name: str, slugs: list[str], how: str) -> int:
     """The rules of a family, each with its summary."""
-    from workbench.rules import pages
+    from workbench.contracts import pages
 
     rules = {slug: pages.page(slug).summary for slug in slugs}
     if how == "json":
@@ -135,7 +136,8 @@ def _family(name: str, slugs: list[str], how: str) -> int:
 
 def _meant(subject: str) -> list[str]:
     """Contracts and families that a single word is close to."""
-    from workbench.rules import contracts, pages
+    from workbench import contracts
+    from workbench.contracts import pages
 
     name, colon, variant = subject.partition(":")
     if not WORD.fullmatch(subject):
@@ -146,14 +148,14 @@ def _meant(subject: str) -> list[str]:
 
 
 def _variants(name: str) -> list[str]:
-    from workbench.rules import contracts
+    from workbench import contracts
 
     return [v.name for v in contracts.read(name).variants] if name in contracts.names() else []
 
 
 def _title(label: str) -> str:
     """A contract's title, with that of its variant."""
-    from workbench.rules import contracts
+    from workbench import contracts
 
     name, _, variant = label.partition(":")
     file = contracts.read(name)
@@ -161,7 +163,7 @@ def _title(label: str) -> str:
 
 
 def _is_contract(subject: str) -> bool:
-    from workbench.rules import contracts
+    from workbench import contracts
 
     name = subject.partition(":")[0]
     return name in contracts.names() or name in contracts.broken()
@@ -169,7 +171,7 @@ def _is_contract(subject: str) -> bool:
 
 def _contract(label: str, protocol: str, how: str) -> int:
     """What a contract asks for and refuses. Raises UsageError for a variant that it does not have."""
-    from workbench.rules import contracts
+    from workbench import contracts
 
     contracts.demand(label)
     contracts.get(label)
@@ -189,7 +191,7 @@ def _contract(label: str, protocol: str, how: str) -> int:
 def _rules(slugs: list[str], how: str) -> int:
     from dataclasses import asdict
 
-    from workbench.rules import pages
+    from workbench.contracts import pages
 
     found = [pages.page(slug) for slug in slugs]
     if how == "json":

@@ -106,8 +106,8 @@ def begin(session: Session, args: argparse.Namespace) -> tuple[Course, int]:
 def first_failing(inspector: Inspector) -> int:
     """Index of the first exchange whose request fails by its contract or was refused, else the one that says most."""
     from workbench import matrix
+    from workbench.contracts import Severity
     from workbench.repairs import is_repairable
-    from workbench.rules import Severity
 
     inspector.run()
     asked = [row for row in inspector.rows if row.protocol]

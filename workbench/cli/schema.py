@@ -25,8 +25,8 @@ from workbench.cli import _files, _output
 from workbench.errors import UnreadableInput, UsageError, WireError
 
 if TYPE_CHECKING:
+    from workbench.contracts import Contract
     from workbench.ir import JsonValue
-    from workbench.rules import Contract
     from workbench.toolcalls.schemas.dialect import Dialect
     from workbench.toolcalls.schemas.lint import Issue
     from workbench.toolcalls.schemas.lower import Lowered

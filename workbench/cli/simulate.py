@@ -115,7 +115,7 @@ def _port(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until ctrl-c."""
-    from workbench.rules import contracts
+    from workbench import contracts
     from workbench.targets.simulator import Simulator, serve
 
     contracts.demand(args.provider)

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 def _as_json(
     own: Mapping[str, Target], known: Mapping[str, Target], here: tuple[Local, ...] | None
 ) -> dict[str, JsonValue]:
-    from workbench.rules import contracts
+    from workbench import contracts
     from workbench.targets import configured
 
     return {
@@ -114,7 +114,7 @@ def _local_json(found: Local) -> dict[str, JsonValue]:
 
 
 def _print(own: Mapping[str, Target], known: Mapping[str, Target], here: tuple[Local, ...] | None) -> None:
-    from workbench.rules import contracts
+    from workbench import contracts
     from workbench.targets import configured
 
     _output.emit("simulators (they need nothing)")

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent.parent
-_PAGES = _PACKAGE / "rules" / "pages"
+_PAGES = _PACKAGE / "contracts" / "rule_pages"
 _REFUSALS = _PACKAGE / "protocols" / "refusals" / "kinds.yaml"
 
 

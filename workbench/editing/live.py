@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from workbench.chain.closure import Closure
 from workbench.chain.ledger import Ledger
+from workbench.contracts import Judgement
 from workbench.diff import Difference, compare_indexed
 from workbench.editing import signed
 from workbench.editing.request import problem, text_of
 from workbench.inspection import Inspector, Trial
-from workbench.rules import Judgement
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.jsontext import JsonIndex
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from workbench.chain.closure import NodeRef
+from workbench.contracts import Severity
 from workbench.editing.request import edited
 from workbench.errors import WorkbenchError
 from workbench.inspection import Inspector, Trial
@@ -19,7 +20,6 @@ from workbench.protocols.decode import REQUEST, Decoded
 from workbench.repairs import _thinking
 from workbench.repairs._fault import Fault
 from workbench.repairs._places import drop, element
-from workbench.rules import Severity
 from workbench.rules.reasoning_bound import UNBOUND, history, texts, tools_edit
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.patch import Change

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from workbench.contracts import Finding
 from workbench.errors import LocalProtocolError, WireError
 from workbench.exporters._again import AgainRedactor
 from workbench.exporters._kept import FIXED, TEXT, ContractWords, provider_words, words_of
@@ -26,7 +27,6 @@ from workbench.inspection import PENDING, Inspector
 from workbench.ir import NOTHING, JsonValue
 from workbench.protocols.decode import RESPONSE, Decoded
 from workbench.protocols.known import KnownMessages
-from workbench.rules import Finding
 from workbench.wire._strings import decode, encode
 from workbench.wire.digests import DIGESTS
 from workbench.wire.encoding import decode_partial

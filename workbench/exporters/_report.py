@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
+from workbench import contracts
 from workbench.characters import COMBINING, INVISIBLE, ODD_SPACES
+from workbench.contracts import Edit, Finding, Severity, pages, refusal
 from workbench.errors import SessionFormatError
 from workbench.exporters import Selection
 from workbench.exporters._private import Redacted
@@ -19,7 +21,7 @@ from workbench.exporters._safe import knowing
 from workbench.inspection import Inspected, Inspector
 from workbench.ir import NOTHING, JsonValue
 from workbench.repairs import CHECKED, with_repairs
-from workbench.rules import Edit, Finding, Severity, by_cause, contracts, judge, pages, refusal
+from workbench.rules import by_cause, judge
 from workbench.wire._strings import decode
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Summary

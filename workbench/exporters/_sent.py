@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import AnyStr, Final
 from urllib.parse import quote
 
+from workbench import contracts
 from workbench.errors import LocalProtocolError, WireError
 from workbench.exporters._words import Piece, Variable
-from workbench.rules import contracts
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.jsontext import loads

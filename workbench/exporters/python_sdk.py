@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from workbench import contracts
 from workbench.errors import LocalProtocolError
 from workbench.exporters import Exported, Selection, one_file
 from workbench.exporters._python_words import body, header, text, variables
@@ -19,7 +20,6 @@ from workbench.exporters._sent import Sent, sent
 from workbench.exporters._words import Variable
 from workbench.exporters.python import PATIENCE, head
 from workbench.protocols.decode import Decoded
-from workbench.rules import contracts
 
 TITLE = "Python program (SDK of the provider)"
 SUFFIX = ".py"

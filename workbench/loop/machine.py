@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from workbench import protocols
+from workbench import contracts, protocols
+from workbench.contracts import Contract, choose
 from workbench.editing import text_of
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import Message, Reasoning, Text, ToolCallIR
@@ -19,7 +20,6 @@ from workbench.loop.recorded import call_key
 from workbench.loop.said import answer_values
 from workbench.loop.steps import BUILT_IN, Answer, Ended, Limits, Outcome, Reason, Result, Say, Send, Step
 from workbench.protocols.decode import Decoded
-from workbench.rules import Contract, choose, contracts
 from workbench.toolcalls import formats
 from workbench.toolcalls.arguments import ladder
 from workbench.toolcalls.arguments.ladder import Ladder

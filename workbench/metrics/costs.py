@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from workbench import limits
+from workbench.contracts import Contract
 from workbench.inspection import Inspector
 from workbench.ir import ModelRequest, Reasoning, Text, ToolCallIR, Usage
 from workbench.metrics.prices import Price, Prices
 from workbench.protocols.decode import REQUEST, Decoded
-from workbench.rules import Contract
 from workbench.rules.cost import overhead
 from workbench.wire.jsontext import dumps
 

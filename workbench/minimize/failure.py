@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from workbench.contracts import Judgement, Verdict
+from workbench.contracts.template import Template, plain
 from workbench.inspection import Trial
 from workbench.ir import ModelResponse
-from workbench.rules import Judgement, Verdict
-from workbench.rules._template import Template, plain
 
 REFUSES, SUSPICIOUS, UNREADABLE = "refuses", "suspicious", "unreadable"
 

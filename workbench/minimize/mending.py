@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from workbench.contracts import Edit, Repair
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
 from workbench.leaves import escape
@@ -22,7 +23,7 @@ from workbench.minimize.search import Steps
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.repairs import Loss, tried
 from workbench.repairs._proposal import edits, value_at
-from workbench.rules import Edit, Repair, judge
+from workbench.rules import judge
 from workbench.wire import patch
 from workbench.wire.jsontext import loads
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from workbench import protocols
+from workbench import contracts, protocols
+from workbench.contracts import Contract, choose
 from workbench.convert.dialect import spelled
 from workbench.convert.fit import fit_request
 from workbench.convert.normal import NormalRequest
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Text, ToolChoice, ToolDef
 from workbench.loop import Limits, Loop
 from workbench.protocols import Adapter, Param
-from workbench.rules import Contract, choose, contracts
 from workbench.targets.target import Target
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
 from workbench.wire.jsontext import dumps

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from workbench import protocols
+from workbench.contracts import Severity
 from workbench.editing import edited
 from workbench.inspection import Inspector
 from workbench.ir import JsonValue
@@ -16,7 +17,6 @@ from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
 from workbench.protocols.clients.differences import where_they_differ
 from workbench.protocols.decode import Decoded
-from workbench.rules import Severity
 from workbench.toolcalls import formats
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.patch import Insert

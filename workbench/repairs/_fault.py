@@ -8,13 +8,14 @@ from functools import cached_property
 
 from workbench import protocols
 from workbench.chain.closure import CallLine, NodeRef
+from workbench.contracts import Contract, Finding
 from workbench.errors import WireError
 from workbench.ir import JsonValue, Message, ModelRequest, Part
 from workbench.protocols import Adapter
 from workbench.protocols.decode import REQUEST
 from workbench.repairs._places import element
 from workbench.repairs._proposal import read_at, value_at
-from workbench.rules import Case, Contract, Finding
+from workbench.rules import Case
 from workbench.wire.jsontext import loads
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
+from workbench.contracts import Edit
 from workbench.editing import HEADERS, Change, SetHeader
 from workbench.ir import JsonValue
 from workbench.leaves import escape
-from workbench.rules import Edit
 from workbench.wire import patch
 from workbench.wire._index import split
 from workbench.wire.exchange import HttpRequest

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from workbench import limits
+from workbench.contracts import Finding, Severity
 from workbench.editing import Change, SetHeader, edited
 from workbench.errors import WorkbenchError
 from workbench.repairs._between import between
 from workbench.repairs._fault import Fault
 from workbench.repairs._history import cut_back
 from workbench.repairs._proposal import Proposal
-from workbench.rules import Finding, Severity
 from workbench.wire.jsontext import loads
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from workbench import limits
+from workbench.contracts import Finding, Repair, Severity, Verdict
 from workbench.editing import HEADERS, edited
 from workbench.errors import WorkbenchError
 from workbench.inspection import Inspector, Trial
@@ -16,7 +17,7 @@ from workbench.protocols.decode import REQUEST
 from workbench.repairs import _resorts
 from workbench.repairs._fault import Fault
 from workbench.repairs._proposal import Loss, Proposal, edits, read_at
-from workbench.rules import Finding, Repair, Severity, Verdict, every_rule
+from workbench.rules import every_rule
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import HttpRequest
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from workbench.contracts.refusal import dotted
 from workbench.editing import HEADERS, SetHeader
 from workbench.repairs._fault import Fault
 from workbench.repairs._proposal import Loss, Proposal, difference, read_at
 from workbench.repairs._search import Propose
 from workbench.rules._cache_marks import marks
-from workbench.rules._refusal import dotted
 from workbench.rules._words import quote
 from workbench.wire.patch import Insert, Remove, Replace
 

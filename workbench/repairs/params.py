@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from workbench.contracts.refusal import dotted
 from workbench.ir import ModelRequest
 from workbench.repairs import _thinking
 from workbench.repairs._fault import Fault
 from workbench.repairs._proposal import Loss, Proposal
 from workbench.repairs._search import Propose
-from workbench.rules._refusal import dotted
 from workbench.rules._words import quote
 from workbench.wire.patch import Insert, Remove, Replace
 

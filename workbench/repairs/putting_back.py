@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from workbench.chain.closure import Closure
 from workbench.chain.conversations import Conversation
 from workbench.chain.ledger import Ledger
+from workbench.contracts import Contract, Finding, Severity
 from workbench.ir import Part
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.repairs import _recorded
 from workbench.repairs._fault import Fault
-from workbench.rules import Case, Contract, Finding, Severity
+from workbench.rules import Case
 from workbench.wire.patch import Change
 
 

@@ -14,20 +14,20 @@ from functools import cache
 from types import ModuleType
 
 from workbench import plugins
-from workbench.rules import _contracts as contracts
-from workbench.rules import _errortext as errortext
-from workbench.rules import _pages as pages
+from workbench.contracts import error_texts as errortext
+from workbench.contracts import loading as contracts
+from workbench.contracts import pages
+from workbench.contracts.choosing import SIMULATED, Servers, choose, clues_of
+from workbench.contracts.chosen import Choice, chosen
+from workbench.contracts.contract import Contract, Enforced, Fact
+from workbench.contracts.finding import Basis, Breaks, Contradiction, Edit, Finding, Origin, Repair, Severity
+from workbench.contracts.verdict import UNREAD, Judgement, Refusal, Verdict, refusal
+from workbench.contracts.verdict import judge as _judge
 from workbench.rules._acceptance import Acceptances, accepted_by
 from workbench.rules._case import Case, Rule
 from workbench.rules._causes import Causes, Contradicted, by_cause, contradicted
-from workbench.rules._choosing import SIMULATED, Servers, choose, clues_of
-from workbench.rules._chosen import Choice, chosen
-from workbench.rules._contract import Contract, Enforced, Fact
 from workbench.rules._explained import is_accounted_for
-from workbench.rules._finding import Basis, Breaks, Contradiction, Edit, Finding, Origin, Repair, Severity
 from workbench.rules._origin import Origins
-from workbench.rules._verdict import UNREAD, Judgement, Refusal, Verdict, refusal
-from workbench.rules._verdict import judge as _judge
 from workbench.rules.answers import check_error_alone, check_undecoded_failure
 
 __all__ = [

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from workbench.chain._journal import Journal
+from workbench.contracts.choosing import SIMULATED
+from workbench.contracts.finding import Finding
 from workbench.ir import ModelResponse
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules._case import Case
-from workbench.rules._choosing import SIMULATED
-from workbench.rules._finding import Finding
 from workbench.rules._refused import was_judged
 from workbench.rules._words import quote
 from workbench.wire import urls

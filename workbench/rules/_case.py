@@ -10,12 +10,12 @@ from workbench.chain.closure import Closure, NodeRef
 from workbench.chain.conversations import Conversation
 from workbench.chain.hops import Hops
 from workbench.chain.ledger import Ledger
+from workbench.contracts.contract import Contract
+from workbench.contracts.finding import Basis, Breaks, Finding, Repair, Severity
+from workbench.contracts.refusal import fill, known_values
 from workbench.ir import NOTHING, Message, ModelRequest, ModelResponse, Part, ToolDef
 from workbench.protocols.decode import REQUEST, Decoded, Place
 from workbench.protocols.known import where
-from workbench.rules._contract import Contract
-from workbench.rules._finding import Basis, Breaks, Finding, Repair, Severity
-from workbench.rules._refusal import fill, known_values
 from workbench.wire.exchange import Summary
 
 if TYPE_CHECKING:

@@ -10,16 +10,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.chain.closure import CallState
+from workbench.contracts import pages
+from workbench.contracts.error_place import Named, NamedIds, named, named_ids
+from workbench.contracts.error_texts import TELLING, Match, explain
+from workbench.contracts.finding import Basis, Finding, Severity
+from workbench.contracts.template import Template, plain
 from workbench.ir import ApiError
 from workbench.protocols.decode import REQUEST
 from workbench.protocols.refusals import Refusal
-from workbench.rules import _pages as pages
 from workbench.rules._case import Case, Rule
-from workbench.rules._error_place import Named, NamedIds, named, named_ids
-from workbench.rules._errortext import TELLING, Match, explain
-from workbench.rules._finding import Basis, Finding, Severity
 from workbench.rules._refused import is_about_the_request, place_of, refusal_of
-from workbench.rules._template import Template, plain
 from workbench.rules._words import quote
 
 NEAR = 2

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from workbench.chain._fingerprint import ANSWERING, call_digest, items, looks_unique, visible_text
 from workbench.chain._journal import Journal
+from workbench.contracts.finding import Finding, Origin, Severity
 from workbench.ir import Message, Part, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.protocols.known import fact
 from workbench.rules._case import Case
-from workbench.rules._finding import Finding, Origin, Severity
 from workbench.rules._nodes import is_in, message_at, part_at
 from workbench.rules._trimming import dropped_call, dropped_reasoning, dropped_result
 from workbench.rules._words import quote

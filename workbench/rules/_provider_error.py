@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from workbench.contracts.error_texts import known
 from workbench.ir import ApiError
-from workbench.rules._errortext import known
 from workbench.rules._words import quote
 
 MOST_DETAILS = 3

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from workbench.contracts.contract import Contract
+from workbench.contracts.error_place import LONGEST, Named, named
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Media, Part, ToolResultIR
 from workbench.leaves import escape, scalars
@@ -12,8 +14,6 @@ from workbench.protocols import refusals
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.protocols.refusals import Again, Cause, Refusal
 from workbench.rules._case import Case
-from workbench.rules._contract import Contract
-from workbench.rules._error_place import LONGEST, Named, named
 from workbench.rules._words import quote
 from workbench.wire.jsontext import loads
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from workbench.contracts.finding import Finding
 from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case
-from workbench.rules._finding import Finding
 
 _WORD = re.compile(
     rb"""["'\s<\[({*_.-]*(?:redacted|scrubbed|masked|sanitized|sanitised|anonymized|filtered|placeholder|removed|hidden"""

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from workbench import limits
+from workbench.contracts.contract import Enforced
+from workbench.contracts.finding import Finding, Severity
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.protocols.known import fact
 from workbench.rules._case import Case, Rule
-from workbench.rules._contract import Enforced
-from workbench.rules._finding import Finding, Severity
 
 MOST_RELATED = 16
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from workbench import protocols
 from workbench.chain.closure import NodeRef
+from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Message, ModelRequest, ModelResponse, ToolCallIR, ToolDef
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.protocols.known import fact
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import enforced_exactly, quote, unproved, weaker, went_astray
 from workbench.toolcalls.arguments.ladder import COERCIBLE, DOUBLE_ENCODED, Code, Fault, Ladder, Rung, climb, is_cut
 from workbench.wire.jsontext import dumps

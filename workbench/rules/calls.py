@@ -6,10 +6,10 @@ import difflib
 from collections.abc import Iterator
 
 from workbench.chain.closure import NodeRef
+from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import ModelRequest, Opaque, ToolCallIR
 from workbench.protocols.decode import RESPONSE
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import quote, weaker, went_astray
 from workbench.wire.exchange import Origin
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import JsonValue, ModelRequest, ToolChoice
 from workbench.protocols.decode import REQUEST
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._reasoning import is_off
 from workbench.rules._words import by_term, enforced_exactly, from_anomalies, quote, unproved
 from workbench.wire.exchange import Origin

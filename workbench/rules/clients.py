@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from workbench.contracts.finding import Basis, Breaks, Finding, Severity
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ToolCallIR
 from workbench.protocols.clients.differences import WHOLE, Group, one_by_one, policies
@@ -17,7 +18,6 @@ from workbench.protocols.clients.grown import CALL
 from workbench.protocols.clients.ours import declared
 from workbench.protocols.decode import RESPONSE
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Basis, Breaks, Finding, Severity
 from workbench.rules._words import quote
 from workbench.wire.exchange import Origin
 from workbench.wire.jsontext import loads

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from workbench.chain.closure import CallLine, CallState, Flaw, NodeRef
 from workbench.chain.terms import Placement
+from workbench.contracts.finding import Breaks, Finding, Severity
+from workbench.contracts.refusal import known_values
 from workbench.ir import NOTHING, Message, Opaque, ToolCallIR
 from workbench.limits import MOST_NAMED
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.protocols.known import fact
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Breaks, Finding, Severity
-from workbench.rules._refusal import known_values
 from workbench.rules._trimming import dropped_call, dropped_result
 from workbench.rules._words import LEGACY_ROLE, as_warning, quote, with_related
 from workbench.wire.exchange import Origin

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.chain.closure import NodeRef
+from workbench.contracts.finding import Finding
 from workbench.ir import Media, Message, Reasoning, ToolResultIR
 from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case
-from workbench.rules._finding import Finding
 from workbench.rules._words import by_term
 from workbench.rules.closure import NOT_FIRST
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from workbench import protocols
 from workbench.chain.closure import NodeRef
+from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import LEGACY_ROLE, enforced_exactly, quote, unproved, weaker, with_related
 from workbench.rules.closure import MISMATCH
 

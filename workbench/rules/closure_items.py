@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench.chain.closure import NodeRef
+from workbench.contracts.finding import Breaks, Finding
 from workbench.ir import Message, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Breaks, Finding
 from workbench.rules._items import item_id, item_kind
 from workbench.rules._words import enforced_exactly, quote
 from workbench.rules.closure import DUPLICATE_ID, ORPHAN

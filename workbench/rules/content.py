@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.chain.closure import NodeRef
+from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Media, Message, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import enforced_exactly, from_anomalies, quote, unproved
 from workbench.rules.shapes import SHAPE
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workbench import limits
+from workbench.contracts.contract import Contract
+from workbench.contracts.facts import matches
+from workbench.contracts.finding import Finding, Origin, Severity
 from workbench.ir import ModelRequest, Usage
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules._cache_marks import marks
 from workbench.rules._case import Case, Rule
-from workbench.rules._contract import Contract
-from workbench.rules._contract_file import matches
-from workbench.rules._finding import Finding, Origin, Severity
 from workbench.rules._nodes import ancestors
 from workbench.rules._prefix import Break, first_break
 from workbench.rules._words import quote

@@ -11,13 +11,13 @@ from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
+from workbench.contracts.finding import Basis, Breaks, Finding, Origin, Severity
 from workbench.diff.damage import Kind
 from workbench.diff.damage.bodies import SPELLING, Change, changes_of, is_inside
 from workbench.diff.said import Lost, lost
 from workbench.ir import JsonValue
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Basis, Breaks, Finding, Origin, Severity
 from workbench.rules._words import quote, weaker, with_related
 from workbench.wire.jsontext import dumps
 

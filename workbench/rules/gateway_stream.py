@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from workbench.contracts.finding import Basis, Breaks, Finding, Origin, Severity
 from workbench.protocols.decode import RESPONSE, Decoded
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Basis, Breaks, Finding, Origin, Severity
 from workbench.rules._words import quote, weaker
 from workbench.rules.gateway_hops import is_meant
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from workbench.contracts import loading as contracts
+from workbench.contracts.contract import Contract
 from workbench.ir import JsonValue, ToolDef
 from workbench.protocols.decode import Decoded
-from workbench.rules import _contracts as contracts
-from workbench.rules._contract import Contract
 from workbench.rules.schemas import of_contract, schema_at, standing
 from workbench.toolcalls.schemas.dialect import Dialect
 from workbench.toolcalls.schemas.lint import REFUSED, Issue, lint

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from workbench.chain.closure import CallLine, CallState, NodeRef
+from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, Text, ToolCallIR
 from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import quote, with_related
 from workbench.toolcalls.formats import TextCall, find
 

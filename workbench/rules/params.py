@@ -10,15 +10,15 @@ from typing import Any
 from workbench.chain.closure import Closure
 from workbench.chain.conversations import Conversation
 from workbench.chain.ledger import Ledger
+from workbench.contracts.contract import Contract
+from workbench.contracts.facts import matches
+from workbench.contracts.finding import Breaks, Finding, Severity
+from workbench.contracts.refusal import dotted
 from workbench.ir import JsonValue
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules._body import base, is_there, values
 from workbench.rules._case import Case, Rule
-from workbench.rules._contract import Contract
-from workbench.rules._contract_file import matches
-from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._reasoning import is_off
-from workbench.rules._refusal import dotted
 from workbench.rules._words import by_term, enforced_exactly, quote
 from workbench.rules.gateway import betas
 from workbench.wire.exchange import Origin

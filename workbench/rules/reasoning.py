@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry, Sent
+from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Carrier, Reasoning
 from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._items import item_id
 from workbench.rules._reasoning import (
     BLOCKS,

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry
+from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import JsonValue, Message, ModelRequest, Opaque, Part, Reasoning, Text, ToolDef, ToolResultIR
 from workbench.protocols.known import fact
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._reasoning import genuine
 from workbench.rules._words import as_warning, quote, with_related
 

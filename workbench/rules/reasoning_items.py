@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from workbench.chain.closure import NodeRef
+from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, ModelResponse, Opaque, Reasoning
 from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._items import item_id, item_kind
 from workbench.rules._reasoning import is_rebuilt
 from workbench.rules._words import as_warning, quote, with_related

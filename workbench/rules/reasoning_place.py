@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry
+from workbench.contracts.finding import Breaks, Finding, Severity
+from workbench.contracts.refusal import known_values
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._reasoning import BLOCKS, assistant_turns, block_type, genuine, is_rebuilt, received, sent
-from workbench.rules._refusal import known_values
 
 WARNING = Severity.WARNING
 

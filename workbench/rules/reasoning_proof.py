@@ -13,10 +13,10 @@ from dataclasses import replace
 from workbench.chain.closure import NodeRef
 from workbench.chain.ledger import Entry
 from workbench.chain.terms import Scope
+from workbench.contracts.finding import Finding, Severity
 from workbench.ir import Carrier, Message, Reasoning, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case
-from workbench.rules._finding import Finding, Severity
 from workbench.rules._reasoning import is_rebuilt, sent, stand_ins
 from workbench.rules._words import enforced_exactly, quote
 from workbench.rules.reasoning import MISSING

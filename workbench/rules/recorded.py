@@ -10,19 +10,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from workbench.contracts import error_texts as errortext
+from workbench.contracts import loading as contracts
+from workbench.contracts.contract import Enforced
+from workbench.contracts.finding import Basis, Breaks, Contradiction, Finding, Severity
+from workbench.contracts.template import Template, plain
+from workbench.contracts.verdict import Verdict, judge
 from workbench.ir import NOTHING, ApiError
 from workbench.protocols.decode import REQUEST, RESPONSE
-from workbench.rules import _contracts as contracts
-from workbench.rules import _errortext as errortext
 from workbench.rules._acceptance import Accepted, accepted_by, is_answered, may_be_accepted, who
 from workbench.rules._case import Case, Rule
-from workbench.rules._contract import Enforced
 from workbench.rules._explained import Explained, explained
-from workbench.rules._finding import Basis, Breaks, Contradiction, Finding, Severity
 from workbench.rules._refused import is_about_the_request
 from workbench.rules._stand_ins import is_on_stand_in
-from workbench.rules._template import Template, plain
-from workbench.rules._verdict import Verdict, judge
 from workbench.rules._words import quote, weaker
 from workbench.wire import urls
 from workbench.wire.exchange import Origin

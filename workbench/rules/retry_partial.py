@@ -9,10 +9,10 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from workbench.chain.closure import NodeRef
+from workbench.contracts.finding import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ModelResponse, Text, ToolCallIR
 from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Basis, Breaks, Finding, Severity
 from workbench.rules._words import quote, weaker
 
 STALE = Rule(

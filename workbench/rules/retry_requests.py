@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from workbench.contracts.finding import Finding
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue, ModelRequest
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.protocols.refusals import Again
 from workbench.rules._case import Case
-from workbench.rules._finding import Finding
 from workbench.rules._reasoning import is_rebuilt
 from workbench.rules._refused import refusal_of
 from workbench.rules._words import quote

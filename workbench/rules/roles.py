@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import JsonValue, Message, ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import by_term, quote
 
 WARNING = Severity.WARNING

@@ -10,14 +10,14 @@ from functools import cache, lru_cache
 from typing import Any
 
 from workbench.chain.closure import NodeRef
+from workbench.contracts.contract import Contract
+from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import JsonValue, Message, ModelRequest, ToolDef
 from workbench.leaves import escape
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.protocols.known import fact
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
-from workbench.rules._contract import Contract
-from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._schema_path import by_index, by_name, context
 from workbench.rules._words import by_term, enforced_exactly, quote, unproved
 from workbench.toolcalls.schemas import lint

@@ -8,11 +8,11 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
+from workbench.contracts.finding import Finding, Severity
 from workbench.ir import JsonValue, Media, Message
 from workbench.leaves import Leaf, leaves, scalars
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Finding, Severity
 from workbench.wire.secrets import Family, family, find, is_secret, kind_of, public_prefix
 
 IN_BODY = Rule("secret.in-body", Severity.WARNING, "A credential travels in a body.", is_advice=True)

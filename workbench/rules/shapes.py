@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from workbench.chain.closure import NodeRef
+from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Anomaly, Message, Opaque
 from workbench.protocols.decode import REQUEST
 from workbench.rules._body import values
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import LEGACY_ROLE, by_term, enforced_exactly, from_anomalies, quote, unproved
 from workbench.wire.exchange import Origin
 

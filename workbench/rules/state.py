@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from workbench.contracts.finding import Basis, Breaks, Finding, Severity
 from workbench.ir import Message, ModelRequest, ModelResponse, Text, Usage
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Basis, Breaks, Finding, Severity
 from workbench.rules._refused import refusal_of
 from workbench.rules._words import as_warning, quote, weaker
 from workbench.wire import urls

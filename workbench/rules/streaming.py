@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Anomaly
 from workbench.leaves import leaves
 from workbench.protocols.decode import RESPONSE
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._provider_error import evidence, known_as
 from workbench.rules._refused import in_stream, refusal_of
 from workbench.rules._words import weaker

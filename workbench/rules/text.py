@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from workbench.chain.closure import NodeRef
+from workbench.contracts.finding import Breaks, Finding, Severity
 from workbench.ir import Carrier, Message, ModelResponse, Reasoning, Text, ToolCallIR
 from workbench.protocols.decode import RESPONSE
 from workbench.rules._case import Case, Rule
-from workbench.rules._finding import Breaks, Finding, Severity
 from workbench.rules._words import quote, weaker
 from workbench.toolcalls.formats import TextCall, debris, find
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+from workbench.contracts import Finding, Severity
 from workbench.inspection import Inspector
-from workbench.rules import Finding, Severity
 from workbench.selftest._body import Asked
 from workbench.selftest.answers import ANSWER_FAULTS, Answered
 from workbench.selftest.control import rewritten

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from workbench.chain.terms import Placement
-from workbench.rules import Contract
+from workbench.contracts import Contract
 from workbench.selftest._body import Asked, Node, get, insert, put, remove, take_out
 
 Where = Callable[[Asked], list[str]]

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench import protocols
+from workbench import contracts, protocols
 from workbench.convert.dialect import spelled
 from workbench.ir import Message, ModelRequest, Text, ToolDef
 from workbench.loop import Answer, Limits, Loop, Reason, Result, Say, Send
-from workbench.rules import contracts
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from workbench.contracts import UNREAD, Finding, Severity
 from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.importers import open_input
 from workbench.inspection import Inspected, Inspector
 from workbench.protocols.clients.known import client_of
-from workbench.rules import UNREAD, Finding, Severity
 from workbench.shelf import verdict
 from workbench.wire.session import Session
 from workbench.wire.session.opening import MAGIC

@@ -21,11 +21,10 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from workbench import protocols
+from workbench import contracts, protocols
 from workbench.config import resources
+from workbench.contracts.reader import Node
 from workbench.errors import ProfileError, UsageError, WorkbenchError
-from workbench.rules import contracts
-from workbench.rules._reader import Node
 from workbench.targets.headers import LEFT_OUT, TOKEN
 from workbench.targets.target import SIMULATOR, VARIABLE, Target, fault_of_url
 from workbench.wire.secrets import find, is_header

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from workbench import contracts
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.rules import contracts
 from workbench.targets.endpoint import trusting_nobody
 from workbench.targets.target import Target
 from workbench.wire.jsontext import loads

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
-from workbench import protocols
+from workbench import contracts, protocols
+from workbench.contracts import Contract, choose
 from workbench.convert import Loss, convert
 from workbench.convert.dialect import spelled
 from workbench.diff.wire import common
@@ -19,7 +20,6 @@ from workbench.errors import LocalProtocolError, UsageError
 from workbench.ir import ModelRequest
 from workbench.protocols import Adapter, Capabilities
 from workbench.protocols.decode import Decoded
-from workbench.rules import Contract, choose, contracts
 from workbench.targets import urls
 from workbench.targets.headers import carried, with_headers
 from workbench.targets.target import Target

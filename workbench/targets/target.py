@@ -65,8 +65,8 @@ class Target:
     @property
     def protocols(self) -> tuple[str, ...]:
         """What it speaks, its own first; () for a simulator of any protocol."""
+        from workbench import contracts
         from workbench import protocols as adapters
-        from workbench.rules import contracts
 
         if not self.is_simulator:
             return tuple(dict.fromkeys((self.protocol, *(name for name, _ in self.others))))
@@ -160,7 +160,7 @@ def resolve(text: str, protocol: str = "", *, key_variable: str = "") -> Target:
 
 def providers() -> Mapping[str, Target]:
     """Targets that need no more than a key: those whose contracts say where they are reached."""
-    from workbench.rules import contracts
+    from workbench import contracts
 
     made = {}
     for name, endpoints in contracts.endpoints().items():
@@ -171,7 +171,7 @@ def providers() -> Mapping[str, Target]:
 
 
 def _simulator(text: str) -> Target:
-    from workbench.rules import contracts
+    from workbench import contracts
 
     label = text.removeprefix(SIMULATOR)
     contracts.demand(label)
@@ -181,8 +181,8 @@ def _simulator(text: str) -> Target:
 
 def _by_url(url: str, protocol: str, named: Mapping[str, Target]) -> Target:
     """The target of a URL that people typed. Raises UsageError."""
+    from workbench import contracts
     from workbench import protocols as adapters
-    from workbench.rules import contracts
 
     if fault := fault_of_url(url):
         raise UsageError(fault, hint="give https://HOST[/PATH]")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from workbench import contracts
 from workbench.editing import signed
 from workbench.inspection import Inspector, Trial
 from workbench.protocols.decode import REQUEST, Decoded
-from workbench.rules import contracts
 from workbench.targets.target import Target
 from workbench.wire.exchange import HttpRequest
 

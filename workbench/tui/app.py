@@ -121,7 +121,7 @@ class WorkbenchApp(App[None], inherit_bindings=False):
     @work(thread=True, group="contracts", exit_on_error=False)
     def _look_at_contracts(self) -> None:
         """Say which of the user's own contracts are passed over."""
-        from workbench.rules import contracts
+        from workbench import contracts
 
         for line in contracts.warnings():
             self.call_from_thread(self._warn, line, "profiles")

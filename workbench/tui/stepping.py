@@ -13,8 +13,8 @@ from workbench.tui.models.continuing import Done, Offer, Pending
 
 if TYPE_CHECKING:
     from workbench.capability.choosing import Choice
+    from workbench.contracts import Judgement
     from workbench.inspection import Inspector
-    from workbench.rules import Judgement
     from workbench.targets.target import Target
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from workbench.rules import errortext
+from workbench.contracts import error_texts
 
 AS_TEXT = "--protocol text if a model wrote it"
 RECORD = "record the traffic (workbench record), or paste the request or answer itself"
@@ -80,7 +80,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str], str], ...] = (
 
 def recognise(text: str) -> Unread | None:
     """What a text looks like that nobody could read, None where its form says nothing."""
-    matches = errortext.known(text) if len(text) <= MOST_PASTED else []
+    matches = error_texts.known(text) if len(text) <= MOST_PASTED else []
     if matches:
         first = matches[0]
         who = f"{first.provider} and others" if len(matches) > 1 else first.provider

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from workbench.contracts import Finding, Severity, Verdict
 from workbench.errors import WorkbenchError
 from workbench.inspection import Inspector, Trial
 from workbench.protocols import refusals
 from workbench.protocols.decode import RESPONSE
-from workbench.rules import Finding, Severity, Verdict
 from workbench.whatif._subject import Variant
 from workbench.wire.exchange import Exchange
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from workbench import protocols
+from workbench.contracts import Finding, Severity
 from workbench.editing import Change, edited, with_body
 from workbench.errors import LocalProtocolError, WireError
 from workbench.inspection import Inspector
 from workbench.ir import Message, ModelRequest, Part
 from workbench.protocols import Adapter
 from workbench.repairs import Fault
-from workbench.rules import Finding, Severity
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 

@@ -8,12 +8,12 @@ from time import process_time
 
 import pytest
 
+from workbench.contracts import pages
 from workbench.errors import WireError
 from workbench.protocols import refusals
 from workbench.protocols._error_body import read_error, read_error_text
 from workbench.protocols.refusals._classify import LONGEST
 from workbench.protocols.refusals._kinds import table
-from workbench.rules import pages
 from workbench.wire.exchange import Headers
 from workbench.wire.jsontext import loads
 

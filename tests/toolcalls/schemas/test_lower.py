@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.rules import contracts
+from workbench import contracts
 from workbench.rules.schemas import of_contract
 from workbench.toolcalls.schemas.dialect import Dialect
 from workbench.toolcalls.schemas.lower import CHECKED, NARROWER, down_level

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.rules import Finding, Origin, Repair, Severity
+from workbench.contracts import Finding, Origin, Repair, Severity
 from workbench.tui.lines import plain
 from workbench.tui.models import findings
 

@@ -4,8 +4,8 @@ import pytest
 
 from tests.tui import samples
 from workbench.chain.closure import NodeRef
+from workbench.contracts import Severity
 from workbench.ir import Carrier, Media, Message, Opaque, Part, Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.rules import Severity
 from workbench.tui.lines import plain
 from workbench.tui.models.ir import node_body, node_line, preview
 from workbench.tui.models.outline import Node, text_of

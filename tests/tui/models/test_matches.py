@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from workbench.rules import errortext
+from workbench.contracts import error_texts
 from workbench.tui.lines import plain
 from workbench.tui.models import matches
 
@@ -8,7 +8,7 @@ TEXT = "tool_use ids were found without tool_result blocks immediately after: to
 
 
 def test_a_text_leads_to_rules_with_what_to_look_for() -> None:
-    first, *_ = matches.of_matches(errortext.explain(TEXT))
+    first, *_ = matches.of_matches(error_texts.explain(TEXT))
     assert first.rule.startswith("closure.")
     assert "said by" in plain(matches.known_line(first))
     body = [plain(line) for line in matches.known_body(first, 60)]
@@ -31,8 +31,8 @@ def test_every_rule_is_named_for_whoever_has_no_text() -> None:
 
 
 def test_a_text_of_a_kind_is_named_by_it_and_leads_to_the_rules_that_look_at_it() -> None:
-    (limit,) = matches.of_matches(errortext.explain("Rate limit exceeded, try again in 20s"))
+    (limit,) = matches.of_matches(error_texts.explain("Rate limit exceeded, try again in 20s"))
     assert (limit.rule, limit.page) == ("rate-limit", "")
     assert "reset in 20 s" in limit.said
-    (schema,) = matches.of_matches(errortext.explain("Invalid schema for function 'f': [] is not of type 'object'."))
+    (schema,) = matches.of_matches(error_texts.explain("Invalid schema for function 'f': [] is not of type 'object'."))
     assert schema.rule == "tool-schema" and schema.page.startswith("schema.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.rules import Verdict
+from workbench.contracts import Verdict
 from workbench.targets.target import Target
 from workbench.tui.lines import plain
 from workbench.tui.models import whatif

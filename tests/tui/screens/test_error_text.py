@@ -6,8 +6,8 @@ from textual import events
 from tests.tui.driving import until
 from tests.tui.screens.test_home import Home, at_home
 from tests.tui.test_hostile import EVIL, assert_clean
+from workbench.contracts import error_texts
 from workbench.errors import ProfileError
-from workbench.rules import errortext
 from workbench.tui.screens.error_text import ErrorTextScreen, KnownPane
 from workbench.tui.screens.page import PageScreen
 
@@ -86,7 +86,7 @@ async def test_what_cannot_be_looked_up_is_said(monkeypatch: pytest.MonkeyPatch)
     def fails(*_: object) -> None:
         raise ProfileError("anthropic.yaml:1: not YAML")
 
-    monkeypatch.setattr(errortext, "explain", fails)
+    monkeypatch.setattr(error_texts, "explain", fails)
     async with at_home((80, 24)) as home:
         await home.press("e", "x")
         await home.until("the rules cannot be read: anthropic.yaml:1: not YAML")

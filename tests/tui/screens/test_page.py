@@ -4,8 +4,8 @@ import pytest
 
 from tests.tui.screens.test_home import at_home
 from tests.tui.test_hostile import EVIL, assert_clean
+from workbench.contracts import pages
 from workbench.errors import ProfileError
-from workbench.rules import pages
 from workbench.tui.panes.text import TextPane
 from workbench.tui.screens.page import PageScreen
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from workbench import replay
+from workbench.contracts import Finding, Severity
 from workbench.editing import text_of
 from workbench.errors import LocalProtocolError, WireError
 from workbench.exporters import Selection
@@ -16,7 +17,6 @@ from workbench.inspection import Inspector
 from workbench.protocols._error_body import read_error
 from workbench.protocols.decode import REQUEST
 from workbench.replay import Turn
-from workbench.rules import Finding, Severity
 from workbench.targets.simulator import Simulator
 from workbench.wire.exchange import Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.jsontext import loads

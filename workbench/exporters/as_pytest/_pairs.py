@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from workbench.contracts import Finding, Severity, Verdict
 from workbench.editing import text_of, with_body
 from workbench.errors import LocalProtocolError
 from workbench.exporters import Selection
 from workbench.exporters.as_pytest._planted import cut, plant
 from workbench.inspection import Inspector
 from workbench.protocols.decode import REQUEST
-from workbench.rules import Finding, Severity, Verdict
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
 
 MOST_TESTED = 50

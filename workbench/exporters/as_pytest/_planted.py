@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
+from workbench.contracts import Verdict
 from workbench.editing import with_body
 from workbench.inspection import Inspector
-from workbench.rules import Verdict
 from workbench.selftest import MOST_WAYS
 from workbench.selftest._body import Asked
 from workbench.selftest.faults import FAULTS

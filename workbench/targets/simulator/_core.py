@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from threading import RLock
 
+from workbench import contracts
 from workbench import protocols as adapters
+from workbench.contracts import Contract, Judgement, Refusal, Verdict
 from workbench.errors import WireError
 from workbench.ir import JsonValue, ModelRequest
 from workbench.protocols.decode import Decoded
 from workbench.protocols.known import KnownMessages
-from workbench.rules import Contract, Judgement, Refusal, Verdict, contracts, judge
+from workbench.rules import judge
 from workbench.targets.simulator import _endpoints, _errors, _features
 from workbench.targets.simulator._asked import input_tokens
 from workbench.targets.simulator._endpoints import COUNT, COUNTED, MODEL, NAMES, STORED, Route, route

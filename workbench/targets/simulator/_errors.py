@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from workbench.contracts import SIMULATED, Contract, Enforced, Fact, Finding, Refusal, Severity, refusal
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.rules import SIMULATED, Contract, Enforced, Fact, Finding, Refusal, Severity, refusal
 from workbench.wire.jsontext import loads
 
 _OPENAI: JsonValue = {"error": {"message": "{message}", "type": "{type}", "param": "{param}", "code": "{code}"}}

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from workbench import limits, repairs
+from workbench.contracts import Finding
 from workbench.inspection import Inspected, Inspector
 from workbench.ir import NOTHING, Message, ModelRequest
 from workbench.protocols.decode import Decoded
-from workbench.rules import Finding
 from workbench.wire.exchange import Exchange, State, Summary, summarize
 from workbench.wire.session import MemorySession
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from threading import Lock
 from typing import Any
 
+from workbench.contracts import Contract
 from workbench.errors import WireError
 from workbench.ir import (
     Carrier,
@@ -27,7 +28,6 @@ from workbench.ir import (
 )
 from workbench.limits import BYTES_PER_TOKEN
 from workbench.protocols import Adapter
-from workbench.rules import Contract
 from workbench.targets.simulator import _senses
 from workbench.targets.simulator._asked import (
     ERROR,

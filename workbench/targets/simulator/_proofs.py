@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from workbench.contracts import Finding
 from workbench.ir import Carrier, Message, Reasoning
 from workbench.protocols.decode import REQUEST, Decoded
-from workbench.rules import Finding
 from workbench.rules._words import as_warning
 from workbench.targets.simulator._ids import is_ours
 from workbench.wire.exchange import Exchange

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from workbench.rules import Finding, Verdict
+from workbench.contracts import Finding, Verdict
 
 
 class Piece(NamedTuple):

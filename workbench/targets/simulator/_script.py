@@ -18,9 +18,9 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.config import safeyaml
+from workbench.contracts.reader import Node
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
-from workbench.rules._reader import Node
 from workbench.targets.simulator._dials import Dials, dials_of
 from workbench.targets.simulator._model import Answer, Call, Match, ScriptedModel, Turn
 

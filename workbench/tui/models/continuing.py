@@ -15,9 +15,9 @@ from workbench.tui.models.words import count, size
 
 if TYPE_CHECKING:
     from workbench.capability.corrections import Correction
+    from workbench.contracts import Judgement
     from workbench.ir import JsonValue
     from workbench.loop import Answer, Ended, Limits, Loop, Result, Send, Step
-    from workbench.rules import Judgement
     from workbench.targets.outgoing import Outgoing
     from workbench.workspace import Node
 

@@ -16,7 +16,7 @@ from workbench.tui.models.words import REQUEST, RESPONSE, count, size
 from workbench.wire.jsontext import loads
 
 if TYPE_CHECKING:
-    from workbench.rules import Finding
+    from workbench.contracts import Finding
     from workbench.tui.models.http import Row
     from workbench.tui.opened import Opened
     from workbench.tui.selection import Selection

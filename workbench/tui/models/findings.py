@@ -10,7 +10,7 @@ from workbench.tui.models.repairs import labelled, repair_body
 from workbench.tui.models.words import SEVERITY_GLYPH, byte_range, count, event_range
 
 if TYPE_CHECKING:
-    from workbench.rules import Finding, Repair
+    from workbench.contracts import Finding, Repair
 
 
 def finding_line(finding: Finding, *, is_open: bool) -> Line:

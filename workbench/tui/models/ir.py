@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.characters import unusual
+from workbench.contracts import Finding, Severity
 from workbench.ir import Media, Opaque, Reasoning, Text, ToolCallIR, ToolResultIR
-from workbench.rules import Finding, Severity
 from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.findings import is_break
 from workbench.tui.models.outline import Node

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.tui.lines import Line, Span, line, wrap
 
 if TYPE_CHECKING:
-    from workbench.rules._errortext import Match
+    from workbench.contracts.error_texts import Match
 
 UNKNOWN = (
     "No contract or page knows this text.",
@@ -39,12 +39,12 @@ class Known(NamedTuple):
 
 def of_matches(matches: Sequence[Match]) -> list[Known]:
     """The rules behind a text, the most likely first."""
-    from workbench.rules import errortext
+    from workbench.contracts import error_texts
 
     made = []
     for match in matches:
         where = f", {match.where}" if match.where else ""
-        _, *rest = errortext.match_lines(match, 10_000)
+        _, *rest = error_texts.match_lines(match, 10_000)
         said = f"said by {match.provider}{where}" + (f" with status {match.status}" if match.status else "")
         page = next(iter((*filter(None, (match.rule,)), *match.rules)), "")
         name = match.rule or match.kind or "no rule"

@@ -11,9 +11,9 @@ from workbench.tui.models.tools import Row as Said
 from workbench.tui.models.words import count, size
 
 if TYPE_CHECKING:
+    from workbench.contracts import Finding
     from workbench.convert import Loss
     from workbench.matrix import Row
-    from workbench.rules import Finding
 
 SIGNS = {
     "accepts": ("✓", "ok"),

@@ -11,8 +11,8 @@ from workbench.tui.models.words import count, size
 from workbench.wire.jsontext import dumps
 
 if TYPE_CHECKING:
+    from workbench.contracts import Edit
     from workbench.minimize import Judged, Mended
-    from workbench.rules import Edit
     from workbench.tui.models.rowtable import Range
     from workbench.tui.shrinking import Seen
 

@@ -9,8 +9,8 @@ from workbench.tui.lines import Line, Span, line, wrap
 from workbench.tui.models.words import size
 
 if TYPE_CHECKING:
+    from workbench.contracts import Repair
     from workbench.diff import Difference
-    from workbench.rules import Repair
     from workbench.wire.exchange import HttpRequest
 
 LOOKING = "looking for one …"

@@ -14,8 +14,8 @@ from workbench.tui.models.words import REQUEST, byte_range, count, size
 if TYPE_CHECKING:
     from workbench.capability.choosing import Choice
     from workbench.capability.corrections import Correction
+    from workbench.contracts import Finding
     from workbench.convert import Loss
-    from workbench.rules import Finding
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.target import Target
     from workbench.targets.unbound import Unbound
@@ -207,7 +207,7 @@ def _key(target: Target, *, is_set: bool) -> tuple[str, str]:
 
 def _verdict(shown: Preflight) -> Said:
     """What the contract of the target says before anything is sent."""
-    from workbench.rules import refusal
+    from workbench.contracts import refusal
 
     trial = shown.trial
     judged = trial.judgement

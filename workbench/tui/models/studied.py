@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from workbench.contracts import Verdict, refusal
 from workbench.diff import Difference, Kind, compare
 from workbench.editing import problem, text_of
 from workbench.editing.elements import Element, elements
@@ -18,7 +19,6 @@ from workbench.editing.live import Meaning, meaning
 from workbench.errors import LocalProtocolError, WireError
 from workbench.matrix import Row as Told
 from workbench.protocols.decode import REQUEST, Decoded
-from workbench.rules import Verdict, refusal
 from workbench.tui.models.diff import Places
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.jsontext import JsonIndex, loads

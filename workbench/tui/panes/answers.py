@@ -11,7 +11,7 @@ from workbench.tui.models.send_answer import AFTER, BOTH, Beside
 from workbench.tui.panes.lineview import LineView
 
 if TYPE_CHECKING:
-    from workbench.rules import Finding
+    from workbench.contracts import Finding
 
 
 class BesidePane(LineView):

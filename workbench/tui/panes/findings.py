@@ -13,7 +13,7 @@ from workbench.tui.panes.pane import Pane
 from workbench.tui.state import SessionState
 
 if TYPE_CHECKING:
-    from workbench.rules import Finding, Repair
+    from workbench.contracts import Finding, Repair
     from workbench.tui.opened import Opened
     from workbench.tui.selection import Lights, Selection
 

@@ -24,8 +24,8 @@ from workbench.tui.service import Answer, guarded
 if TYPE_CHECKING:
     from textual.timer import Timer
 
+    from workbench.contracts import Finding
     from workbench.inspection import Inspector
-    from workbench.rules import Finding
     from workbench.tui.models.additions import Addition
     from workbench.tui.models.repairs import Offered
     from workbench.tui.screens.session import SessionScreen

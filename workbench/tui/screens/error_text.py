@@ -101,13 +101,13 @@ class ErrorTextScreen(ModalScreen[None]):
 
     @work(thread=True, exclusive=True, group="explain", exit_on_error=False)
     def _explain(self, text: str) -> None:
-        from workbench.rules import errortext, pages
+        from workbench.contracts import error_texts, pages
 
         known: list[matches.Known] = []
         trouble = ""
         try:
             if text.strip():
-                known = matches.of_matches(errortext.explain(text))
+                known = matches.of_matches(error_texts.explain(text))
             else:
                 known = matches.of_rules({slug: pages.page(slug).summary for slug in pages.slugs()})
         except Exception as error:

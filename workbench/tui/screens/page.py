@@ -49,7 +49,7 @@ class PageScreen(ModalScreen[None]):
 
     def lines(self, width: int) -> list[str]:
         """The text; in a thread."""
-        from workbench.rules import pages
+        from workbench.contracts import pages
 
         page = pages.page(self.rule) if self.rule in pages.slugs() else None
         return list(pages.lines(page, width)) if page else [f"{self.rule} has no page"]
@@ -62,7 +62,7 @@ class ContractScreen(PageScreen):
     """What a provider asks for and what it refuses, each with source and date. ``rule`` is the contract's label."""
 
     def lines(self, width: int) -> list[str]:
-        from workbench.rules import contracts
+        from workbench import contracts
 
         name, _, variant = self.rule.partition(":")
         if name not in contracts.names():

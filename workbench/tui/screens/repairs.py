@@ -25,7 +25,7 @@ from workbench.tui.screens.diff import ChangesPane, HunksPane
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.rules import Finding
+    from workbench.contracts import Finding
 
 
 class RepairsScreen(Screen["Offered | None"]):

@@ -22,8 +22,8 @@ from workbench.tui.searching import Searching
 from workbench.tui.service import Answer, ExchangeOpened, Inspecting, Listed, NotOpened, Opener, RowsCame, Trouble
 
 if TYPE_CHECKING:
+    from workbench.contracts import Finding
     from workbench.errors import WorkbenchError
-    from workbench.rules import Finding
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.filtering import Filtering
     from workbench.tui.mending import Mending

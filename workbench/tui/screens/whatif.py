@@ -58,7 +58,7 @@ class BatchOver(Message):
 
 def targets_of(label: str) -> tuple[Target, ...]:
     """The simulator of a contract, and those of its nearest variants."""
-    from workbench.rules import contracts
+    from workbench import contracts
 
     name = label.partition(":")[0]
     labels = dict.fromkeys([label, *(contracts.variants(name) if name in contracts.names() else ())])

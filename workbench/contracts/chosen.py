@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from workbench.contracts import loading as contracts
+from workbench.contracts.choosing import choose, clues_of
+from workbench.contracts.contract import Contract
 from workbench.protocols.decode import Decoded
-from workbench.rules import _contracts as contracts
-from workbench.rules._choosing import choose, clues_of
-from workbench.rules._contract import Contract
 from workbench.wire.exchange import Summary
 from workbench.wire.translation import translation
 

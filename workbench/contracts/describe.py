@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from workbench.contracts.contract import Enforced, Fact
+from workbench.contracts.facts import ContractFile, Holds
+from workbench.contracts.layout import section, wrapped
 from workbench.ir import JsonValue
-from workbench.rules._contract import Enforced, Fact
-from workbench.rules._contract_file import ContractFile, Holds
-from workbench.rules._layout import section, wrapped
 
 
 @dataclass(frozen=True, slots=True)

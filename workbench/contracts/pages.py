@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from functools import cache
 
 from workbench.config import resources, safeyaml
+from workbench.contracts import loading
+from workbench.contracts.page import Example, Page, Refusal
+from workbench.contracts.page_text import lines
+from workbench.contracts.reader import Node
 from workbench.errors import UsageError
-from workbench.rules import _contracts
-from workbench.rules._page import Example, Page, Refusal
-from workbench.rules._page_text import lines
-from workbench.rules._reader import Node
 
 __all__ = ["Example", "Page", "Refusal", "lines", "others", "page", "slugs"]
 
@@ -73,8 +73,8 @@ def others(slug: str) -> tuple[Refusal, ...]:
 
 
 def _contract_refusals(slug: str) -> Iterator[Refusal]:
-    for name in _contracts.names():
-        file = _contracts.read(name)
+    for name in loading.names():
+        file = loading.read(name)
         for holds, check in file.checks:
             if check.rule == slug:
                 who = ", ".join(f"{name}:{variant}" for variant in holds.variants) or name

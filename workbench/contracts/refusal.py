@@ -6,10 +6,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping
 
+from workbench.contracts.contract import Contract
 from workbench.ir import Part
 from workbench.protocols.decode import Decoded
 from workbench.protocols.known import fact
-from workbench.rules._contract import Contract
 
 UNKNOWN = "…"
 

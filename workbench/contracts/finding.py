@@ -6,8 +6,8 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from workbench.contracts.contract import Enforced
 from workbench.ir import NOTHING, JsonValue
-from workbench.rules._contract import Enforced
 
 
 class Severity(StrEnum):

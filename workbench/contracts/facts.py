@@ -11,10 +11,10 @@ from typing import Any
 
 from workbench.chain.terms import ClosureTerms, Placement, ReasoningTerms, Scope
 from workbench.config import safeyaml
+from workbench.contracts.contract import Contract, Enforced, Fact
+from workbench.contracts.reader import Node
 from workbench.errors import ProfileError, UnreadableInput
 from workbench.ir import NOTHING, JsonValue
-from workbench.rules._contract import Contract, Enforced, Fact
-from workbench.rules._reader import Node
 
 VERSION = 1
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
+from workbench.contracts import loading, pages
+from workbench.contracts.match_text import lines, match_lines
+from workbench.contracts.template import Found, Plain, Template, plain
 from workbench.protocols import refusals
 from workbench.protocols.refusals import Refusal
-from workbench.rules import _contracts, _pages
-from workbench.rules._match_text import lines, match_lines
-from workbench.rules._template import Found, Plain, Template, plain
 
 __all__ = ["Match", "explain", "known", "lines", "match_lines"]
 
@@ -207,7 +207,7 @@ def _by_kind(text: str, refusal: Refusal, shared: Match | None) -> Match:
     rules = tuple(dict.fromkeys((*(shared.rules if shared else ()), *kind.rules)))
     family = tuple(rule for rule in rules if not shared or _family(rule) in {_family(r) for r in kind.rules})
     return Match(
-        rule=kind.rule if kind.rule in _pages.slugs() else "",
+        rule=kind.rule if kind.rule in pages.slugs() else "",
         provider=str(refusal.speaker) if refusal.speaker.name else ANYBODY,
         status=0,
         template="",
@@ -304,8 +304,8 @@ def _match(known: _Known, found: Found, text: Plain) -> Match:
 
 
 def _look_for(known: _Known) -> tuple[str, ...]:
-    if known.rule in _pages.slugs():
-        return _pages.page(known.rule).look_for
+    if known.rule in pages.slugs():
+        return pages.page(known.rule).look_for
     return (known.note,) if known.note else ()
 
 
@@ -320,9 +320,9 @@ def _record(rule: str, how: str) -> str:
 def _terms(provider: str) -> Mapping[str, str]:
     name = provider.partition(":")[0]
     terms = {key: "" for key in ("errors.index", "record.how")}
-    for source in (_contracts.GENERIC, name):
-        if source in _contracts.names():
-            contract = _contracts.get(source)
+    for source in (loading.GENERIC, name):
+        if source in loading.names():
+            contract = loading.get(source)
             terms |= {key: str(contract.term(key)) for key in terms if contract.term(key)}
     return terms
 
@@ -345,8 +345,8 @@ def _known() -> tuple[_Known, ...]:
 
 
 def _from_contracts() -> Iterator[_Known]:
-    for name in _contracts.names():
-        file = _contracts.read(name)
+    for name in loading.names():
+        file = loading.read(name)
         for holds, check in file.checks:
             if check.template:
                 who = f"{name}:{holds.variants[0]}" if len(holds.variants) == 1 else name
@@ -356,8 +356,8 @@ def _from_contracts() -> Iterator[_Known]:
 
 
 def _from_pages() -> Iterator[_Known]:
-    for slug in _pages.slugs():
-        for refusal in _pages.others(slug):
+    for slug in pages.slugs():
+        for refusal in pages.others(slug):
             template = Template(refusal.message)
             yield _Known(template, slug, refusal.provider, refusal.status, refusal.source, "", refusal.where, "")
 
@@ -369,8 +369,8 @@ def _without_rule() -> tuple[_Known, ...]:
 
 
 def _others() -> Iterator[_Known]:
-    for name in _contracts.names():
-        file = _contracts.read(name)
+    for name in loading.names():
+        file = loading.read(name)
         for holds, facts in file.facts:
             fact = facts.get("errors.other")
             where = ", ".join(holds.protocols) if len(file.protocols) > 1 else ""

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from workbench.contracts.contract import Contract, Enforced
+from workbench.contracts.finding import Finding, Severity
+from workbench.contracts.refusal import fill
 from workbench.ir import JsonValue
 from workbench.protocols.decode import REQUEST
-from workbench.rules._contract import Contract, Enforced
-from workbench.rules._finding import Finding, Severity
-from workbench.rules._refusal import fill
 
 USUAL_TYPE = "invalid_request_error"
 """``{type}`` of an error body where the check names none."""

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from workbench.contracts.contract import Contract
 from workbench.errors import WireError
 from workbench.ir import NOTHING, ApiError, JsonValue, Part, ToolCallIR, ToolResultIR
 from workbench.leaves import escape, scalars
 from workbench.protocols.decode import REQUEST, Decoded
-from workbench.rules._contract import Contract
 from workbench.wire.jsontext import loads
 
 _PATH = re.compile(r"[A-Za-z_$][\w$]*(?:\.?\[[^\[\]\s]{1,80}\]|\.[\w$-]{1,80})*")

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from workbench.config import resources
+from workbench.contracts.contract import Contract
+from workbench.contracts.describe import Part, as_json, lines
+from workbench.contracts.facts import Clues, ContractFile, Endpoint, load
+from workbench.contracts.reader import Node
+from workbench.contracts.words import vet
 from workbench.errors import ProfileError, UsageError
 from workbench.ir import Carrier
-from workbench.rules._contract import Contract
-from workbench.rules._contract_file import Clues, ContractFile, Endpoint, load
-from workbench.rules._contract_text import Part, as_json, lines
-from workbench.rules._contract_words import vet
-from workbench.rules._reader import Node
 from workbench.wire import urls
 
 GENERIC = "generic"

@@ -6,11 +6,11 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from workbench.contracts import pages
 from workbench.protocols import refusals
-from workbench.rules import _pages as pages
 
 if TYPE_CHECKING:
-    from workbench.rules._errortext import Match
+    from workbench.contracts.error_texts import Match
 
 
 def lines(matches: Sequence[Match], width: int = 80) -> Iterator[str]:

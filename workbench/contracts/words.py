@@ -13,10 +13,10 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
-from workbench import limits
+from workbench import limits, plugins
 from workbench.config import resources
+from workbench.contracts.reader import Node
 from workbench.leaves import escape
-from workbench.rules._reader import Node
 from workbench.toolcalls.schemas.dialect import SUBTREES
 from workbench.wire.jsontext import loads
 
@@ -147,7 +147,5 @@ def _rules() -> tuple[str, ...]:
 
 @cache
 def _third_party_rules() -> frozenset[str]:
-    """All rules that are registered, asked for only where one does not ship."""
-    from workbench.rules import every_rule
-
-    return frozenset(every_rule())
+    """Slugs of the rules of plug-ins, asked for only where a rule does not ship."""
+    return frozenset(rule.slug for module in plugins.third_party("workbench.rules").values() for rule in module.RULES)

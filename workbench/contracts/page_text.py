@@ -6,9 +6,9 @@ import difflib
 import json
 from collections.abc import Iterable, Iterator
 
+from workbench.contracts.layout import section, wrapped
+from workbench.contracts.page import Example, Page, Refusal
 from workbench.ir import JsonValue
-from workbench.rules._layout import section, wrapped
-from workbench.rules._page import Example, Page, Refusal
 
 
 def lines(page: Page, width: int = 80) -> Iterator[str]:

@@ -14,12 +14,12 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from workbench.chain._journal import Journal
+from workbench.contracts import loading as contracts
+from workbench.contracts.contract import Contract
+from workbench.contracts.error_texts import explain
+from workbench.contracts.facts import Clues, Sign
 from workbench.ir import NOTHING, JsonValue
 from workbench.protocols.decode import Decoded
-from workbench.rules import _contracts as contracts
-from workbench.rules._contract import Contract
-from workbench.rules._contract_file import Clues, Sign
-from workbench.rules._errortext import explain
 
 __all__ = ["SIMULATED", "Servers", "choose", "clues_of", "shown_by"]
 
