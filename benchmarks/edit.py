@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from benchmarks.keys import FLOOR, body, settled
 from workbench.editing import Splice, edited
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.targets.preflight import judged
 from workbench.targets.sending import Sender
 from workbench.targets.target import resolve

@@ -11,8 +11,8 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 
-from workbench.inspection import Inspector
 from workbench.ir import NOTHING, JsonValue
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Summary, summarize
 
 URL = "https://api.anthropic.com/v1/messages"

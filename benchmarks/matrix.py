@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from benchmarks.inspect import agent
 from workbench import matrix
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import MemorySession
 

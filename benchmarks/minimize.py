@@ -19,8 +19,8 @@ from unittest.mock import patch
 
 from workbench import protocols
 from workbench.editing import with_body
-from workbench.inspection import Inspector
 from workbench.minimize import Asked, Course, outcome
+from workbench.rules.inspection import Inspector
 from workbench.selftest import healthy
 from workbench.selftest._body import Asked as Body
 from workbench.selftest.faults import FAULTS

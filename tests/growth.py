@@ -18,8 +18,8 @@ from workbench.contracts import error_texts
 from workbench.convert.convert import convert
 from workbench.errors import WorkbenchError
 from workbench.filters.parser import parse
-from workbench.inspection import Inspector
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.rules.inspection import Inspector
 from workbench.toolcalls import formats
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse

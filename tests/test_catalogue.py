@@ -10,7 +10,7 @@ from tests import breakages
 from tests.breakages import scoring
 from tests.breakages.artefacts import URLS
 from workbench.cli._report import finding_json
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 

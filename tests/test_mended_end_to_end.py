@@ -16,8 +16,8 @@ from tests.breakages.artefacts import artefact
 from workbench import repairs
 from workbench.exporters import Selection, _work, load
 from workbench.importers import open_input
-from workbench.inspection import Inspector
 from workbench.protocols.decode import Decoded
+from workbench.rules.inspection import Inspector
 from workbench.targets.outgoing import prepare
 from workbench.targets.sending import Sender
 from workbench.targets.target import resolve

@@ -9,8 +9,8 @@ import pytest
 
 from tests.recordings_table import listed, row_of, summary
 from workbench.importers import open_input
-from workbench.inspection import Inspector
 from workbench.rules import FAILED
+from workbench.rules.inspection import Inspector
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "recordings"
 FILES = sorted(str(p.relative_to(FOLDER)) for p in FOLDER.glob("*/*/*") if p.is_file())

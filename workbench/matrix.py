@@ -14,9 +14,9 @@ from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal
 from workbench.convert import Loss, convert
 from workbench.convert.dialect import spelled
 from workbench.errors import LocalProtocolError, ProfileError, UsageError, WireError
-from workbench.inspection import Inspector
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules import judge
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 
 

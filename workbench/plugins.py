@@ -40,7 +40,9 @@ PARTS: Mapping[str, Parts] = {
     "workbench.importers": Parts("workbench.importers", ("NAME", "TITLE", "sniff", "read")),
     "workbench.probes": Parts("workbench.probes", ("probe",)),
     "workbench.repairs": Parts("workbench.repairs", ("REPAIRS",), frozenset({"putting_back"})),
-    "workbench.rules": Parts("workbench.rules", ("RULES",), frozenset({"lens"})),
+    "workbench.rules": Parts(
+        "workbench.rules", ("RULES",), frozenset({"lens", "inspection", "counts", "costs", "prices"})
+    ),
     "workbench.toolcalls.formats": Parts("workbench.textcalls", ("text_format",)),
     "workbench.whatif": Parts("workbench.whatif", ("VARIANTS",)),
 }

@@ -22,9 +22,9 @@ from workbench.chain.closure import CallState
 from workbench.contracts import Finding, Severity
 from workbench.editing import with_body
 from workbench.errors import UsageError
-from workbench.inspection import Inspector, Trial
 from workbench.ir import ModelRequest
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.rules.inspection import Inspector, Trial
 from workbench.targets.simulator import Reply, Simulator
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, HttpRequest, State

@@ -11,7 +11,7 @@ from tests.breakpoints.living import EVERY, living
 from workbench.breakpoints.kinds import KINDS, parse
 from workbench.contracts import Severity
 from workbench.errors import FilterError, UsageError
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
 from workbench.wire.session.store import open_session
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.bridge.bridging import bench, blocks, posted
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse
 from workbench.wire.session import MemorySession
 from workbench.wire.translation import Translation

@@ -9,8 +9,8 @@ import pytest
 from tests.capability.motions import measured, server
 from workbench.capability.choosing import Choice, choose, earlier, of_request
 from workbench.errors import UsageError
-from workbench.inspection import Inspector
 from workbench.protocols.decode import Decoded
+from workbench.rules.inspection import Inspector
 from workbench.targets.simulator import Dials, ScriptedModel, Simulator
 from workbench.targets.target import resolve
 from workbench.wire.exchange import Body, Exchange, HttpRequest

@@ -18,8 +18,8 @@ from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.loop import Answer as Step
 from workbench.loop import Loop, Result, refused
-from workbench.metrics.counts import Counts
 from workbench.protocols.decode import Decoded
+from workbench.rules.counts import Counts
 from workbench.targets.outgoing import Outgoing, prepare
 from workbench.targets.simulator import Answer, Call, Dials, Match, ScriptedModel, Simulator, Turn
 from workbench.targets.target import resolve

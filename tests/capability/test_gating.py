@@ -10,9 +10,9 @@ from workbench.capability.gating import Stage, gate
 from workbench.capability.risk import Risk, Tool, classed, tools_of
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
-from workbench.metrics.counts import Counts
 from workbench.probes import Sample, verdict
 from workbench.probes._script import Outcome
+from workbench.rules.counts import Counts
 
 KEY = Key("openai", "m", "https://x.test/v1", "openai-chat")
 TOOLS = (Tool("read_file"), Tool("set_label"), Tool("delete_all"))

@@ -15,8 +15,8 @@ from tests.cli.conftest import Run
 from workbench import protocols
 from workbench.cli import _check_formats
 from workbench.cli._report import FileReport
-from workbench.inspection import Inspector
 from workbench.ir import Message, ModelRequest, ModelResponse, Text, Usage
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession

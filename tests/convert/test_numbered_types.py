@@ -9,8 +9,8 @@ import pytest
 
 from workbench import protocols
 from workbench.convert.convert import convert
-from workbench.inspection import Inspector
 from workbench.ir import JsonValue
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 

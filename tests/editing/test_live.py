@@ -14,8 +14,8 @@ from workbench.editing.elements import Kind as Of
 from workbench.editing.elements import elements, every
 from workbench.editing.live import Meaning, meaning
 from workbench.editing.operations import remove
-from workbench.inspection import Inspector
 from workbench.protocols.decode import Decoded
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.session.store import open_session
 

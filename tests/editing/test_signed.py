@@ -12,8 +12,8 @@ from workbench.editing import edited
 from workbench.editing.live import meaning
 from workbench.editing.operations import Splices, move, remove, set_text, set_value
 from workbench.editing.signed import unbound, ways, without
-from workbench.inspection import Inspector
 from workbench.protocols.decode import Decoded
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 

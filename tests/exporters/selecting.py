@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.contracts import Finding
 from workbench.exporters import Selection
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import MemorySession, Session

@@ -19,7 +19,7 @@ from workbench import contracts, repairs
 from workbench.errors import LocalProtocolError
 from workbench.exporters import Exported, Selection, _work, load
 from workbench.importers import open_input
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
 from workbench.wire.session import MemorySession, exchanges_of, text
 

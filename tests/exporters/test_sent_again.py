@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from workbench.exporters import Selection, curl, python, python_sdk
 from workbench.importers import open_input
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 

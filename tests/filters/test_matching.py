@@ -11,7 +11,7 @@ from tests.tui import samples
 from workbench.filters import And, Expression, Facts, Filter, Not, Or, parse
 from workbench.filters.keys import KEYS, Kind
 from workbench.filters.matching import FLAGS, NUMBERS, TEXTS, host_and_path, turns
-from workbench.inspection import Inspected, Inspector
+from workbench.rules.inspection import Inspected, Inspector
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import Session
 

@@ -33,11 +33,11 @@ from workbench.diff.comparison import compare_exchanges
 from workbench.editing import elements, operations
 from workbench.errors import WorkbenchError
 from workbench.exporters._work import Asked
-from workbench.inspection import Inspector
 from workbench.minimize.course import Course
 from workbench.minimize.driving import outcome
 from workbench.protocols.clients.differences import where_they_differ
 from workbench.protocols.decode import Decoded
+from workbench.rules.inspection import Inspector
 from workbench.targets.simulator import Simulator
 from workbench.targets.target import resolve
 from workbench.tui.models.findings import finding_body, finding_line

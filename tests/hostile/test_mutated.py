@@ -18,9 +18,9 @@ from workbench.cli import _shell
 from workbench.convert.convert import convert
 from workbench.diff.comparison import compare_exchanges
 from workbench.errors import WorkbenchError
-from workbench.inspection import Inspector
 from workbench.protocols.decode import Decoded
 from workbench.rules._prefix import first_break
+from workbench.rules.inspection import Inspector
 from workbench.targets.simulator import Simulator
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession

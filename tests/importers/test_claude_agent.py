@@ -10,7 +10,7 @@ import yaml
 
 from workbench.errors import UnreadableInput
 from workbench.importers import candidates, claude_agent, inside
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 
 START = {"type": "system", "subtype": "init", "session_id": "s1", "tools": ["Bash"], "model": "claude-x"}
 ASKED = {

@@ -8,7 +8,7 @@ import pytest
 
 from workbench.contracts import Severity
 from workbench.importers import atif, open_input
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.jsontext import dumps
 
 TRUE = {

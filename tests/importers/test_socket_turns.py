@@ -14,7 +14,7 @@ from tests.importers.test_tnetstring import written
 from workbench.exporters import har as har_export
 from workbench.importers import har, mitmproxy
 from workbench.importers._socket_turns import with_turns
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Exchange, Frame, Headers, HttpRequest, HttpResponse, Kind, Origin, State
 from workbench.wire.session import MemorySession
 

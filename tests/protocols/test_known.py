@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from workbench.errors import WorkbenchError
 from workbench.importers import open_input
-from workbench.inspection import Inspector
 from workbench.protocols import get
 from workbench.protocols.known import KnownMessages, fact, where
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 

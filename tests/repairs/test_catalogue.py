@@ -13,9 +13,9 @@ from tests.targets.catalogue import label_of, target_of
 from workbench import repairs
 from workbench.contracts import Severity, Verdict
 from workbench.importers import open_input
-from workbench.inspection import Inspector
 from workbench.ir import Reasoning
 from workbench.repairs import Fixed
+from workbench.rules.inspection import Inspector
 from workbench.targets.simulator import Simulator
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import loads

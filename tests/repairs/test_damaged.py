@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from workbench import protocols, repairs, testing
 from workbench.contracts import Verdict
-from workbench.inspection import Inspector
 from workbench.ir import Message, ModelRequest, Text, ToolCallIR, ToolDef, ToolResultIR
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.session import MemorySession

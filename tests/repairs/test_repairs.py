@@ -10,9 +10,9 @@ import pytest
 
 from workbench import repairs
 from workbench.contracts import Verdict
-from workbench.inspection import Inspector
 from workbench.ir import Reasoning
 from workbench.repairs import Loss, Proposal
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import loads
 from workbench.wire.patch import Remove, Replace

@@ -9,9 +9,9 @@ import pytest
 
 from workbench import contracts
 from workbench.contracts import Finding, Severity
-from workbench.inspection import Inspector
 from workbench.repairs import _thinking
 from workbench.repairs._fault import Fault
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.patch import Insert, Replace
 from workbench.wire.session import MemorySession

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from workbench.contracts import Enforced, Fact
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin
 from workbench.wire.session import MemorySession
 

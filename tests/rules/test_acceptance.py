@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from workbench.contracts import Basis, Finding, Severity, Verdict
-from workbench.inspection import Inspector
 from workbench.rules import contradicted
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.session import MemorySession
 

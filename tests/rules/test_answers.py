@@ -7,7 +7,7 @@ import json
 import pytest
 
 from workbench.importers import open_input
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 
 HELLO = [{"role": "user", "content": "hello"}]
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, Origin
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession

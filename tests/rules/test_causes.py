@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from workbench.contracts import Basis, Finding, Severity
-from workbench.inspection import Inspector
 from workbench.rules import Causes, by_cause
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 

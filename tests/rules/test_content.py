@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from workbench import protocols
-from workbench.inspection import Inspector
 from workbench.ir import Message, ModelResponse, Usage
 from workbench.rules import content
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpResponse
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from workbench.contracts import refusal
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
 from workbench.wire.session import MemorySession
 

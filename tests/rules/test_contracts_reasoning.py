@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from workbench import rules
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 

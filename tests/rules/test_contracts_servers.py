@@ -8,7 +8,7 @@ import pytest
 
 from workbench import contracts
 from workbench.contracts import Verdict, choose, refusal
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 

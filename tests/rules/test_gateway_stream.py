@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 

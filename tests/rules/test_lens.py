@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from workbench import contracts
-from workbench.inspection import Inspector
 from workbench.protocols.decode import Decoded
 from workbench.rules import lens
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession

@@ -5,8 +5,8 @@ import pytest
 from workbench import contracts
 from workbench.contracts import Severity, pages
 from workbench.errors import UsageError
-from workbench.inspection import Inspector
 from workbench.rules import every_rule
+from workbench.rules.inspection import Inspector
 
 SHOWN = [slug for slug in pages.slugs() if pages.page(slug).failing]
 

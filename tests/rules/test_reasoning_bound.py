@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.rules.conftest import exchange
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.session import MemorySession
 
 MODEL, RULE = "claude-opus-5-5", "reasoning.unbound"

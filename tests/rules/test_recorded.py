@@ -7,7 +7,7 @@ import json
 import pytest
 
 from workbench.contracts import Severity
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 

@@ -191,7 +191,7 @@ def test_loops(chat, messages, expected):
 @settings(max_examples=25)
 @given(st.lists(st.sampled_from([A, B]), max_size=3), st.integers(1, 6))
 def test_a_failing_call_is_a_loop_from_the_third_time_on(before, times):
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.wire.exchange import Body, Exchange, HttpRequest
     from workbench.wire.session import MemorySession
 

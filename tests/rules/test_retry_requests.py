@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.rules.conftest import exchange
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Headers, HttpRequest, Origin
 from workbench.wire.session import MemorySession
 

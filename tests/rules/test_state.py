@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.rules.conftest import brief, exchange
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.session import MemorySession
 
 TOOLS = [{"name": "ls", "input_schema": {"type": "object", "properties": {}}}]

@@ -15,7 +15,7 @@ import pytest
 
 from tests.tui.samples import exchange, session
 from workbench.contracts import Finding
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Exchange, Headers
 from workbench.wire.stream import aws_message, sealed_payload
 

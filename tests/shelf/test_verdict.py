@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tui.models.test_timeline import row, summary
-from workbench.inspection import Inspected
+from workbench.rules.inspection import Inspected
 from workbench.shelf.verdict import gaps, verdict
 from workbench.wire.exchange import State
 

@@ -9,7 +9,7 @@ import pytest
 from workbench.config import resources
 from workbench.contracts import Verdict
 from workbench.importers import open_input
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.targets.outgoing import prepare
 from workbench.targets.preflight import judged, preflight
 from workbench.targets.sending import Sender

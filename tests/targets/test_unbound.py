@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.targets.conftest import BLOCK_TOOL
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.targets.outgoing import prepare
 from workbench.targets.preflight import preflight
 from workbench.targets.target import resolve

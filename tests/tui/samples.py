@@ -6,7 +6,7 @@ import json
 
 from workbench.config import resources
 from workbench.importers import open_input
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.tui.opened import Opened
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession, Session

@@ -10,7 +10,7 @@ import pytest
 
 from tests.tui import samples
 from workbench.errors import UsageError
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.targets import sending
 from workbench.targets.outgoing import Outgoing, prepare
 from workbench.targets.sending import Answered, Arrived, Retrying, Sender

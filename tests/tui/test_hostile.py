@@ -12,7 +12,7 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.terminals import in_terminal
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.shelf import memory
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.models.tabs import PANES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tui import samples
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.tui.lines import plain
 from workbench.tui.opened import Opened
 from workbench.tui.selection import Selection

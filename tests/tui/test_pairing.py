@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.tui import samples
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.tui.pairing import paired
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.session import MemorySession

@@ -10,7 +10,7 @@ from tests.tui import samples
 from tests.tui.screens.test_send import thinking_session
 from workbench.editing import edited
 from workbench.errors import LocalProtocolError, UsageError
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.targets.target import resolve
 from workbench.tui.preflight import look
 from workbench.wire.patch import Replace

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench.errors import WorkbenchError
 from workbench.importers import open_input
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.tui.models import wire
 from workbench.tui.models.rowtable import Marked
 from workbench.tui.opened import Opened

@@ -9,8 +9,8 @@ import pytest
 
 from tests.protocols.clients.test_python_sdks import chat_stream
 from tests.tui import samples
-from workbench.inspection import Inspector
 from workbench.protocols.clients import differences
+from workbench.rules.inspection import Inspector
 from workbench.tui import sdks
 from workbench.tui.opened import Opened
 from workbench.tui.screens.follow import Follower

@@ -7,7 +7,7 @@ from textual.message import Message
 
 from tests.tui import samples
 from workbench.errors import UnreadableInput, WorkbenchError
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.tui.service import Answer, ExchangeOpened, Inspecting, Listed, NotOpened, RowsCame, Trouble, guarded
 from workbench.wire.session import MemorySession, Session
 

@@ -30,7 +30,7 @@ LATER = (
     "workbench.wire.exchange",
 )
 CORE = (
-    "workbench.inspection",
+    "workbench.rules.inspection",
     "workbench.protocols.decode",
     "workbench.rules",
     "workbench.adapters",

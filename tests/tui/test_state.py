@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.tui import samples
 from tests.tui.models.test_timeline import summary
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.tui.state import SessionState
 from workbench.wire.exchange import State
 from workbench.wire.session import Session

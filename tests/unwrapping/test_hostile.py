@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.unwrapping.wrapped import ANSWERS, BODIES, REQUESTS, answer, request
 from workbench.errors import UnreadableInput
 from workbench.importers import open_input
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 
 SMALL = 300
 MOST_GROWTH = 6

@@ -13,7 +13,7 @@ import pytest
 from workbench.cli._report import FileReport
 from workbench.errors import UnreadableInput
 from workbench.importers import open_input
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Exchange
 
 SAMPLES = Path(__file__).resolve().parents[1] / "data" / "pasted"

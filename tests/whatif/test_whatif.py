@@ -13,7 +13,7 @@ from workbench.config import resources
 from workbench.contracts import Verdict
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.importers import open_input
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.targets.sending import Sender
 from workbench.targets.target import resolve
 from workbench.whatif import Outcome, Variant

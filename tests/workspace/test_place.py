@@ -9,8 +9,8 @@ import pytest
 
 from tests.workspace.stories import body, edit, exchange, source
 from workbench.editing import with_body
-from workbench.inspection import Inspector
 from workbench.protocols.decode import REQUEST
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import HttpResponse
 from workbench.workspace import Node, Workspace, open_for
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.workspace.stories import body, edit, exchange, source
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.session import MemorySession
 from workbench.wire.session.store import fsck, open_session, save

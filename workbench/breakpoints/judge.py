@@ -29,10 +29,10 @@ from workbench.breakpoints.kinds import Breakpoint, Reason, Seen, as_json, hit, 
 from workbench.errors import UsageError, WireError, WorkbenchError
 from workbench.filters import Facts
 from workbench.filters.matching import turns
-from workbench.inspection import Inspected, Inspector
 from workbench.ir import JsonValue
 from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.recorder.child import say, serve
+from workbench.rules.inspection import Inspected, Inspector
 from workbench.targets.recalled import recalled
 from workbench.targets.simulator import Simulator
 from workbench.targets.urls import with_query_of

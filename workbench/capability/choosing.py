@@ -16,8 +16,8 @@ from workbench.protocols.decode import Decoded
 from workbench.targets.target import Target
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
     from workbench.ir import JsonValue
+    from workbench.rules.inspection import Inspector
     from workbench.wire.exchange import Exchange
 
 

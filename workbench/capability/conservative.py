@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from workbench.capability.profile import CapabilityProfile
-from workbench.metrics.counts import Counts
 from workbench.probes import Outcome
 from workbench.probes._verdict import interval
+from workbench.rules.counts import Counts
 
 
 class Level(IntEnum):

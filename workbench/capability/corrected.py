@@ -27,13 +27,13 @@ from workbench.capability.risk import Risk, of_request
 from workbench.editing import edited, with_body
 from workbench.editing.additions import insert_message
 from workbench.errors import WireError, WorkbenchError
-from workbench.inspection import Inspector
 from workbench.ir import JsonValue, Message, Part, Text
 from workbench.loop import Loop, Send
 from workbench.loop.policy import EVERY_TOOL, LEFT_OUT
 from workbench.loop.sending import outgoing
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.repairs import Loss
+from workbench.rules.inspection import Inspector
 from workbench.targets.outgoing import Outgoing, streamed
 from workbench.targets.target import Target
 from workbench.whatif import Subject

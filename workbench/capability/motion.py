@@ -26,7 +26,7 @@ from workbench.capability.profile import CapabilityProfile, Key
 from workbench.capability.refresh import Due, light
 from workbench.loop import Answer, Ended, Limits, Loop, Result, Say, Send
 from workbench.loop.sending import as_sent
-from workbench.metrics.counts import Counts
+from workbench.rules.counts import Counts
 from workbench.targets.outgoing import Outgoing
 from workbench.targets.target import Target
 from workbench.toolcalls.arguments.ladder import Rung

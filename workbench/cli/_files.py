@@ -13,7 +13,7 @@ from workbench.cli._progress import counting
 from workbench.errors import UsageError, WorkbenchError
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.wire.session import Session
 
 MODEL_TEXT = "text"
@@ -111,7 +111,7 @@ def inspector(session: Session, args: argparse.Namespace, *, is_lazy: bool = Fal
     Args:
         is_lazy: what is inspected is shown as it comes, which needs no bar.
     """
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
 
     made = Inspector(session, provider=args.provider, protocol=args.protocol)
     number = getattr(args, "exchange", None)

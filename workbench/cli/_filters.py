@@ -11,7 +11,7 @@ from workbench.errors import FilterError, SessionFormatError
 
 if TYPE_CHECKING:
     from workbench.filters import Filter
-    from workbench.inspection import Inspection
+    from workbench.rules.inspection import Inspection
     from workbench.wire.session import Session
 
 

@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from workbench.contracts import Contradiction, Finding, Origin, Repair, Severity
-from workbench.inspection import Inspected, Inspection
 from workbench.repairs import Done
 from workbench.rules import FAILED, Contradicted
+from workbench.rules.inspection import Inspected, Inspection
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from workbench.errors import WorkbenchError
 if TYPE_CHECKING:
     from workbench.capability.choosing import Choice
     from workbench.contracts import Finding
-    from workbench.inspection import Trial
     from workbench.ir import JsonValue
+    from workbench.rules.inspection import Trial
     from workbench.targets.preflight import Preflight
     from workbench.targets.target import Target
     from workbench.wire.exchange import Exchange
@@ -115,7 +115,7 @@ def _judged(plan: Preflight) -> str:
 
 def result_lines(row: Row) -> Iterator[str]:
     """What came of it."""
-    from workbench.inspection import PENDING
+    from workbench.rules.inspection import PENDING
 
     exchange = row.exchange
     if row.error:

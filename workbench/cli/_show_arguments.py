@@ -10,8 +10,8 @@ from workbench.cli._output import cut
 from workbench.protocols.decode import REQUEST, RESPONSE
 
 if TYPE_CHECKING:
-    from workbench.inspection import Detail
     from workbench.ir import JsonValue, ToolCallIR
+    from workbench.rules.inspection import Detail
     from workbench.toolcalls.arguments import Step
 
 _CODES = ("openai-custom",)

@@ -9,9 +9,9 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from workbench.cli import _show_arguments, _show_textcalls
-from workbench.inspection import Detail
 from workbench.ir import JsonValue, Message, ModelRequest, ModelResponse, Part
 from workbench.protocols.decode import REQUEST, RESPONSE
+from workbench.rules.inspection import Detail
 from workbench.wire import digests
 from workbench.wire.exchange import HttpRequest, HttpResponse
 from workbench.wire.frames import seen_frames

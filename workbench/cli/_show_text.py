@@ -9,7 +9,6 @@ from workbench.chain.ledger import Entry, Sent
 from workbench.cli import _show_arguments, _show_textcalls
 from workbench.cli._output import cut, number
 from workbench.cli._show_json import start_line
-from workbench.inspection import Detail
 from workbench.ir import (
     Media,
     Message,
@@ -23,6 +22,7 @@ from workbench.ir import (
     ToolResultIR,
 )
 from workbench.protocols.decode import REQUEST, RESPONSE
+from workbench.rules.inspection import Detail
 from workbench.wire import digests
 from workbench.wire.exchange import HttpRequest, HttpResponse, State
 from workbench.wire.frames import seen_frames

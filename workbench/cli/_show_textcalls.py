@@ -14,8 +14,8 @@ from workbench.protocols.decode import RESPONSE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workbench.inspection import Detail
     from workbench.ir import JsonValue, ToolDef
+    from workbench.rules.inspection import Detail
     from workbench.toolcalls.formats import TextCall
 
 _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}

@@ -11,8 +11,8 @@ from workbench.cli import _files, _output
 from workbench.cli.matrix import SIGNS
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
     from workbench.ir import JsonValue
+    from workbench.rules.inspection import Inspector
     from workbench.targets.target import Target
     from workbench.whatif import Outcome, Variant
     from workbench.wire.session import Session

@@ -33,9 +33,9 @@ from workbench.errors import UsageError, WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
-    from workbench.inspection import Inspector
     from workbench.ir import JsonValue
     from workbench.minimize import Bisected, Bisection, Steps
+    from workbench.rules.inspection import Inspector
     from workbench.targets.outgoing import Outgoing
     from workbench.wire.session import Session
 

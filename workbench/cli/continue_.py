@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from workbench.capability import CapabilityProfile
     from workbench.capability.choosing import Choice
     from workbench.capability.motion import Measure, Motion, Pending
-    from workbench.inspection import Inspector
     from workbench.ir import JsonValue
     from workbench.loop import Ended, Limits, Loop, Send
+    from workbench.rules.inspection import Inspector
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.sending import Sender
     from workbench.targets.target import Target
@@ -151,7 +151,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _chosen(inspector: Inspector, session: Session, args: argparse.Namespace) -> int:
     """Index of the exchange to go on with. Raises UsageError."""
-    from workbench.inspection import PENDING
+    from workbench.rules.inspection import PENDING
 
     if args.exchange is not None or not len(session):
         return _files.chosen(session, args.exchange)

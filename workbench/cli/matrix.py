@@ -39,9 +39,9 @@ from typing import TYPE_CHECKING
 from workbench.cli import _files, _output
 
 if TYPE_CHECKING:
-    from workbench.inspection import Detail
     from workbench.ir import JsonValue
     from workbench.matrix import Row
+    from workbench.rules.inspection import Detail
 
 NAME = "matrix"
 HELP = "the verdict of every contract on one history"

@@ -33,9 +33,9 @@ from workbench.cli import _output
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.metrics.costs import Costs, Saving, Turn
-    from workbench.metrics.counts import Counts
     from workbench.metrics.gather import Gathered
+    from workbench.rules.costs import Costs, Saving, Turn
+    from workbench.rules.counts import Counts
 
 NAME = "metrics"
 HELP = "how often tool use went wrong, and what it cost"
@@ -54,9 +54,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Count what the paths hold."""
     from workbench.cli import _progress
-    from workbench.metrics.counts import Counts, grouped
     from workbench.metrics.gather import files, gather
-    from workbench.metrics.prices import prices
+    from workbench.rules.counts import Counts, grouped
+    from workbench.rules.prices import prices
 
     listed = prices()
     found: list[Gathered] = []

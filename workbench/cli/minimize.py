@@ -38,9 +38,9 @@ from workbench.cli import INTERRUPTED, _asking, _files, _output, _targeted
 from workbench.errors import UsageError, WorkbenchError
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
     from workbench.ir import JsonValue
     from workbench.minimize import Course, Mended
+    from workbench.rules.inspection import Inspector
     from workbench.wire.session import Session
 
 NAME = "minimize"

@@ -59,8 +59,8 @@ from workbench.cli._signals import interrupted_by
 from workbench.errors import LocalProtocolError, UnreadableInput, UsageError, WorkbenchError
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
     from workbench.protocols.decode import Decoded
+    from workbench.rules.inspection import Inspector
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.sending import Event, Sender
     from workbench.targets.target import Target

@@ -58,7 +58,7 @@ def profile(path: Path) -> bytes:
 
 def price_list() -> Path:
     """The prices that ship."""
-    return _PACKAGE / "metrics" / "prices.yaml"
+    return _PACKAGE / "rules" / "prices.yaml"
 
 
 def own_prices() -> Path:

@@ -10,7 +10,7 @@ from workbench.contracts import Judgement
 from workbench.diff import Difference, compare_indexed
 from workbench.editing import signed
 from workbench.editing.request import problem, text_of
-from workbench.inspection import Inspector, Trial
+from workbench.rules.inspection import Inspector, Trial
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.jsontext import JsonIndex
 

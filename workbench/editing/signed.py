@@ -14,12 +14,12 @@ from workbench.chain.closure import NodeRef
 from workbench.contracts import Severity
 from workbench.editing.request import edited
 from workbench.errors import WorkbenchError
-from workbench.inspection import Inspector, Trial
 from workbench.ir import Message, ModelRequest, Part, Reasoning
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.repairs import _thinking
 from workbench.repairs._fault import Fault
 from workbench.repairs._places import drop, element
+from workbench.rules.inspection import Inspector, Trial
 from workbench.rules.reasoning_bound import UNBOUND, history, texts, tools_edit
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.patch import Change

@@ -20,7 +20,7 @@ from workbench.errors import UsageError
 from workbench.ir import NOTHING
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 

@@ -23,10 +23,10 @@ from workbench.exporters._again import AgainRedactor
 from workbench.exporters._kept import FIXED, TEXT, ContractWords, provider_words, words_of
 from workbench.exporters._private_json import PrivateJson
 from workbench.exporters._stand_ins import StandIns
-from workbench.inspection import PENDING, Inspector
 from workbench.ir import NOTHING, JsonValue
 from workbench.protocols.decode import RESPONSE, Decoded
 from workbench.protocols.known import KnownMessages
+from workbench.rules.inspection import PENDING, Inspector
 from workbench.wire._strings import decode, encode
 from workbench.wire.digests import DIGESTS
 from workbench.wire.encoding import decode_partial

@@ -18,10 +18,10 @@ from workbench.errors import SessionFormatError
 from workbench.exporters import Selection
 from workbench.exporters._private import Redacted
 from workbench.exporters._safe import knowing
-from workbench.inspection import Inspected, Inspector
 from workbench.ir import NOTHING, JsonValue
 from workbench.repairs import CHECKED, with_repairs
 from workbench.rules import by_cause, judge
+from workbench.rules.inspection import Inspected, Inspector
 from workbench.wire._strings import decode
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Summary

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import UsageError
 from workbench.exporters import Exported, Form, Proof, Selection
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import MemorySession, Session, exchanges_of
 

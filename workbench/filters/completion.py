@@ -10,7 +10,7 @@ from typing import NamedTuple
 from workbench.filters.expression import bare_or_quoted
 from workbench.filters.keys import BY_NAME, KEYS, Key, Kind
 from workbench.filters.matching import TEXTS, Facts
-from workbench.inspection import Inspected
+from workbench.rules.inspection import Inspected
 from workbench.wire.exchange import Exchange
 
 MOST = 200

@@ -12,9 +12,9 @@ from workbench.filters.amounts import amount, status_class
 from workbench.filters.expression import And, Expression, Not, Or, Term
 from workbench.filters.keys import BY_NAME, Kind
 from workbench.filters.text import holds
-from workbench.inspection import Inspected
 from workbench.ir import ToolCallIR, ToolResultIR
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.rules.inspection import Inspected
 from workbench.wire.exchange import Exchange
 
 

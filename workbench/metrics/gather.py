@@ -9,10 +9,10 @@ from pathlib import Path
 
 from workbench.errors import WorkbenchError
 from workbench.importers import candidates, open_input
-from workbench.inspection import Inspector
-from workbench.metrics.costs import Costs, costs
-from workbench.metrics.counts import Counts, Key, counted
-from workbench.metrics.prices import Prices
+from workbench.rules.costs import Costs, costs
+from workbench.rules.counts import Counts, Key, counted
+from workbench.rules.inspection import Inspector
+from workbench.rules.prices import Prices
 
 HEAD = 64 * 1024
 IS_ONE = 0.5

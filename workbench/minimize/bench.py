@@ -10,10 +10,10 @@ from workbench.chain.closure import Closure
 from workbench.contracts import Finding
 from workbench.editing import text_of, with_body
 from workbench.errors import WireError
-from workbench.inspection import Inspector, Trial
 from workbench.ir import JsonValue
 from workbench.minimize.failure import Failure, predicted
 from workbench.protocols.decode import Decoded
+from workbench.rules.inspection import Inspector, Trial
 from workbench.wire.exchange import HttpRequest, State
 from workbench.wire.jsontext import loads
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from workbench.inspection import Inspector
 from workbench.minimize.bench import Bench
 from workbench.minimize.mending import MOST_ASKED, Mended, Mending
 from workbench.minimize.search import Result, Search, Steps
+from workbench.rules.inspection import Inspector
 from workbench.targets.outgoing import Outgoing, prepare
 from workbench.targets.target import Target
 from workbench.wire.exchange import Exchange, HttpRequest

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from workbench.contracts import Judgement, Verdict
 from workbench.contracts.template import Template, plain
-from workbench.inspection import Trial
 from workbench.ir import ModelResponse
+from workbench.rules.inspection import Trial
 
 REFUSES, SUSPICIOUS, UNREADABLE = "refuses", "suspicious", "unreadable"
 

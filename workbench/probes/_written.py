@@ -40,7 +40,6 @@ from typing import Any
 
 from workbench.config import safeyaml
 from workbench.contracts.reader import Node
-from workbench.inspection import Inspector
 from workbench.ir import NOTHING, JsonValue, ToolCallIR, ToolChoice, ToolDef
 from workbench.loop import Answer, Limits, Result
 from workbench.probes._drive import Played, drive
@@ -48,6 +47,7 @@ from workbench.probes._script import Probe, Sample, Script, failed, partly, pass
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, ECHO, FAIL_ONCE, Toolbox
 from workbench.protocols import PARAMS
+from workbench.rules.inspection import Inspector
 from workbench.wire.session import MemorySession
 
 OURS = {str(tool.name): tool for tool in (ECHO, ADD, FAIL_ONCE)}

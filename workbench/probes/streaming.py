@@ -8,7 +8,6 @@ from typing import NamedTuple
 from workbench import protocols
 from workbench.contracts import Severity
 from workbench.editing import edited
-from workbench.inspection import Inspector
 from workbench.ir import JsonValue
 from workbench.loop import Limits
 from workbench.probes._drive import Driven, Played, drive, without_call
@@ -17,6 +16,7 @@ from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
 from workbench.protocols.clients.differences import where_they_differ
 from workbench.protocols.decode import Decoded
+from workbench.rules.inspection import Inspector
 from workbench.toolcalls import formats
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.patch import Insert

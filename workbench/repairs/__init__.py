@@ -18,12 +18,12 @@ from functools import cache
 from workbench import limits, plugins
 from workbench.contracts import Finding, Repair
 from workbench.editing import SetHeader
-from workbench.inspection import Inspector
 from workbench.repairs import _search, _session
 from workbench.repairs._fault import Fault
 from workbench.repairs._proposal import Loss, Proposal
 from workbench.repairs._search import Families, Fixed, Propose, Search, Tried, is_repairable
 from workbench.repairs._session import Done
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.session import MemorySession, Session
 

@@ -12,12 +12,12 @@ from workbench import limits
 from workbench.contracts import Finding, Repair, Severity, Verdict
 from workbench.editing import HEADERS, edited
 from workbench.errors import WorkbenchError
-from workbench.inspection import Inspector, Trial
 from workbench.protocols.decode import REQUEST
 from workbench.repairs import _resorts
 from workbench.repairs._fault import Fault
 from workbench.repairs._proposal import Loss, Proposal, edits, read_at
 from workbench.rules import every_rule
+from workbench.rules.inspection import Inspector, Trial
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import HttpRequest
 

@@ -8,9 +8,9 @@ from itertools import groupby, islice
 
 from workbench import limits
 from workbench.contracts import Finding, Repair
-from workbench.inspection import Inspector
 from workbench.repairs import _search
 from workbench.repairs._search import Families, Fixed, Search
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse, Origin
 from workbench.wire.session import MemorySession, Session
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from workbench.contracts import Finding, Severity
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.selftest._body import Asked
 from workbench.selftest.answers import ANSWER_FAULTS, Answered
 from workbench.selftest.control import rewritten

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from workbench.contracts import UNREAD, Finding, Severity
 from workbench.errors import SessionFormatError, WorkbenchError
 from workbench.importers import open_input
-from workbench.inspection import Inspected, Inspector
 from workbench.protocols.clients.known import client_of
+from workbench.rules.inspection import Inspected, Inspector
 from workbench.shelf import verdict
 from workbench.wire.session import Session
 from workbench.wire.session.opening import MAGIC

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.contracts import Contract, Finding, Refusal, Verdict, refusal
-from workbench.inspection import Inspector, Trial
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules import accepted_by
+from workbench.rules.inspection import Inspector, Trial
 from workbench.targets.outgoing import Outgoing
 from workbench.targets.unbound import Unbound, unbound
 from workbench.wire.exchange import Exchange

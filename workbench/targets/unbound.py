@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from workbench import contracts
 from workbench.editing import signed
-from workbench.inspection import Inspector, Trial
 from workbench.protocols.decode import REQUEST, Decoded
+from workbench.rules.inspection import Inspector, Trial
 from workbench.targets.target import Target
 from workbench.wire.exchange import HttpRequest
 

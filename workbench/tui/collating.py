@@ -13,8 +13,8 @@ from workbench.tui.models.comparing import Pairing, Turn
 
 if TYPE_CHECKING:
     from workbench.diff.comparison import Comparison
-    from workbench.inspection import Inspector
     from workbench.protocols.decode import Decoded
+    from workbench.rules.inspection import Inspector
     from workbench.wire.session import Session
 
 

@@ -19,7 +19,7 @@ from workbench.wire.redaction import Redactor
 if TYPE_CHECKING:
     import asyncio
 
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.simulator import ScriptedModel
     from workbench.tui.service import Job

@@ -17,7 +17,7 @@ from workbench.tui.service import Answer
 
 if TYPE_CHECKING:
     from workbench.filters import Facts, Filter
-    from workbench.inspection import Inspected, Inspector
+    from workbench.rules.inspection import Inspected, Inspector
     from workbench.tui.panes.filterbar import FilterBar
     from workbench.tui.screens.session import SessionScreen
     from workbench.wire.exchange import Exchange

@@ -11,8 +11,8 @@ from workbench.tui.service import Answer, guarded
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair
-    from workbench.inspection import Inspector
     from workbench.repairs import Tried
+    from workbench.rules.inspection import Inspector
     from workbench.tui.screens.session import SessionScreen
     from workbench.tui.service import Job
     from workbench.wire.exchange import HttpRequest

@@ -15,8 +15,8 @@ from workbench.tui.service import Answer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.inspection import Inspector
     from workbench.notes import Note, Notebook, Place
+    from workbench.rules.inspection import Inspector
     from workbench.tui.panes.prompt import Prompt
     from workbench.tui.screens.session import SessionScreen
 

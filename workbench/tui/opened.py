@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from workbench.chain.closure import CallLine, NodeRef
 from workbench.chain.ledger import Entry
 from workbench.contracts import Finding
-from workbench.inspection import Detail
 from workbench.ir import Message, Part
 from workbench.protocols.decode import Place
+from workbench.rules.inspection import Detail
 from workbench.tui.models.closure import ClosureView
 from workbench.tui.models.http import HttpView
 from workbench.tui.models.ir import IrView

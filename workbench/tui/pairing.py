@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.wire.exchange import Summary
 
 

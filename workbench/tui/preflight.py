@@ -11,8 +11,8 @@ from workbench.errors import LocalProtocolError
 from workbench.wire.exchange import Exchange
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector, Trial
     from workbench.protocols.decode import Decoded
+    from workbench.rules.inspection import Inspector, Trial
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.target import Target
     from workbench.targets.unbound import Unbound

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
-from workbench.inspection import Inspector
 from workbench.probes import Ask, Probe, Run, Sample, Subject, as_evidence
 from workbench.protocols.decode import REQUEST, Decoded
+from workbench.rules.inspection import Inspector
 from workbench.tui.models.studied import Studied, study
 from workbench.tui.opened import Opened
 from workbench.tui.probing import in_memory

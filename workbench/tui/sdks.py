@@ -12,8 +12,8 @@ from workbench.tui.panes.exchange import ExchangePane
 from workbench.tui.service import Answer
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
     from workbench.protocols.clients.differences import Group
+    from workbench.rules.inspection import Inspector
     from workbench.tui.opened import Opened
     from workbench.tui.screens.follow import Follower
     from workbench.tui.service import Job

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from textual.screen import Screen
 
-    from workbench.inspection import Inspected, Inspector
+    from workbench.rules.inspection import Inspected, Inspector
     from workbench.tui.opened import Opened
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
@@ -250,7 +250,7 @@ class Inspecting:
 
     def _serve(self, session: Session, post: Post) -> None:
         post(Listed(session))
-        from workbench.inspection import Inspector  # the list does not wait for the core
+        from workbench.rules.inspection import Inspector  # the list does not wait for the core
 
         inspector = Inspector(session, self._provider, self._protocol)
         while not self._is_stopped:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench.tui.models.minimizing import Piece, pieces
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
     from workbench.minimize import Asked, Course, Mended, Result, Steps
+    from workbench.rules.inspection import Inspector
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.sending import Sender
     from workbench.tui.dispatch import Asking

@@ -13,8 +13,8 @@ from workbench.tui.models.headline import CLIENTS_KEY
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding
-    from workbench.inspection import Inspected
     from workbench.rules import Causes
+    from workbench.rules.inspection import Inspected
     from workbench.wire.exchange import Summary
 
 OWN_KEY = re.compile(r"the key is that of ([A-Za-z_]\w*)")

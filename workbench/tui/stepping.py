@@ -14,7 +14,7 @@ from workbench.tui.models.continuing import Done, Offer, Pending
 if TYPE_CHECKING:
     from workbench.capability.choosing import Choice
     from workbench.contracts import Judgement
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.targets.target import Target
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
@@ -114,8 +114,8 @@ def known(inspector: Inspector, index: int, exchanges: Sequence[Exchange]) -> Se
 
 def judged(exchanges: Sequence[Exchange], label: str) -> Judgement | None:
     """What the contract makes of the last of these exchanges, after the others."""
-    from workbench.inspection import Inspector
     from workbench.rules import judge
+    from workbench.rules.inspection import Inspector
     from workbench.wire.session import MemorySession
 
     inspector = Inspector(MemorySession("continued", tuple(exchanges)), label or None)

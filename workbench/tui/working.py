@@ -26,7 +26,7 @@ from workbench.tui.lines import Line, Span
 from workbench.tui.service import Answer, Failed, guarded
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.tui.screens.session import SessionScreen
     from workbench.wire.exchange import Exchange, HttpRequest
     from workbench.workspace import Node, Workspace

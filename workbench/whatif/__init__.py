@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from workbench import plugins
 from workbench.errors import UsageError
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.whatif._outcome import Outcome, run
 from workbench.whatif._subject import Subject, Variant
 from workbench.wire.exchange import HttpRequest

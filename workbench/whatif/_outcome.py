@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from workbench.contracts import Finding, Severity, Verdict
 from workbench.errors import WorkbenchError
-from workbench.inspection import Inspector, Trial
 from workbench.protocols import refusals
 from workbench.protocols.decode import RESPONSE
+from workbench.rules.inspection import Inspector, Trial
 from workbench.whatif._subject import Variant
 from workbench.wire.exchange import Exchange
 

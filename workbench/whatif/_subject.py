@@ -9,10 +9,10 @@ from workbench import protocols
 from workbench.contracts import Finding, Severity
 from workbench.editing import Change, edited, with_body
 from workbench.errors import LocalProtocolError, WireError
-from workbench.inspection import Inspector
 from workbench.ir import Message, ModelRequest, Part
 from workbench.protocols import Adapter
 from workbench.repairs import Fault
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 

@@ -10,7 +10,7 @@ from tests.tui import samples
 from workbench.editing import spliced
 from workbench.editing.elements import elements
 from workbench.errors import LocalProtocolError
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.tui.models.additions import Addition, add, choices
 from workbench.tui.models.edit import Entry, outline
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.tui import samples
 from workbench.editing import with_body
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.tui.lines import plain
 from workbench.tui.models import branches
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tui import samples
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.tui.lines import plain
 from workbench.tui.models.http import HttpView, Row, limit_words
 from workbench.tui.opened import Opened

@@ -6,7 +6,7 @@ import pytest
 
 from tests.tui import samples
 from workbench.chain.closure import NodeRef
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.tui.lines import plain
 from workbench.tui.models.outline import WHOLE, Outline
 from workbench.tui.opened import Opened

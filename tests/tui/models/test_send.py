@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tui import samples
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.safetext import cells
 from workbench.targets.target import Target
 from workbench.tui.lines import plain

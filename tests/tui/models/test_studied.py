@@ -10,7 +10,7 @@ from tests.tui import samples
 from workbench.contracts import Verdict
 from workbench.editing import with_body
 from workbench.errors import LocalProtocolError
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.tui.lines import Span, plain
 from workbench.tui.models import edit
 from workbench.tui.models.studied import study

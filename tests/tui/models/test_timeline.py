@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.contracts import Finding, Severity
-from workbench.inspection import Inspected
+from workbench.rules.inspection import Inspected
 from workbench.tui.lines import Span, plain
 from workbench.tui.models.timeline import MAX_HOP, MAX_LANES, hop_columns, lanes, row_line
 from workbench.wire.exchange import Kind, Origin, State, Summary

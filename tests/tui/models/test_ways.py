@@ -9,7 +9,7 @@ import pytest
 from tests.tui import samples
 from workbench.editing import edited
 from workbench.errors import LocalProtocolError
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.tui.models import ways
 from workbench.tui.models.edit import Entry, outline
 from workbench.tui.models.studied import Studied, study

@@ -9,7 +9,7 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import showing, until
 from workbench.contracts import Finding
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.tui import mending
 from workbench.tui.models.repairs import LOOKING, Offered
 from workbench.tui.screens.repairs import RepairsScreen

@@ -9,7 +9,7 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, screen_text, showing, until
 from workbench.errors import ProfileError, SessionFormatError, UnreadableInput
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.lines import plain
 from workbench.tui.models.tabs import PANES

@@ -13,10 +13,10 @@ from workbench.errors import LocalProtocolError, WireError
 from workbench.exporters import Selection
 from workbench.exporters._safe import knowing
 from workbench.exporters.as_pytest._pairs import Pair, pairs_of
-from workbench.inspection import Inspector
 from workbench.protocols._error_body import read_error
 from workbench.protocols.decode import REQUEST
 from workbench.replay import Turn
+from workbench.rules.inspection import Inspector
 from workbench.targets.simulator import Simulator
 from workbench.wire.exchange import Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.jsontext import loads

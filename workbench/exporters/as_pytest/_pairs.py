@@ -10,8 +10,8 @@ from workbench.editing import text_of, with_body
 from workbench.errors import LocalProtocolError
 from workbench.exporters import Selection
 from workbench.exporters.as_pytest._planted import cut, plant
-from workbench.inspection import Inspector
 from workbench.protocols.decode import REQUEST
+from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
 
 MOST_TESTED = 50

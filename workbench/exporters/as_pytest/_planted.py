@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from workbench.contracts import Verdict
 from workbench.editing import with_body
-from workbench.inspection import Inspector
+from workbench.rules.inspection import Inspector
 from workbench.selftest import MOST_WAYS
 from workbench.selftest._body import Asked
 from workbench.selftest.faults import FAULTS

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from workbench import limits, repairs
 from workbench.contracts import Finding
-from workbench.inspection import Inspected, Inspector
 from workbench.ir import NOTHING, Message, ModelRequest
 from workbench.protocols.decode import Decoded
+from workbench.rules.inspection import Inspected, Inspector
 from workbench.wire.exchange import Exchange, State, Summary, summarize
 from workbench.wire.session import MemorySession
 

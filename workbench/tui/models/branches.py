@@ -12,7 +12,7 @@ from workbench.tui.models.matrix import SIGNS
 from workbench.tui.models.words import count
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.workspace import Node, Workspace
 
 LABEL = 11

@@ -8,7 +8,7 @@ from workbench.safetext import cells, clip
 from workbench.tui.lines import Line, Span, line
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspected
+    from workbench.rules.inspection import Inspected
 
 _UPSTREAM = 32
 

@@ -10,9 +10,9 @@ from workbench.tui.models.tabs import Panes
 from workbench.tui.models.words import count
 
 if TYPE_CHECKING:
-    from workbench.metrics.costs import Costs, Saving, Turn
-    from workbench.metrics.counts import Counts
     from workbench.metrics.gather import Gathered
+    from workbench.rules.costs import Costs, Saving, Turn
+    from workbench.rules.counts import Counts
 
 VIEWS: Panes = (("tokens", "Tokens"), ("cost", "Cost"), ("rates", "Rates"))
 

@@ -15,8 +15,8 @@ from workbench.wire.exchange import State
 
 if TYPE_CHECKING:
     from workbench.diff.comparison import Item
-    from workbench.inspection import Trial
     from workbench.protocols.decode import Decoded
+    from workbench.rules.inspection import Trial
     from workbench.targets.sending import Retrying
     from workbench.workspace import Node
 

@@ -24,7 +24,7 @@ from workbench.wire.exchange import HttpRequest
 from workbench.wire.jsontext import JsonIndex, loads
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector, Trial
+    from workbench.rules.inspection import Inspector, Trial
 
 
 _BYTE = re.compile(r"^line [0-9]+, column [0-9]+, byte ([0-9]+):")

@@ -11,7 +11,7 @@ from workbench.tui.models import changed
 from workbench.tui.models.words import count, duration, size
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspected
+    from workbench.rules.inspection import Inspected
     from workbench.wire.exchange import Summary
 
 MAX_LANES = 6

@@ -26,7 +26,7 @@ from workbench.tui.service import Answer, guarded, is_open
 
 if TYPE_CHECKING:
     from workbench.diff import Difference
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.tui.screens.session import SessionScreen
     from workbench.workspace import Node, Workspace
 

@@ -26,8 +26,8 @@ from workbench.tui.service import Answer, guarded, is_open
 
 if TYPE_CHECKING:
     from workbench.diff.damage import Damage
-    from workbench.inspection import Inspector
     from workbench.protocols.decode import Decoded
+    from workbench.rules.inspection import Inspector
     from workbench.tui.collating import Source
     from workbench.tui.screens.session import SessionScreen
     from workbench.tui.service import Job

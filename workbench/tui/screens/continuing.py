@@ -31,7 +31,7 @@ from workbench.tui.service import Answer as Delivery
 from workbench.tui.service import guarded
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.tui.screens.session import SessionScreen
     from workbench.workspace import Node
 

@@ -29,7 +29,7 @@ from workbench.tui.service import Answer, guarded, is_open
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.tui.service import Job
 
 

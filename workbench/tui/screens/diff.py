@@ -22,7 +22,7 @@ from workbench.tui.panes.lineview import LineView
 from workbench.tui.service import Answer, guarded, is_open
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.tui.service import Job
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from workbench.contracts import Finding
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.tui.models.additions import Addition
     from workbench.tui.models.repairs import Offered
     from workbench.tui.screens.session import SessionScreen

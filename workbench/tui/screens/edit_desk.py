@@ -25,7 +25,7 @@ from workbench.tui.screens.tools import DetailPane
 from workbench.tui.service import Answer, guarded
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.tui.models.studied import Studied
     from workbench.tui.screens.session import SessionScreen
     from workbench.wire.exchange import HttpRequest

@@ -30,7 +30,7 @@ from workbench.tui.service import Answer, guarded, in_words, is_open
 if TYPE_CHECKING:
     from workbench.exporters import Exported, Proof
     from workbench.exporters._work import Asked
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.tui.screens.session import SessionScreen
     from workbench.wire.session import Session
     from workbench.workspace import Node, Workspace

@@ -23,9 +23,9 @@ from workbench.tui.screens.worklist import ListPane, Worklist
 from workbench.tui.selection import Spot
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
     from workbench.matrix import History
     from workbench.protocols.decode import Decoded
+    from workbench.rules.inspection import Inspector
     from workbench.tui.service import Job
 
 NO_REQUEST = "there is no request of a model here that a contract could judge"

@@ -13,10 +13,10 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
-from workbench.metrics.costs import Costs, Turn, turns
-from workbench.metrics.counts import GROUPS, Counts, Key, counted, grouped
 from workbench.metrics.gather import Gathered, files, gather
-from workbench.metrics.prices import Prices, prices
+from workbench.rules.costs import Costs, Turn, turns
+from workbench.rules.counts import GROUPS, Counts, Key, counted, grouped
+from workbench.rules.prices import Prices, prices
 from workbench.safetext import visible
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar, TabBar
@@ -33,7 +33,7 @@ from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, RowsCame, guarded, in_words
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.screens.session import SessionScreen
     from workbench.wire.session import Session

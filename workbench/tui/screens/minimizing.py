@@ -29,8 +29,8 @@ from workbench.tui.service import Answer, guarded, in_words, is_open
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.inspection import Inspector
     from workbench.minimize import Course, Mended
+    from workbench.rules.inspection import Inspector
     from workbench.tui.dispatch import Dispatch
     from workbench.tui.screens.session import SessionScreen
     from workbench.tui.shrinking import Seen

@@ -11,7 +11,7 @@ from workbench.tui.screens.holding import Holding
 from workbench.tui.service import Answer, guarded
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.targets.target import Origin
     from workbench.tui.collating import Source
     from workbench.tui.mending import Mending

@@ -28,7 +28,7 @@ from workbench.tui.service import Answer, guarded, is_open
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.tui.preflight import Preflight
     from workbench.tui.screens.session import SessionScreen
     from workbench.workspace import Node

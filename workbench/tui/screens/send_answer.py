@@ -27,7 +27,7 @@ from workbench.tui.service import Answer, guarded, in_words
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.targets.sending import Event
     from workbench.tui.preflight import Preflight
     from workbench.tui.screens.session import SessionScreen

@@ -21,7 +21,7 @@ from workbench.tui.service import guarded, in_words, is_open
 from workbench.tui.stepping import Course
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.sending import Event
     from workbench.tui.dispatch import Dispatch, Heard

@@ -25,7 +25,7 @@ from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, guarded, in_words, is_open
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
+    from workbench.rules.inspection import Inspector
     from workbench.tui.dispatch import Dispatch
     from workbench.tui.preflight import Preflight
     from workbench.tui.screens.session import SessionScreen

@@ -16,8 +16,8 @@ from workbench.tui.selection import Spot
 from workbench.tui.service import Answer, guarded, is_open
 
 if TYPE_CHECKING:
-    from workbench.inspection import Inspector
     from workbench.protocols.decode import Decoded
+    from workbench.rules.inspection import Inspector
     from workbench.tui.service import Job
 
 Subject = TypeVar("Subject")

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from workbench.contracts import Finding, Severity
-from workbench.inspection import Detail, Inspector
 from workbench.ir import ToolResultIR
-from workbench.metrics.costs import Costs, Turn
 from workbench.protocols.clients.known import client_of
 from workbench.protocols.decode import REQUEST, RESPONSE
+from workbench.rules.costs import Costs, Turn
+from workbench.rules.inspection import Detail, Inspector
 
 SCHEMA = ("args.schema", "call.unknown-tool")
 GROUPS = ("provider", "model", "client", "day")

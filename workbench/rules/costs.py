@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 from workbench import limits
 from workbench.contracts import Contract
-from workbench.inspection import Inspector
 from workbench.ir import ModelRequest, Reasoning, Text, ToolCallIR, Usage
-from workbench.metrics.prices import Price, Prices
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules.cost import overhead
+from workbench.rules.inspection import Inspector
+from workbench.rules.prices import Price, Prices
 from workbench.wire.jsontext import dumps
 
 ANSWERING = ("assistant", "model")

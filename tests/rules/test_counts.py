@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from workbench.inspection import Inspector
-from workbench.metrics.costs import costs
-from workbench.metrics.counts import Counts, Key, counted, grouped
-from workbench.metrics.prices import Prices
+from workbench.rules.costs import costs
+from workbench.rules.counts import Counts, Key, counted, grouped
+from workbench.rules.inspection import Inspector
+from workbench.rules.prices import Prices
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession

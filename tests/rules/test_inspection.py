@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from workbench.contracts import Verdict
 from workbench.errors import SessionFormatError
-from workbench.inspection import DETAILS_KEPT, Inspector
 from workbench.protocols.decode import Decoded
 from workbench.rules import FAILED
+from workbench.rules.inspection import DETAILS_KEPT, Inspector
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.session import MemorySession
 

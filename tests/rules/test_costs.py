@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.errors import ProfileError
-from workbench.inspection import Inspector
-from workbench.metrics.costs import _shared, costs
-from workbench.metrics.prices import prices, read
+from workbench.rules.costs import _shared, costs
+from workbench.rules.inspection import Inspector
+from workbench.rules.prices import prices, read
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession
