@@ -18,7 +18,8 @@ from threading import Event, Thread
 from typing import TypeVar
 
 from benchmarks.keys import FLOOR, body, settled
-from workbench.editing import Splice, edited
+from workbench.edits import Splice, edited
+from workbench.edits.branches import Workspace
 from workbench.rules.inspection import Inspector
 from workbench.targets.preflight import judged
 from workbench.targets.sending import Sender
@@ -28,7 +29,6 @@ from workbench.tui.preflight import Preflight, look
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession, writer
-from workbench.workspace import Workspace
 
 SIZES = (1_000_000, 5_000_000)
 TYPED = b"words that are typed"

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from workbench import protocols
-from workbench.editing import with_body
+from workbench.edits import with_body
 from workbench.minimize import Asked, Course, outcome
 from workbench.rules.inspection import Inspector
 from workbench.selftest import healthy

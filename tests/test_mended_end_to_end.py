@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from tests import breakages
 from tests.breakages.artefacts import artefact
-from workbench import repairs
+from workbench.edits import repairs
+from workbench.edits.branches.tree import Workspace
 from workbench.exporters import Selection, _work, load
 from workbench.importers import open_input
 from workbench.protocols.decode import Decoded
@@ -23,7 +24,6 @@ from workbench.targets.sending import Sender
 from workbench.targets.target import resolve
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.session import MemorySession, Session, exchanges_of
-from workbench.workspace.tree import Workspace
 
 FORM = load("pytest")
 

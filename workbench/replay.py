@@ -20,7 +20,7 @@ from pathlib import Path
 from workbench import contracts, protocols
 from workbench.chain.closure import CallState
 from workbench.contracts import Finding, Severity
-from workbench.editing import with_body
+from workbench.edits import with_body
 from workbench.errors import UsageError
 from workbench.ir import ModelRequest
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import SESSIONS
-from workbench import contracts, repairs
+from workbench import contracts
+from workbench.edits import repairs
 from workbench.errors import LocalProtocolError
 from workbench.exporters import Exported, Selection, _work, load
 from workbench.importers import open_input

@@ -30,7 +30,7 @@ from workbench.cli import _shell
 from workbench.convert.convert import convert
 from workbench.convert.streaming import StreamConversion
 from workbench.diff.comparison import compare_exchanges
-from workbench.editing import elements, operations
+from workbench.edits import elements, operations
 from workbench.errors import WorkbenchError
 from workbench.exporters._work import Asked
 from workbench.minimize.course import Course

@@ -9,7 +9,7 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.test_hostile import EVIL, assert_clean
-from workbench.notes import Note, Place
+from workbench.edits.notes import Note, Place
 from workbench.tui.lines import plain
 from workbench.tui.noting import MARK, NOTE, not_kept, signs
 
@@ -130,10 +130,10 @@ def test_signs(notes: list[Note], text: str) -> None:
 
 
 def test_what_cannot_be_kept_says_how_long_it_lasts_where_it_failed_and_what_to_do() -> None:
-    path = Path("/proc/.local/state/workbench/notes/1.json")
+    path = Path("/proc/.local/state/workbench/edits/notes/1.json")
     said = not_kept(path, FileNotFoundError(2, "No such file or directory", "/proc/.local"))
     assert said == (
-        "kept only until this session is closed: /proc/.local/state/workbench/notes cannot be written "
+        "kept only until this session is closed: /proc/.local/state/workbench/edits/notes cannot be written "
         "(No such file or directory); let XDG_STATE_HOME name a folder that can"
     )
     assert not_kept(path, OSError("a newer version")) == "kept only until this session is closed: a newer version"

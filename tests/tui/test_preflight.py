@@ -8,14 +8,14 @@ import pytest
 
 from tests.tui import samples
 from tests.tui.screens.test_send import thinking_session
-from workbench.editing import edited
+from workbench.edits import edited
+from workbench.edits.branches import Workspace
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.rules.inspection import Inspector
 from workbench.targets.target import resolve
 from workbench.tui.preflight import look
 from workbench.wire.patch import Replace
 from workbench.wire.session import MemorySession
-from workbench.workspace import Workspace
 
 
 def test_what_goes_out_is_judged_by_the_targets_contract() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from tests.tui import samples
 from tests.tui.driving import showing, until
-from workbench.editing import with_body
+from workbench.edits import with_body
+from workbench.edits.branches import Node
 from workbench.tui.screens.session import SessionScreen
 from workbench.wire.session import Session
-from workbench.workspace import Node
 
 
 def session() -> Session:

@@ -21,7 +21,7 @@ from workbench.chain.terms import Scope
 from workbench.contracts import Contract
 from workbench.convert import FREE_TEXT, INPUT
 from workbench.convert.declared import declared
-from workbench.editing import with_body
+from workbench.edits import with_body
 from workbench.errors import LocalProtocolError, UsageError, WireError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolDef
 from workbench.loop.policy import LEFT_OUT

@@ -8,10 +8,10 @@ from workbench.bridge.changes import NOTE, REASONING, Change
 from workbench.bridge.memory import Kept, Memory
 from workbench.bridge.restoring import Answered, Wanted, answered, told_back
 from workbench.contracts import Contract
+from workbench.edits.repairs.putting_back import put_back
 from workbench.errors import LocalProtocolError
 from workbench.ir import Part, Reasoning
 from workbench.protocols.decode import Decoded
-from workbench.repairs.putting_back import put_back
 from workbench.wire import patch
 
 

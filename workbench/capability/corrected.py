@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from workbench import protocols, repairs
+from workbench import protocols
 from workbench.capability.corrections import (
     ENCODING,
     FEEDBACK,
@@ -24,15 +24,15 @@ from workbench.capability.corrections import (
     value_of,
 )
 from workbench.capability.risk import Risk, of_request
-from workbench.editing import edited, with_body
-from workbench.editing.additions import insert_message
+from workbench.edits import edited, repairs, with_body
+from workbench.edits.additions import insert_message
+from workbench.edits.repairs import Loss
 from workbench.errors import WireError, WorkbenchError
 from workbench.ir import JsonValue, Message, Part, Text
 from workbench.loop import Loop, Send
 from workbench.loop.policy import EVERY_TOOL, LEFT_OUT
 from workbench.loop.sending import outgoing
 from workbench.protocols.decode import REQUEST, Decoded
-from workbench.repairs import Loss
 from workbench.rules.inspection import Inspector
 from workbench.targets.outgoing import Outgoing, streamed
 from workbench.targets.target import Target

@@ -10,7 +10,7 @@ from workbench import __version__, contracts
 from workbench.cli._output import about_lines, cut, emit, emit_json, number, write
 from workbench.cli._report import FileReport, repair_json
 from workbench.contracts import UNREAD, Basis, Finding, Origin, Repair, Severity, Verdict
-from workbench.repairs import CHECKED
+from workbench.edits.repairs import CHECKED
 from workbench.rules import Contradicted, judge
 from workbench.rules.inspection import Inspected
 from workbench.safetext import visible

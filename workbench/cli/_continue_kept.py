@@ -18,7 +18,7 @@ class Kept:
     """Where what is sent and answered is kept."""
 
     def __init__(self, session: Session, index: int, out: str | None) -> None:
-        from workbench.workspace import Workspace, open_for
+        from workbench.edits.branches import Workspace, open_for
 
         self._out = Path(out) if out else None
         self._workspace = Workspace(session) if out else open_for(session)

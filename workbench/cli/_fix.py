@@ -13,14 +13,14 @@ from workbench.cli._report import FileReport
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.repairs import Done
+    from workbench.edits.repairs import Done
     from workbench.wire.session import MemorySession, Session
 
 
 def run(args: argparse.Namespace) -> int:
     """Repair one file into another; print what was done and what remains. Raises WorkbenchError, OSError."""
-    from workbench import repairs
     from workbench.cli import check
+    from workbench.edits import repairs
     from workbench.rules import by_cause, contradicted
 
     out = _checked(args)
@@ -83,7 +83,7 @@ def _write(made: MemorySession, source: Session, out: Path, *, is_body: bool) ->
 def _told(done: list[Done], out: Path) -> Iterator[str]:
     """What was done to each exchange that was broken."""
     from workbench.contracts import Severity
-    from workbench.repairs import CHECKED
+    from workbench.edits.repairs import CHECKED
 
     changed = [d for d in done if d.fixed.repairs]
     if changed:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from workbench.contracts import Contradiction, Finding, Origin, Repair, Severity
-from workbench.repairs import Done
+from workbench.edits.repairs import Done
 from workbench.rules import FAILED, Contradicted
 from workbench.rules.inspection import Inspected, Inspection
 

@@ -42,7 +42,7 @@ def _advance(advance: Advance, told: Callable[[], str]) -> None:
 
 
 async def _run(steps: Steps[object], outgoing: Outgoing, session: Session, stepped: Callable[[], None]) -> None:
-    from workbench.editing import text_of, with_body
+    from workbench.edits import text_of, with_body
     from workbench.minimize import drive, outcome
     from workbench.targets.sending import Sender
 

@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
 
 def inspect_file(path: str, args: argparse.Namespace, passes: Filter | None) -> FileReport:
     """Inspect one file, and keep the findings of exchanges that pass, with repairs. Raises WorkbenchError, OSError."""
-    from workbench.repairs import with_repairs
+    from workbench.edits.repairs import with_repairs
     from workbench.rules import by_cause, contradicted
 
     session = _files.open_file(path, args)

@@ -107,7 +107,7 @@ def first_failing(inspector: Inspector) -> int:
     """Index of the first exchange whose request fails by its contract or was refused, else the one that says most."""
     from workbench import matrix
     from workbench.contracts import Severity
-    from workbench.repairs import is_repairable
+    from workbench.edits.repairs import is_repairable
 
     inspector.run()
     asked = [row for row in inspector.rows if row.protocol]

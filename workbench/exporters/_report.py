@@ -14,12 +14,12 @@ from typing import Final
 from workbench import contracts
 from workbench.characters import COMBINING, INVISIBLE, ODD_SPACES
 from workbench.contracts import Edit, Finding, Severity, pages, refusal
+from workbench.edits.repairs import CHECKED, with_repairs
 from workbench.errors import SessionFormatError
 from workbench.exporters import Selection
 from workbench.exporters._private import Redacted
 from workbench.exporters._safe import knowing
 from workbench.ir import NOTHING, JsonValue
-from workbench.repairs import CHECKED, with_repairs
 from workbench.rules import by_cause, judge
 from workbench.rules.inspection import Inspected, Inspector
 from workbench.wire._strings import decode

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from workbench import protocols
-from workbench.editing import with_body
+from workbench.edits import with_body
 from workbench.errors import LocalProtocolError
 from workbench.ir import NOTHING, JsonValue, Media, Message, Opaque, Part, Text, ToolCallIR, ToolResultIR
 from workbench.loop.said import normal_calls, value_at, written

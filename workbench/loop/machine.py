@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench import contracts, protocols
 from workbench.contracts import Contract, choose
-from workbench.editing import text_of
+from workbench.edits import text_of
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import Message, Reasoning, Text, ToolCallIR
 from workbench.limits import BYTES_PER_TOKEN

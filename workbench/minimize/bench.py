@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from workbench.chain.closure import Closure
 from workbench.contracts import Finding
-from workbench.editing import text_of, with_body
+from workbench.edits import text_of, with_body
 from workbench.errors import WireError
 from workbench.ir import JsonValue
 from workbench.minimize.failure import Failure, predicted

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.contracts import Edit, Repair
+from workbench.edits.repairs import Loss, tried
+from workbench.edits.repairs._proposal import edits, value_at
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
 from workbench.leaves import escape
@@ -21,8 +23,6 @@ from workbench.minimize.changes import between
 from workbench.minimize.failure import Failure, answered, of_judgement
 from workbench.minimize.search import Steps
 from workbench.protocols.decode import REQUEST, Decoded
-from workbench.repairs import Loss, tried
-from workbench.repairs._proposal import edits, value_at
 from workbench.rules import judge
 from workbench.wire import patch
 from workbench.wire.jsontext import loads

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from workbench.editing import edited
+from workbench.edits import edited
 from workbench.ir import NOTHING, Carrier, JsonValue
 from workbench.loop import Limits
 from workbench.probes._drive import Driven, Played, drive

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from workbench import protocols
-from workbench.editing import with_body
+from workbench.edits import with_body
 from workbench.errors import LocalProtocolError, ProtocolMismatch, WireError
 from workbench.ir import JsonValue, Part, Reasoning
 from workbench.whatif import Subject as Varied

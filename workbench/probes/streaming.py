@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from workbench import protocols
 from workbench.contracts import Severity
-from workbench.editing import edited
+from workbench.edits import edited
 from workbench.ir import JsonValue
 from workbench.loop import Limits
 from workbench.probes._drive import Driven, Played, drive, without_call

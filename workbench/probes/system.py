@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 
-from workbench.editing import edited
+from workbench.edits import edited
 from workbench.ir import JsonValue, Message, Text
 from workbench.loop import Limits
 from workbench.loop.following import user_values

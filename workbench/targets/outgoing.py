@@ -15,7 +15,7 @@ from workbench.contracts import Contract, choose
 from workbench.convert import Loss, convert
 from workbench.convert.dialect import spelled
 from workbench.diff.wire import common
-from workbench.editing import with_body
+from workbench.edits import with_body
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.ir import ModelRequest
 from workbench.protocols import Adapter, Capabilities

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from workbench import contracts
-from workbench.editing import signed
+from workbench.edits import signed
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules.inspection import Inspector, Trial
 from workbench.targets.target import Target

@@ -11,7 +11,7 @@ from workbench.tui.service import Answer, guarded
 
 if TYPE_CHECKING:
     from workbench.contracts import Finding, Repair
-    from workbench.repairs import Tried
+    from workbench.edits.repairs import Tried
     from workbench.rules.inspection import Inspector
     from workbench.tui.screens.session import SessionScreen
     from workbench.tui.service import Job
@@ -41,7 +41,7 @@ class Mending:
 
     def repairs_of(self, finding: Finding) -> tuple[Repair, ...] | str:
         """The repairs of a finding; in words why they are not known."""
-        from workbench.repairs import is_repairable
+        from workbench.edits.repairs import is_repairable
 
         if not is_repairable(finding):
             return ()
@@ -52,7 +52,7 @@ class Mending:
 
     def why_none(self, finding: Finding | None) -> str:
         """Why no repair of a finding can be shown."""
-        from workbench.repairs import is_repairable
+        from workbench.edits.repairs import is_repairable
 
         if finding is None and not self.screen.state.is_done:
             return f"still inspecting: no finding so far ({self.screen.state.progress()})"
@@ -118,9 +118,8 @@ def look(
         request: in the place of the one that was sent, which the finding is of; None for that one.
         provider: label of the contract the finding was made under, "" for the one of the exchange.
     """
-    from workbench import repairs
     from workbench.diff import compare
-    from workbench.editing import text_of
+    from workbench.edits import repairs, text_of
     from workbench.errors import WorkbenchError
 
     try:

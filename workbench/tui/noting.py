@@ -15,7 +15,7 @@ from workbench.tui.service import Answer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.notes import Note, Notebook, Place
+    from workbench.edits.notes import Note, Notebook, Place
     from workbench.rules.inspection import Inspector
     from workbench.tui.panes.prompt import Prompt
     from workbench.tui.screens.session import SessionScreen
@@ -71,7 +71,7 @@ class Noting:
 
     def place(self) -> Place | None:
         """What a mark would be put on: the exchange in the timeline, else what is selected."""
-        from workbench.notes import Place
+        from workbench.edits.notes import Place
 
         opened, selection = self.screen.opened, self.screen.selection
         if opened is None:
@@ -89,7 +89,7 @@ class Noting:
 
     def ask(self) -> None:
         """Read and edit the note of the place."""
-        from workbench.notes import MAX_NOTE
+        from workbench.edits.notes import MAX_NOTE
         from workbench.tui.panes.prompt import Prompt
 
         place = self.place()
@@ -128,7 +128,7 @@ class Noting:
 
     def next(self) -> None:
         """To the next mark or note, in order of the session; after the last one comes the first."""
-        from workbench.notes import Place
+        from workbench.edits.notes import Place
 
         indices = {self.screen.state.summaries[n].id: n for n in self.screen.state.shown}
         notes = self.book.notes.values() if self.book else ()
@@ -171,6 +171,6 @@ def signs(notes: list[Note], *, is_brief: bool = False) -> Line:
 
 def _open(deliver: Callable[[Notebook], None], inspector: Inspector) -> Answer:
     """In the inspector's thread: what the session is known by, and its notes."""
-    from workbench.notes import open_notebook
+    from workbench.edits.notes import open_notebook
 
     return Answer(partial(deliver, open_notebook(inspector.session)))

@@ -11,12 +11,12 @@ from workbench.errors import LocalProtocolError
 from workbench.wire.exchange import Exchange
 
 if TYPE_CHECKING:
+    from workbench.edits.branches import Node
     from workbench.protocols.decode import Decoded
     from workbench.rules.inspection import Inspector, Trial
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.target import Target
     from workbench.targets.unbound import Unbound
-    from workbench.workspace import Node
 
 NOTHING_MEASURED = Choice()
 

@@ -13,8 +13,8 @@ from workbench.tui.lines import Line, Span, line
 from workbench.tui.models.send import made
 
 if TYPE_CHECKING:
+    from workbench.edits.branches import Node, Workspace
     from workbench.tui.screens.session import SessionScreen
-    from workbench.workspace import Node, Workspace
 
 
 ROOM = 50

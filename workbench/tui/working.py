@@ -26,10 +26,10 @@ from workbench.tui.lines import Line, Span
 from workbench.tui.service import Answer, Failed, guarded
 
 if TYPE_CHECKING:
+    from workbench.edits.branches import Node, Workspace
     from workbench.rules.inspection import Inspector
     from workbench.tui.screens.session import SessionScreen
     from workbench.wire.exchange import Exchange, HttpRequest
-    from workbench.workspace import Node, Workspace
 
 Told = TypeVar("Told")
 
@@ -136,7 +136,7 @@ class Working:
     def _open(self, inspector: Inspector) -> Workspace:
         """The working session, in the inspector's thread."""
         if self._workspace is None:
-            from workbench.workspace import open_for
+            from workbench.edits.branches import open_for
 
             self._workspace = open_for(inspector.session)
             self.screen.inspecting.at_end(self._close)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from workbench import protocols
 from workbench.contracts import Finding, Severity
-from workbench.editing import Change, edited, with_body
+from workbench.edits import Change, edited, with_body
+from workbench.edits.repairs import Fault
 from workbench.errors import LocalProtocolError, WireError
 from workbench.ir import Message, ModelRequest, Part
 from workbench.protocols import Adapter
-from workbench.repairs import Fault
 from workbench.rules.inspection import Inspector
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.session import MemorySession

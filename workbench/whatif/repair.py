@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench import repairs
+from workbench.edits import repairs
 from workbench.whatif._subject import Subject, Variant
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from workbench.edits.repairs._proposal import difference, value_at
 from workbench.ir import JsonValue, ModelRequest, ToolChoice, ToolDef
 from workbench.leaves import escape
-from workbench.repairs._proposal import difference, value_at
 from workbench.rules.schemas import schema_at, standing
 from workbench.toolcalls.schemas.levels import LEVELS, SIMPLE, STRICT, TEXTS, lowered
 from workbench.whatif._subject import Subject, Variant

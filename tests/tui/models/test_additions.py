@@ -7,8 +7,8 @@ import json
 import pytest
 
 from tests.tui import samples
-from workbench.editing import spliced
-from workbench.editing.elements import elements
+from workbench.edits import spliced
+from workbench.edits.elements import elements
 from workbench.errors import LocalProtocolError
 from workbench.rules.inspection import Inspector
 from workbench.tui.models.additions import Addition, add, choices

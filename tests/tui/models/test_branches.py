@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from tests.tui import samples
-from workbench.editing import with_body
+from workbench.edits import with_body
+from workbench.edits.branches import Node, Workspace
+from workbench.edits.branches.held import Held, Recent
 from workbench.rules.inspection import Inspector
 from workbench.tui.lines import plain
 from workbench.tui.models import branches
 from workbench.wire.exchange import Exchange, HttpRequest, HttpResponse
-from workbench.workspace import Node, Workspace
-from workbench.workspace.held import Held, Recent
 
 
 def held(node: Node, **changes: Any) -> Held:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.tui import samples
+from workbench.edits.branches import Workspace
 from workbench.rules.inspection import Inspector
 from workbench.safetext import cells
 from workbench.targets.target import Target
 from workbench.tui.lines import plain
 from workbench.tui.models import send
 from workbench.tui.preflight import Preflight, look
-from workbench.workspace import Workspace
 
 LIVE = Target("live", "anthropic-messages", "https://api.example.com", key_variable="EXAMPLE_KEY")
 SIMULATED = Target("sim:anthropic", contract="anthropic")

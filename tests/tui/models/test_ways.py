@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.tui import samples
-from workbench.editing import edited
+from workbench.edits import edited
 from workbench.errors import LocalProtocolError
 from workbench.rules.inspection import Inspector
 from workbench.tui.models import ways

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from workbench import replay
 from workbench.contracts import Finding, Severity
-from workbench.editing import text_of
+from workbench.edits import text_of
 from workbench.errors import LocalProtocolError, WireError
 from workbench.exporters import Selection
 from workbench.exporters._safe import knowing

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from workbench.contracts import Finding, Severity, Verdict
-from workbench.editing import text_of, with_body
+from workbench.edits import text_of, with_body
 from workbench.errors import LocalProtocolError
 from workbench.exporters import Selection
 from workbench.exporters.as_pytest._planted import cut, plant

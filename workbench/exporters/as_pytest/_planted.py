@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from workbench.contracts import Verdict
-from workbench.editing import with_body
+from workbench.edits import with_body
 from workbench.rules.inspection import Inspector
 from workbench.selftest import MOST_WAYS
 from workbench.selftest._body import Asked

@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from workbench import limits, repairs
+from workbench import limits
 from workbench.contracts import Finding
+from workbench.edits import repairs
 from workbench.ir import NOTHING, Message, ModelRequest
 from workbench.protocols.decode import Decoded
 from workbench.rules.inspection import Inspected, Inspector

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.editing import additions, operations
-from workbench.editing.elements import Kind, container
-from workbench.editing.operations import Splices
+from workbench.edits import additions, operations
+from workbench.edits.elements import Kind, container
+from workbench.edits.operations import Splices
 from workbench.errors import LocalProtocolError
 from workbench.leaves import escape
 from workbench.tui.models.edit import Entry

@@ -12,8 +12,8 @@ from workbench.tui.models.matrix import SIGNS
 from workbench.tui.models.words import count
 
 if TYPE_CHECKING:
+    from workbench.edits.branches import Node, Workspace
     from workbench.rules.inspection import Inspector
-    from workbench.workspace import Node, Workspace
 
 LABEL = 11
 """Cells of a verdict or status."""

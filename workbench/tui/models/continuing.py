@@ -16,10 +16,10 @@ from workbench.tui.models.words import count, size
 if TYPE_CHECKING:
     from workbench.capability.corrections import Correction
     from workbench.contracts import Judgement
+    from workbench.edits.branches import Node
     from workbench.ir import JsonValue
     from workbench.loop import Answer, Ended, Limits, Loop, Result, Send, Step
     from workbench.targets.outgoing import Outgoing
-    from workbench.workspace import Node
 
 _MEMBER = re.compile(r'("(?:[^"\\]|\\.)*")(?=: )')
 MOST = 400

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.editing.elements import Action, Element, Kind
+from workbench.edits.elements import Action, Element, Kind
 from workbench.safetext import cells, clip, from_bytes
 from workbench.tui.lines import Line, Span, line
 from workbench.tui.models.matrix import SIGNS, said_of
@@ -14,8 +14,8 @@ from workbench.tui.models.tools import Row as Said
 from workbench.tui.models.words import count, size
 
 if TYPE_CHECKING:
+    from workbench.edits.branches import Node
     from workbench.tui.models.studied import Studied
-    from workbench.workspace import Node
 
 PANES: Panes = (
     ("outline", "Request"),

@@ -41,7 +41,7 @@ class Offered(NamedTuple):
 
 def repair_body(repairs: Sequence[Repair] | str, width: int) -> list[Line]:
     """What can be done about a finding. ``repairs``: at least one, or in words why they are not known."""
-    from workbench.repairs import CHECKED
+    from workbench.edits.repairs import CHECKED
 
     if isinstance(repairs, str):
         return labelled("repair", repairs, width, "muted")
@@ -59,7 +59,7 @@ def labelled(label: str, text: str, width: int, style: str = "", most: int = 100
 
 def title(offered: Offered, number: int, of: int, width: int) -> list[Line]:
     """Which repair it is, what it changes, and who was asked."""
-    from workbench.repairs import CHECKED
+    from workbench.edits.repairs import CHECKED
 
     found, is_whole = offered.difference, offered.repair.verified
     lengths = f" · {size(len(found.before))} → {size(len(found.after))}"

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from workbench.capability.corrections import Correction
     from workbench.contracts import Finding
     from workbench.convert import Loss
+    from workbench.edits.branches import Node
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.target import Target
     from workbench.targets.unbound import Unbound
     from workbench.tui.models.rowtable import Range
     from workbench.tui.preflight import Preflight
-    from workbench.workspace import Node
 
 LABEL = 12
 """Columns of the word in front of a fact."""

@@ -15,10 +15,10 @@ from workbench.wire.exchange import State
 
 if TYPE_CHECKING:
     from workbench.diff.comparison import Item
+    from workbench.edits.branches import Node
     from workbench.protocols.decode import Decoded
     from workbench.rules.inspection import Trial
     from workbench.targets.sending import Retrying
-    from workbench.workspace import Node
 
 BEFORE, AFTER, BOTH = "before", "after", "both"
 """Which of the answers is shown."""

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from workbench.contracts import Verdict, refusal
 from workbench.diff import Difference, Kind, compare
-from workbench.editing import problem, text_of
-from workbench.editing.elements import Element, elements
-from workbench.editing.live import Meaning, meaning
+from workbench.edits import problem, text_of
+from workbench.edits.elements import Element, elements
+from workbench.edits.live import Meaning, meaning
 from workbench.errors import LocalProtocolError, WireError
 from workbench.matrix import Row as Told
 from workbench.protocols.decode import REQUEST, Decoded

@@ -6,17 +6,17 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.editing import operations
-from workbench.editing.elements import Kind
+from workbench.edits import operations
+from workbench.edits.elements import Kind
+from workbench.edits.repairs._between import between
 from workbench.errors import LocalProtocolError, WireError
-from workbench.repairs._between import between
 from workbench.safetext import HIDDEN, from_bytes
 from workbench.tui.models.edit import Entry
 from workbench.tui.models.tools import laid_out
 from workbench.wire.jsontext import dumps, loads
 
 if TYPE_CHECKING:
-    from workbench.editing import Change, Splice
+    from workbench.edits import Change, Splice
     from workbench.ir import JsonValue
     from workbench.tui.models.studied import Studied
 

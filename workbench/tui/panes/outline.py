@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.editing.elements import Kind
+from workbench.edits.elements import Kind
 from workbench.tui.lines import Line, Span, wrap
 from workbench.tui.models import edit
 from workbench.tui.models.closure import call_body, call_line

@@ -26,9 +26,9 @@ from workbench.tui.service import Answer, guarded, is_open
 
 if TYPE_CHECKING:
     from workbench.diff import Difference
+    from workbench.edits.branches import Node, Workspace
     from workbench.rules.inspection import Inspector
     from workbench.tui.screens.session import SessionScreen
-    from workbench.workspace import Node, Workspace
 
 PANES = ("tree", "branch-meaning", "branch-bytes")
 

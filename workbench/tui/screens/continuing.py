@@ -31,9 +31,9 @@ from workbench.tui.service import Answer as Delivery
 from workbench.tui.service import guarded
 
 if TYPE_CHECKING:
+    from workbench.edits.branches import Node
     from workbench.rules.inspection import Inspector
     from workbench.tui.screens.session import SessionScreen
-    from workbench.workspace import Node
 
 
 def begin(session: SessionScreen, node: Node) -> None:
@@ -181,7 +181,7 @@ class ContinuingScreen(Stepper):
 
     def _change_request(self, step: Send, body: bytes) -> None:
         """The pending request with another body; what cannot be read goes as it is."""
-        from workbench.editing import with_body
+        from workbench.edits import with_body
 
         changed, course = replace(step, request=with_body(step.request, body)), self.course
         if course is None:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.editing import edited, operations
-from workbench.editing.elements import Action, container
+from workbench.edits import edited, operations
+from workbench.edits.elements import Action, container
 from workbench.errors import WorkbenchError
 from workbench.safetext import from_bytes, visible
 from workbench.tui.models import additions, ways
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from workbench.contracts import Finding
+    from workbench.edits.branches import Node
     from workbench.rules.inspection import Inspector
     from workbench.tui.models.additions import Addition
     from workbench.tui.models.repairs import Offered
     from workbench.tui.screens.session import SessionScreen
-    from workbench.workspace import Node
 
 PAUSE = 0.2
 """Seconds without a key after which what is being written is judged."""

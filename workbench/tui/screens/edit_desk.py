@@ -25,11 +25,11 @@ from workbench.tui.screens.tools import DetailPane
 from workbench.tui.service import Answer, guarded
 
 if TYPE_CHECKING:
+    from workbench.edits.branches import Node
     from workbench.rules.inspection import Inspector
     from workbench.tui.models.studied import Studied
     from workbench.tui.screens.session import SessionScreen
     from workbench.wire.exchange import HttpRequest
-    from workbench.workspace import Node
 
 
 def encoded(text: str | None) -> bytes | None:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from workbench.editing import Change, Splice, edited
-from workbench.editing.elements import Action
+from workbench.edits import Change, Splice, edited
+from workbench.edits.elements import Action
 from workbench.errors import WorkbenchError
 from workbench.safetext import visible
 from workbench.tui.models.edit import Entry
@@ -16,8 +16,8 @@ from workbench.tui.screens.edit_desk import EditDesk
 from workbench.tui.service import is_open
 
 if TYPE_CHECKING:
+    from workbench.edits.branches import Node
     from workbench.wire.exchange import HttpRequest
-    from workbench.workspace import Node
 
 Changes: TypeAlias = "Sequence[Change | Splice]"
 Edit: TypeAlias = tuple[Changes, str, "str | None"]

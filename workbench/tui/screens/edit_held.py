@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from workbench.editing import text_of
+from workbench.edits import text_of
 from workbench.errors import WorkbenchError
 from workbench.tui import keys
 from workbench.tui.bars import KeyBar
@@ -15,9 +15,9 @@ from workbench.tui.pausing import now, with_secrets
 from workbench.tui.screens.edit import EditScreen
 
 if TYPE_CHECKING:
+    from workbench.edits.branches import Node, Workspace
     from workbench.tui.models.studied import Studied
     from workbench.tui.screens.session import SessionScreen
-    from workbench.workspace import Node, Workspace
 
 WAYS = "s passes on what is made of it · q leaves it held"
 

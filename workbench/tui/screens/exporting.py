@@ -28,12 +28,12 @@ from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, guarded, in_words, is_open
 
 if TYPE_CHECKING:
+    from workbench.edits.branches import Node, Workspace
     from workbench.exporters import Exported, Proof
     from workbench.exporters._work import Asked
     from workbench.rules.inspection import Inspector
     from workbench.tui.screens.session import SessionScreen
     from workbench.wire.session import Session
-    from workbench.workspace import Node, Workspace
 
 REPAIR_FIRST = "a test keeps what is right: apply a repair (f) or edit the request (e), then export that"
 

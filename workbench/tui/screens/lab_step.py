@@ -22,7 +22,7 @@ from workbench.tui.screens.lab_step_desk import StepDesk
 from workbench.tui.service import in_words
 
 if TYPE_CHECKING:
-    from workbench.editing import Change, Splice
+    from workbench.edits import Change, Splice
     from workbench.probes import Ask, Probe
     from workbench.targets.sending import Sender
     from workbench.tui.models.edit import Entry
@@ -248,7 +248,7 @@ class StepScreen(StepDesk):
 
     def _changed(self, studied: Studied, changes: Sequence[Change | Splice]) -> None:
         """In a thread."""
-        from workbench.editing import edited
+        from workbench.edits import edited
 
         assert self.sampling
         made: HttpRequest = edited(studied.request, studied.text, changes)

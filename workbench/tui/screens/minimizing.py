@@ -29,6 +29,7 @@ from workbench.tui.service import Answer, guarded, in_words, is_open
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from workbench.edits.branches import Node
     from workbench.minimize import Course, Mended
     from workbench.rules.inspection import Inspector
     from workbench.tui.dispatch import Dispatch
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from workbench.tui.shrinking import Seen
     from workbench.wire.exchange import HttpRequest
     from workbench.wire.session import Session
-    from workbench.workspace import Node
 
 
 def begin(session: SessionScreen, node: Node) -> None:
@@ -314,7 +314,7 @@ class MinimizingScreen(Screen[None]):
 
     def _made(self, body: bytes) -> HttpRequest:
         """A request with this body: the one of the node, or, where it was converted, as the target gets it."""
-        from workbench.editing import with_body
+        from workbench.edits import with_body
 
         assert self.seen and self.node.exchange.request
         outgoing = self.seen.outgoing

@@ -28,10 +28,10 @@ from workbench.tui.service import Answer, guarded, is_open
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from workbench.edits.branches import Node
     from workbench.rules.inspection import Inspector
     from workbench.tui.preflight import Preflight
     from workbench.tui.screens.session import SessionScreen
-    from workbench.workspace import Node
 
 
 DROPPED = "leave out the signed blocks that an edit unbinds"

@@ -27,13 +27,13 @@ from workbench.tui.service import Answer, guarded, in_words
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from workbench.edits.branches import Node
     from workbench.rules.inspection import Inspector
     from workbench.targets.sending import Event
     from workbench.tui.preflight import Preflight
     from workbench.tui.screens.session import SessionScreen
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
-    from workbench.workspace import Node
 
 ON_ITS_WAY = "it is still on its way: esc breaks it off"
 

@@ -21,6 +21,7 @@ from workbench.tui.service import guarded, in_words, is_open
 from workbench.tui.stepping import Course
 
 if TYPE_CHECKING:
+    from workbench.edits.branches import Node
     from workbench.rules.inspection import Inspector
     from workbench.targets.outgoing import Outgoing
     from workbench.targets.sending import Event
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from workbench.tui.screens.session import SessionScreen
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
-    from workbench.workspace import Node
 
 
 class Came(Message):

@@ -25,13 +25,13 @@ from workbench.tui.screens.worklist import ListPane
 from workbench.tui.service import Answer, guarded, in_words, is_open
 
 if TYPE_CHECKING:
+    from workbench.edits.branches import Node, Workspace
     from workbench.rules.inspection import Inspector
     from workbench.tui.dispatch import Dispatch
     from workbench.tui.preflight import Preflight
     from workbench.tui.screens.session import SessionScreen
     from workbench.whatif import Outcome, Variant
     from workbench.wire.session import Session
-    from workbench.workspace import Node, Workspace
 
 MOST_AT_FIRST = 3
 """Targets that are asked without being chosen: simulators of one provider."""

@@ -1,0 +1,182 @@
+"""What holds for every edit of every request: it can be taken back to the byte, and touches nothing beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.edits.bodies import STYLES, conversation, decoded, made, spelled
+from workbench import protocols
+from workbench.edits import between, inverse, problem, spliced
+from workbench.edits.additions import ROLES, insert_message, insert_result, insert_text, insert_tool
+from workbench.edits.elements import Action, Element, Kind, elements, every
+from workbench.edits.operations import (
+    Splices,
+    duplicate,
+    move,
+    move_before,
+    raw,
+    remove,
+    rename,
+    set_parameter,
+    set_text,
+    set_value,
+)
+from workbench.errors import LocalProtocolError
+from workbench.protocols.decode import Decoded
+from workbench.wire.session.store import open_session
+
+BODIES = {name: conversation(name) for name in protocols.protocols()}
+FOLDER = Path(__file__).resolve().parents[2] / "sessions"
+SESSIONS = sorted(p.stem for p in FOLDER.glob("*.jsonl") if p.stat().st_size < 200_000)
+TYPED = b' {"x" : [1.0 ,1e400],"x":"\\u00e9"} '
+
+
+def edits(asked: Decoded, one: Element) -> list[tuple[str, Splices]]:
+    """Every edit that an element says it is able to."""
+    doing = {
+        Action.REMOVE: lambda: remove(asked, one.pointer),
+        Action.DUPLICATE: lambda: duplicate(asked, one.pointer),
+        Action.UP: lambda: move(asked, one.pointer, -1),
+        Action.DOWN: lambda: move(asked, one.pointer, 1),
+        Action.VALUE: lambda: set_value(asked, one.pointer, TYPED),
+        Action.TEXT: lambda: set_text(asked, one.text_at or "", 'say "é" \\ \n☃'),
+        Action.RENAME: lambda: rename(asked, one.pointer, f"renamed/ü/{one.pointer}"),
+    }
+    return [(action, doing[action]()) for action in Action if action in one.able]
+
+
+def additions(asked: Decoded, one: Element) -> list[Splices]:
+    """Everything that can be added at an element; what its protocol has no place for is refused in words."""
+    at = one.pointer
+    doing: list[Callable[[], Splices]] = []
+    if one.kind is Kind.MESSAGE:
+        doing += [partial(insert_message, asked, role, "new ü", at) for role in ROLES]
+        doing += [partial(insert_text, asked, at, "new ü"), partial(insert_text, asked, at, "new", 0)]
+    if one.kind is Kind.CALL:
+        doing.append(partial(insert_result, asked, at, "new ü", is_error=True))
+    if one.kind is Kind.TOOL:
+        doing.append(partial(insert_tool, asked, "new", {"type": "object"}))
+    found = []
+    for add in doing:
+        try:
+            found.append(add())
+        except LocalProtocolError as error:
+            assert "\n" not in str(error)
+    return found
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("protocol", protocols.protocols())
+def test_every_edit_is_json_again_and_is_taken_back_to_the_byte(protocol: str, style: str) -> None:
+    body = spelled(BODIES[protocol], style, seed=7)
+    asked = decoded(body, protocol)
+    found = list(every(elements(asked)))
+    assert {Kind.MESSAGE, Kind.CALL, Kind.RESULT, Kind.TOOL, Kind.PARAMETER} <= {one.kind for one in found}
+    for one in found:
+        for what, change in [*edits(asked, one), *(("add", a) for a in additions(asked, one))]:
+            after = made(body, change)
+            assert not problem(after), (one.pointer, what)
+            assert spliced(after, inverse(body, change)) == body, (one.pointer, what)
+
+
+@pytest.mark.parametrize("protocol", protocols.protocols())
+def test_there_and_back_gives_the_same_bytes(protocol: str) -> None:
+    for style in STYLES:
+        body = spelled(BODIES[protocol], style, seed=3)
+        asked = decoded(body, protocol)
+        for one in every(elements(asked)):
+            parent, _, step = one.pointer.rpartition("/")
+            if Action.DOWN in one.able:
+                down = decoded(made(body, move(asked, one.pointer, 1)), protocol)
+                assert down.request_text != body
+                assert made(down.request_text, move(down, f"{parent}/{int(step) + 1}", -1)) == body
+            if Action.DUPLICATE in one.able:
+                twice = decoded(made(body, duplicate(asked, one.pointer)), protocol)
+                assert made(twice.request_text, remove(twice, f"{parent}/{int(step) + 1}")) == body
+
+
+@given(data=st.data(), style=st.sampled_from(STYLES), seed=st.integers(0, 99))
+def test_edits_one_after_the_other_are_undone_in_turn(data: st.DataObject, style: str, seed: int) -> None:
+    protocol = data.draw(st.sampled_from(protocols.protocols()))
+    body = spelled(BODIES[protocol], style, seed)
+    done = []
+    for _ in range(data.draw(st.integers(1, 4))):
+        asked = decoded(body, protocol)
+        found = list(every(elements(asked)))
+        if not found:  # an edit may leave no request of any protocol
+            break
+        one = data.draw(st.sampled_from(found))
+        _, change = data.draw(st.sampled_from(edits(asked, one)))
+        done.append((body, change))
+        body = made(body, change)
+    while done:
+        before, change = done.pop()
+        body = spliced(body, inverse(before, change))
+        assert body == before
+
+
+@given(data=st.data(), new=st.binary(max_size=20), style=st.sampled_from(STYLES))
+def test_a_raw_edit_touches_only_its_range(data: st.DataObject, new: bytes, style: str) -> None:
+    body = spelled(BODIES[data.draw(st.sampled_from(protocols.protocols()))], style)
+    start = data.draw(st.integers(0, len(body)))
+    end = data.draw(st.integers(start, len(body)))
+    change = raw(body, start, end, new)
+    after = made(body, change)
+    assert after == body[:start] + new + body[end:]
+    assert spliced(after, inverse(body, change)) == body
+
+
+@given(before=st.binary(max_size=60), after=st.binary(max_size=60))
+def test_two_texts_differ_in_one_range(before: bytes, after: bytes) -> None:
+    change = between(before, after)
+    assert spliced(before, change) == after
+    assert spliced(after, inverse(before, change)) == before
+
+
+@pytest.mark.parametrize("protocol", protocols.protocols())
+def test_an_element_moves_to_another_list_with_its_bytes(protocol: str) -> None:
+    body = spelled(BODIES[protocol], "odd", seed=5)
+    asked = decoded(body, protocol)
+    found = {one.pointer: one for one in every(elements(asked))}
+    lists = dict.fromkeys(p.rpartition("/")[0] for p, one in found.items() if Action.DUPLICATE in one.able)
+    pairs = [(p, f"{where}/-") for p, one in found.items() if Action.DUPLICATE in one.able for where in lists]
+    for pointer, target in pairs:
+        try:
+            change = move_before(asked, pointer, target)
+        except LocalProtocolError as error:
+            assert "into itself" in str(error)
+            continue
+        after = made(body, change)
+        span = asked.request_index.span(pointer)
+        assert span and body[slice(*span)] in after
+        assert not problem(after)
+        assert spliced(after, inverse(body, change)) == body
+
+
+@pytest.mark.parametrize("protocol", protocols.protocols())
+def test_a_parameter_is_added_as_it_was_typed(protocol: str) -> None:
+    for style in STYLES:
+        asked = decoded(spelled(BODIES[protocol], style), protocol)
+        after = made(asked.request_text, set_parameter(asked, "/seed~1x", b" 1.0e2\n"))
+        assert b"1.0e2" in after
+        assert not problem(after)
+        again = decoded(after, protocol)
+        assert made(after, remove(again, "/seed~1x")) == asked.request_text
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_requests_of_the_example_sessions_are_edited_everywhere(name: str) -> None:
+    session = open_session(FOLDER / f"{name}.jsonl")
+    asked = Decoded(0, session.exchange(len(session) - 1))
+    body = asked.request_text
+    for one in every(elements(asked)):
+        for change in [*(change for _, change in edits(asked, one)), *additions(asked, one)]:
+            after = made(body, change)
+            assert not problem(after)
+            assert spliced(after, inverse(body, change)) == body

@@ -1,0 +1,198 @@
+"""Ranges of a JSON text that change by structure: a value, an element, a member, each with the comma that goes with it.
+
+Everything here is found in the bytes, so that what stands around a change keeps its spelling: odd spaces, repeated
+keys, escapes. Pointers go through strings that hold JSON; what is put there is escaped once for each.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from workbench.diff.wire import common
+from workbench.edits.request import Splice
+from workbench.errors import LocalProtocolError
+from workbench.ir import JsonValue
+from workbench.leaves import escape
+from workbench.wire import patch
+from workbench.wire._index import Place, nth
+from workbench.wire._scan import CUT
+from workbench.wire._strings import decode
+from workbench.wire.jsontext import JsonIndex, loads, string_slice_span, writer_like
+
+BLANK: Final = b" \t\r\n"
+"""What may stand between the tokens of JSON."""
+_NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
+
+
+class Value:
+    """A value of a JSON text, in the layer it stands in: the text itself, or the inside of a string.
+
+    Raises:
+        LocalProtocolError: nothing is at the pointer.
+    """
+
+    def __init__(self, index: JsonIndex, pointer: str, place: Place | None = None) -> None:
+        place = place or index.find(pointer)
+        if place is None or place.node.end == CUT:
+            raise LocalProtocolError("nothing is there", where=pointer or "the whole text", hint="check the pointer")
+        self.index, self.pointer, self.place = index, pointer, place
+        self.text = place.layer.text
+        self.start, self.end = place.node.start, place.node.end
+
+    @property
+    def raw(self) -> bytes:
+        """Its bytes."""
+        return self.text[self.start : self.end]
+
+    @cached_property
+    def parsed(self) -> JsonValue:
+        """What it says."""
+        return loads(self.raw)
+
+    @property
+    def key(self) -> tuple[int, int] | None:
+        """Range of its key, quotes included; None for what is no member."""
+        return self.place.node.key
+
+    @property
+    def is_list(self) -> bool:
+        """It is an array."""
+        return self.text[self.start : self.start + 1] == b"["
+
+    @property
+    def entered(self) -> Value:
+        """What a string says, where that is JSON; else the value itself."""
+        layer, node, strings = self.place
+        found = layer.enter(node) if layer.holds_json(node) else None
+        if found is None or found[1].root is None:
+            return self
+        return Value(self.index, self.pointer, Place(found[1], found[1].root, (*strings, found[0]))).entered
+
+    @cached_property
+    def children(self) -> list[Value]:
+        """Its elements or members, in order of the text; earlier ones of a repeated key are left out."""
+        layer, node, strings = self.place
+        table = layer.table(node)
+        if table is None:
+            return []
+        names = table.names if table.names is not None else {str(n): n for n in range(len(table))}
+        numbered = sorted((n, escape(name)) for name, n in names.items())
+        return [Value(self.index, f"{self.pointer}/{s}", Place(layer, nth(table, n), strings)) for n, s in numbered]
+
+    def splice(self, start: int, end: int, new: bytes) -> Splice:
+        """A change in its layer as one of the whole text."""
+        first, last = self.place.outward((start, end))
+        for layer in _layers(self.index.text, self.place)[-2::-1]:
+            new = writer_like(layer)(decode(new))[1:-1]
+        return Splice(first, last, new)
+
+    def replaced(self, new: bytes) -> Splice:
+        """Other bytes in its place."""
+        return self.splice(self.start, self.end, new)
+
+    def retold(self, text: str) -> tuple[Splice, ...]:
+        """Another text of a string; what both texts begin and end with keeps its spelling."""
+        old, write = self.parsed, writer_like(self.text)
+        if not isinstance(old, str):
+            return (self.replaced(write(text)),)
+        if old == text:
+            return ()
+        head = common(old, text)
+        tail = common(old[head:][::-1], text[head:][::-1])
+        span = string_slice_span(self.text, (self.start, self.end), head, len(old) - tail)
+        return (self.splice(*span, write(text[head : len(text) - tail])[1:-1]),)
+
+    def removed(self) -> Splice:
+        """Without it, its key and one comma."""
+        start, end = self.key[0] if self.key else self.start, self.end
+        before = _skip_back(self.text, start)
+        if self.text[before - 1 : before] == b",":
+            return self.splice(_skip_back(self.text, before - 1), end, b"")
+        after = _skip(self.text, end)
+        if self.text[after : after + 1] == b",":
+            return self.splice(start, _skip(self.text, after + 1), b"")
+        return self.splice(before, after, b"")
+
+    def with_element(self, at: int, raw: bytes) -> Splice:
+        """A list with another element before the one at ``at``, or behind the last. Raises LocalProtocolError."""
+        self._refuse_unless(b"[", "it is no list")
+        held = self.children
+        if not held:
+            return self.splice(self.start + 1, self.end - 1, raw)
+        pairs = [(held[n - 1], held[n]) for n in (at, at - 1, at + 1) if 0 < n < len(held)]
+        gap = self.text[pairs[0][0].end : pairs[0][1].start] if pairs else self._layout.gap
+        if at < len(held):
+            return self.splice(held[at].start, held[at].start, raw + gap)
+        return self.splice(held[-1].end, held[-1].end, gap + raw)
+
+    def with_copy(self, at: int) -> Splice:
+        """A list with the element at ``at`` twice."""
+        held = self.children
+        if at + 1 < len(held):
+            gap = self.text[held[at].end : held[at + 1].start]
+        else:
+            gap = self.text[held[at - 1].end : held[at].start] if at else self._layout.gap
+        return self.splice(held[at].end, held[at].end, gap + held[at].raw)
+
+    def with_member(self, key: str, raw: bytes) -> Splice:
+        """An object with another member behind the last. Raises LocalProtocolError for what is none."""
+        self._refuse_unless(b"{", "it is no object")
+        layout, held = self._layout, self.children
+        member = writer_like(self.text)(key) + layout.colon + raw
+        if held:
+            return self.splice(held[-1].end, held[-1].end, layout.gap + member)
+        return self.splice(self.start + 1, self.end - 1, member)
+
+    def written(self, value: JsonValue) -> bytes:
+        """The text of a new child, indented as the others are."""
+        layout = self._layout
+        first = b'{"":' + layout.colon[1:] + b"0}"
+        sample = b"[" + layout.lead + first + layout.trail + b"]"
+        made = patch.apply(sample, [patch.Insert("/-", value)])
+        raw = made[1 + len(layout.lead) + len(first) : len(made) - len(layout.trail) - 1].lstrip(b"," + BLANK)
+        write = writer_like(self.index.text)
+        if write("é").isascii():
+            raw = _NOT_ASCII.sub(lambda m: write(m[0])[1:-1].decode(), decode(raw)).encode()
+        return raw
+
+    def _refuse_unless(self, opening: bytes, why: str) -> None:
+        if self.text[self.start : self.start + 1] != opening:
+            raise LocalProtocolError(why, where=self.pointer or "the whole text", hint="edit it as JSON")
+
+    @cached_property
+    def _layout(self) -> _Layout:
+        """How this container is written."""
+        lead = self.text[self.start + 1 : _skip(self.text, self.start + 1)]
+        trail = self.text[_skip_back(self.text, self.end - 1) : self.end - 1]
+        is_wide = re.search(rb'":\s', self.text) is not None
+        if not self.children or b"\n" not in lead:
+            return _Layout(b"", b"", b", " if is_wide else b",", b": " if is_wide else b":")
+        return _Layout(lead, trail, b"," + lead, b": " if is_wide else b":")
+
+
+class _Layout(NamedTuple):
+    lead: bytes  # line break and indentation before each child, b"" on one line
+    trail: bytes
+    gap: bytes
+    colon: bytes
+
+
+def _layers(text: bytes, place: Place) -> list[bytes]:
+    """The texts that a place is in, outermost first."""
+    return [text, *(inside.text for inside in place.strings)]
+
+
+def _skip(text: bytes, at: int) -> int:
+    """Behind the blanks that begin here."""
+    while at < len(text) and text[at] in BLANK:
+        at += 1
+    return at
+
+
+def _skip_back(text: bytes, at: int) -> int:
+    """Before the blanks that end here."""
+    while at > 0 and text[at - 1] in BLANK:
+        at -= 1
+    return at

@@ -1,0 +1,209 @@
+"""Results: added, moved and renamed, wherever a protocol puts them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from workbench.chain.closure import NodeRef
+from workbench.convert._names import fitting, rewritten
+from workbench.edits.repairs import _shape
+from workbench.edits.repairs._fault import Fault
+from workbench.edits.repairs._places import array_of, element
+from workbench.ir import JsonValue, Message, Text, ToolCallIR, ToolResultIR
+from workbench.protocols.decode import REQUEST
+from workbench.wire.patch import Change, Insert, Move, Remove, Replace
+
+
+def add(fault: Fault, refs: Sequence[NodeRef]) -> tuple[Change, ...]:
+    """Stand-ins for the results of calls of one turn, in the place where results are looked for."""
+    return add_for(fault, refs[-1], [part for part in map(fault.part, refs) if isinstance(part, ToolCallIR)])
+
+
+def add_for(fault: Fault, behind: NodeRef, calls: Sequence[ToolCallIR]) -> tuple[Change, ...]:
+    """The same for calls that may be new, of the turn of a call that is there."""
+    made = [_shape.stand_in(fault.adapter, call) for call in calls]
+    written = _shape.results(fault.adapter, calls, made)
+    place = _place(fault, behind, is_element=any(w.is_element for w in written))
+    if isinstance(place, str):
+        values = [w.value for w in written] if not any(w.is_element for w in written) else None
+        held = values or [_shape.result_message(fault.adapter, calls, made)]
+        return tuple(Insert(place, value) for value in held)
+    return _into(fault, place, [w.value for w in written])
+
+
+def _place(fault: Fault, call: NodeRef, *, is_element: bool) -> str | Message:
+    """Where results of a call belong: a message that holds elements, or the pointer messages are put at."""
+    at = fault.turn(call.message).stop if fault.request.itemized else call.message + 1
+    while at < len(fault.messages) and _is_results(fault.messages[at]) and not is_element:
+        at += 1
+    if is_element and at < len(fault.messages) and fault.messages[at].role == (_result_role(fault)):
+        return fault.messages[at]
+    return f"{fault.list_pointer}/{at}"
+
+
+def _result_role(fault: Fault) -> str:
+    return fault.contract.closure.result_role or "user"
+
+
+def _is_results(message: Message) -> bool:
+    return bool(message.parts) and all(isinstance(p, ToolResultIR) for p in message.parts)
+
+
+def _into(fault: Fault, message: Message, values: Sequence[JsonValue]) -> tuple[Change, ...]:
+    """Elements put behind the results at the front of a message."""
+    places = [array_of(part) for part in message.parts]
+    if all(places) and places:
+        first = next((k for k, p in enumerate(message.parts) if not isinstance(p, ToolResultIR)), len(places))
+        parent = places[0][0] if places[0] else ""
+        index = places[first][1] if first < len(places) and places[first] else len(places)  # type: ignore[index]
+        return tuple(Insert(f"{message.pointer}{parent}/{index}", value) for value in values)
+    if len(message.parts) == 1 and isinstance(message.parts[0], Text):
+        text = message.parts[0]
+        value = [*values, _shape.block(fault.adapter, text)] if text.text else list(values)
+        return (Replace(message.pointer + text.source.pointer, value),)
+    return ()
+
+
+def in_front(fault: Fault, number: int, calls: Sequence[ToolCallIR]) -> tuple[Change, ...]:
+    """Stand-ins at the front of a message, or in messages of their own before it."""
+    made = [_shape.stand_in(fault.adapter, call) for call in calls]
+    written = _shape.results(fault.adapter, calls, made)
+    message = fault.messages[number]
+    if any(w.is_element for w in written):
+        return _into(fault, message, [w.value for w in written])
+    return tuple(Insert(message.pointer, w.value) for w in written)
+
+
+def move_messages(fault: Fault, call: NodeRef, refs: Sequence[NodeRef]) -> tuple[Change, ...]:
+    """The messages that hold these results and nothing else, put right behind the call."""
+    whole = _emptied(fault, refs)
+    if len(whole) != len({r.message for r in refs}):
+        return ()
+    at = fault.turn(call.message).stop if fault.request.itemized else call.message + 1
+    return tuple(Move(m.pointer, f"{fault.list_pointer}/{at}") for m in whole)
+
+
+def move(fault: Fault, call: NodeRef, refs: Sequence[NodeRef]) -> tuple[Change, ...]:
+    """Results as they stand, put where those of the call belong."""
+    parts = [fault.part(ref) for ref in refs]
+    is_element = any(array_of(part) for part in parts)
+    sources = [fault.messages[r.message].pointer + element(p) for r, p in zip(refs, parts, strict=True)]
+    place = _place(fault, call, is_element=is_element)
+    gone = [Remove(m.pointer) for m in _emptied(fault, refs)] if is_element else []
+    if isinstance(place, str) and not is_element:
+        return tuple(Move(source, place) for source in sources)
+    if isinstance(place, str):  # a message of their own, with their bytes
+        whole = _emptied(fault, refs)
+        if len({r.message for r in refs}) == 1 and whole:
+            return (Move(whole[0].pointer, place),)
+        return (*(_new_message(fault, place, refs)), *(Remove(s) for s in sources if not gone), *gone)
+    if place.pointer in {fault.messages[r.message].pointer for r in refs}:
+        return ()
+    places = [array_of(part) for part in place.parts]
+    if all(places) and places and places[0]:
+        values = [Insert(c.pointer, None) for c in _into(fault, place, [None]) if isinstance(c, Insert)]
+        return (*(Move(source, values[0].pointer) for source in sources), *gone) if values else ()
+    made = _into(fault, place, [fault.value(source) for source in sources])
+    return (*made, *gone, *(() if gone else [Remove(s) for s in sources])) if made else ()
+
+
+def _new_message(fault: Fault, place: str, refs: Sequence[NodeRef]) -> tuple[Change, ...]:
+    first = fault.messages[refs[0].message]
+    held, where = fault.value(first.pointer), array_of(fault.part(refs[0]))
+    if not isinstance(held, dict) or where is None:
+        return ()
+    values = [fault.value(fault.messages[r.message].pointer + element(fault.part(r))) for r in refs]
+    return (Insert(place, {**held, where[0][1:]: values}),)
+
+
+def _emptied(fault: Fault, refs: Sequence[NodeRef]) -> list[Message]:
+    """Messages that hold nothing but these parts."""
+    taken = {(r.message, r.part) for r in refs}
+    numbers = dict.fromkeys(r.message for r in refs)
+    return [fault.messages[n] for n in numbers if all((n, k) in taken for k in range(len(fault.messages[n].parts)))]
+
+
+def to_front(fault: Fault, message: Message, moved: Sequence[int], first: int) -> tuple[Change, ...]:
+    """Parts of a message, by their numbers, put before another one of it."""
+    target = message.pointer + element(message.parts[first])
+    return tuple(Move(message.pointer + element(message.parts[k]), target) for k in moved)
+
+
+def set_id(fault: Fault, ref: NodeRef, new: str) -> tuple[Change, ...]:
+    """Another id of a call or result; () where it has it already, or the protocol has no place for it."""
+    part = fault.part(ref)
+    name = "id" if isinstance(part, ToolCallIR) else "tool_call_id"
+    if not new or getattr(part, name, None) == new:
+        return ()
+    message = fault.messages[ref.message]
+    if name in part.source.fields:
+        return (Replace(message.absolute(part, name), new),)
+    suffix = _id_suffix(fault, name)
+    return (Insert(message.pointer + element(part) + suffix, new),) if suffix else ()
+
+
+def _id_suffix(fault: Fault, name: str) -> str:
+    """Where the protocol writes the id of a call or result, below it."""
+    call = ToolCallIR("id", "name", {}, "function")
+    result = ToolResultIR("id", (Text("-"),), name="name")
+    asked = Message("assistant", (_shape.normal_call(fault.adapter, call),))
+    _, decoded = _shape.written_of(fault.adapter, (asked, Message("tool", (result,))))
+    for message in decoded.messages:
+        for part in message.parts:
+            if name in part.source.fields and isinstance(part, ToolCallIR if name == "id" else ToolResultIR):
+                return part.source.fields[name]
+    return ""
+
+
+def ids(fault: Fault) -> list[str]:
+    """Every id of the history, in order."""
+    found = (
+        part.id if isinstance(part, ToolCallIR) else part.tool_call_id if isinstance(part, ToolResultIR) else None
+        for message in fault.messages
+        for part in message.parts
+    )
+    return [value for value in found if value]
+
+
+def renamed(fault: Fault) -> dict[str, str]:
+    """Every id → one that the provider takes; those that fit stay, and no two become one."""
+    terms = fault.contract.closure
+    return rewritten(ids(fault), fitting(terms.id_pattern, terms.id_max_length), terms.id_max_length)
+
+
+def fresh_id(fault: Fault, like: str) -> str:
+    """An id that nobody has yet, and that the provider takes."""
+    terms, taken = fault.contract.closure, set(ids(fault))
+    fits = fitting(terms.id_pattern, terms.id_max_length)
+    plain = next((w for n in range(2, 1000) if (w := f"{like}_{n}") not in taken and fits(w)), None)
+    if plain:
+        return plain
+    wanted = f"{like}_{len(taken)}"
+    return rewritten([*taken, wanted], fits, terms.id_max_length)[wanted]
+
+
+def open_before(fault: Fault, result: NodeRef) -> Iterator[ToolCallIR]:
+    """The calls before a result that nobody answers, the nearest turn first, in order."""
+    lines = [li for li in fault.case.closure.lines if li.call and not li.results and li.call.side == REQUEST]
+    before = [li.call for li in lines if li.call and li.call.message < result.message]
+    for ref in sorted(before, key=lambda r: (-r.message, r.part)):
+        part = fault.part(ref)
+        if isinstance(part, ToolCallIR):
+            yield part
+
+
+def calls_of(fault: Fault, results: Sequence[ToolResultIR]) -> list[ToolCallIR]:
+    """The calls that results name."""
+    wanted = {r.tool_call_id for r in results}
+    return [c for m in fault.messages for _, c in m.tool_calls() if c.id in wanted]
+
+
+def as_written(fault: Fault, result: ToolResultIR) -> JsonValue:
+    """The message that holds a result, in the form of this protocol; None where its call is not known."""
+    calls = calls_of(fault, [result])
+    if not calls:
+        return None
+    written = _shape.results(fault.adapter, calls, [result])
+    if any(w.is_element for w in written):
+        return _shape.result_message(fault.adapter, calls, [result])
+    return written[0].value if written else None

@@ -1,0 +1,192 @@
+"""New parts and messages in the shape of a protocol: what its adapter writes, taken apart again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from workbench.edits.repairs._places import array_of, element
+from workbench.edits.repairs._proposal import value_at
+from workbench.ir import (
+    NOTHING,
+    JsonValue,
+    Message,
+    ModelRequest,
+    Part,
+    Reasoning,
+    Text,
+    ToolCallIR,
+    ToolChoice,
+    ToolDef,
+    ToolResultIR,
+)
+from workbench.protocols import Adapter
+from workbench.wire.jsontext import dumps
+
+NOT_RUN = "No result: this call was not carried out."
+"""What a stand-in for a result says of itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A node that was written.
+
+    Attributes:
+        at: list or member it belongs into, below its message ("/content", "/reasoning_content"); "" where the
+            value is a message of its own; None where it belongs into the part behind it, as ``suffix``.
+        value: what is written.
+        is_element: ``at`` is a list, and this is an element of it.
+        before: how many parts of other kinds stand before it.
+    """
+
+    at: str | None
+    value: JsonValue
+    is_element: bool = False
+    suffix: str = ""
+    before: int = 0
+
+
+def normal_call(adapter: Adapter, call: ToolCallIR) -> ToolCallIR:
+    """A call as adapters write it, whatever it was read from."""
+    is_text = adapter.capabilities.arguments == "string"
+    held = {} if call.input is None else call.input
+    raw = (call.raw if call.raw is not None else dumps(held).decode("utf-8", "surrogatepass")) if is_text else None
+    kind = "custom" if "custom" in call.format else "function"
+    return ToolCallIR(call.id, call.name, held, kind, raw)
+
+
+def stand_in(adapter: Adapter, call: ToolCallIR) -> ToolResultIR:
+    """A result that says that there is none, by the protocol's flag where it has one."""
+    able = adapter.capabilities
+    name = call.name if able.result_names or not able.call_ids or able.ids_optional else None
+    text = NOT_RUN if able.error_flag else f"Error: {NOT_RUN[0].lower()}{NOT_RUN[1:]}"
+    return ToolResultIR(call.id, (Text(text),), True if able.error_flag else None, name)
+
+
+def results(adapter: Adapter, calls: Sequence[ToolCallIR], made: Sequence[ToolResultIR]) -> list[Written]:
+    """Results as they are written: messages of their own (``at`` ""), or elements of a message of the user."""
+    asked = Message("assistant", tuple(normal_call(adapter, c) for c in calls))
+    body, decoded = written_of(adapter, (asked, Message("tool", tuple(made))))
+    found = []
+    for message in decoded.messages:
+        for _, part in message.tool_results():
+            place = array_of(part)
+            value = value_at(body, message.pointer + element(part))
+            found.append(Written(place[0] if place else "", value, is_element=place is not None))
+    return found
+
+
+def result_message(adapter: Adapter, calls: Sequence[ToolCallIR], made: Sequence[ToolResultIR]) -> JsonValue:
+    """The message that holds results, where they are elements of one."""
+    asked = Message("assistant", tuple(normal_call(adapter, c) for c in calls))
+    body, decoded = written_of(adapter, (asked, Message("tool", tuple(made))))
+    held = next(m for m in decoded.messages if any(m.tool_results()))
+    return value_at(body, held.pointer)
+
+
+def foreign_result(held: JsonValue, id_key: str) -> ToolResultIR | None:
+    """A result in the form of another protocol: an object with an id and a content of text."""
+    content, call_id = held.get("content"), held.get(id_key)
+    if isinstance(content, list):
+        texts = [b.get("text") if isinstance(b, dict) else None for b in content]
+        content = "\n".join(str(t) for t in texts) if all(isinstance(t, str) for t in texts) else None
+    if not isinstance(content, str) or not isinstance(call_id, str):
+        return None
+    return ToolResultIR(call_id, (Text(content),), held.get("is_error") if held.get("is_error") else None)
+
+
+def message(adapter: Adapter, role: str, parts: Sequence[Part]) -> JsonValue:
+    """A message of a role in normal form ("user", "assistant", "system"); None where it is not one message."""
+    body, decoded = written_of(adapter, (Message(role, tuple(parts)),))
+    return value_at(body, decoded.messages[0].pointer) if len(decoded.messages) == 1 else None
+
+
+def block(adapter: Adapter, part: Part, role: str = "user") -> JsonValue:
+    """A text or medium as an element of a message's content."""
+    body, decoded = written_of(adapter, (Message(role, (Text("-"), replace(part, source=Text("").source))),))
+    held = decoded.messages[0]
+    return value_at(body, held.pointer + element(held.parts[-1]))
+
+
+def reasoning(adapter: Adapter, parts: Sequence[Part]) -> list[Written] | None:
+    """The reasoning of an answer as a request carries it; None where this protocol has no place for it.
+
+    Args:
+        parts: the answer's parts in order; what is no reasoning only says where it stands.
+    """
+    plain = tuple(normal_call(adapter, p) if isinstance(p, ToolCallIR) else _bare(p) for p in parts)
+    body, decoded = written_of(adapter, (Message("assistant", plain),))
+    listed = [(m, p) for m in decoded.messages for p in m.parts]
+    wanted = [p for p in plain if isinstance(p, Reasoning)]
+    if [p for _, p in listed if isinstance(p, Reasoning)] != wanted:
+        return None
+    made, others = list[Written](), 0
+    for n, (held, part) in enumerate(listed):
+        if not isinstance(part, Reasoning):
+            others += 1
+            continue
+        follower = listed[n + 1][1] if n + 1 < len(listed) else None
+        written = _one(body, held, part, follower, others)
+        if written not in made:
+            made.append(written)
+    return made
+
+
+def _bare(part: Part) -> Part:
+    return replace(part, extra=NOTHING) if isinstance(part, Text) else part
+
+
+def _one(body: JsonValue, held: Message, part: Reasoning, follower: Part | None, others: int) -> Written:
+    at, place = element(part), array_of(part)
+    if follower is not None and at and element(follower) == at and not part.source.slices:
+        suffix = next(iter(part.source.fields.values()))
+        return Written(None, value_at(body, held.pointer + at + suffix), suffix=suffix, before=others)
+    if place and place[0] not in ("/content", "/parts"):
+        return Written(place[0], value_at(body, held.pointer + place[0]), before=others)
+    if place:
+        return Written(place[0], value_at(body, held.pointer + at), is_element=True, before=others)
+    if part.source.slices:
+        return Written(at, f"<think>{part.text}</think>", suffix="text", before=others)
+    return Written(at, value_at(body, held.pointer + at), before=others)
+
+
+def thinking_off(adapter: Adapter) -> dict[str, JsonValue]:
+    """Top-level members of a body that say that thinking is off; {} where the protocol cannot say it."""
+    if "off" not in adapter.capabilities.thinking:
+        return {}
+    said = ModelRequest(adapter.name, None, (), thinking="off")
+    with_it = adapter.write_request(said)
+    without = adapter.write_request(replace(said, thinking=None))
+    return {key: value for key, value in with_it.items() if key not in without}
+
+
+def system(adapter: Adapter, text: str) -> dict[str, JsonValue]:
+    """The top-level member that holds a system text; {} where it is a message."""
+    said = ModelRequest(adapter.name, None, ())
+    with_it = adapter.write_request(replace(said, system=(Text(text),)))
+    without = adapter.write_request(said)
+    return {key: value for key, value in with_it.items() if key not in without}
+
+
+def choice(adapter: Adapter, mode: str) -> dict[str, JsonValue]:
+    """Top-level members that say a choice of tools ("auto", "any"); {} where the protocol cannot say it."""
+    if mode not in adapter.capabilities.choices:
+        return {}
+    said = ModelRequest(adapter.name, None, (), tools=(ToolDef("f", None, {"type": "object"}),))
+    with_it = adapter.write_request(replace(said, tool_choice=ToolChoice(mode)))
+    without = adapter.write_request(said)
+    return {key: value for key, value in with_it.items() if with_it[key] != without.get(key)}
+
+
+def tool(adapter: Adapter, name: str, schema: JsonValue) -> tuple[str, JsonValue]:
+    """Member of the body that holds the tools, and the list with one declaration in it."""
+    body = adapter.write_request(ModelRequest(adapter.name, None, (), tools=(ToolDef(name, None, schema),)))
+    bare = adapter.write_request(ModelRequest(adapter.name, None, ()))
+    key = next(k for k in body if k not in bare)
+    return key, body[key]
+
+
+def written_of(adapter: Adapter, messages: Sequence[Message]) -> tuple[JsonValue, ModelRequest]:
+    """A body of these messages in normal form, and what it decodes to."""
+    body = adapter.write_request(ModelRequest(adapter.name, "-", tuple(messages)))
+    return body, adapter.decode_request(dumps(body))

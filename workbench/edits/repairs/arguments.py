@@ -1,0 +1,114 @@
+"""Replayed arguments: one JSON value in the container of the wire, where nothing is lost by it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from workbench.chain.closure import NodeRef
+from workbench.edits.repairs import _results
+from workbench.edits.repairs._fault import Fault
+from workbench.edits.repairs._places import drop, element
+from workbench.edits.repairs._proposal import Loss, Proposal
+from workbench.edits.repairs._search import Propose
+from workbench.errors import WireError
+from workbench.ir import JsonValue, ToolCallIR
+from workbench.rules._words import quote
+from workbench.toolcalls.arguments.ladder import climb
+from workbench.wire.jsontext import dumps, loads
+from workbench.wire.patch import Change, Insert, Replace
+
+
+def container(fault: Fault) -> Iterator[Proposal]:
+    """Text becomes the object it says, an object becomes its text."""
+    ref = fault.ref
+    call = fault.part(ref) if ref else None
+    if ref is None or not isinstance(call, ToolCallIR):
+        return
+    at = fault.messages[ref.message].absolute(call, "input")
+    if fault.adapter.capabilities.arguments == "string":
+        text = dumps(call.input).decode("utf-8", "surrogatepass")
+        yield Proposal(f"write the arguments of {quote(call.name)} as JSON text", (Replace(at, text),))
+    elif isinstance(call.input, str):
+        value = read(fault, call, call.input) if call.input.strip() else {}
+        if isinstance(value, dict):
+            yield Proposal(f"write the arguments of {quote(call.name)} as an object", (Replace(at, value),))
+    yield from without(fault, ref, call)
+
+
+def invalid_json(fault: Fault) -> Iterator[Proposal]:
+    """The argument text is mended, where that is proved to lose nothing; else the call goes."""
+    ref = fault.ref
+    call = fault.part(ref) if ref else None
+    if ref is None or not isinstance(call, ToolCallIR):
+        return
+    value = read(fault, call, call.raw or "")
+    if isinstance(value, dict):
+        at, text = fault.messages[ref.message].absolute(call, "raw"), dumps(value).decode("utf-8", "surrogatepass")
+        yield Proposal(f"write the arguments of {quote(call.name)} as one JSON object", (Replace(at, text),))
+    yield from _merged(fault, ref, call)
+    yield from without(fault, ref, call)
+
+
+def _merged(fault: Fault, ref: NodeRef, call: ToolCallIR) -> Iterator[Proposal]:
+    """Several argument objects in one call: a call each; the result is that of the first, the others have none."""
+    values = _values(call.raw or "")
+    message = fault.messages[ref.message]
+    at = message.pointer + element(call)
+    held, own = fault.value(at), call.source.fields
+    if len(values) < 2 or not isinstance(held, dict) or not call.id or "id" not in own or not own.get("raw"):
+        return
+    texts = [dumps(value).decode("utf-8", "surrogatepass") for value in values]
+    changes: list[Change] = [Replace(at + own["raw"], texts[0])]
+    parent, _, step = at.rpartition("/")
+    new: list[ToolCallIR] = []
+    for text in texts[1:]:
+        made = replace(call, id=_results.fresh_id(fault, f"{call.id}_{len(new)}"), raw=text, input=loads(text))
+        copy = with_value(with_value(held, own["id"], made.id), own["raw"], text)
+        changes.append(Insert(f"{parent}/{int(step) + 1}", copy))
+        new.append(made)
+    title = f"split the merged call {quote(call.id)} into {len(texts)}, with error results for the new ones"
+    yield Proposal(title, (*changes, *_results.add_for(fault, ref, new)), Loss.STAND_IN)
+
+
+def _values(raw: str) -> list[JsonValue]:
+    """The objects that stand one behind the other in a text; [] where it is anything else."""
+    pieces = re.split(r"(?<=\})\s*(?=\{)", raw.strip())
+    found: list[JsonValue] = []
+    held = ""
+    for piece in pieces:
+        held += piece
+        try:
+            found.append(loads(held))
+            held = ""
+        except WireError:
+            continue
+    return found if not held and all(isinstance(v, dict) for v in found) else []
+
+
+def with_value(value: JsonValue, pointer: str, new: JsonValue) -> JsonValue:
+    """A copy of an object with another value at a pointer."""
+    step, _, rest = pointer[1:].partition("/")
+    return {**value, step: with_value(value[step], f"/{rest}", new) if rest else new}
+
+
+def read(fault: Fault, call: ToolCallIR, raw: str) -> JsonValue:
+    """What argument text says, None where it cannot be read without loss."""
+    tool = fault.case.tools.get(call.name or "")
+    ladder = climb(raw, None, tool.schema if tool else None)
+    return None if ladder.problem and not ladder.rungs else ladder.value
+
+
+def without(fault: Fault, ref: NodeRef, call: ToolCallIR) -> Iterator[Proposal]:
+    """The call goes, with its results."""
+    line = fault.line(ref)
+    refs = [ref, *(line.results if line else ())]
+    yield Proposal(f"drop the call {quote(call.id or call.name)} with its result", drop(fault, refs), Loss.DROPPED)
+
+
+REPAIRS: Mapping[str, tuple[Propose, ...]] = {
+    "args.not-object": (container,),
+    "args.double-encoded": (container, invalid_json),
+    "args.invalid-json": (invalid_json,),
+}

@@ -1,0 +1,148 @@
+"""What messages say beside calls: empty texts, prefilled answers, roles in order, system messages, media in results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from workbench.edits.repairs import _shape
+from workbench.edits.repairs._fault import Fault
+from workbench.edits.repairs._merge import front, joined, said
+from workbench.edits.repairs._places import array_of, drop
+from workbench.edits.repairs._proposal import Loss, Proposal
+from workbench.edits.repairs._search import Propose
+from workbench.ir import Media, Message, Text, ToolResultIR
+from workbench.rules._words import quote
+from workbench.wire.patch import Change, Insert, Move, Remove, Replace
+
+EMPTY = "(empty)"
+GO_ON = "Continue."
+MOVED = "(media: in the next message)"
+
+
+def empty(fault: Fault) -> Iterator[Proposal]:
+    """What is empty goes, or says that it is empty."""
+    if fault.number is None:
+        return
+    message, ref = fault.messages[fault.number], fault.ref
+    part = fault.part(ref) if ref else None
+    if ref and isinstance(part, Text) and (array_of(part) or len(message.parts) > 1):
+        yield Proposal("drop the empty text", drop(fault, [ref]))
+    at = message.pointer + (part.source.pointer + part.source.fields.get("text", "") if part else "/content")
+    if not part and "content" in (fault.value(message.pointer) or ()) and fault.value(at) is None:
+        yield Proposal('write "" in place of null', (Replace(at, ""),))
+    if fault.value(at) is not None:
+        yield Proposal(f"write {quote(EMPTY)} in place of the empty text", (Replace(at, EMPTY),), Loss.STAND_IN)
+    yield Proposal(f"drop the empty message of role {quote(message.role)}", (Remove(message.pointer),), Loss.DROPPED)
+
+
+def assistant_last(fault: Fault) -> Iterator[Proposal]:
+    """The prefilled answer goes; or the user asks to go on from it."""
+    if not fault.messages:
+        return
+    last = fault.messages[-1]
+    yield Proposal("drop the prefilled answer", (Remove(last.pointer),), Loss.DROPPED)
+    asked = _shape.message(fault.adapter, "user", [Text(GO_ON)])
+    change = Insert(f"{fault.list_pointer}/-", asked)
+    yield Proposal(f"add a message of the user that says {quote(GO_ON)}", (change,), Loss.MODE)
+
+
+def trailing(fault: Fault) -> Iterator[Proposal]:
+    """The white space at the end goes."""
+    text = fault.value(fault.finding.pointer)
+    if isinstance(text, str):
+        change = Replace(fault.finding.pointer, text.rstrip())
+        yield Proposal("trim the white space at the end of the answer", (change,))
+
+
+def media_in_result(fault: Fault) -> Iterator[Proposal]:
+    """The media go into a message of the user behind the results; the result keeps its text."""
+    ref = fault.ref
+    result = fault.part(ref) if ref else None
+    if ref is None or not isinstance(result, ToolResultIR):
+        return
+    media = [p for p in result.content if isinstance(p, Media)]
+    message = fault.messages[ref.message]
+    gone: list[Change] = [Remove(message.absolute(p)) for p in media]
+    if len(media) == len(result.content):
+        at = message.absolute(result, "content")
+        gone = [Replace(at, MOVED)]
+    title = "move what is no text out of the result into a message of the user"
+    held = array_of(result)
+    if held:
+        values = [_shape.block(fault.adapter, p) for p in media]
+        changes = [Insert(f"{message.pointer}{held[0]}/-", value) for value in values]
+    else:
+        behind = ref.message + 1
+        while behind < len(fault.messages) and any(fault.messages[behind].tool_results()):
+            behind += 1
+        asked = _shape.message(fault.adapter, "user", media)
+        changes = [Insert(f"{fault.list_pointer}/{behind}", asked)] if asked else []
+    if changes:
+        yield Proposal(title, (*gone, *changes))
+    yield Proposal("drop what is no text from the result", tuple(gone), Loss.DROPPED)
+
+
+def system_position(fault: Fault) -> Iterator[Proposal]:
+    """The system message is merged into the one at the front, or moved there; or it becomes the user's word."""
+    if fault.number is None:
+        return
+    message, text = fault.messages[fault.number], said(fault, fault.number)
+    first = fault.messages[0]
+    strays = [m for n, m in enumerate(fault.messages) if n and m.role == message.role]
+    if text is not None:
+        yield from front(fault, message, text)
+    if first.role == message.role and fault.number > 0:
+        changes = joined(fault, 0, [fault.number])
+        if changes:
+            yield Proposal("merge the system message into the first one", changes)
+        numbers = [n for n, m in enumerate(fault.messages) if n and m.role == message.role]
+        changes = joined(fault, 0, numbers) if len(strays) > 1 else ()
+        if changes:
+            yield Proposal("merge every system message into the first one", changes)
+    elif fault.number > 0:
+        yield Proposal("move the system message to the front", (Move(message.pointer, first.pointer),))
+    role = Replace(f"{message.pointer}/role", "user")
+    yield Proposal("give the message the role 'user'", (role,), Loss.STAND_IN)
+    yield Proposal("drop the system message", (Remove(message.pointer),), Loss.DROPPED)
+
+
+def role_order(fault: Fault) -> Iterator[Proposal]:
+    """Neighbours of one role become one message."""
+    number = fault.number
+    if number is None:
+        return
+    role = fault.messages[number].role
+    for first in (number - 1, number):
+        if first >= 0 and _is_run(fault.messages[first : first + 2], role):
+            changes = joined(fault, first, [first + 1])
+            if changes:
+                yield Proposal(f"join the two messages of role {quote(role)}", changes)
+    run = [n for n in range(1, len(fault.messages)) if _is_run(fault.messages[n - 1 : n + 1], fault.messages[n].role)]
+    changes = tuple(c for n in run if n - 1 not in run for c in joined(fault, n - 1, _rest(run, n)))
+    if changes:
+        yield Proposal("join neighbouring messages of one role", changes)
+    if number == 0 or role == fault.contract.closure.call_role:
+        yield Proposal(
+            f"drop the message of role {quote(role)}", (Remove(fault.messages[number].pointer),), Loss.DROPPED
+        )
+
+
+def _is_run(pair: Sequence[Message], role: str) -> bool:
+    return len(pair) == 2 and all(m.role == role for m in pair)
+
+
+def _rest(run: list[int], start: int) -> list[int]:
+    numbers = [start]
+    while numbers[-1] + 1 in run:
+        numbers.append(numbers[-1] + 1)
+    return numbers
+
+
+REPAIRS: Mapping[str, tuple[Propose, ...]] = {
+    "content.empty": (empty,),
+    "content.assistant-last": (assistant_last,),
+    "content.trailing-whitespace": (trailing, assistant_last),
+    "content.image-in-result": (media_in_result,),
+    "content.system-position": (system_position,),
+    "content.role-order": (role_order,),
+}

@@ -1,0 +1,55 @@
+"""Parameters that are refused go, or get a value that is taken; those that are required come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from workbench.contracts.refusal import dotted
+from workbench.edits.repairs import _thinking
+from workbench.edits.repairs._fault import Fault
+from workbench.edits.repairs._proposal import Loss, Proposal
+from workbench.edits.repairs._search import Propose
+from workbench.ir import ModelRequest
+from workbench.rules._words import quote
+from workbench.wire.patch import Insert, Remove, Replace
+
+_ROLES = {"developer": "system", "system": "user", "tool": "user"}
+
+
+def unsupported(fault: Fault) -> Iterator[Proposal]:
+    """The nearest value that is taken, else the parameter goes; or what it does not go with."""
+    at = fault.finding.pointer
+    path, value = dotted(at), fault.value(at)
+    if at.endswith("/role"):
+        other = _ROLES.get(str(value))
+        if other:
+            yield Proposal(f"give the message the role {quote(other)}", (Replace(at, other),))
+        return
+    limit = fault.finding.values.get("limit", "")
+    if limit.lstrip("-").isdecimal() and isinstance(value, int | float):
+        yield Proposal(f"set {path} to {limit}", (Replace(at, int(limit)),), Loss.MODE)
+    yield Proposal(f"drop {path}", (Remove(at),), Loss.MODE)
+    parent = at.rpartition("/")[0]
+    if parent.count("/") == 1:
+        yield Proposal(f"drop {dotted(parent)}", (Remove(parent),), Loss.MODE)
+    for changes in _thinking.off(fault):
+        yield Proposal(_thinking.TITLE, changes, Loss.MODE)
+
+
+def missing(fault: Fault) -> Iterator[Proposal]:
+    """What is required is added, with the value that conversions use."""
+    at = fault.finding.pointer
+    bare = fault.adapter.write_request(ModelRequest(fault.adapter.name, None, ()))
+    for name, value in fault.adapter.capabilities.required.items():
+        said = replace(ModelRequest(fault.adapter.name, None, ()), params={name: value})
+        written = fault.adapter.write_request(said)
+        key = at.rpartition("/")[2]
+        if key in written and key not in bare and fault.value(at) is None:
+            yield Proposal(f"set {dotted(at)} to {written[key]}", (Insert(at, written[key]),), Loss.STAND_IN)
+
+
+REPAIRS: Mapping[str, tuple[Propose, ...]] = {
+    "params.unsupported": (unsupported,),
+    "params.missing": (missing,),
+}

@@ -1,0 +1,136 @@
+"""Schemas and declarations of tools that the provider takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from workbench.edits.repairs._fault import Fault
+from workbench.edits.repairs._proposal import Loss, Proposal, difference, read_at
+from workbench.edits.repairs._search import Propose
+from workbench.ir import JsonValue, ModelRequest, ToolDef
+from workbench.rules._words import quote
+from workbench.rules.schemas import of_contract, schema_at, standing
+from workbench.toolcalls.schemas.dialect import PLAIN, Dialect
+from workbench.toolcalls.schemas.lower import EXACT, down_level
+from workbench.wire.patch import Change, Insert, Remove, Replace
+
+OPEN = {"type": "object", "properties": {}}
+_OWN = ("/parametersJsonSchema", "/parameters_json_schema")
+_PLACES = ("/function", "/toolSpec", "")
+_KEYS = {"anthropic-messages": "input_schema", "bedrock-invoke": "input_schema", "bedrock-converse": "inputSchema"}
+
+
+def lowered(fault: Fault) -> Iterator[Proposal]:
+    """The schema as this provider takes it; or without the keyword alone; or the same for every tool."""
+    tool = _tool(fault)
+    changes = _lowered(fault, tool) if tool else ()
+    if tool and changes:
+        yield Proposal(f"write the schema of {quote(tool.name)} in the form that is taken", changes, _loss(fault, tool))
+    every = tuple(change for t in fault.request.tools for change in _lowered(fault, t))
+    if every != changes:
+        yield Proposal("write the schemas of all tools in the form that is taken", every, Loss.NONE)
+    yield from _without_keyword(fault)
+
+
+def _without_keyword(fault: Fault) -> Iterator[Proposal]:
+    at = fault.finding.pointer
+    step = at.rpartition("/")[2]
+    if fault.finding.rule == "schema.unsupported-keyword" and fault.value(at) is not None and not step.isdecimal():
+        yield Proposal(f"drop the keyword {quote(step)}: the tool has to check it itself", (Remove(at),), Loss.DROPPED)
+    if fault.finding.rule == "schema.items-missing" and isinstance(fault.value(at), dict):
+        yield Proposal("say that the items may be anything", (Insert(f"{at}/items", {}),))
+        yield Proposal("say that the items are texts", (Insert(f"{at}/items", {"type": "string"}),), Loss.STAND_IN)
+    tool = _tool(fault)
+    strict = tool and next((p for p in (f"{tool.pointer}{b}/strict" for b in _PLACES) if fault.value(p) is True), None)
+    if strict:
+        yield Proposal(
+            f"switch the strict mode of {quote(tool.name if tool else '')} off", (Remove(strict),), Loss.MODE
+        )
+
+
+def _tool(fault: Fault) -> ToolDef | None:
+    at = f"{fault.finding.pointer}/"
+    holding = [t for t in fault.request.tools if t.pointer and at.startswith(f"{t.pointer}/")]
+    return max(holding, key=lambda t: len(t.pointer), default=None)
+
+
+def _dialect(fault: Fault, tool: ToolDef, pointer: str) -> Dialect:
+    known = of_contract(fault.contract)
+    if pointer.endswith(_OWN) and "json-schema" in known:
+        return known["json-schema"]
+    return known["strict" if tool.strict and "strict" in known else PLAIN]
+
+
+def _lowered(fault: Fault, tool: ToolDef) -> tuple[Change, ...]:
+    pointer = schema_at(fault.case.decoded, tool)
+    if tool.kind != "client" or pointer is None or not isinstance(tool.schema, dict):
+        return ()
+    schema = standing(fault.case.decoded, tool)
+    made = down_level(schema, _dialect(fault, tool, pointer))
+    return () if made.remaining else tuple(difference(pointer, schema, made.schema))
+
+
+def _loss(fault: Fault, tool: ToolDef) -> Loss:
+    pointer = schema_at(fault.case.decoded, tool) or ""
+    made = down_level(standing(fault.case.decoded, tool), _dialect(fault, tool, pointer))
+    return Loss.NONE if all(step.effect == EXACT for step in made.steps) else Loss.STAND_IN
+
+
+def no_parameters(fault: Fault) -> Iterator[Proposal]:
+    """A tool without parameters says so."""
+    key = _KEYS.get(fault.request.protocol, "parameters")
+    bare = [t for t in fault.request.tools if t.kind == "client" and t.schema is None and t.pointer]
+    here = [t for t in bare if f"{fault.finding.pointer}/".startswith(f"{t.pointer}/")]
+    for tools in (here, bare):
+        holders = [next(t.pointer + b for b in _PLACES if fault.value(t.pointer + b) is not None) for t in tools]
+        yield Proposal(
+            "declare that the tool takes no arguments"
+            if len(holders) == 1
+            else "declare that such tools take no arguments",
+            tuple(Insert(f"{holder}/{key}", OPEN) for holder in holders),
+        )
+
+
+def tools_missing(fault: Fault) -> Iterator[Proposal]:
+    """The tools that the history uses are declared: as an earlier request did, else open."""
+    wanted = {c.name for m in fault.messages for _, c in m.tool_calls() if c.name}
+    for index in reversed(fault.case.earlier.exchanges):
+        earlier = fault.case.peek(index)
+        request = earlier.request if earlier else None
+        if (
+            earlier
+            and request
+            and wanted <= {t.name for t in request.tools}
+            and earlier.protocol == fault.request.protocol
+        ):
+            key = request.tools[0].pointer.split("/")[1]
+            declared = read_at(earlier.request_index, f"/{key}")
+            title = f"declare the tools as exchange {index + 1} did"
+            yield Proposal(title, (_put(fault, key, declared),))
+            break
+    key, made = _declared(fault, sorted(wanted))
+    title = "declare the tools that the history uses, with any arguments"
+    yield Proposal(title, (_put(fault, key, made),), Loss.STAND_IN)
+
+
+def _declared(fault: Fault, names: list[str]) -> tuple[str, JsonValue]:
+    tools = tuple(ToolDef(name, None, {"type": "object"}) for name in names)
+    body = fault.adapter.write_request(ModelRequest(fault.adapter.name, None, (), tools=tools))
+    key = next(k for k in ("tools", "toolConfig") if k in body)
+    return key, body[key]
+
+
+def _put(fault: Fault, key: str, value: JsonValue) -> Change:
+    is_there = isinstance(fault.body, dict) and key in fault.body
+    return Replace(f"/{key}", value) if is_there else Insert(f"/{key}", value)
+
+
+REPAIRS: Mapping[str, tuple[Propose, ...]] = {
+    "schema.unsupported-keyword": (lowered,),
+    "schema.items-missing": (lowered,),
+    "schema.ref": (lowered,),
+    "schema.strict": (lowered,),
+    "schema.malformed": (lowered,),
+    "schema.missing-parameters": (no_parameters,),
+    "schema.tools-missing": (tools_missing,),
+}

@@ -1,0 +1,95 @@
+"""The list of tools: names that are taken, none twice, and no more of them than the provider takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from workbench.convert._names import fitting, rewritten
+from workbench.edits.repairs._fault import Fault
+from workbench.edits.repairs._proposal import Loss, Proposal
+from workbench.edits.repairs._search import Propose
+from workbench.ir import ToolCallIR, ToolDef, ToolResultIR
+from workbench.leaves import scalars
+from workbench.rules._words import quote
+from workbench.wire.patch import Change, Remove, Replace
+
+_NAMES = ("/name", "/function/name", "/toolSpec/name", "/custom/name")
+_CHOICES = ("/tool_choice", "/function_call", "/toolConfig")
+_PATTERN = "[a-zA-Z0-9_-]+"
+
+
+def names(fault: Fault) -> Iterator[Proposal]:
+    """Names that the provider does not take are rewritten wherever they stand, and no two become one."""
+    pattern = fault.contract.term("schema.name-pattern")
+    fits = fitting(pattern if isinstance(pattern, str) else _PATTERN, None)
+    declared = [t.name for t in fault.request.tools if t.name]
+    new = {old: name for old, name in rewritten(declared, fits, None).items() if old != name}
+    here = fault.value(fault.finding.pointer)
+    for chosen in (*([{here: new[here]}] if here in new else []), new):
+        told = ", ".join(f"{quote(old)} to {quote(name)}" for old, name in list(chosen.items())[:3])
+        title = f"rename the tool {told} everywhere, and map it back when it is called"
+        yield Proposal(title, tuple(c for old, name in chosen.items() for c in _renamed(fault, old, name)))
+
+
+def _renamed(fault: Fault, old: str, new: str) -> Iterator[Change]:
+    for tool in fault.request.tools:
+        if tool.name == old:
+            yield from (Replace(at, new) for at in _name_at(fault, tool))
+    for message in fault.messages:
+        for part in message.parts:
+            if isinstance(part, ToolCallIR | ToolResultIR) and part.name == old and part.source.fields.get("name"):
+                yield Replace(message.absolute(part, "name"), new)
+    for place in _CHOICES:
+        held = fault.value(place)
+        for suffix, value in scalars(held):
+            if value == old and suffix and not suffix.startswith("/tools/"):
+                yield Replace(place + suffix, new)
+
+
+def _name_at(fault: Fault, tool: ToolDef) -> list[str]:
+    places = (tool.pointer + path for path in _NAMES)
+    return [at for at in places if fault.value(at) == tool.name][:1]
+
+
+def duplicate_names(fault: Fault) -> Iterator[Proposal]:
+    """Of two tools with one name the second goes where it is the same, else it gets a name of its own."""
+    taken, changes, gone = dict[str, ToolDef](), list[Change](), list[Change]()
+    pattern = fault.contract.term("schema.name-pattern")
+    fits = fitting(pattern if isinstance(pattern, str) else _PATTERN, None)
+    everyone = {t.name for t in fault.request.tools}
+    is_same = True
+    for tool in fault.request.tools:
+        first = taken.setdefault(tool.name or "", tool)
+        if first is tool or not tool.name:
+            continue
+        is_same = is_same and (first.schema, first.description) == (tool.schema, tool.description)
+        new = next((n for k in range(2, 1000) if fits(n := f"{tool.name[:60]}_{k}") and n not in everyone), None)
+        gone.append(Remove(tool.pointer))
+        if new:
+            everyone.add(new)
+            changes += [Replace(at, new) for at in _name_at(fault, tool)]
+    if is_same:
+        yield Proposal("drop the repeated declaration", tuple(gone))
+    yield Proposal("give the second tool a name of its own, and map it back when it is called", tuple(changes))
+    yield Proposal("drop the second tool of the name", tuple(gone), Loss.DROPPED)
+
+
+def too_many(fault: Fault) -> Iterator[Proposal]:
+    """The last tools go that the history does not use."""
+    most = fault.contract.term("schema.max-tools")
+    if not isinstance(most, int):
+        return
+    used = {c.name for m in fault.messages for _, c in m.tool_calls()}
+    chosen = fault.request.tool_choice.name if fault.request.tool_choice else None
+    spare = [t for t in fault.request.tools if t.name not in used and t.name != chosen]
+    surplus = len(fault.request.tools) - most
+    if 0 < surplus <= len(spare):
+        changes = tuple(Remove(t.pointer) for t in spare[-surplus:])
+        yield Proposal(f"drop {surplus:,} tools that the history does not use", changes, Loss.DROPPED)
+
+
+REPAIRS: Mapping[str, tuple[Propose, ...]] = {
+    "schema.name": (names,),
+    "schema.duplicate-name": (duplicate_names,),
+    "schema.too-many-tools": (too_many,),
+}
