@@ -24,8 +24,8 @@ from workbench.rules.inspection import Inspector
 from workbench.selftest import healthy
 from workbench.selftest._body import Asked as Body
 from workbench.selftest.faults import FAULTS
+from workbench.simulator import Dials, ScriptedModel, Simulator
 from workbench.targets.sending import Sender
-from workbench.targets.simulator import Dials, ScriptedModel, Simulator
 from workbench.targets.target import resolve
 from workbench.wire.exchange import Exchange
 from workbench.wire.jsontext import dumps, loads

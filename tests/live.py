@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.errors import SessionFormatError
-from workbench.targets.simulator import Dials, HttpFault, ScriptedModel, Simulator, read_script, serve
+from workbench.simulator import Dials, HttpFault, ScriptedModel, Simulator, read_script, serve
 from workbench.wire.exchange import Exchange, State
 from workbench.wire.session import exchanges_of
 from workbench.wire.session.store import fsck, open_session

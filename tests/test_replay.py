@@ -8,7 +8,7 @@ import pytest
 
 from workbench import replay
 from workbench.errors import UsageError
-from workbench.targets.simulator import Simulator
+from workbench.simulator import Simulator
 from workbench.wire.exchange import Exchange, HttpRequest
 
 LOST = Path(__file__).resolve().parents[1] / "sessions" / "deepseek-reasoning-lost.jsonl"

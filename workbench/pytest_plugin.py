@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from workbench.targets.simulator import Served, Simulator
+    from workbench.simulator import Served, Simulator
     from workbench.wire.session import Session
 
 
@@ -113,7 +113,7 @@ def _provide(
     known: Session | None = None,
     **dials: Any,
 ) -> ProviderUrl:
-    from workbench.targets.simulator import ScriptedModel, Simulator, dials_of, read_script, serve
+    from workbench.simulator import ScriptedModel, Simulator, dials_of, read_script, serve
 
     given = dials_of({name.replace("_", "-"): value for name, value in dials.items()})
     model = ScriptedModel(given) if script is None else read_script(script, "script", given)

@@ -25,7 +25,7 @@ from workbench.errors import UsageError
 from workbench.ir import ModelRequest
 from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
 from workbench.rules.inspection import Inspector, Trial
-from workbench.targets.simulator import Reply, Simulator
+from workbench.simulator import Reply, Simulator
 from workbench.wire.encoding import decode_partial
 from workbench.wire.exchange import Exchange, HttpRequest, State
 from workbench.wire.session import MemorySession, exchanges_of

@@ -13,7 +13,7 @@ from workbench.bridge.asking import Reply, Rules, Turn, Upstream, asked
 from workbench.bridge.memory import Memory
 from workbench.bridge.path import Path
 from workbench.recorder.tap import RequestHead, ResponseHead, Tap
-from workbench.targets.simulator import Simulator, serve
+from workbench.simulator import Simulator, serve
 from workbench.targets.target import Target, resolve
 from workbench.wire.exchange import Body, Headers, HttpRequest, State
 

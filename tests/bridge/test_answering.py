@@ -10,7 +10,7 @@ from tests.bridge.bridging import CHAT_TOOL, bench, blocks
 from workbench.bridge.answering import Answer
 from workbench.bridge.asking import Turn
 from workbench.bridge.memory import Memory
-from workbench.targets.simulator import Dials, ScriptedModel, Simulator
+from workbench.simulator import Dials, ScriptedModel, Simulator
 from workbench.wire.exchange import Headers, HttpRequest
 
 JSON = Headers((("content-type", "application/json"), ("retry-after", "3"), ("x-own", "1")))

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.bridge.bridging import bench
-from workbench.targets.simulator import Simulator, read_script
+from workbench.simulator import Simulator, read_script
 from workbench.wire.stream import read_stream
 
 CODE = 'text("ä\\n")\n// "so"'

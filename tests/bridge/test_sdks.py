@@ -11,7 +11,7 @@ from google import genai
 from google.genai import types
 
 from tests.bridge.bridging import BLOCK_TOOL, CHAT_TOOL, SCHEMA, simulated
-from workbench.targets.simulator import Dials, HttpFault, ScriptedModel, Simulator
+from workbench.simulator import Dials, HttpFault, ScriptedModel, Simulator
 from workbench.wire.exchange import State
 
 TURNS = 3

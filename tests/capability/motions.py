@@ -12,8 +12,8 @@ from workbench.ir import JsonValue, ModelRequest
 from workbench.loop import Answer, Ended, Limits, Loop, Result, refused
 from workbench.probes import Measurement, Subject
 from workbench.protocols.decode import Decoded
+from workbench.simulator import ScriptedModel, Simulator
 from workbench.targets.outgoing import Outgoing, prepare
-from workbench.targets.simulator import ScriptedModel, Simulator
 from workbench.targets.target import resolve
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps

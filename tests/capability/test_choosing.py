@@ -11,7 +11,7 @@ from workbench.capability.choosing import Choice, choose, earlier, of_request
 from workbench.errors import UsageError
 from workbench.protocols.decode import Decoded
 from workbench.rules.inspection import Inspector
-from workbench.targets.simulator import Dials, ScriptedModel, Simulator
+from workbench.simulator import Dials, ScriptedModel, Simulator
 from workbench.targets.target import resolve
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import dumps

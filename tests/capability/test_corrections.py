@@ -20,8 +20,8 @@ from workbench.loop import Answer as Step
 from workbench.loop import Loop, Result, refused
 from workbench.protocols.decode import Decoded
 from workbench.rules.counts import Counts
+from workbench.simulator import Answer, Call, Dials, Match, ScriptedModel, Simulator, Turn
 from workbench.targets.outgoing import Outgoing, prepare
-from workbench.targets.simulator import Answer, Call, Dials, Match, ScriptedModel, Simulator, Turn
 from workbench.targets.target import resolve
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps, loads

@@ -19,7 +19,7 @@ from workbench.breakpoints.remote import Remote
 from workbench.cli import _breaks_text, _record_breaks
 from workbench.cli.record import configure
 from workbench.recorder import process
-from workbench.targets.simulator import Simulator, serve
+from workbench.simulator import Simulator, serve
 from workbench.wire.session.store import fsck, open_session
 
 TOOL = {"name": "look", "input_schema": {"type": "object", "properties": {"at": {"type": "string"}}}}

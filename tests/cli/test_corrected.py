@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import SESSIONS, Run
 from tests.loop.samples import TOOL, exchanged
-from workbench.targets.simulator import Simulator
+from workbench.simulator import Simulator
 from workbench.wire.exchange import Exchange
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import store

@@ -97,7 +97,7 @@ def test_a_port_that_is_taken(run: Run) -> None:
 
 
 def test_help_shows_a_script_that_can_be_read(run: Run) -> None:
-    from workbench.targets.simulator import read_script
+    from workbench.simulator import read_script
 
     text = run("simulate", "--help").out
     start = text.index("  version: 1")

@@ -38,7 +38,7 @@ from workbench.minimize.driving import outcome
 from workbench.protocols.clients.differences import where_they_differ
 from workbench.protocols.decode import Decoded
 from workbench.rules.inspection import Inspector
-from workbench.targets.simulator import Simulator
+from workbench.simulator import Simulator
 from workbench.targets.target import resolve
 from workbench.tui.models.findings import finding_body, finding_line
 from workbench.tui.opened import Opened

@@ -21,7 +21,7 @@ from workbench.errors import WorkbenchError
 from workbench.protocols.decode import Decoded
 from workbench.rules._prefix import first_break
 from workbench.rules.inspection import Inspector
-from workbench.targets.simulator import Simulator
+from workbench.simulator import Simulator
 from workbench.wire.exchange import Body, Exchange, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 from workbench.wire.stream import read_stream

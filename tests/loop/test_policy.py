@@ -10,7 +10,7 @@ from tests.loop.samples import answered, call, chat, exchanged
 from tests.loop.test_simulators import NAMES, begun, continued
 from workbench import contracts, protocols
 from workbench.loop import Answer, Ended, Limits, Loop, Policy, Reason, Result, Send, refused
-from workbench.targets.simulator import Dials, ScriptedModel, Simulator
+from workbench.simulator import Dials, ScriptedModel, Simulator
 from workbench.wire.jsontext import dumps, loads
 
 SERIAL = Policy(is_serial=True)

@@ -10,7 +10,7 @@ from workbench import contracts, protocols
 from workbench.loop import Answer, Ended, Limits, Loop, Reason, Result, Say, Send
 from workbench.matrix import labels
 from workbench.selftest.healthy import QUESTIONS, asked
-from workbench.targets.simulator import Dials, ScriptedModel, Simulator
+from workbench.simulator import Dials, ScriptedModel, Simulator
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse
 
 

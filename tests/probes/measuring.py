@@ -9,8 +9,8 @@ from typing import Any
 
 from workbench import contracts, probes, protocols
 from workbench.probes import Measurement, Probe, Subject
+from workbench.simulator import Dials, HttpFault, ScriptedModel, Simulator, dials_of
 from workbench.targets.outgoing import Outgoing
-from workbench.targets.simulator import Dials, HttpFault, ScriptedModel, Simulator, dials_of
 from workbench.targets.target import resolve
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse, Origin
 

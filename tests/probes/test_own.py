@@ -103,7 +103,7 @@ def test_a_request_may_say_everything(mine: Path) -> None:
 
 
 def test_what_says_nothing_of_the_model_is_no_failure() -> None:
-    from workbench.targets.simulator import HttpFault
+    from workbench.simulator import HttpFault
 
     made = measured("generic", "openai-chat", (written("{status: 429}"),), http=HttpFault(429))
     assert outcomes(made) == {"own": "inconclusive"}

@@ -9,7 +9,7 @@ import pytest
 from workbench import contracts
 from workbench.contracts import Severity, refusal
 from workbench.rules import judge
-from workbench.targets.simulator import Simulator
+from workbench.simulator import Simulator
 
 GO = {"role": "user", "content": "go"}
 JSON = ("content-type", "application/json")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.targets.conftest import block
+from tests.simulator.conftest import block
 from tests.targets.test_outgoing import decoded, endpoint
 from workbench import protocols
 from workbench.targets.headers import with_headers

@@ -9,9 +9,9 @@ from contextlib import ExitStack
 import pytest
 
 from tests.targets.hostile import Hostile, answer
+from workbench.simulator import Simulator
 from workbench.targets import local
 from workbench.targets.local import PORTS, found
-from workbench.targets.simulator import Simulator
 from workbench.targets.target import resolve
 
 

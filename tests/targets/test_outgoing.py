@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.targets.conftest import block, chat
+from tests.simulator.conftest import block, chat
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.protocols.decode import Decoded
 from workbench.targets.outgoing import prepare

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from workbench.simulator import MOST_BYTES, MOST_EXCHANGES
 from workbench.targets.recalled import recalled
-from workbench.targets.simulator import MOST_BYTES, MOST_EXCHANGES
 from workbench.wire.exchange import Body, Exchange, HttpRequest, Summary
 from workbench.wire.session import MemorySession
 

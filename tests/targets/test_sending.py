@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.targets.conftest import chat
+from tests.simulator.conftest import chat
 from tests.targets.hostile import answer, hostile
 from workbench.protocols.decode import Decoded
+from workbench.simulator import Dials, ScriptedModel, Simulator
 from workbench.targets.outgoing import Outgoing, prepare
 from workbench.targets.sending import Answered, Arrived, Interrupted, Retrying, Sender
-from workbench.targets.simulator import Dials, ScriptedModel, Simulator
 from workbench.targets.target import Target
 from workbench.wire.encoding import decode_body
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, Origin, State

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.targets.conftest import BLOCK_TOOL
+from tests.simulator.conftest import BLOCK_TOOL
 from workbench.rules.inspection import Inspector
 from workbench.targets.outgoing import prepare
 from workbench.targets.preflight import preflight

@@ -14,7 +14,7 @@ from workbench.errors import UsageError
 from workbench.recorder.relay import Relay
 from workbench.recorder.tap import Tap
 from workbench.recorder.telling import Teller
-from workbench.targets.simulator import Simulator, serve
+from workbench.simulator import Simulator, serve
 from workbench.targets.target import Target, resolve
 
 if TYPE_CHECKING:

@@ -51,7 +51,7 @@ from workbench.cli._signals import interrupted_by
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.targets.simulator import ScriptedModel, Served, Server, Simulator
+    from workbench.simulator import ScriptedModel, Served, Server, Simulator
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 
@@ -67,7 +67,7 @@ _DIALS = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from workbench.targets.faults import ARGUMENT_FAULTS, FEATURES, PLACES, STREAM_FAULTS, UNREAD
+    from workbench.simulator.faults import ARGUMENT_FAULTS, FEATURES, PLACES, STREAM_FAULTS, UNREAD
 
     listed = {"arguments": ARGUMENT_FAULTS, "stream": STREAM_FAULTS, "refuses": FEATURES, "ignores": UNREAD}
     faults = {name: ", ".join(known) for name, known in listed.items()}
@@ -116,7 +116,7 @@ def _port(text: str) -> int:
 def run(args: argparse.Namespace) -> int:
     """Serve until ctrl-c."""
     from workbench import contracts
-    from workbench.targets.simulator import Simulator, serve
+    from workbench.simulator import Simulator, serve
 
     contracts.demand(args.provider)
     with ExitStack() as stack:
@@ -132,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _model(args: argparse.Namespace) -> ScriptedModel:
-    from workbench.targets.simulator import ScriptedModel, dials_of, read_script
+    from workbench.simulator import ScriptedModel, dials_of, read_script
 
     given = {name.replace("_", "-"): getattr(args, name) for name in _DIALS if getattr(args, name) is not None}
     dials = dials_of(given)

@@ -12,7 +12,7 @@ from workbench.targets.target import Target
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.targets.simulator import ScriptedModel
+    from workbench.simulator import ScriptedModel
 
 MOST_SAMPLES = 1000
 """Of each probe in one run."""
@@ -40,7 +40,7 @@ def subject_of(target: Target, protocol: str = "", model: str = "") -> Subject:
 def _first_model(target: Target) -> str:
     if not target.is_simulator:
         raise UsageError(f"which model of {target.name}?", hint="say --model NAME")
-    from workbench.targets.simulator import Simulator
+    from workbench.simulator import Simulator
 
     return Simulator(target.contract).names()[0]
 
@@ -55,8 +55,8 @@ def scripted(dials: Iterable[str] = ()) -> ScriptedModel:
         UsageError: no such dial, or no such value.
     """
     from workbench.config import safeyaml
-    from workbench.targets.simulator import ScriptedModel as Model
-    from workbench.targets.simulator import dials_of
+    from workbench.simulator import ScriptedModel as Model
+    from workbench.simulator import dials_of
 
     given: dict[str, JsonValue] = {"mends": 1}
     for text in dials:

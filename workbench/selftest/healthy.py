@@ -16,7 +16,7 @@ from workbench.wire.session import MemorySession
 
 if TYPE_CHECKING:
     from workbench.protocols import Adapter
-    from workbench.targets.simulator import Simulator
+    from workbench.simulator import Simulator
 
 QUESTIONS = (
     "Please read_file the notes in docs/notizen.md, and say what is in them — in full, please.",
@@ -52,7 +52,7 @@ def sessions(wanted: Iterable[str] = ()) -> Iterator[Healthy]:
 
 
 def _of(label: str, protocol: str) -> Iterator[Healthy]:
-    from workbench.targets.simulator import Dials, ScriptedModel, Simulator
+    from workbench.simulator import Dials, ScriptedModel, Simulator
 
     for stream in (False, True):
         simulator = Simulator(label, model=ScriptedModel(Dials(parallel=2)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.targets.simulator import MOST_BYTES, MOST_EXCHANGES
+from workbench.simulator import MOST_BYTES, MOST_EXCHANGES
 from workbench.wire.session import MemorySession, Session
 
 

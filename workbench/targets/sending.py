@@ -17,13 +17,13 @@ from urllib.parse import quote, urljoin
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue
 from workbench.limits import ANSWER_SECONDS, MAX_RECORDED_BODY
+from workbench.simulator import Reply, ScriptedModel, Simulator
 from workbench.targets.credentials import Signed, signed
 from workbench.targets.endpoint import Endpoint, in_words, is_certificate
 from workbench.targets.masking import Mask
 from workbench.targets.outgoing import Outgoing
 from workbench.targets.recalled import recalled
 from workbench.targets.retrying import MOST_TOLD_SECONDS, backoff, blames_request, is_for_now, told_wait
-from workbench.targets.simulator import Reply, ScriptedModel, Simulator
 from workbench.targets.target import origin
 from workbench.wire.encoding import decode_partial, detect_encoding
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import asyncio
 
     from workbench.rules.inspection import Inspector
+    from workbench.simulator import ScriptedModel
     from workbench.targets.outgoing import Outgoing
-    from workbench.targets.simulator import ScriptedModel
     from workbench.tui.service import Job
     from workbench.wire.session import Session
 

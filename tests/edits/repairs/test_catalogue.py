@@ -9,14 +9,14 @@ import pytest
 
 from tests import breakages
 from tests.breakages.artefacts import artefact
-from tests.targets.catalogue import label_of, target_of
+from tests.simulator.catalogue import label_of, target_of
 from workbench.contracts import Severity, Verdict
 from workbench.edits import repairs
 from workbench.edits.repairs import Fixed
 from workbench.importers import open_input
 from workbench.ir import Reasoning
 from workbench.rules.inspection import Inspector
-from workbench.targets.simulator import Simulator
+from workbench.simulator import Simulator
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession

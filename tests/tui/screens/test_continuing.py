@@ -15,7 +15,7 @@ from tests.tui.serving import endpoint
 from tests.tui.test_hostile import assert_clean
 from workbench.capability.keeping import keep
 from workbench.loop import Answer, Ended, Reason, Send
-from workbench.targets.simulator import Simulator
+from workbench.simulator import Simulator
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.continuing import ContinuingScreen

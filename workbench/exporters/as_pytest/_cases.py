@@ -17,7 +17,7 @@ from workbench.protocols._error_body import read_error
 from workbench.protocols.decode import REQUEST
 from workbench.replay import Turn
 from workbench.rules.inspection import Inspector
-from workbench.targets.simulator import Simulator
+from workbench.simulator import Simulator
 from workbench.wire.exchange import Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.jsontext import loads
 from workbench.wire.session import MemorySession, Session

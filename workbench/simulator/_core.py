@@ -16,15 +16,15 @@ from workbench.ir import JsonValue, ModelRequest
 from workbench.protocols.decode import Decoded
 from workbench.protocols.known import KnownMessages
 from workbench.rules import judge
-from workbench.targets.simulator import _endpoints, _errors, _features
-from workbench.targets.simulator._asked import input_tokens
-from workbench.targets.simulator._endpoints import COUNT, COUNTED, MODEL, NAMES, STORED, Route, route
-from workbench.targets.simulator._ids import Ids, call_ids
-from workbench.targets.simulator._memory import Memory
-from workbench.targets.simulator._model import ScriptedModel, Turn, answer
-from workbench.targets.simulator._proofs import answers_of, proofs_of, provable
-from workbench.targets.simulator._reply import Piece, Reply, Served
-from workbench.targets.simulator._wire import JSON, Written, written
+from workbench.simulator import _endpoints, _errors, _features
+from workbench.simulator._asked import input_tokens
+from workbench.simulator._endpoints import COUNT, COUNTED, MODEL, NAMES, STORED, Route, route
+from workbench.simulator._ids import Ids, call_ids
+from workbench.simulator._memory import Memory
+from workbench.simulator._model import ScriptedModel, Turn, answer
+from workbench.simulator._proofs import answers_of, proofs_of, provable
+from workbench.simulator._reply import Piece, Reply, Served
+from workbench.simulator._wire import JSON, Written, written
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpRequest, HttpResponse, Origin, State
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.session import Session, exchanges_of

@@ -21,8 +21,8 @@ from workbench.config import safeyaml
 from workbench.contracts.reader import Node
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
-from workbench.targets.simulator._dials import Dials, dials_of
-from workbench.targets.simulator._model import Answer, Call, Match, ScriptedModel, Turn
+from workbench.simulator._dials import Dials, dials_of
+from workbench.simulator._model import Answer, Call, Match, ScriptedModel, Turn
 
 
 def read_script(text: bytes | str, name: str, base: Dials | None = None) -> ScriptedModel:

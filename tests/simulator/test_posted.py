@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from tests.targets.catalogue import label_of, post, refused_entries, target_of
-from workbench.targets.simulator import Simulator
+from tests.simulator.catalogue import label_of, post, refused_entries, target_of
+from workbench.simulator import Simulator
 
 MISSES: dict[str, str] = {
     "B015": "the catalogue names no provider: the permissive twin refuses nothing",

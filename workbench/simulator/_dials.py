@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
-from workbench.targets.faults import ARGUMENT_FAULTS, FEATURES, KEYWORD, PLACES, STREAM_FAULTS, UNREAD
+from workbench.simulator.faults import ARGUMENT_FAULTS, FEATURES, KEYWORD, PLACES, STREAM_FAULTS, UNREAD
 from workbench.toolcalls import formats
 
 NATIVE = "native"

@@ -12,7 +12,7 @@ from workbench.contracts import Finding
 from workbench.ir import Carrier, Message, Reasoning
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules._words import as_warning
-from workbench.targets.simulator._ids import is_ours
+from workbench.simulator._ids import is_ours
 from workbench.wire.exchange import Exchange
 
 _BY_HISTORY = ("reasoning.altered", "reasoning.order", "reasoning.unbound")

@@ -10,8 +10,8 @@ import pytest
 from google import genai
 from google.genai import errors, types
 
-from tests.targets.conftest import BLOCK_TOOL, CHAT_TOOL, SCHEMA
-from workbench.targets.simulator import Dials, HttpFault, ScriptedModel, Simulator
+from tests.simulator.conftest import BLOCK_TOOL, CHAT_TOOL, SCHEMA
+from workbench.simulator import Dials, HttpFault, ScriptedModel, Simulator
 
 RESULT = "README.md pyproject.toml"
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from workbench.targets.simulator import Server, Simulator, serve
+from workbench.simulator import Server, Simulator, serve
 
 JSON = ("content-type", "application/json")
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}

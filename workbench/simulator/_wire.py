@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from workbench.errors import WireError
 from workbench.ir import ApiError, JsonValue, ModelResponse, ToolCallIR
 from workbench.protocols import Adapter
-from workbench.targets.simulator._dials import Dials
-from workbench.targets.simulator._errors import TEXTS, type_of
+from workbench.simulator._dials import Dials
+from workbench.simulator._errors import TEXTS, type_of
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.stream import Framing, read_stream
 

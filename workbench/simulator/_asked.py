@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Media, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
 from workbench.limits import BYTES_PER_TOKEN
-from workbench.targets.simulator import _senses
+from workbench.simulator import _senses
 from workbench.wire.jsontext import dumps
 
 SHOWN = 400

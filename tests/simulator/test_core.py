@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from tests.targets.conftest import BLOCK_TOOL, JSON, SCHEMA, ask, block, chat
+from tests.simulator.conftest import BLOCK_TOOL, JSON, SCHEMA, ask, block, chat
 from workbench import contracts, protocols
 from workbench.contracts import Verdict
 from workbench.convert.normal import normal_response
 from workbench.ir import Message, ModelRequest, Text, ToolDef, ToolResultIR
 from workbench.protocols.decode import Decoded
-from workbench.targets.simulator import Dials, ScriptedModel, Simulator, read_script
-from workbench.targets.simulator import _memory as memory
+from workbench.simulator import Dials, ScriptedModel, Simulator, read_script
+from workbench.simulator import _memory as memory
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse, State
 from workbench.wire.jsontext import dumps
 

@@ -8,8 +8,8 @@ import socket
 
 import pytest
 
-from tests.targets.conftest import chat
-from workbench.targets.simulator import Dials, ScriptedModel, Simulator, serve
+from tests.simulator.conftest import chat
+from workbench.simulator import Dials, ScriptedModel, Simulator, serve
 
 CHAT = "/v1/chat/completions"
 PATH = CHAT.encode()

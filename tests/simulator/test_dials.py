@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from tests.targets.conftest import JSON, SCHEMA, ask, block, chat
+from tests.simulator.conftest import JSON, SCHEMA, ask, block, chat
 from workbench.errors import UsageError
 from workbench.ir import ToolDef
 from workbench.protocols.decode import Decoded
-from workbench.targets.simulator import ARGUMENT_FAULTS, STREAM_FAULTS, HttpFault, ScriptedModel, Simulator, dials_of
+from workbench.simulator import ARGUMENT_FAULTS, STREAM_FAULTS, HttpFault, ScriptedModel, Simulator, dials_of
 from workbench.toolcalls import formats
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 

@@ -7,14 +7,14 @@ That rules and simulators agree proves nothing: both read the same contracts.
 
 from __future__ import annotations
 
-from workbench.targets.faults import ARGUMENT_FAULTS, STREAM_FAULTS
-from workbench.targets.simulator._core import Simulator
-from workbench.targets.simulator._dials import Dials, HttpFault, dials_of
-from workbench.targets.simulator._memory import MOST_BYTES, MOST_EXCHANGES
-from workbench.targets.simulator._model import Answer, Call, Match, ScriptedModel, Turn
-from workbench.targets.simulator._reply import Piece, Reply, Served
-from workbench.targets.simulator._script import read_script
-from workbench.targets.simulator._server import Server, serve
+from workbench.simulator._core import Simulator
+from workbench.simulator._dials import Dials, HttpFault, dials_of
+from workbench.simulator._memory import MOST_BYTES, MOST_EXCHANGES
+from workbench.simulator._model import Answer, Call, Match, ScriptedModel, Turn
+from workbench.simulator._reply import Piece, Reply, Served
+from workbench.simulator._script import read_script
+from workbench.simulator._server import Server, serve
+from workbench.simulator.faults import ARGUMENT_FAULTS, STREAM_FAULTS
 
 __all__ = [
     "ARGUMENT_FAULTS",

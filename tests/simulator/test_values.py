@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from workbench import testing
-from workbench.targets.simulator._values import arguments_for
+from workbench.simulator._values import arguments_for
 from workbench.toolcalls.schemas._fits import fits
 
 

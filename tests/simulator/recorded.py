@@ -13,7 +13,7 @@ from workbench.errors import WorkbenchError
 from workbench.importers import open_input
 from workbench.protocols.decode import Decoded
 from workbench.protocols.known import KnownMessages
-from workbench.targets.simulator import Served, Simulator
+from workbench.simulator import Served, Simulator
 from workbench.wire.exchange import Exchange, Origin
 from workbench.wire.session import Session
 

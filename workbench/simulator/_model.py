@@ -28,8 +28,8 @@ from workbench.ir import (
 )
 from workbench.limits import BYTES_PER_TOKEN
 from workbench.protocols import Adapter
-from workbench.targets.simulator import _senses
-from workbench.targets.simulator._asked import (
+from workbench.simulator import _senses
+from workbench.simulator._asked import (
     ERROR,
     SHOWN,
     as_json,
@@ -40,10 +40,10 @@ from workbench.targets.simulator._asked import (
     tokens,
     user_words,
 )
-from workbench.targets.simulator._dials import HEALTHY, NATIVE, Dials, HttpFault
-from workbench.targets.simulator._ids import ANSWERS, CALLS, Ids, call_ids
-from workbench.targets.simulator._spoil import spoiled
-from workbench.targets.simulator._values import arguments_for
+from workbench.simulator._dials import HEALTHY, NATIVE, Dials, HttpFault
+from workbench.simulator._ids import ANSWERS, CALLS, Ids, call_ids
+from workbench.simulator._spoil import spoiled
+from workbench.simulator._values import arguments_for
 from workbench.toolcalls import formats
 from workbench.wire.jsontext import loads
 

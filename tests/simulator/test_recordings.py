@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.targets.recorded import sent
+from tests.simulator.recorded import sent
 from workbench.contracts import Verdict
 
 UNDECIDED = {

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.targets.conftest import SCHEMA
-from workbench.targets.simulator import Simulator
+from tests.simulator.conftest import SCHEMA
+from workbench.simulator import Simulator
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 

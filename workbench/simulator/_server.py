@@ -13,8 +13,8 @@ from http import HTTPStatus
 from typing import Any
 
 from workbench.limits import LINGER_SECONDS
-from workbench.targets.simulator._core import Simulator
-from workbench.targets.simulator._reply import Reply, Served
+from workbench.simulator._core import Simulator
+from workbench.simulator._reply import Reply, Served
 from workbench.wire.http1.admission import Admission
 from workbench.wire.http1.body import request_body
 from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, read_request, render

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.targets.conftest import ask, chat
+from tests.simulator.conftest import ask, chat
 from workbench.errors import UsageError
 from workbench.probes.media import png
-from workbench.targets.faults import FEATURES, KEYWORD, UNREAD
-from workbench.targets.simulator import ScriptedModel, Simulator, dials_of
+from workbench.simulator import ScriptedModel, Simulator, dials_of
+from workbench.simulator.faults import FEATURES, KEYWORD, UNREAD
 
 CHAT = "/v1/chat/completions"
 CODE = "The codeword is k1-x."

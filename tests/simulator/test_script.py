@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.targets.conftest import ask, chat
+from tests.simulator.conftest import ask, chat
 from workbench.errors import WorkbenchError
-from workbench.targets.simulator import Simulator, read_script
+from workbench.simulator import Simulator, read_script
 
 CHAT = "/v1/chat/completions"
 SCRIPT = """
