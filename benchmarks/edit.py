@@ -21,9 +21,9 @@ from benchmarks.keys import FLOOR, body, settled
 from workbench.edits import Splice, edited
 from workbench.edits.branches import Workspace
 from workbench.rules.inspection import Inspector
-from workbench.targets.preflight import judged
-from workbench.targets.sending import Sender
-from workbench.targets.target import resolve
+from workbench.send.preflight import judged
+from workbench.send.sending import Sender
+from workbench.send.target import resolve
 from workbench.tui.models.studied import study
 from workbench.tui.preflight import Preflight, look
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse

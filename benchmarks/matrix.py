@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from benchmarks.inspect import agent
-from workbench import matrix
 from workbench.rules.inspection import Inspector
+from workbench.send import matrix
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import MemorySession
 

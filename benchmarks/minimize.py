@@ -24,9 +24,9 @@ from workbench.rules.inspection import Inspector
 from workbench.selftest import healthy
 from workbench.selftest._body import Asked as Body
 from workbench.selftest.faults import FAULTS
+from workbench.send.sending import Sender
+from workbench.send.target import resolve
 from workbench.simulator import Dials, ScriptedModel, Simulator
-from workbench.targets.sending import Sender
-from workbench.targets.target import resolve
 from workbench.wire.exchange import Exchange
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.session import MemorySession

@@ -91,7 +91,7 @@ def test_the_command_is_told_without_what_was_typed_into_it(words: list[str], to
 FAULTS = {
     "show": "workbench.cli.show.run",
     "check": "workbench.cli._files.inspector",
-    "matrix": "workbench.matrix.rows",
+    "matrix": "workbench.send.matrix.rows",
     "fsck": "workbench.wire.session.store.fsck",
 }
 

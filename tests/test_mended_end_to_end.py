@@ -19,9 +19,9 @@ from workbench.exporters import Selection, _work, load
 from workbench.importers import open_input
 from workbench.protocols.decode import Decoded
 from workbench.rules.inspection import Inspector
-from workbench.targets.outgoing import prepare
-from workbench.targets.sending import Sender
-from workbench.targets.target import resolve
+from workbench.send.outgoing import prepare
+from workbench.send.sending import Sender
+from workbench.send.target import resolve
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.session import MemorySession, Session, exchanges_of
 

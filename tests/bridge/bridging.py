@@ -13,8 +13,8 @@ from workbench.bridge.asking import Reply, Rules, Turn, Upstream, asked
 from workbench.bridge.memory import Memory
 from workbench.bridge.path import Path
 from workbench.recorder.tap import RequestHead, ResponseHead, Tap
+from workbench.send.target import Target, resolve
 from workbench.simulator import Simulator, serve
-from workbench.targets.target import Target, resolve
 from workbench.wire.exchange import Body, Headers, HttpRequest, State
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}

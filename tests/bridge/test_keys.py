@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from workbench.bridge.keys import client_key, keyed
-from workbench.targets.outgoing import Outgoing
-from workbench.targets.target import Target
+from workbench.send.outgoing import Outgoing
+from workbench.send.target import Target
 from workbench.wire.exchange import Headers, HttpRequest
 
 DEEPSEEK = "https://api.deepseek.com"

@@ -9,12 +9,12 @@ from workbench import probes
 from workbench.capability import CapabilityProfile, key_of, of_measurement
 from workbench.capability.motion import Measure, Motion, begin
 from workbench.ir import JsonValue, ModelRequest
-from workbench.loop import Answer, Ended, Limits, Loop, Result, refused
 from workbench.probes import Measurement, Subject
 from workbench.protocols.decode import Decoded
+from workbench.send.loop import Answer, Ended, Limits, Loop, Result, refused
+from workbench.send.outgoing import Outgoing, prepare
+from workbench.send.target import resolve
 from workbench.simulator import ScriptedModel, Simulator
-from workbench.targets.outgoing import Outgoing, prepare
-from workbench.targets.target import resolve
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
 

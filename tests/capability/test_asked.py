@@ -10,10 +10,10 @@ from hashlib import sha256
 
 import pytest
 
-from tests.targets.hostile import Hostile, answer
+from tests.send.hostile import Hostile, answer
 from workbench.capability.asked import models, template_hash
 from workbench.errors import UsageError
-from workbench.targets.target import Target
+from workbench.send.target import Target
 
 TEMPLATE = "{%- for message in messages %}{{ message.content }}{%- endfor %}"
 LISTED = {"object": "list", "data": [{"id": "qwen3"}, {"id": "gemma"}]}

@@ -11,8 +11,8 @@ from workbench.capability.choosing import Choice, choose, earlier, of_request
 from workbench.errors import UsageError
 from workbench.protocols.decode import Decoded
 from workbench.rules.inspection import Inspector
+from workbench.send.target import resolve
 from workbench.simulator import Dials, ScriptedModel, Simulator
-from workbench.targets.target import resolve
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession

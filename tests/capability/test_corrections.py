@@ -16,13 +16,13 @@ from workbench.capability.matching import of_target
 from workbench.capability.motion import Motion, State
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
-from workbench.loop import Answer as Step
-from workbench.loop import Loop, Result, refused
 from workbench.protocols.decode import Decoded
 from workbench.rules.counts import Counts
+from workbench.send.loop import Answer as Step
+from workbench.send.loop import Loop, Result, refused
+from workbench.send.outgoing import Outgoing, prepare
+from workbench.send.target import resolve
 from workbench.simulator import Answer, Call, Dials, Match, ScriptedModel, Simulator, Turn
-from workbench.targets.outgoing import Outgoing, prepare
-from workbench.targets.target import resolve
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps, loads
 

@@ -9,7 +9,7 @@ import pytest
 from workbench.capability import Store
 from workbench.capability.keeping import keep, save_evidence
 from workbench.probes import Measurement, Outcome, Sample, subject_of, verdict
-from workbench.targets.target import resolve
+from workbench.send.target import resolve
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 from workbench.capability.matching import of_target
 from workbench.capability.profile import CapabilityProfile, Key
 from workbench.probes import Interval, Outcome, Result
-from workbench.targets.target import resolve
+from workbench.send.target import resolve
 
 
 def profile(template: str, at: float, *, drives: bool) -> CapabilityProfile:

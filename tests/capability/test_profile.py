@@ -12,7 +12,7 @@ from workbench.capability.profile import STALE_SECONDS, VERSION, of_json
 from workbench.errors import ProfileError, UsageError
 from workbench.probes import Measurement, Sample, Subject, verdict
 from workbench.probes._script import Outcome
-from workbench.targets.target import Target
+from workbench.send.target import Target
 
 KEY = Key("openai", "gpt-4.1", "https://api.openai.com/v1", "openai-chat")
 TARGET = Target("openai", "openai-chat", "https://api.openai.com/v1", "openai")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.loop.samples import answered, call, chat, exchanged
+from tests.send.loop.samples import answered, call, chat, exchanged
 from workbench.cli import main
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import MemorySession, exchanges_of, store

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import SESSIONS, Run
-from tests.loop.samples import TOOL, exchanged
+from tests.send.loop.samples import TOOL, exchanged
 from workbench.simulator import Simulator
 from workbench.wire.exchange import Exchange
 from workbench.wire.jsontext import dumps

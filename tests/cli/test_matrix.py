@@ -7,8 +7,8 @@ import json
 import pytest
 
 from tests.cli.conftest import Run
-from workbench import matrix
 from workbench.config import resources
+from workbench.send import matrix
 
 SESSIONS = resources.folder("sessions")
 BROKEN = SESSIONS / "deepseek-reasoning-lost.jsonl"

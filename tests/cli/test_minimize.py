@@ -84,7 +84,7 @@ def test_bad_words_are_one_line(run: Run, words: tuple[str, ...], said: str) -> 
 
 
 def test_a_server_that_is_not_there_is_a_fault_of_the_network(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workbench.targets.sending.backoff", lambda *_: 0.0)
+    monkeypatch.setattr("workbench.send.sending.backoff", lambda *_: 0.0)
     done = run("minimize", BROKEN, "--target", "http://127.0.0.1:9/v1", "--as", "anthropic-messages", "--yes")
     assert done.status == 4 and "127.0.0.1" in done.err
 

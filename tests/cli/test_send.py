@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import SESSIONS, Run
-from tests.targets.hostile import answer, hostile
-from tests.targets.test_unbound import SIGNED, history
+from tests.send.hostile import answer, hostile
+from tests.send.test_unbound import SIGNED, history
 from workbench.cli._send_live import Live
 from workbench.edits.branches import open_for
 from workbench.importers import open_input
-from workbench.targets.sending import Answered, Arrived
+from workbench.send.sending import Answered, Arrived
 from workbench.wire.exchange import Exchange, Headers, Origin, State
 from workbench.wire.session import store
 

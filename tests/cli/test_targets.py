@@ -9,8 +9,8 @@ import pytest
 
 from tests.cli.conftest import Run
 from workbench import contracts
-from workbench.targets import local
-from workbench.targets.local import Local
+from workbench.send import local
+from workbench.send.local import Local
 
 OWN = """
 targets:

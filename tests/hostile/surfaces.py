@@ -23,7 +23,7 @@ from typing import Any
 
 from tests.hostile.mutating import ODD, mutated_body, mutated_exchange, sessions
 from tests.unwrapping import wrapped
-from workbench import contracts, exporters, importers, matrix, protocols, rules
+from workbench import contracts, exporters, importers, protocols, rules
 from workbench.breakpoints.judge import Judge
 from workbench.breakpoints.kinds import parse
 from workbench.cli import _shell
@@ -38,8 +38,9 @@ from workbench.minimize.driving import outcome
 from workbench.protocols.clients.differences import where_they_differ
 from workbench.protocols.decode import Decoded
 from workbench.rules.inspection import Inspector
+from workbench.send import matrix
+from workbench.send.target import resolve
 from workbench.simulator import Simulator
-from workbench.targets.target import resolve
 from workbench.tui.models.findings import finding_body, finding_line
 from workbench.tui.opened import Opened
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse

@@ -20,7 +20,7 @@ from rich.cells import cell_len
 from tests.tui.driving import showing, until
 from workbench.config import resources
 from workbench.importers import open_input
-from workbench.matrix import labels
+from workbench.send.matrix import labels
 
 FOLDER = Path(__file__).parent
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from workbench import contracts, probes, protocols
 from workbench.probes import Measurement, Probe, Subject
+from workbench.send.outgoing import Outgoing
+from workbench.send.target import resolve
 from workbench.simulator import Dials, HttpFault, ScriptedModel, Simulator, dials_of
-from workbench.targets.outgoing import Outgoing
-from workbench.targets.target import resolve
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse, Origin
 
 SEES_ALL = Dials(mends=1, parallel=2)

@@ -12,9 +12,9 @@ from tests.probes.measuring import measured, outcomes, second, words
 from workbench import probes
 from workbench.errors import UsageError
 from workbench.probes import CORE, Outcome, Subject, schema
+from workbench.send.sending import Sender
+from workbench.send.target import resolve
 from workbench.simulator import HttpFault, ScriptedModel
-from workbench.targets.sending import Sender
-from workbench.targets.target import resolve
 from workbench.wire.exchange import Body, Exchange, HttpResponse
 
 PASS, PARTIAL, FAIL, UNCLEAR = "pass", "partial", "fail", "inconclusive"

@@ -14,9 +14,9 @@ from tests.cli.conftest import Run
 from tests.real.conftest import CALL, FINAL, TEMPLATE, THOUGHT, made, serving
 from workbench.importers import open_input
 from workbench.protocols.decode import Decoded
-from workbench.targets.outgoing import prepare
-from workbench.targets.sending import Sender
-from workbench.targets.target import Target
+from workbench.send.outgoing import prepare
+from workbench.send.sending import Sender
+from workbench.send.target import Target
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.session import exchanges_of, store
 

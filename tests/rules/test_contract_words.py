@@ -8,12 +8,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench import contracts, matrix, protocols, rules
+from workbench import contracts, protocols, rules
 from workbench.config import resources, safeyaml
 from workbench.contracts import choose, words
 from workbench.contracts.facts import Clues
 from workbench.contracts.reader import Node
 from workbench.errors import ProfileError
+from workbench.send import matrix
 
 README = (resources.folder("profiles") / "README.md").read_text(encoding="utf-8")
 MINIMAL = re.findall(r"^```yaml\n(.*?)^```", README, re.M | re.S)[0]

@@ -11,10 +11,10 @@ import pytest
 from tests.tui import samples
 from workbench.errors import UsageError
 from workbench.rules.inspection import Inspector
-from workbench.targets import sending
-from workbench.targets.outgoing import Outgoing, prepare
-from workbench.targets.sending import Answered, Arrived, Retrying, Sender
-from workbench.targets.target import resolve
+from workbench.send import sending
+from workbench.send.outgoing import Outgoing, prepare
+from workbench.send.sending import Answered, Arrived, Retrying, Sender
+from workbench.send.target import resolve
 from workbench.tui import dispatch
 from workbench.tui.dispatch import Asking, Dispatch, Heard, known_to
 from workbench.tui.service import Answer

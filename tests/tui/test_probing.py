@@ -11,8 +11,8 @@ from workbench import probes
 from workbench.config import resources
 from workbench.errors import UsageError, WorkbenchError
 from workbench.probes import Probe, Step, scripted, subject_of
-from workbench.targets.sending import Sender
-from workbench.targets.target import resolve
+from workbench.send.sending import Sender
+from workbench.send.target import resolve
 from workbench.tui.probing import Column, ProbeRun, known_probes, look_up, shown
 
 FORMAT, SCHEMA = probes.chosen(("format", "schema"))

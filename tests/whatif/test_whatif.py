@@ -14,8 +14,8 @@ from workbench.contracts import Verdict
 from workbench.errors import LocalProtocolError, UsageError
 from workbench.importers import open_input
 from workbench.rules.inspection import Inspector
-from workbench.targets.sending import Sender
-from workbench.targets.target import resolve
+from workbench.send.sending import Sender
+from workbench.send.target import resolve
 from workbench.whatif import Outcome, Variant
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import dumps, loads

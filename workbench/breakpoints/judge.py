@@ -33,9 +33,9 @@ from workbench.ir import JsonValue
 from workbench.protocols.decode import REQUEST, RESPONSE
 from workbench.recorder.child import say, serve
 from workbench.rules.inspection import Inspected, Inspector
+from workbench.send.recalled import recalled
+from workbench.send.urls import with_query_of
 from workbench.simulator import Simulator
-from workbench.targets.recalled import recalled
-from workbench.targets.urls import with_query_of
 from workbench.wire.encoding import decode_body, detect_encoding
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse, State, summarize
 from workbench.wire.jsontext import loads

@@ -12,7 +12,7 @@ from workbench.contracts import Contract
 from workbench.ir import JsonValue
 from workbench.protocols.decode import Decoded
 from workbench.rules.params import refusals
-from workbench.targets.outgoing import Outgoing
+from workbench.send.outgoing import Outgoing
 from workbench.wire import patch
 from workbench.wire.exchange import Body, Exchange
 from workbench.wire.jsontext import dumps, loads

@@ -24,13 +24,13 @@ from workbench.convert.declared import declared
 from workbench.edits import with_body
 from workbench.errors import LocalProtocolError, UsageError, WireError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolDef
-from workbench.loop.policy import LEFT_OUT
 from workbench.protocols.decode import Decoded
 from workbench.rules.params import refusals
-from workbench.targets import urls
-from workbench.targets.headers import with_headers
-from workbench.targets.outgoing import Outgoing, is_known, prepare
-from workbench.targets.target import Target
+from workbench.send import urls
+from workbench.send.headers import with_headers
+from workbench.send.loop.policy import LEFT_OUT
+from workbench.send.outgoing import Outgoing, is_known, prepare
+from workbench.send.target import Target
 from workbench.toolcalls import formats
 from workbench.wire import patch
 from workbench.wire.exchange import Exchange, HttpRequest

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from workbench import contracts
-from workbench.targets import credentials
-from workbench.targets.headers import key_header, with_headers
-from workbench.targets.outgoing import Outgoing
+from workbench.send import credentials
+from workbench.send.headers import key_header, with_headers
+from workbench.send.outgoing import Outgoing
 from workbench.wire.exchange import Headers
 
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")

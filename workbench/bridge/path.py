@@ -14,8 +14,8 @@ from workbench.errors import UsageError
 from workbench.recorder.relay import Relay
 from workbench.recorder.tap import Tap
 from workbench.recorder.telling import Teller
+from workbench.send.target import Target, resolve
 from workbench.simulator import Simulator, serve
-from workbench.targets.target import Target, resolve
 
 if TYPE_CHECKING:
     from workbench.recorder.gate import Gate

@@ -17,12 +17,12 @@ from urllib.parse import quote
 from workbench import contracts
 from workbench.errors import WireError, WorkbenchError
 from workbench.ir import JsonValue
-from workbench.targets.credentials import signed
-from workbench.targets.endpoint import Endpoint
-from workbench.targets.headers import carried
-from workbench.targets.outgoing import Outgoing
-from workbench.targets.target import Target
-from workbench.targets.urls import beside, joined
+from workbench.send.credentials import signed
+from workbench.send.endpoint import Endpoint
+from workbench.send.headers import carried
+from workbench.send.outgoing import Outgoing
+from workbench.send.target import Target
+from workbench.send.urls import beside, joined
 from workbench.wire.exchange import Body, HttpRequest
 from workbench.wire.jsontext import dumps, loads
 

@@ -11,9 +11,9 @@ from workbench.capability.corrections import REASONING, Correction, corrections,
 from workbench.capability.matching import of_target
 from workbench.capability.profile import CapabilityProfile
 from workbench.capability.refresh import Due, stale
-from workbench.loop.policy import VERBATIM
 from workbench.protocols.decode import Decoded
-from workbench.targets.target import Target
+from workbench.send.loop.policy import VERBATIM
+from workbench.send.target import Target
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue

@@ -29,13 +29,13 @@ from workbench.edits.additions import insert_message
 from workbench.edits.repairs import Loss
 from workbench.errors import WireError, WorkbenchError
 from workbench.ir import JsonValue, Message, Part, Text
-from workbench.loop import Loop, Send
-from workbench.loop.policy import EVERY_TOOL, LEFT_OUT
-from workbench.loop.sending import outgoing
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules.inspection import Inspector
-from workbench.targets.outgoing import Outgoing, streamed
-from workbench.targets.target import Target
+from workbench.send.loop import Loop, Send
+from workbench.send.loop.policy import EVERY_TOOL, LEFT_OUT
+from workbench.send.loop.sending import outgoing
+from workbench.send.outgoing import Outgoing, streamed
+from workbench.send.target import Target
 from workbench.whatif import Subject
 from workbench.whatif.reasoning import dropped
 from workbench.whatif.tools import at_level, forbidden, ignores, serial, without

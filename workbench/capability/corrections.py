@@ -16,8 +16,8 @@ from workbench.capability.profile import CapabilityProfile
 from workbench.capability.risk import risk_of
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
-from workbench.loop.policy import LEFT_OUT, VERBATIM
 from workbench.probes import Outcome, Result
+from workbench.send.loop.policy import LEFT_OUT, VERBATIM
 from workbench.toolcalls import formats
 from workbench.toolcalls.schemas.levels import LEVELS, SIMPLE, STRICT
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from workbench.capability.profile import CapabilityProfile
 from workbench.probes import Outcome
-from workbench.targets.target import Target
+from workbench.send.target import Target
 
 
 def of_target(

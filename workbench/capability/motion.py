@@ -24,11 +24,11 @@ from workbench.capability.corrected import looped, protocol_of, sent
 from workbench.capability.corrections import Correction, corrections, switched
 from workbench.capability.profile import CapabilityProfile, Key
 from workbench.capability.refresh import Due, light
-from workbench.loop import Answer, Ended, Limits, Loop, Result, Say, Send
-from workbench.loop.sending import as_sent
 from workbench.rules.counts import Counts
-from workbench.targets.outgoing import Outgoing
-from workbench.targets.target import Target
+from workbench.send.loop import Answer, Ended, Limits, Loop, Result, Say, Send
+from workbench.send.loop.sending import as_sent
+from workbench.send.outgoing import Outgoing
+from workbench.send.target import Target
 from workbench.toolcalls.arguments.ladder import Rung
 from workbench.wire.exchange import Exchange, HttpRequest
 

@@ -10,7 +10,7 @@ from workbench.cli import _output
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.targets.target import Target
+    from workbench.send.target import Target
 
 YES = ("y", "yes")
 

@@ -15,7 +15,7 @@ from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.loop import Answer, Recorded, Result
+    from workbench.send.loop import Answer, Recorded, Result
     from workbench.wire.session import Session
 
 ANSWER_HELP = {
@@ -55,7 +55,7 @@ class Given:
     @classmethod
     def of(cls, args: argparse.Namespace) -> Given:
         """Those of the command line. Raises UsageError."""
-        from workbench.loop import Result
+        from workbench.send.loop import Result
 
         found: dict[str, Result] = {}
         for option, words in (("result", args.result), ("result-file", args.result_file), ("error", args.error)):
@@ -83,7 +83,7 @@ class Answers:
     """Answers calls, one after the other."""
 
     def __init__(self, session: Session, index: int, given: Given, args: argparse.Namespace) -> None:
-        from workbench.loop import Recording
+        from workbench.send.loop import Recording
 
         self._given, self._index, self._wants_recorded = given.results, index, args.recorded
         self._recording = Recording(session, args.protocol)
@@ -91,7 +91,7 @@ class Answers:
 
     def to(self, step: Answer) -> Told | None:
         """The result of a call; None where there is none."""
-        from workbench.loop import refused
+        from workbench.send.loop import refused
 
         call = step.call
         by_id, by_name = self._given.get(call.id or ""), self._given.get(call.name or "")
@@ -118,7 +118,7 @@ class Answers:
 
     def _ask(self, step: Answer, recorded: Recorded | None) -> Told | None:
         """Ask at the terminal; None where people stop."""
-        from workbench.loop import Result
+        from workbench.send.loop import Result
 
         shown = self.shown(step)
         arguments = json.dumps(shown["arguments"], ensure_ascii=False)

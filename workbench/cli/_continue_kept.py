@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.loop import Send
-    from workbench.targets.outgoing import Outgoing
+    from workbench.send.loop import Send
+    from workbench.send.outgoing import Outgoing
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 

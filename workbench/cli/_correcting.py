@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from workbench.capability.choosing import Choice
     from workbench.capability.corrections import Correction
     from workbench.protocols.decode import Decoded
-    from workbench.targets.target import Target
+    from workbench.send.target import Target
 
 AUTO, NONE = "auto", "none"
 

@@ -48,7 +48,7 @@ ANY_PROTOCOL = "openai-chat"
 
 
 def _contract_of(target: str, provider: str | None) -> str:
-    from workbench.targets.target import resolve
+    from workbench.send.target import resolve
 
     if provider:
         raise UsageError("--target and --provider both name a contract", hint="name one of them")

@@ -55,7 +55,7 @@ def choose(args: argparse.Namespace, client: Client) -> str:
     Where all upstreams are simulators and none speaks as the client does, the first protocol that all of them speak.
     """
     from workbench import contracts
-    from workbench.targets.target import resolve
+    from workbench.send.target import resolve
 
     words = [text.rpartition("=")[2] for text in args.upstream]
     if not (client.commands and words and all(map(is_simulated, words))):
@@ -74,7 +74,7 @@ def is_simulated(upstream: str) -> bool:
 
 def check_urls(upstreams: Iterable[str]) -> None:
     """Raises UsageError for what only ``--as`` takes as an upstream: a target by its name; and for no simulator."""
-    from workbench.targets.target import resolve
+    from workbench.send.target import resolve
 
     for text in upstreams:
         if is_simulated(text):
@@ -87,7 +87,7 @@ def check_urls(upstreams: Iterable[str]) -> None:
 def upstreams(args: argparse.Namespace) -> dict[str, str]:
     """Name → target, as people typed it. Raises UsageError."""
     from workbench.recorder.pointing import ONLY
-    from workbench.targets.target import resolve
+    from workbench.send.target import resolve
 
     found = dict[str, str]()
     for text in args.upstream:

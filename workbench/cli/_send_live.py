@@ -12,8 +12,8 @@ from workbench.cli import _output
 from workbench.safetext import visible
 
 if TYPE_CHECKING:
-    from workbench.targets.outgoing import Outgoing
-    from workbench.targets.sending import Event
+    from workbench.send.outgoing import Outgoing
+    from workbench.send.sending import Event
     from workbench.wire.sse import SseEvent
 
 STREAMS = ("text/event-stream", "application/x-ndjson")
@@ -50,7 +50,7 @@ class Live:
 
     def heard(self, event: Event) -> None:
         """Tell of an event."""
-        from workbench.targets.sending import Answered, Arrived, Retrying
+        from workbench.send.sending import Answered, Arrived, Retrying
 
         if isinstance(event, Retrying):
             again = f"{self._name}: {event.why}: again in {event.wait:.1f} s (attempt {event.attempt} failed)"

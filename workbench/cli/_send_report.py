@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.ir import JsonValue
     from workbench.rules.inspection import Trial
-    from workbench.targets.preflight import Preflight
-    from workbench.targets.target import Target
+    from workbench.send.preflight import Preflight
+    from workbench.send.target import Target
     from workbench.wire.exchange import Exchange
 
 LOSSES_SHOWN = 8

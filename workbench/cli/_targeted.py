@@ -12,7 +12,7 @@ from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.minimize import Asked, Steps
-    from workbench.targets.outgoing import Outgoing
+    from workbench.send.outgoing import Outgoing
     from workbench.wire.session import Session
 
 
@@ -44,7 +44,7 @@ def _advance(advance: Advance, told: Callable[[], str]) -> None:
 async def _run(steps: Steps[object], outgoing: Outgoing, session: Session, stepped: Callable[[], None]) -> None:
     from workbench.edits import text_of, with_body
     from workbench.minimize import drive, outcome
-    from workbench.targets.sending import Sender
+    from workbench.send.sending import Sender
 
     text = text_of(outgoing.request)
     async with Sender(known=session) as sender:

@@ -13,7 +13,7 @@ from workbench.cli.matrix import SIGNS
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
     from workbench.rules.inspection import Inspector
-    from workbench.targets.target import Target
+    from workbench.send.target import Target
     from workbench.whatif import Outcome, Variant
     from workbench.wire.session import Session
 
@@ -22,9 +22,10 @@ Done = TypeVar("Done")
 
 def run(args: argparse.Namespace) -> int:
     """Send the variants to the targets; print a table of outcomes."""
-    from workbench import matrix, whatif
+    from workbench import whatif
     from workbench.cli import _asking
-    from workbench.targets.target import resolve
+    from workbench.send import matrix
+    from workbench.send.target import resolve
 
     targets = [resolve(text, args.protocol or "") for text in args.target]
     args.provider = args.provider or _common_contract(targets)
@@ -71,7 +72,7 @@ async def _outcomes(
 ) -> list[Outcome]:
     from workbench import whatif
     from workbench.cli import _progress
-    from workbench.targets.sending import Sender
+    from workbench.send.sending import Sender
 
     async def ask(job: Callable[[Inspector], Done]) -> Done:
         return job(inspector)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from workbench.ir import JsonValue
     from workbench.minimize import Bisected, Bisection, Steps
     from workbench.rules.inspection import Inspector
-    from workbench.targets.outgoing import Outgoing
+    from workbench.send.outgoing import Outgoing
     from workbench.wire.session import Session
 
 NAME = "bisect"
@@ -90,8 +90,8 @@ def run(args: argparse.Namespace) -> int:
 def _begun(inspector: Inspector, index: int, args: argparse.Namespace) -> tuple[Bisection, Outgoing | None]:
     from workbench.errors import LocalProtocolError
     from workbench.minimize import Bench, Bisection, bench_for
-    from workbench.targets.outgoing import prepare
-    from workbench.targets.target import resolve
+    from workbench.send.outgoing import prepare
+    from workbench.send.target import resolve
 
     decoded = inspector.detail(index).decoded
     if decoded.request is None:

@@ -54,11 +54,11 @@ if TYPE_CHECKING:
     from workbench.capability.choosing import Choice
     from workbench.capability.motion import Measure, Motion, Pending
     from workbench.ir import JsonValue
-    from workbench.loop import Ended, Limits, Loop, Send
     from workbench.rules.inspection import Inspector
-    from workbench.targets.outgoing import Outgoing
-    from workbench.targets.sending import Sender
-    from workbench.targets.target import Target
+    from workbench.send.loop import Ended, Limits, Loop, Send
+    from workbench.send.outgoing import Outgoing
+    from workbench.send.sending import Sender
+    from workbench.send.target import Target
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
     import asyncio
 
     from workbench.capability.choosing import earlier
-    from workbench.targets.target import resolve
+    from workbench.send.target import resolve
     from workbench.toolcalls import formats
 
     _files.validate(args)
@@ -163,7 +163,7 @@ def _chosen(inspector: Inspector, session: Session, args: argparse.Namespace) ->
 
 
 def _loop(inspector: Inspector, index: int, target: Target, args: argparse.Namespace) -> Loop:
-    from workbench.loop import Limits, Loop
+    from workbench.send.loop import Limits, Loop
 
     detail = inspector.detail(index)
     contract = target.contract or args.provider or ""
@@ -202,8 +202,8 @@ class _Run:
     async def all(self, motion: Motion) -> None:
         """State after state, until it ends."""
         from workbench.capability.motion import Measure
-        from workbench.loop import Answer, Ended
-        from workbench.targets.sending import Sender
+        from workbench.send.loop import Answer, Ended
+        from workbench.send.sending import Sender
 
         kept = Kept(self.session, self.index, self.args.out)
         self._say(f"exchange {self.index + 1}, {motion.loop.decoded.protocol}: continued with {self.target.name}")
@@ -236,7 +236,7 @@ class _Run:
 
     def _confirmed(self, ended: Ended, loop: Loop) -> Limits | None:
         """The limits that people let it go on with after so many errors; None where they do not, or are not there."""
-        from workbench.loop import Reason
+        from workbench.send.loop import Reason
 
         if ended.reason is not Reason.ERRORS or not (sys.stdin.isatty() and sys.stderr.isatty()):
             return None
@@ -264,7 +264,7 @@ class _Run:
         """What the stale probes find, where people ask for that; None to go on with what is known."""
         from workbench import probes
         from workbench.capability.keeping import keep, save_evidence
-        from workbench.targets.sending import Sender
+        from workbench.send.sending import Sender
 
         stale = ", ".join(due.probe.name for due in todo.due)
         if not self.args.refresh or motion.profile is None:
@@ -281,7 +281,7 @@ class _Run:
 
     async def _send(self, motion: Motion, leaving: Outgoing, kept: Kept, sender: Sender) -> Motion:
         """Send what is next, and keep what comes of it."""
-        from workbench.loop import Send
+        from workbench.send.loop import Send
 
         step = motion.loop.step
         assert isinstance(step, Send)

@@ -40,8 +40,8 @@ from workbench.cli import _files, _output
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.matrix import Row
     from workbench.rules.inspection import Detail
+    from workbench.send.matrix import Row
 
 NAME = "matrix"
 HELP = "the verdict of every contract on one history"
@@ -64,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Ask every contract about one exchange."""
-    from workbench import matrix
+    from workbench.send import matrix
 
     _files.validate(args)
     matrix.labels(args.contracts)  # complains about names before a file is read

@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
 def begin(session: Session, args: argparse.Namespace) -> tuple[Course, int]:
     """The course of one exchange, and its index. Raises UsageError, LocalProtocolError."""
     from workbench.minimize import Course
-    from workbench.targets.target import resolve
+    from workbench.send.target import resolve
 
     inspector = _files.inspector(session, args)
     index = _files.chosen(session, args.exchange, default=-1)
@@ -105,9 +105,9 @@ def begin(session: Session, args: argparse.Namespace) -> tuple[Course, int]:
 
 def first_failing(inspector: Inspector) -> int:
     """Index of the first exchange whose request fails by its contract or was refused, else the one that says most."""
-    from workbench import matrix
     from workbench.contracts import Severity
     from workbench.edits.repairs import is_repairable
+    from workbench.send import matrix
 
     inspector.run()
     asked = [row for row in inspector.rows if row.protocol]

@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from workbench.capability import CapabilityProfile
     from workbench.ir import JsonValue
     from workbench.probes import Measurement, Probe, Result, Subject
-    from workbench.targets.target import Target
+    from workbench.send.target import Target
 
 NAME = "probe"
 HELP = "measure what a model behind an endpoint can do"
@@ -113,7 +113,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure one target."""
     from workbench import probes
-    from workbench.targets.target import resolve
+    from workbench.send.target import resolve
 
     if not 1 <= args.samples <= probes.MOST_SAMPLES:
         raise UsageError(f"{args.samples} samples", hint=f"1 to {probes.MOST_SAMPLES}")
@@ -170,7 +170,7 @@ def _only_model(args: argparse.Namespace, target: Target) -> str:
 async def _measure(args: argparse.Namespace, measurement: Measurement, chosen: tuple[Probe, ...]) -> None:
     from workbench import probes
     from workbench.cli import _progress
-    from workbench.targets.sending import Sender
+    from workbench.send.sending import Sender
 
     async with Sender(model=probes.scripted(args.dial), retries=args.retries) as sender:
         with _progress.counting("probing", len(chosen) * args.samples) as advance:

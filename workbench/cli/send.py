@@ -61,9 +61,9 @@ from workbench.errors import LocalProtocolError, UnreadableInput, UsageError, Wo
 if TYPE_CHECKING:
     from workbench.protocols.decode import Decoded
     from workbench.rules.inspection import Inspector
-    from workbench.targets.outgoing import Outgoing
-    from workbench.targets.sending import Event, Sender
-    from workbench.targets.target import Target
+    from workbench.send.outgoing import Outgoing
+    from workbench.send.sending import Event, Sender
+    from workbench.send.target import Target
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 
@@ -115,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _targets(args: argparse.Namespace) -> list[Target]:
     """The targets, once everything else that can be wrong with the words is known to be right. Raises UsageError."""
-    from workbench.targets.target import resolve
+    from workbench.send.target import resolve
 
     _files.validate(args)
     _correcting.check(args)
@@ -164,7 +164,7 @@ def _as_it_is(name: str, data: bytes, protocol: str) -> Session:
 
 
 def _chosen(inspector: Inspector, session: Session, args: argparse.Namespace) -> int:
-    from workbench import matrix
+    from workbench.send import matrix
 
     if args.exchange is not None or len(session) < 2:
         return _files.chosen(session, args.exchange)
@@ -175,10 +175,10 @@ def _planned(inspector: Inspector, index: int, target: Target, args: argparse.Na
     """What would go to a target, or why nothing can."""
     from workbench.capability.choosing import earlier
     from workbench.capability.corrected import leaving
-    from workbench.targets.credentials import signed
-    from workbench.targets.outgoing import prepare
-    from workbench.targets.preflight import preflight
-    from workbench.targets.unbound import unbound
+    from workbench.send.credentials import signed
+    from workbench.send.outgoing import prepare
+    from workbench.send.preflight import preflight
+    from workbench.send.unbound import unbound
 
     own = inspector.detail(index).decoded
     choice = _correcting.choose(args, target, own, time.time())
@@ -254,7 +254,7 @@ class _Job:
 
     async def _all(self) -> None:
         from workbench.limits import ANSWER_SECONDS
-        from workbench.targets.sending import Sender
+        from workbench.send.sending import Sender
 
         seconds = self.args.timeout or ANSWER_SECONDS
         async with Sender(known=self.session, retries=self.args.retries, seconds=seconds) as sender:
@@ -263,7 +263,7 @@ class _Job:
                     await self._one(sender, row)
 
     async def _one(self, sender: Sender, row: Row) -> None:
-        from workbench.targets.sending import Interrupted
+        from workbench.send.sending import Interrupted
 
         assert row.plan
         live = Live(row.plan.outgoing, is_shown=self.is_text and sys.stderr.isatty())
@@ -283,7 +283,7 @@ class _Job:
             row.was_shown = live.has_shown and sys.stdout.isatty()
 
     def _keep(self, row: Row, exchange: Exchange) -> None:
-        from workbench.targets.preflight import judged
+        from workbench.send.preflight import judged
 
         assert row.plan
         row.exchange = exchange

@@ -38,8 +38,8 @@ from workbench.cli import _output
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.targets.local import Local
-    from workbench.targets.target import Target
+    from workbench.send.local import Local
+    from workbench.send.target import Target
 
 NAME = "targets"
 HELP = "where requests can be sent"
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     """List them."""
     import asyncio
 
-    from workbench.targets import configured, local, target
+    from workbench.send import configured, local, target
 
     own, known = configured.named(), target.providers()
     here = asyncio.run(local.found()) if args.local else None
@@ -70,7 +70,7 @@ def _as_json(
     own: Mapping[str, Target], known: Mapping[str, Target], here: tuple[Local, ...] | None
 ) -> dict[str, JsonValue]:
     from workbench import contracts
-    from workbench.targets import configured
+    from workbench.send import configured
 
     return {
         "file": str(configured.path()),
@@ -90,7 +90,7 @@ def _as_json(
 
 
 def _target_json(target: Target) -> dict[str, JsonValue]:
-    from workbench.targets.credentials import is_set
+    from workbench.send.credentials import is_set
 
     return {
         "name": target.name,
@@ -115,7 +115,7 @@ def _local_json(found: Local) -> dict[str, JsonValue]:
 
 def _print(own: Mapping[str, Target], known: Mapping[str, Target], here: tuple[Local, ...] | None) -> None:
     from workbench import contracts
-    from workbench.targets import configured
+    from workbench.send import configured
 
     _output.emit("simulators (they need nothing)")
     _table((f"sim:{name}", ", ".join(contracts.variants(name)[1:]), "") for name in contracts.names())
@@ -136,7 +136,7 @@ def _print(own: Mapping[str, Target], known: Mapping[str, Target], here: tuple[L
 
 
 def _row(target: Target) -> tuple[str, str, str]:
-    from workbench.targets.credentials import is_set
+    from workbench.send.credentials import is_set
 
     state = "set" if is_set(target.key_variable, os.environ) else "not set"
     key = f"{target.key_variable} ({state})" if target.key_variable else "no key"

@@ -6,8 +6,8 @@ from workbench.minimize.bench import Bench
 from workbench.minimize.mending import MOST_ASKED, Mended, Mending
 from workbench.minimize.search import Result, Search, Steps
 from workbench.rules.inspection import Inspector
-from workbench.targets.outgoing import Outgoing, prepare
-from workbench.targets.target import Target
+from workbench.send.outgoing import Outgoing, prepare
+from workbench.send.target import Target
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
 from workbench.ir import Reasoning, Text, ToolCallIR
-from workbench.loop import Answer, Ended, Limits, Loop, Reason, Result, Send
 from workbench.probes._script import Ask, Sample, failed, unclear
 from workbench.probes._subject import Subject
 from workbench.protocols.decode import Decoded
+from workbench.send.loop import Answer, Ended, Limits, Loop, Reason, Result, Send
 from workbench.wire.exchange import Exchange, HttpRequest
 
 FEW = Limits(turns=4)

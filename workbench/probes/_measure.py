@@ -18,7 +18,7 @@ from workbench.protocols.decode import Decoded
 from workbench.wire.exchange import Exchange, Origin
 
 if TYPE_CHECKING:
-    from workbench.targets.sending import Sender
+    from workbench.send.sending import Sender
 
 GIVES_UP_AFTER = 2
 """Samples in a row that could not be measured, after which a probe is left: the network, or the key, is at fault."""
@@ -113,7 +113,7 @@ def as_evidence(exchange: Exchange, ask: Ask, probe: Probe, sample: int) -> Exch
 
 async def send(ask: Ask, subject: Subject, sender: Sender) -> Exchange:
     """What comes of a request of a probe. Raises as ``Sender.send`` and ``prepare``."""
-    from workbench.targets.outgoing import prepare
+    from workbench.send.outgoing import prepare
 
     decoded = Decoded(0, Exchange("probe", ask.request), ask.protocol)
     return await sender.send(prepare(decoded, subject.target, protocol=ask.protocol))

@@ -11,9 +11,9 @@ from workbench.convert.dialect import spelled
 from workbench.convert.fit import fit_request
 from workbench.convert.normal import NormalRequest
 from workbench.ir import NOTHING, JsonValue, Message, ModelRequest, Text, ToolChoice, ToolDef
-from workbench.loop import Limits, Loop
 from workbench.protocols import Adapter, Param
-from workbench.targets.target import Target
+from workbench.send.loop import Limits, Loop
+from workbench.send.target import Target
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest
 from workbench.wire.jsontext import dumps
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from workbench.edits import edited
 from workbench.ir import NOTHING, Carrier, JsonValue
-from workbench.loop import Limits
 from workbench.probes._drive import Driven, Played, drive
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, Toolbox
+from workbench.send.loop import Limits
 from workbench.wire.patch import Insert
 
 LEAST_BUDGET = 1024

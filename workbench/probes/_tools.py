@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from workbench.ir import JsonValue, ToolDef
-from workbench.loop import Answer, Result, refused
+from workbench.send.loop import Answer, Result, refused
 from workbench.toolcalls.arguments.refusal import Code, Refusal
 from workbench.wire.jsontext import dumps
 

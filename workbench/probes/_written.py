@@ -41,13 +41,13 @@ from typing import Any
 from workbench.config import safeyaml
 from workbench.contracts.reader import Node
 from workbench.ir import NOTHING, JsonValue, ToolCallIR, ToolChoice, ToolDef
-from workbench.loop import Answer, Limits, Result
 from workbench.probes._drive import Played, drive
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, ECHO, FAIL_ONCE, Toolbox
 from workbench.protocols import PARAMS
 from workbench.rules.inspection import Inspector
+from workbench.send.loop import Answer, Limits, Result
 from workbench.wire.session import MemorySession
 
 OURS = {str(tool.name): tool for tool in (ECHO, ADD, FAIL_ONCE)}

@@ -7,11 +7,11 @@
 from __future__ import annotations
 
 from workbench.ir import ToolDef
-from workbench.loop import Limits
 from workbench.probes._drive import Done, drive, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed
 from workbench.probes._subject import Subject
 from workbench.probes._tools import Toolbox
+from workbench.send.loop import Limits
 from workbench.toolcalls.arguments.ladder import Rung
 from workbench.toolcalls.formats._json_text import JsonTracker
 

@@ -10,13 +10,13 @@ from dataclasses import replace
 
 from workbench.errors import LocalProtocolError
 from workbench.ir import JsonValue, Part, Reasoning
-from workbench.loop import Ended, Limits, Reason, Result, Say
 from workbench.probes._drive import Change, follow, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._thinking import thinking
 from workbench.probes._tools import Toolbox
 from workbench.probes._variants import rewritten
+from workbench.send.loop import Ended, Limits, Reason, Result, Say
 from workbench.wire.exchange import HttpRequest
 
 _NOTE = "Noted for later: the codeword is {}"

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from workbench.loop import Answer, Limits, Reason, Result, Say
 from workbench.probes._drive import Played, drive, follow, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
+from workbench.send.loop import Answer, Limits, Reason, Result, Say
 from workbench.wire.jsontext import dumps
 
 TOLD = {"error": {"code": "cancelled", "message": "The user cancelled this call. Do not make it again."}}

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.ir import JsonValue, ToolChoice
-from workbench.loop import Limits
 from workbench.probes._drive import Played, drive, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, ECHO, Toolbox
+from workbench.send.loop import Limits
 
 HONOURED, IGNORED, REFUSED, UNSAYABLE, UNSEEN = "honoured", "ignored", "refused", "unsayable", "unseen"
 MODES = ("auto", "none", "any", "tool")

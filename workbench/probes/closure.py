@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from workbench.loop import Reason
 from workbench.probes._drive import Played, drive, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, Toolbox, digits, numbers
+from workbench.send.loop import Reason
 
 
 def script(subject: Subject) -> Script:

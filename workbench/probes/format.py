@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.ir import ToolCallIR
-from workbench.loop import Limits
 from workbench.probes._drive import Played, drive, without_call
 from workbench.probes._script import Outcome, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
+from workbench.send.loop import Limits
 from workbench.toolcalls import formats
 
 NATIVE = {"anthropic-messages": "anthropic", "openai-chat": "openai", "openai-responses": "responses"}

@@ -12,11 +12,11 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 
 from workbench.ir import JsonValue, ToolDef
-from workbench.loop import Limits
 from workbench.probes._drive import Driven, Played, drive, without_call
 from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed
 from workbench.probes._subject import Subject
 from workbench.probes._tools import Toolbox
+from workbench.send.loop import Limits
 from workbench.wire.exchange import Exchange
 
 TEXT: Mapping[str, JsonValue] = {"type": "string"}

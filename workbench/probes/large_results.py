@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 
-from workbench.loop import Limits, Result
 from workbench.probes._drive import Played, drive, follow, without_call
 from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
+from workbench.send.loop import Limits, Result
 from workbench.wire.exchange import Exchange
 
 SIZES = (4_096, 8_192, 16_384, 32_768, 65_536)

@@ -10,11 +10,11 @@ import struct
 import zlib
 
 from workbench.ir import Media, Text
-from workbench.loop import Limits, Reason, Result
 from workbench.probes._drive import Played, drive, follow, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
+from workbench.send.loop import Limits, Reason, Result
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255)}
 SIDE = 64

@@ -10,11 +10,11 @@ from collections.abc import Generator, Mapping
 from dataclasses import replace
 
 from workbench.ir import JsonValue
-from workbench.loop import Limits
 from workbench.probes._drive import Played, drive, follow, without_call
 from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ECHO, Toolbox
+from workbench.send.loop import Limits
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import dumps
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 
 from workbench.ir import JsonValue
-from workbench.loop import Ended, Limits, Loop, Reason, Say
 from workbench.probes._drive import Driven, Played, follow, without_call
 from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._thinking import thinking
 from workbench.probes._tools import Toolbox, digits
 from workbench.probes._variants import VARIANTS, changed
+from workbench.send.loop import Ended, Limits, Loop, Reason, Say
 from workbench.wire.exchange import Exchange, HttpRequest
 
 VERBATIM, STALE, FORGOTTEN = "verbatim", "stale", "forgotten"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from workbench.loop import Limits
 from workbench.probes._drive import Played, drive, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import FAIL_ONCE, Toolbox
+from workbench.send.loop import Limits
 
 MOST = 4
 """Calls after which it is not waited for any longer."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.ir import JsonValue
-from workbench.loop import Limits
 from workbench.probes._drive import drive, without_call
 from workbench.probes._script import Outcome, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import SHAPES, Toolbox
+from workbench.send.loop import Limits
 from workbench.toolcalls.arguments import ladder
 
 FULL, SIMPLE, TEXT = "strict-json-schema", "simple-object", "string-only"

@@ -9,7 +9,6 @@ from workbench import protocols
 from workbench.contracts import Severity
 from workbench.edits import edited
 from workbench.ir import JsonValue
-from workbench.loop import Limits
 from workbench.probes._drive import Driven, Played, drive, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
@@ -17,6 +16,7 @@ from workbench.probes._tools import ECHO, Toolbox
 from workbench.protocols.clients.differences import where_they_differ
 from workbench.protocols.decode import Decoded
 from workbench.rules.inspection import Inspector
+from workbench.send.loop import Limits
 from workbench.toolcalls import formats
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.patch import Insert

@@ -10,13 +10,13 @@ from collections.abc import Generator, Mapping
 
 from workbench.edits import edited
 from workbench.ir import JsonValue, Message, Text
-from workbench.loop import Limits
-from workbench.loop.following import user_values
 from workbench.probes._drive import drive
 from workbench.probes._script import Ask, Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import Toolbox
 from workbench.protocols import Adapter
+from workbench.send.loop import Limits
+from workbench.send.loop.following import user_values
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.patch import Insert
 

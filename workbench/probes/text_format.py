@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from workbench.loop import Limits
 from workbench.probes._drive import Played, drive, without_call
 from workbench.probes._script import Probe, Sample, Script, failed, partly, passed, unclear
 from workbench.probes._subject import Subject
 from workbench.probes._tools import ADD, ECHO, Toolbox
+from workbench.send.loop import Limits
 from workbench.toolcalls import formats
 
 NATIVE, NONE, CUT = "native", "none", "cut"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from workbench import contracts, protocols
 from workbench.convert.dialect import spelled
 from workbench.ir import Message, ModelRequest, Text, ToolDef
-from workbench.loop import Answer, Limits, Loop, Reason, Result, Say, Send
+from workbench.send.loop import Answer, Limits, Loop, Reason, Result, Say, Send
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.jsontext import dumps
 from workbench.wire.session import MemorySession
@@ -41,7 +41,7 @@ class Healthy:
 
 def sessions(wanted: Iterable[str] = ()) -> Iterator[Healthy]:
     """With every variant of every contract, in each protocol it speaks, streaming and not. Raises UsageError."""
-    from workbench.matrix import labels
+    from workbench.send.matrix import labels
 
     for label in labels(wanted):
         name = label.partition(":")[0]

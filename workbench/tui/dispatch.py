@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from textual.message import Message
 
-from workbench.targets.sending import Answered, Arrived, Event, Interrupted, Retrying, Sender, bounded
+from workbench.send.sending import Answered, Arrived, Event, Interrupted, Retrying, Sender, bounded
 from workbench.tui.service import Answer
 from workbench.tui.service import is_open as is_open
 from workbench.wire.exchange import Body, Chunk, Exchange, Headers, HttpResponse, Origin, State
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import asyncio
 
     from workbench.rules.inspection import Inspector
+    from workbench.send.outgoing import Outgoing
     from workbench.simulator import ScriptedModel
-    from workbench.targets.outgoing import Outgoing
     from workbench.tui.service import Job
     from workbench.wire.session import Session
 

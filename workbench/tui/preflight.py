@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from workbench.edits.branches import Node
     from workbench.protocols.decode import Decoded
     from workbench.rules.inspection import Inspector, Trial
-    from workbench.targets.outgoing import Outgoing
-    from workbench.targets.target import Target
-    from workbench.targets.unbound import Unbound
+    from workbench.send.outgoing import Outgoing
+    from workbench.send.target import Target
+    from workbench.send.unbound import Unbound
 
 NOTHING_MEASURED = Choice()
 
@@ -71,9 +71,9 @@ def look(
         UsageError: the target does not speak that protocol.
     """
     from workbench.capability.corrected import leaving, protocol_of
-    from workbench.targets.outgoing import prepare
-    from workbench.targets.preflight import judged
-    from workbench.targets.unbound import unbound
+    from workbench.send.outgoing import prepare
+    from workbench.send.preflight import judged
+    from workbench.send.unbound import unbound
 
     request = node.exchange.request
     if request is None:

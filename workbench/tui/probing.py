@@ -14,8 +14,8 @@ from workbench.probes import Measurement, Probe, Result, Sample, Step, Subject, 
 if TYPE_CHECKING:
     from workbench.capability import CapabilityProfile
     from workbench.capability.keeping import Kept
+    from workbench.send.sending import Sender
     from workbench.simulator import ScriptedModel
-    from workbench.targets.sending import Sender
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import MemorySession
 

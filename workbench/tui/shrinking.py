@@ -13,8 +13,8 @@ from workbench.tui.models.minimizing import Piece, pieces
 if TYPE_CHECKING:
     from workbench.minimize import Asked, Course, Mended, Result, Steps
     from workbench.rules.inspection import Inspector
-    from workbench.targets.outgoing import Outgoing
-    from workbench.targets.sending import Sender
+    from workbench.send.outgoing import Outgoing
+    from workbench.send.sending import Sender
     from workbench.tui.dispatch import Asking
     from workbench.tui.models.rowtable import Range
 

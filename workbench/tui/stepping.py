@@ -6,16 +6,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.loop import Answer, Ended, Limits, Loop, Recording, Result, Send, refused
-from workbench.loop.machine import DEFAULT_LIMITS
-from workbench.loop.policy import AS_IT_COMES
+from workbench.send.loop import Answer, Ended, Limits, Loop, Recording, Result, Send, refused
+from workbench.send.loop.machine import DEFAULT_LIMITS
+from workbench.send.loop.policy import AS_IT_COMES
 from workbench.tui.models.continuing import Done, Offer, Pending
 
 if TYPE_CHECKING:
     from workbench.capability.choosing import Choice
     from workbench.contracts import Judgement
     from workbench.rules.inspection import Inspector
-    from workbench.targets.target import Target
+    from workbench.send.target import Target
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 

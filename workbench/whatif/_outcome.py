@@ -17,9 +17,9 @@ from workbench.whatif._subject import Variant
 from workbench.wire.exchange import Exchange
 
 if TYPE_CHECKING:
-    from workbench.targets.outgoing import Outgoing
-    from workbench.targets.sending import Sender
-    from workbench.targets.target import Target
+    from workbench.send.outgoing import Outgoing
+    from workbench.send.sending import Sender
+    from workbench.send.target import Target
 
 Done = TypeVar("Done")
 
@@ -94,7 +94,7 @@ async def run(
 async def _one(
     ask: Ask, index: int, variant: Variant, target: Target, sender: Sender, parent: str | None, gate: asyncio.Semaphore
 ) -> Outcome:
-    from workbench.targets.outgoing import prepare
+    from workbench.send.outgoing import prepare
 
     request = variant.request
     if request is None:

@@ -8,7 +8,7 @@ from workbench import probes
 from workbench.capability import CapabilityProfile, Drift, Key
 from workbench.capability.keeping import Kept
 from workbench.probes import Interval, Outcome, Result, Subject
-from workbench.targets.target import Target, resolve
+from workbench.send.target import Target, resolve
 from workbench.tui.lines import Line, plain
 from workbench.tui.models import lab
 from workbench.tui.probing import Column

@@ -8,7 +8,7 @@ from tests.tui import samples
 from workbench.edits.branches import Workspace
 from workbench.rules.inspection import Inspector
 from workbench.safetext import cells
-from workbench.targets.target import Target
+from workbench.send.target import Target
 from workbench.tui.lines import plain
 from workbench.tui.models import send
 from workbench.tui.preflight import Preflight, look

@@ -7,7 +7,7 @@ import pytest
 from tests.tui import samples
 from workbench.protocols.decode import Decoded
 from workbench.safetext import cells
-from workbench.targets.sending import Retrying
+from workbench.send.sending import Retrying
 from workbench.tui.lines import plain
 from workbench.tui.models import send_answer
 from workbench.tui.models.send_answer import AFTER, BEFORE, BOTH, Beside, beside

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.contracts import Verdict
-from workbench.targets.target import Target
+from workbench.send.target import Target
 from workbench.tui.lines import plain
 from workbench.tui.models import whatif
 from workbench.whatif import Outcome, Variant

@@ -6,15 +6,15 @@ from typing import TypeVar
 
 import pytest
 
-from tests.loop.samples import answered, call, chat
 from tests.probes.measuring import measured
+from tests.send.loop.samples import answered, call, chat
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.screens.test_send import astray
 from tests.tui.serving import endpoint
 from tests.tui.test_hostile import assert_clean
 from workbench.capability.keeping import keep
-from workbench.loop import Answer, Ended, Reason, Send
+from workbench.send.loop import Answer, Ended, Reason, Send
 from workbench.simulator import Simulator
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.confirm import ConfirmScreen

@@ -12,8 +12,8 @@ from tests.tui.driving import Driver, showing, until
 from tests.tui.serving import STREAMED, Endpoint, endpoint
 from tests.tui.test_hostile import assert_clean
 from workbench.capability import Store
-from workbench.targets import configured
-from workbench.targets.target import resolve
+from workbench.send import configured
+from workbench.send.target import resolve
 from workbench.tui.screens.ask import AskScreen
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.lab import LabScreen

@@ -8,7 +8,7 @@ from tests.tui.driving import Driver, showing, until
 from workbench.config import resources
 from workbench.errors import WorkbenchError
 from workbench.importers import open_input
-from workbench.matrix import History, Row, labels
+from workbench.send.matrix import History, Row, labels
 from workbench.tui.screens.matrix import NO_REQUEST, MatrixScreen
 from workbench.tui.screens.page import ContractScreen
 from workbench.wire.exchange import Body, Exchange, HttpRequest

@@ -7,9 +7,9 @@ import pytest
 from tests.tui import samples
 from tests.tui.driving import Driver, showing, until
 from tests.tui.screens.test_send_answer import name_it
-from workbench.targets import local
-from workbench.targets.local import Local
-from workbench.targets.target import Target
+from workbench.send import local
+from workbench.send.local import Local
+from workbench.send.target import Target
 from workbench.tui.screens import target_choice
 from workbench.tui.screens.target_choice import TargetScreen, offer_targets
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from workbench.contracts import Judgement
     from workbench.edits.branches import Node
     from workbench.ir import JsonValue
-    from workbench.loop import Answer, Ended, Limits, Loop, Result, Send, Step
-    from workbench.targets.outgoing import Outgoing
+    from workbench.send.loop import Answer, Ended, Limits, Loop, Result, Send, Step
+    from workbench.send.outgoing import Outgoing
 
 _MEMBER = re.compile(r'("(?:[^"\\]|\\.)*")(?=: )')
 MOST = 400
@@ -108,7 +108,7 @@ def course_words(loop: Loop, decided: Sequence[Correction]) -> str:
 
 def done_line(done: Done) -> Line:
     """A step that was done."""
-    from workbench.loop import Answer, Send
+    from workbench.send.loop import Answer, Send
 
     step = done.pending.step
     if isinstance(step, Answer):
@@ -142,7 +142,7 @@ def _new(step: Send) -> str:
 
 def pending_line(pending: Pending | None, offer: Offer | None) -> Line:
     """The step that is next."""
-    from workbench.loop import Answer, Send
+    from workbench.send.loop import Answer, Send
 
     if pending is None:
         return line(Span("… looking at what is next", "muted"))
@@ -166,7 +166,7 @@ def pending_line(pending: Pending | None, offer: Offer | None) -> Line:
 
 def detail(pending: Pending | None, offer: Offer | None, said: str, width: int) -> list[Line]:
     """Everything about a step."""
-    from workbench.loop import Answer, Send
+    from workbench.send.loop import Answer, Send
 
     if pending is None:
         return wrap("looking at what is next …", width, "muted")
@@ -270,7 +270,7 @@ def limits_text(limits: Limits) -> str:
 
 def limits_of(text: str) -> Limits | None:
     """The limits that people typed: requests, tokens, times of one call, errors in a row; None where they are none."""
-    from workbench.loop import Limits
+    from workbench.send.loop import Limits
 
     words = text.split()
     if not 1 <= len(words) <= 4 or not all(word.isascii() and word.isdecimal() for word in words):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.capability import CapabilityProfile
     from workbench.ir import JsonValue
     from workbench.probes import Probe, Result
-    from workbench.targets.target import Target
+    from workbench.send.target import Target
     from workbench.tui.probing import Column, ProbeRun
     from workbench.wire.exchange import Exchange
 

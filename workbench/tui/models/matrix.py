@@ -13,7 +13,7 @@ from workbench.tui.models.words import count, size
 if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.convert import Loss
-    from workbench.matrix import Row
+    from workbench.send.matrix import Row
 
 SIGNS = {
     "accepts": ("✓", "ok"),

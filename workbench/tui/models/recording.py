@@ -48,8 +48,8 @@ def told(plan: Plan, urls: Mapping[str, str], keyed: Sequence[str]) -> Iterator[
 
 def keys_used(plan: Plan, environ: Mapping[str, str]) -> list[str]:
     """Whose key goes to each upstream."""
-    from workbench.targets.credentials import is_set
-    from workbench.targets.target import resolve
+    from workbench.send.credentials import is_set
+    from workbench.send.target import resolve
 
     found = [resolve(text, plan.spoken) for text in plan.upstreams.values()] if plan.spoken else []
     own = [t for t in found if t.key_variable and is_set(t.key_variable, environ)]

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.convert import Loss
     from workbench.edits.branches import Node
-    from workbench.targets.outgoing import Outgoing
-    from workbench.targets.target import Target
-    from workbench.targets.unbound import Unbound
+    from workbench.send.outgoing import Outgoing
+    from workbench.send.target import Target
+    from workbench.send.unbound import Unbound
     from workbench.tui.models.rowtable import Range
     from workbench.tui.preflight import Preflight
 

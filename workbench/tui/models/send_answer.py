@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.edits.branches import Node
     from workbench.protocols.decode import Decoded
     from workbench.rules.inspection import Trial
-    from workbench.targets.sending import Retrying
+    from workbench.send.sending import Retrying
 
 BEFORE, AFTER, BOTH = "before", "after", "both"
 """Which of the answers is shown."""

@@ -17,8 +17,8 @@ from workbench.edits import problem, text_of
 from workbench.edits.elements import Element, elements
 from workbench.edits.live import Meaning, meaning
 from workbench.errors import LocalProtocolError, WireError
-from workbench.matrix import Row as Told
 from workbench.protocols.decode import REQUEST, Decoded
+from workbench.send.matrix import Row as Told
 from workbench.tui.models.diff import Places
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.jsontext import JsonIndex, loads

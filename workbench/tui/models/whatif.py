@@ -12,7 +12,7 @@ from workbench.tui.models.repairs import labelled
 from workbench.tui.models.words import count, duration
 
 if TYPE_CHECKING:
-    from workbench.targets.target import Target
+    from workbench.send.target import Target
     from workbench.whatif import Outcome, Variant
 
 NAME = 27

@@ -11,9 +11,9 @@ from textual import getters
 from textual.app import ComposeResult
 from textual.containers import Container
 
-from workbench.loop import Answer, Ended, Limits, Reason, Result, Say, Send
 from workbench.safetext import from_bytes, visible
-from workbench.targets.target import Target
+from workbench.send.loop import Answer, Ended, Limits, Reason, Result, Say, Send
+from workbench.send.target import Target
 from workbench.tui import keys, stepping
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.lines import Line, line

@@ -60,13 +60,13 @@ class ContractScreen(Form[str]):
         self.fields = [Field("contract", title, f"enter: {own} · ↓ chooses · tab completes")]
 
     def offer(self, field: str, text: str) -> Offer:
-        from workbench import matrix
+        from workbench.send import matrix
 
         labels = dict.fromkeys([self.own, *matrix.labels()])
         return offer_names([Suggestion(label, label) for label in labels], text, "there is no such contract")
 
     def submit(self, field: str, text: str) -> None:
-        from workbench import matrix
+        from workbench.send import matrix
 
         wanted = text.strip() or self.own
         if wanted in {self.own, *matrix.labels()}:

@@ -11,7 +11,7 @@ from textual.message import Message
 
 from workbench.errors import WorkbenchError
 from workbench.safetext import visible
-from workbench.targets.target import Target
+from workbench.send.target import Target
 from workbench.tui.dispatch import Dispatch
 from workbench.tui.models import lab
 from workbench.tui.panes.lineview import LineView
@@ -72,7 +72,7 @@ class LabScreen(LabDesk):
     @work(thread=True, group="lab", exit_on_error=False)
     def _begin(self) -> None:
         """Read what probes there are, and what was measured of the first target."""
-        from workbench.targets.target import resolve
+        from workbench.send.target import resolve
 
         known, faults = known_probes()
         first = look_up(_subject(resolve(f"sim:{self.own}"), self.protocol)) if self._is_own else None

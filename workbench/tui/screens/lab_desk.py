@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from workbench.safetext import visible
-from workbench.targets.target import Target
+from workbench.send.target import Target
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.dispatch import is_open

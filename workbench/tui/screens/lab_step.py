@@ -24,7 +24,7 @@ from workbench.tui.service import in_words
 if TYPE_CHECKING:
     from workbench.edits import Change, Splice
     from workbench.probes import Ask, Probe
-    from workbench.targets.sending import Sender
+    from workbench.send.sending import Sender
     from workbench.tui.models.edit import Entry
     from workbench.tui.models.studied import Studied
     from workbench.tui.models.ways import Way

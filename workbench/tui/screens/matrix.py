@@ -23,9 +23,9 @@ from workbench.tui.screens.worklist import ListPane, Worklist
 from workbench.tui.selection import Spot
 
 if TYPE_CHECKING:
-    from workbench.matrix import History
     from workbench.protocols.decode import Decoded
     from workbench.rules.inspection import Inspector
+    from workbench.send.matrix import History
     from workbench.tui.service import Job
 
 NO_REQUEST = "there is no request of a model here that a contract could judge"
@@ -76,8 +76,8 @@ class MatrixScreen(Worklist[str, Told]):
     # In the inspector's thread.
 
     def subjects_in(self, inspector: Inspector) -> Sequence[str]:
-        from workbench import matrix
         from workbench.errors import LocalProtocolError
+        from workbench.send import matrix
 
         try:
             self._history = matrix.History(inspector, self.index)

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from workbench.safetext import visible
-from workbench.targets.target import Target, origin
+from workbench.send.target import Target, origin
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.lines import Line, line, wrap
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 def begin(session: SessionScreen, node: Node) -> None:
     """Ask which target has to agree that a request fails, then minimise it; a real endpoint is asked about first."""
     from workbench.minimize import BUDGET
-    from workbench.targets.credentials import is_set
+    from workbench.send.credentials import is_set
     from workbench.tui.screens.confirm import ConfirmScreen
     from workbench.tui.screens.target_choice import TargetScreen
 
@@ -230,7 +230,7 @@ class MinimizingScreen(Screen[None]):
     # What is shown.
 
     def _entitle(self) -> None:
-        from workbench.targets.credentials import is_set
+        from workbench.send.credentials import is_set
 
         self.query_one("#keys", KeyBar).run(not (self.is_over or self.is_stopped))
         told = minimizing.facts(self.seen, self.why, is_stopped=self.is_stopped)

@@ -12,7 +12,7 @@ from workbench.tui.service import Answer, guarded
 
 if TYPE_CHECKING:
     from workbench.rules.inspection import Inspector
-    from workbench.targets.target import Origin
+    from workbench.send.target import Origin
     from workbench.tui.collating import Source
     from workbench.tui.mending import Mending
     from workbench.tui.models.repairs import Offered

@@ -151,7 +151,7 @@ def _chosen(text: str, spoken: str) -> dict[str, str]:
 
 def _offer_upstreams(text: str) -> Offer:
     """Providers by name, and simulators once somebody begins with one."""
-    from workbench import matrix
+    from workbench.send import matrix
 
     before, space, begun = text.rpartition(" ")
     name, sign, target = begun.rpartition("=")
@@ -177,7 +177,7 @@ def targets(text: str, spoken: str) -> dict[str, str]:
         UsageError: there is no such target, or two upstreams have one name.
     """
     from workbench.recorder.pointing import ONLY
-    from workbench.targets.target import resolve
+    from workbench.send.target import resolve
 
     found = dict[str, str]()
     for word in text.split():

@@ -12,7 +12,7 @@ from textual.containers import Container
 from textual.screen import Screen
 
 from workbench.safetext import visible
-from workbench.targets.target import Target, origin
+from workbench.send.target import Target, origin
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.lines import Line, Span, line, wrap
@@ -122,7 +122,7 @@ class SendScreen(Screen[bool]):
     @property
     def is_key_set(self) -> bool:
         """The key that the target asks for is in the environment."""
-        from workbench.targets.credentials import is_set
+        from workbench.send.credentials import is_set
 
         return is_set(self.target.key_variable, os.environ)
 

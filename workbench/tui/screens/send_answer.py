@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from workbench.edits.branches import Node
     from workbench.rules.inspection import Inspector
-    from workbench.targets.sending import Event
+    from workbench.send.sending import Event
     from workbench.tui.preflight import Preflight
     from workbench.tui.screens.session import SessionScreen
     from workbench.wire.exchange import Exchange
@@ -201,7 +201,7 @@ class AnswerScreen(Screen[bool]):
         index, sent = self.node.index, self.sent
 
         def job(inspector: Inspector) -> Answer:
-            from workbench.targets.preflight import judged
+            from workbench.send.preflight import judged
 
             before = inspector.detail(index).decoded
             trial = judged(inspector, index, sent.outgoing, exchange)
@@ -247,7 +247,7 @@ class AnswerScreen(Screen[bool]):
         self.raw.title(line(f" As it came · {'events' if self.raw.is_stream else 'bytes'} "))
 
     def _entitle(self) -> None:
-        from workbench.targets.credentials import is_set
+        from workbench.send.credentials import is_set
 
         self.query_one("#keys", KeyBar).run(not self.is_over)
         target = self.sent.outgoing.target

@@ -10,9 +10,9 @@ from textual import work
 from textual.message import Message
 from textual.screen import Screen
 
-from workbench.loop import Answer, Ended, Limits, Loop, Reason, Recording, Send
 from workbench.safetext import visible
-from workbench.targets.target import Target, origin
+from workbench.send.loop import Answer, Ended, Limits, Loop, Reason, Recording, Send
+from workbench.send.target import Target, origin
 from workbench.tui import stepping
 from workbench.tui.models import send
 from workbench.tui.models.continuing import Done, Offer, Pending
@@ -23,8 +23,8 @@ from workbench.tui.stepping import Course
 if TYPE_CHECKING:
     from workbench.edits.branches import Node
     from workbench.rules.inspection import Inspector
-    from workbench.targets.outgoing import Outgoing
-    from workbench.targets.sending import Event
+    from workbench.send.outgoing import Outgoing
+    from workbench.send.sending import Event
     from workbench.tui.dispatch import Dispatch, Heard
     from workbench.tui.screens.session import SessionScreen
     from workbench.wire.exchange import Exchange
@@ -312,7 +312,7 @@ class Stepper(Screen[None]):
         self.session.working.sent(self._sent_as, exchange, self._kept, self._not_kept)
 
         def job(inspector: Inspector) -> Delivery:
-            from workbench.loop.sending import as_sent
+            from workbench.send.loop.sending import as_sent
 
             after = loop.after(as_sent(exchange, leaving), protocol=leaving.protocol)
             judged = stepping.judged([*exchanges, exchange], label)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from os.path import commonprefix
 
 from workbench.errors import WorkbenchError
-from workbench.targets.target import Target, providers, resolve
+from workbench.send.target import Target, providers, resolve
 from workbench.tui.screens.form import Field, Form, Offer, Suggestion
 
 URLS = ("http://", "https://")
@@ -47,7 +47,7 @@ class TargetScreen(Form[Target]):
         """The servers that answer on this machine."""
         import asyncio
 
-        from workbench.targets import local
+        from workbench.send import local
 
         found = [each.target for each in asyncio.run(local.found())]
         self._here |= {each.url: each for each in found}
@@ -75,8 +75,7 @@ class TargetScreen(Form[Target]):
 
 def offer_targets(text: str, own: str) -> Offer:
     """The targets whose name holds a text: the own contract's simulator, endpoints, the other simulators."""
-    from workbench import matrix
-    from workbench.targets import configured
+    from workbench.send import configured, matrix
 
     typed = text.strip()
     if typed.startswith(URLS):
@@ -104,7 +103,7 @@ def offer_protocols(text: str) -> Offer:
 
 def line_of(target: Target) -> str:
     """An endpoint in one line: its name, whether its key is set, where it is, what it speaks."""
-    from workbench.targets.credentials import is_set
+    from workbench.send.credentials import is_set
 
     state = "set" if is_set(target.key_variable, os.environ) else "not set"
     key = f"${target.key_variable} {state}" if target.key_variable else "no key"

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from workbench.safetext import visible
-from workbench.targets.target import Target, resolve
+from workbench.send.target import Target, resolve
 from workbench.tui import keys
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.lines import Line, Span, line, wrap
@@ -168,7 +168,7 @@ class WhatIfScreen(Screen[None]):
         self._show()
 
     def _next_batch(self) -> None:
-        from workbench.targets.sending import Sender
+        from workbench.send.sending import Sender
         from workbench.tui.dispatch import Asking, Dispatch
 
         if not self._waiting or not is_open(self):
@@ -265,7 +265,7 @@ class WhatIfScreen(Screen[None]):
         return whatif.details(self.variants[at], self.targets[self.column], outcome, self.cell.text_width)
 
     def _entitle(self) -> None:
-        from workbench.targets.credentials import is_set
+        from workbench.send.credentials import is_set
 
         self.query_one("#keys", KeyBar).run(self.is_sending)
         if self.trouble:
@@ -362,7 +362,7 @@ class WhatIfScreen(Screen[None]):
 
     def _ask_and_send(self, batch: Batch) -> None:
         """To an endpoint only after a yes: it says how many requests there are."""
-        from workbench.targets.credentials import is_set
+        from workbench.send.credentials import is_set
         from workbench.tui.screens.confirm import ConfirmScreen
 
         (number, rows), *_ = batch

@@ -1,0 +1,80 @@
+"""One history under every contract."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workbench import contracts
+from workbench.config import resources
+from workbench.contracts import Verdict
+from workbench.errors import LocalProtocolError, UsageError
+from workbench.importers import open_input
+from workbench.rules.inspection import Inspector
+from workbench.send import matrix
+from workbench.wire.exchange import Body, Exchange, HttpRequest
+from workbench.wire.session import MemorySession
+
+SESSIONS = resources.folder("sessions")
+
+
+def inspector(name: str) -> Inspector:
+    return Inspector(open_input(str(SESSIONS / f"{name}.jsonl")))
+
+
+def rows(name: str, *wanted: str) -> dict[str, matrix.Row]:
+    looked = inspector(name)
+    return {row.contract: row for row in matrix.rows(looked, matrix.longest(looked), wanted)}
+
+
+def test_every_variant_of_every_contract_is_asked() -> None:
+    every = [label for name in contracts.names() for label in contracts.variants(name)]
+    assert list(rows("deepseek-reasoning-lost")) == every == matrix.labels()
+    assert matrix.labels(["deepseek", "openai"]) == [*contracts.variants("deepseek"), *contracts.variants("openai")]
+    assert matrix.labels(["deepseek:v3.2"]) == ["deepseek:v3.2"]
+
+
+def test_eras_refuse_in_their_own_words() -> None:
+    found = rows("deepseek-reasoning-lost", "deepseek:v4", "deepseek:v3.2", "generic")
+    assert [row.verdict for row in found.values()] == [Verdict.REFUSES, Verdict.REFUSES, Verdict.ACCEPTS]
+    new, old = found["deepseek:v4"], found["deepseek:v3.2"]
+    assert new.finding and old.finding and new.refusal and old.refusal
+    assert (new.finding.rule, new.finding.pointer) == ("reasoning.missing", "/messages/1")
+    assert new.refusal.status == 400
+    assert "passed back" in str(new.refusal.body)
+    assert "at message index 1" in str(old.refusal.body)
+
+
+def test_a_contract_of_another_protocol_gets_the_history_converted() -> None:
+    row = rows("anthropic-parallel-result-lost", "openai")["openai"]
+    assert (row.is_converted, row.protocol, row.verdict) == (True, "openai-chat", Verdict.REFUSES)
+    assert row.finding and row.finding.span
+    assert b"toolu_01Tests" in row.body[slice(*row.finding.span)]
+
+
+def test_what_conversion_costs_is_told() -> None:
+    row = rows("anthropic-thinking-trimmed", "gemini")["gemini"]
+    assert row.is_converted
+    assert row.losses
+
+
+def test_the_longest_history_is_asked_about() -> None:
+    assert matrix.longest(inspector("deepseek-reasoning-lost")) == 1
+    with pytest.raises(LocalProtocolError, match="no request of a model"):
+        matrix.longest(Inspector(MemorySession("empty", ())))
+
+
+def test_what_is_no_request_of_a_model_has_no_verdict() -> None:
+    looked = Inspector(MemorySession("other", (Exchange("e", HttpRequest(url="https://x/", body=Body(b"{}"))),)))
+    with pytest.raises(LocalProtocolError, match="exchange 1"):
+        list(matrix.rows(looked, 0))
+    with pytest.raises(UsageError, match="no contract named 'nobody'"):
+        matrix.labels(["nobody"])
+
+
+def test_asking_changes_nothing(tmp_path: Path) -> None:
+    looked = inspector("anthropic-parallel-result-lost")
+    before = looked.run()
+    list(matrix.rows(looked, 2))
+    assert looked.run() == before

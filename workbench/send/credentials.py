@@ -1,0 +1,62 @@
+"""Keys: read from the environment when a request is sent, for the place they are bound to and for no other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from workbench.errors import LocalProtocolError, UsageError
+from workbench.send.configured import REFERENCE
+from workbench.send.headers import key_header, with_headers
+from workbench.send.outgoing import Outgoing
+from workbench.send.target import origin
+from workbench.wire.exchange import Headers
+
+
+class Signed(NamedTuple):
+    """Headers with the key in them, and every secret among them."""
+
+    headers: Headers
+    secrets: tuple[str, ...]
+
+
+def signed(outgoing: Outgoing, environ: Mapping[str, str]) -> Signed:
+    """The headers of a request with the target's key and variables.
+
+    Raises:
+        UsageError: a variable is not set, or holds what no header can.
+        LocalProtocolError: the request goes elsewhere than the key is for.
+    """
+    target, headers = outgoing.target, outgoing.request.headers
+    if origin(outgoing.request.url) not in target.origins:
+        raise LocalProtocolError(
+            f"the request does not go to the host of target {target.name}", hint="its key is for that host alone"
+        )
+    secrets, own = list[str](), list[tuple[str, str]]()
+    for name, value in target.headers:
+        for variable in REFERENCE.findall(value):
+            secrets.append(_value(variable, environ, target.name))
+            value = value.replace(f"${{{variable}}}", secrets[-1])
+        own.append((name, value))
+    header = key_header(outgoing.protocol)
+    if target.key_variable and header not in {name.lower() for name, _ in own}:
+        key = _value(target.key_variable, environ, target.name)
+        secrets.append(key)
+        own.append((header, f"Bearer {key}" if header == "authorization" else key))
+    return Signed(with_headers(headers, tuple(own)), tuple(secrets))
+
+
+def is_set(variable: str, environ: Mapping[str, str]) -> bool:
+    """The variable holds something."""
+    return bool(environ.get(variable, "").strip())
+
+
+def _value(variable: str, environ: Mapping[str, str], target: str) -> str:
+    value = environ.get(variable, "").strip()
+    if not value:
+        raise UsageError(f"{variable} is not set", where=f"target {target}", hint=f"export {variable}=… and try again")
+    if not value.isascii() or not value.isprintable():
+        raise UsageError(
+            f"{variable} holds characters that no header can", where=f"target {target}", hint="set it anew"
+        )
+    return value

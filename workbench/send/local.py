@@ -1,0 +1,155 @@
+"""Model servers on this machine, looked for on the ports they usually have. Nothing but loopback is ever asked.
+
+What answers is told by what it says, not by its port: each server has an endpoint that no other has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from workbench import contracts
+from workbench.errors import WireError
+from workbench.ir import JsonValue
+from workbench.send.endpoint import trusting_nobody
+from workbench.send.target import Target
+from workbench.wire.jsontext import loads
+
+if TYPE_CHECKING:
+    import httpx
+
+HOST: Final = "127.0.0.1"
+
+PORTS: Final[Mapping[str, int]] = {"vllm": 8000, "sglang": 30000, "llama.cpp": 8080, "ollama": 11434, "lm-studio": 1234}
+"""Contract → the port that the server listens on where it is not told otherwise (documentation of each)."""
+
+CONNECT_SECONDS: Final = 0.5
+ANSWER_SECONDS: Final = 2.0
+"""This machine answers at once; a server that is busy with a model may take a moment."""
+
+MOST_BYTES: Final = 1024 * 1024
+MOST_MODELS: Final = 200
+
+_MODELS, _TAGS, _PROPS = "/v1/models", "/api/tags", "/props"
+_NATIVE, _INFO = "/api/v0/models", "/get_model_info"
+_ASKED: Final = (_MODELS, _TAGS, _PROPS, _NATIVE, _INFO)
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A server that was found.
+
+    Attributes:
+        server: name of its contract; "" for one that nobody knows.
+        url: base URL.
+        models: those that it lists, as far as there is room for them.
+        protocols: what it speaks, its own first.
+    """
+
+    server: str
+    url: str
+    models: tuple[str, ...]
+    protocols: tuple[str, ...]
+
+    @property
+    def target(self) -> Target:
+        """It as a target, for its first model."""
+        first, *others = self.protocols
+        model = self.models[0] if self.models else ""
+        more = tuple((name, self.url) for name in others)
+        return Target(self.server or self.url, first, self.url, self.server, model, others=more)
+
+
+def usual() -> Mapping[str, Target]:
+    """The servers by name, where they usually listen; whether one does is not asked."""
+    made = {}
+    for name, port in PORTS.items():
+        if name in contracts.names():
+            url = f"http://{HOST}:{port}"
+            first, *others = contracts.protocols(name)
+            made[name] = Target(name, first, url, name, others=tuple((each, url) for each in others))
+    return made
+
+
+async def found(ports: Iterable[int] = tuple(PORTS.values())) -> tuple[Local, ...]:
+    """The servers that answer on these ports of this machine, in order; all are asked at once."""
+    import asyncio
+
+    import httpx
+
+    limits = httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS)
+    async with httpx.AsyncClient(timeout=limits, trust_env=False, verify=trusting_nobody()) as client:
+        asked = await asyncio.gather(*(_at(client, f"http://{HOST}:{port}") for port in dict.fromkeys(ports)))
+    return tuple(each for each in asked if each)
+
+
+async def _at(client: httpx.AsyncClient, url: str) -> Local | None:
+    """What listens there, None for nothing that serves models."""
+    import asyncio
+
+    first = await _answer(client, f"{url}{_MODELS}")
+    if first is _SILENT:
+        return None
+    rest = await asyncio.gather(*(_answer(client, f"{url}{path}") for path in _ASKED[1:]))
+    said = dict(zip(_ASKED, (first, *rest), strict=True))
+    server = next((name for name, is_one in _SIGNS.items() if is_one(said)), "")
+    models = _names(said, server)
+    if not server and not models:
+        return None
+    spoken = contracts.protocols(server) if server in contracts.names() else ("openai-chat",)
+    return Local(server, url, models, spoken)
+
+
+_SILENT: Final = object()
+
+
+async def _answer(client: httpx.AsyncClient, url: str) -> Any:
+    """The JSON value that a GET is answered with; None for any other answer, ``_SILENT`` where nobody listens."""
+    import httpx
+
+    try:
+        async with client.stream("GET", url) as response:
+            body = b""
+            async for piece in response.aiter_bytes():
+                body += piece
+                if len(body) > MOST_BYTES:
+                    return None
+            return loads(body) if response.status_code == 200 else None
+    except (httpx.ConnectError, httpx.ConnectTimeout):
+        return _SILENT
+    except (httpx.HTTPError, WireError):
+        return None
+
+
+Said = Mapping[str, JsonValue]
+
+
+def _owner(said: Said, name: str) -> bool:
+    return any(model.get("owned_by") == name for model in _listed(said[_MODELS], "data"))
+
+
+_SIGNS: Final[Mapping[str, Callable[[Said], bool]]] = {
+    "llama.cpp": lambda said: _has(said[_PROPS], "default_generation_settings") or _owner(said, "llamacpp"),
+    "sglang": lambda said: _has(said[_INFO], "model_path") or _owner(said, "sglang"),
+    "vllm": lambda said: _owner(said, "vllm"),
+    "lm-studio": lambda said: any("publisher" in m or "arch" in m for m in _listed(said[_NATIVE], "data")),
+    "ollama": lambda said: _has(said[_TAGS], "models"),
+}
+"""Contract → what only this server says. llama.cpp answers ``/api/tags``, too, and is asked about before Ollama."""
+
+
+def _has(value: JsonValue, key: str) -> bool:
+    return isinstance(value, dict) and key in value
+
+
+def _listed(value: JsonValue, key: str) -> list[dict[str, JsonValue]]:
+    held = value.get(key) if isinstance(value, dict) else None
+    return [each for each in held if isinstance(each, dict)] if isinstance(held, list) else []
+
+
+def _names(said: Said, server: str) -> tuple[str, ...]:
+    names = [model.get("id") for model in _listed(said[_MODELS], "data")]
+    if server == "ollama" and not names:
+        names = [model.get("name") for model in _listed(said[_TAGS], "models")]
+    return tuple(dict.fromkeys(n for n in names if isinstance(n, str) and n))[:MOST_MODELS]

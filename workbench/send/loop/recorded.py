@@ -1,0 +1,112 @@
+"""What a recording answered to the same call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+from workbench.ir import Message, Text, ToolCallIR, ToolResultIR
+from workbench.leaves import scalars
+from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.protocols.known import KnownMessages
+from workbench.send.loop.said import value_at
+from workbench.send.loop.steps import BUILT_IN, Result
+from workbench.wire.jsontext import loads
+from workbench.wire.session import Session, exchanges_of
+
+
+def call_key(call: ToolCallIR) -> str:
+    """The same for calls of one tool with the same arguments, however they were written; holds in any process."""
+    if call.error is not None:
+        said: object = (call.raw or "").strip()
+    else:
+        said = sorted((pointer, repr(value)) for pointer, value in scalars(call.input))
+    return sha256(repr((call.name, said)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A result that was recorded.
+
+    Attributes:
+        exchange: index of the exchange whose request tells it first.
+        call_id: of the call it answered there, None where that had none.
+        is_same_id: it answered the call of this id; else one with the same name and arguments.
+        others: further results of the same call that say something else.
+    """
+
+    result: Result
+    exchange: int
+    call_id: str | None = None
+    is_same_id: bool = False
+    others: int = 0
+
+
+class Recording:
+    """The results in a session, read once when the first is asked for. ``protocol`` as for ``Inspector``."""
+
+    def __init__(self, session: Session, protocol: str | None = None) -> None:
+        self._session, self._protocol = session, protocol
+
+    def of(self, call: ToolCallIR, exchange: int | None = None) -> Recorded | None:
+        """The result of the same call: of the one with its id and name, else of one with its name and arguments.
+
+        Of several the latest counts that was told before the exchange, else the first one after it; for a call without
+        an id it is the other way round: what was told next is its own result.
+
+        Args:
+            exchange: index of the exchange that the call is in; None for one behind the session.
+        """
+        key = call_key(call)
+        own = {id for id in (call.id, call.extra.get("id")) if id}  # clients may name the item of a call
+        by_id = [r for k, name, r in self._results if r.call_id in own and name == call.name]
+        same = [r for k, _, r in self._results if k == key]
+        exact = [r for r in by_id if r in same] or by_id
+        found = exact or same
+        if not found:
+            return None
+        before = [r for r in found if exchange is None or r.exchange <= exchange]
+        after = [r for r in found if r not in before] if call.id is None else []
+        best = after[0] if after else before[-1] if before else found[0]
+        others = len({repr(r.result) for r in found} - {repr(best.result)})
+        return Recorded(best.result, best.exchange, best.call_id, bool(exact), others)
+
+    @cached_property
+    def _results(self) -> list[tuple[str, str | None, Recorded]]:
+        """(key of the call, its name, the result), each as often as it says something new, in order."""
+        found: dict[Any, tuple[str, str | None, Recorded]] = {}
+        known, answered = KnownMessages(), dict[str, ToolCallIR]()
+        for index, exchange in enumerate(exchanges_of(self._session)):
+            decoded = Decoded(index, exchange, self._protocol, known=known)
+            for call, result, message in _pairs(decoded, answered):
+                made, key = _result(result), call_key(call)
+                if call.format == BUILT_IN:
+                    made = replace(made, element=value_at(loads(decoded.request_text), message.pointer))
+                found.setdefault((key, call.id, repr(made)), (key, call.name, Recorded(made, index, call.id)))
+            answered |= {c.id: c for m in decoded.messages(RESPONSE) for _, c in m.tool_calls() if c.id}
+        return list(found.values())
+
+
+def _pairs(decoded: Decoded, answered: Mapping[str, ToolCallIR]) -> Iterator[tuple[ToolCallIR, ToolResultIR, Message]]:
+    """Results of a request, each with its call (by id, also of an answer before it; else by name) and its message."""
+    by_id, waiting = dict(answered), list[ToolCallIR]()
+    for message in decoded.messages(REQUEST):
+        for _, call in message.tool_calls():
+            waiting.append(call)
+            if call.id:
+                by_id[call.id] = call
+        for _, result in message.tool_results():
+            of = by_id.get(result.tool_call_id) if result.tool_call_id else None
+            of = of or next((c for c in waiting if not c.id and result.name in (None, c.name)), None)
+            if of is not None:
+                waiting = [c for c in waiting if c is not of]
+                yield of, result, message
+
+
+def _result(result: ToolResultIR) -> Result:
+    texts = [part.text for part in result.content if isinstance(part, Text)]
+    is_plain = len(texts) == len(result.content)
+    return Result("\n".join(texts) if is_plain else "", bool(result.is_error), () if is_plain else result.content)

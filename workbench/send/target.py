@@ -1,0 +1,199 @@
+"""Targets: where requests can be sent: ``sim:CONTRACT``, a URL, or a name of ``targets.yaml``, a provider, a server.
+
+Laws of this file:
+
+* Only the user's configuration and the command line say where a key goes; no session and no working directory does.
+* A key is bound to the origin (scheme, host and port) it is configured for. A URL that people type gets the key of the
+  target in ``targets.yaml`` with that origin, or of the provider whose endpoint is on exactly that https host.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from urllib.parse import SplitResult, urlsplit
+
+from workbench.errors import UsageError
+from workbench.wire.redaction import in_url
+
+SIMULATOR = "sim:"
+
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+"""The name of an environment variable."""
+
+_HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9a-fA-F:.]+", re.ASCII)
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where requests are sent.
+
+    Attributes:
+        name: what people type.
+        protocol: what it speaks; "" for a simulator, which speaks every protocol of its contract.
+        url: base URL; "" for a simulator.
+        contract: label of the contract that requests to it are judged by ("deepseek:v4"), "" to choose one for each.
+        model: asked for in place of the one in the request, "" for that one.
+        key_variable: name of the environment variable that holds the key, "" for none.
+        headers: further ones, sent with every request; ``${NAME}`` in a value is a variable of the environment.
+        others: further protocols that it speaks, each with its base URL.
+    """
+
+    name: str
+    protocol: str = ""
+    url: str = ""
+    contract: str = ""
+    model: str = ""
+    key_variable: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    others: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_simulator(self) -> bool:
+        """Nothing leaves this process."""
+        return not self.url
+
+    @property
+    def is_loopback(self) -> bool:
+        """Nothing leaves this machine."""
+        return self.is_simulator or is_loopback(self.url)
+
+    @property
+    def protocols(self) -> tuple[str, ...]:
+        """What it speaks, its own first; () for a simulator of any protocol."""
+        from workbench import contracts
+        from workbench import protocols as adapters
+
+        if not self.is_simulator:
+            return tuple(dict.fromkeys((self.protocol, *(name for name, _ in self.others))))
+        return tuple(name for name in contracts.protocols(self.contract) if name in adapters.protocols())
+
+    def base(self, protocol: str) -> str:
+        """The base URL for one of its protocols; its own for any other."""
+        return self.url if protocol == self.protocol else dict(self.others).get(protocol, self.url)
+
+    @property
+    def origins(self) -> frozenset[Origin]:
+        """The only places that its key and its headers go to."""
+        return frozenset(origin(url) for url in (self.url, *(url for _, url in self.others)) if url)
+
+
+Origin = tuple[str, str, int]
+"""Scheme, host and port of a URL."""
+
+
+def origin(url: str) -> Origin:
+    """Scheme, host and port of an absolute URL."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
+
+
+def is_loopback(url: str) -> bool:
+    """The URL's host is this machine."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def fault_of_url(url: str) -> str:
+    """Why this is no base URL, without quoting what may be secret in it; "" where it is one."""
+    try:
+        parts: SplitResult = urlsplit(url)
+        parts.port  # noqa: B018 (it may be no number)
+    except ValueError:
+        return "not a URL"
+    if parts.scheme not in _PORTS or not parts.hostname:
+        return "not an http:// or https:// URL"
+    if not _HOST.fullmatch(parts.hostname):
+        return "a URL whose host is no name and no address"
+    if parts.username is not None or parts.password is not None:
+        return "a URL with a user or a password: keys belong into the environment"
+    if in_url(url):
+        return "a URL with a key in it: keys belong into the environment"
+    if parts.fragment or not url.isascii() or re.search(r"[\x00-\x20\x7f\\]", url):
+        return "a URL with a fragment or with characters that no URL holds"
+    return ""
+
+
+def resolve(text: str, protocol: str = "", *, key_variable: str = "") -> Target:
+    """The target that people mean by a name, ``sim:CONTRACT`` or a URL.
+
+    Args:
+        protocol: what a URL speaks; "" where it is that of a known provider or target.
+        key_variable: the variable that holds the key, in place of the one that is known.
+
+    Raises:
+        UsageError: there is no such target.
+        ProfileError: ``targets.yaml`` or a contract is not well-formed.
+    """
+    from dataclasses import replace
+
+    from workbench.send import configured, local
+
+    if key_variable and not VARIABLE.fullmatch(key_variable):
+        raise UsageError("that is no name of an environment variable", hint="name the variable, never the key itself")
+    if text.startswith(SIMULATOR):
+        return _simulator(text)
+    named = configured.named()
+    known = {**providers(), **local.usual()}
+    if text in named or text in known:
+        found = named[text] if text in named else known[text]
+    elif "://" in text:
+        found = _by_url(text, protocol, named)
+    else:
+        names = [*named, *known]
+        close = get_close_matches(text.removesuffix(":"), names, 1)
+        meant = f"did you mean {close[0]}? Else " if close else ""
+        raise UsageError(
+            f"no target named {text!r}", hint=f"{meant}sim:CONTRACT, a URL, or a name that workbench targets lists"
+        )
+    return replace(found, key_variable=key_variable or found.key_variable)
+
+
+def providers() -> Mapping[str, Target]:
+    """Targets that need no more than a key: those whose contracts say where they are reached."""
+    from workbench import contracts
+
+    made = {}
+    for name, endpoints in contracts.endpoints().items():
+        bases = {protocol: each.url for each in endpoints for protocol in each.protocols}
+        first, *others = bases.items()
+        made[name] = Target(name, *first, name, key_variable=endpoints[0].key, others=tuple(others))
+    return made
+
+
+def _simulator(text: str) -> Target:
+    from workbench import contracts
+
+    label = text.removeprefix(SIMULATOR)
+    contracts.demand(label)
+    contracts.get(label)
+    return Target(text, contract=label)
+
+
+def _by_url(url: str, protocol: str, named: Mapping[str, Target]) -> Target:
+    """The target of a URL that people typed. Raises UsageError."""
+    from workbench import contracts
+    from workbench import protocols as adapters
+
+    if fault := fault_of_url(url):
+        raise UsageError(fault, hint="give https://HOST[/PATH]")
+    if protocol:
+        adapters.get(protocol)
+    place = origin(url)
+    own = next((t for t in named.values() if place in t.origins and t.key_variable), None)
+    known = contracts.endpoint(url)
+    spoken = known[1].protocols if known else ()
+    if not protocol and not spoken:
+        raise UsageError(f"{url} may speak any protocol", hint=f"say --as {'|'.join(adapters.protocols())}")
+    first, *others = (protocol,) if protocol else spoken
+    key = own.key_variable if own else contracts.key_variable(url)
+    return Target(url, first, url, key_variable=key, others=tuple((each, url) for each in others))
