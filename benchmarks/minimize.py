@@ -19,7 +19,6 @@ from unittest.mock import patch
 
 from workbench import protocols
 from workbench.edits import with_body
-from workbench.minimize import Asked, Course, outcome
 from workbench.rules.inspection import Inspector
 from workbench.selftest import healthy
 from workbench.selftest._body import Asked as Body
@@ -27,6 +26,7 @@ from workbench.selftest.faults import FAULTS
 from workbench.send.sending import Sender
 from workbench.send.target import resolve
 from workbench.simulator import Dials, ScriptedModel, Simulator
+from workbench.trials.minimize import Asked, Course, outcome
 from workbench.wire.exchange import Exchange
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.session import MemorySession

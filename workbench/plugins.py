@@ -44,7 +44,7 @@ PARTS: Mapping[str, Parts] = {
         "workbench.rules", ("RULES",), frozenset({"lens", "inspection", "counts", "costs", "prices"})
     ),
     "workbench.toolcalls.formats": Parts("workbench.textcalls", ("text_format",)),
-    "workbench.whatif": Parts("workbench.whatif", ("VARIANTS",)),
+    "workbench.trials.whatif": Parts("workbench.whatif", ("VARIANTS",)),
 }
 """Package of the built-in ones → what is known of its parts."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.minimize.requests import anthropic
+from tests.trials.minimize.requests import anthropic
 from workbench.config import resources
 
 SESSIONS = resources.folder("sessions")

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.minimize.requests import anthropic
-from workbench import minimize
+from tests.trials.minimize.requests import anthropic
 from workbench.config import resources
 from workbench.errors import WorkbenchError
+from workbench.trials import minimize
 
 SESSIONS = resources.folder("sessions")
 BROKEN = SESSIONS / "anthropic-parallel-result-lost.jsonl"

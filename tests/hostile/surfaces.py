@@ -33,14 +33,14 @@ from workbench.diff.comparison import compare_exchanges
 from workbench.edits import elements, operations
 from workbench.errors import WorkbenchError
 from workbench.exporters._work import Asked
-from workbench.minimize.course import Course
-from workbench.minimize.driving import outcome
 from workbench.protocols.clients.differences import where_they_differ
 from workbench.protocols.decode import Decoded
 from workbench.rules.inspection import Inspector
 from workbench.send import matrix
 from workbench.send.target import resolve
 from workbench.simulator import Simulator
+from workbench.trials.minimize.course import Course
+from workbench.trials.minimize.driving import outcome
 from workbench.tui.models.findings import finding_body, finding_line
 from workbench.tui.opened import Opened
 from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse

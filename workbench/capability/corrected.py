@@ -36,9 +36,9 @@ from workbench.send.loop.policy import EVERY_TOOL, LEFT_OUT
 from workbench.send.loop.sending import outgoing
 from workbench.send.outgoing import Outgoing, streamed
 from workbench.send.target import Target
-from workbench.whatif import Subject
-from workbench.whatif.reasoning import dropped
-from workbench.whatif.tools import at_level, forbidden, ignores, serial, without
+from workbench.trials.whatif import Subject
+from workbench.trials.whatif.reasoning import dropped
+from workbench.trials.whatif.tools import at_level, forbidden, ignores, serial, without
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 

@@ -11,8 +11,8 @@ from workbench.cli._progress import Advance
 from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
-    from workbench.minimize import Asked, Steps
     from workbench.send.outgoing import Outgoing
+    from workbench.trials.minimize import Asked, Steps
     from workbench.wire.session import Session
 
 
@@ -43,8 +43,8 @@ def _advance(advance: Advance, told: Callable[[], str]) -> None:
 
 async def _run(steps: Steps[object], outgoing: Outgoing, session: Session, stepped: Callable[[], None]) -> None:
     from workbench.edits import text_of, with_body
-    from workbench.minimize import drive, outcome
     from workbench.send.sending import Sender
+    from workbench.trials.minimize import drive, outcome
 
     text = text_of(outgoing.request)
     async with Sender(known=session) as sender:

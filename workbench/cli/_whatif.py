@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workbench.ir import JsonValue
     from workbench.rules.inspection import Inspector
     from workbench.send.target import Target
-    from workbench.whatif import Outcome, Variant
+    from workbench.trials.whatif import Outcome, Variant
     from workbench.wire.session import Session
 
 Done = TypeVar("Done")
@@ -22,10 +22,10 @@ Done = TypeVar("Done")
 
 def run(args: argparse.Namespace) -> int:
     """Send the variants to the targets; print a table of outcomes."""
-    from workbench import whatif
     from workbench.cli import _asking
     from workbench.send import matrix
     from workbench.send.target import resolve
+    from workbench.trials import whatif
 
     targets = [resolve(text, args.protocol or "") for text in args.target]
     args.provider = args.provider or _common_contract(targets)
@@ -70,9 +70,9 @@ def _of(outcomes: Sequence[Outcome], variant: Variant, target: Target) -> Outcom
 async def _outcomes(
     session: Session, inspector: Inspector, index: int, made: Sequence[Variant], targets: Sequence[Target]
 ) -> list[Outcome]:
-    from workbench import whatif
     from workbench.cli import _progress
     from workbench.send.sending import Sender
+    from workbench.trials import whatif
 
     async def ask(job: Callable[[Inspector], Done]) -> Done:
         return job(inspector)

@@ -34,9 +34,9 @@ from workbench.errors import UsageError, WorkbenchError
 if TYPE_CHECKING:
     from workbench.contracts import Finding
     from workbench.ir import JsonValue
-    from workbench.minimize import Bisected, Bisection, Steps
     from workbench.rules.inspection import Inspector
     from workbench.send.outgoing import Outgoing
+    from workbench.trials.minimize import Bisected, Bisection, Steps
     from workbench.wire.session import Session
 
 NAME = "bisect"
@@ -89,9 +89,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _begun(inspector: Inspector, index: int, args: argparse.Namespace) -> tuple[Bisection, Outgoing | None]:
     from workbench.errors import LocalProtocolError
-    from workbench.minimize import Bench, Bisection, bench_for
     from workbench.send.outgoing import prepare
     from workbench.send.target import resolve
+    from workbench.trials.minimize import Bench, Bisection, bench_for
 
     decoded = inspector.detail(index).decoded
     if decoded.request is None:

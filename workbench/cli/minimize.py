@@ -39,8 +39,8 @@ from workbench.errors import UsageError, WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.minimize import Course, Mended
     from workbench.rules.inspection import Inspector
+    from workbench.trials.minimize import Course, Mended
     from workbench.wire.session import Session
 
 NAME = "minimize"
@@ -92,8 +92,8 @@ def run(args: argparse.Namespace) -> int:
 
 def begin(session: Session, args: argparse.Namespace) -> tuple[Course, int]:
     """The course of one exchange, and its index. Raises UsageError, LocalProtocolError."""
-    from workbench.minimize import Course
     from workbench.send.target import resolve
+    from workbench.trials.minimize import Course
 
     inspector = _files.inspector(session, args)
     index = _files.chosen(session, args.exchange, default=-1)

@@ -9,8 +9,8 @@ from workbench import protocols
 from workbench.edits import with_body
 from workbench.errors import LocalProtocolError, ProtocolMismatch, WireError
 from workbench.ir import JsonValue, Part, Reasoning
-from workbench.whatif import Subject as Varied
-from workbench.whatif import reasoning as ways
+from workbench.trials.whatif import Subject as Varied
+from workbench.trials.whatif import reasoning as ways
 from workbench.wire.exchange import HttpRequest
 
 VARIANTS = ("missing", "empty", "altered")

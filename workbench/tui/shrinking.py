@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench.tui.models.minimizing import Piece, pieces
 
 if TYPE_CHECKING:
-    from workbench.minimize import Asked, Course, Mended, Result, Steps
     from workbench.rules.inspection import Inspector
     from workbench.send.outgoing import Outgoing
     from workbench.send.sending import Sender
+    from workbench.trials.minimize import Asked, Course, Mended, Result, Steps
     from workbench.tui.dispatch import Asking
     from workbench.tui.models.rowtable import Range
 
@@ -62,7 +62,7 @@ class Shrinking:
         """What a dispatch has to do."""
 
         async def all_of_it(sender: Sender) -> None:
-            from workbench.minimize import outcome
+            from workbench.trials.minimize import outcome
 
             reply: Asked | None = None
             while True:

@@ -12,7 +12,7 @@ from workbench.wire.jsontext import dumps
 
 if TYPE_CHECKING:
     from workbench.contracts import Edit
-    from workbench.minimize import Judged, Mended
+    from workbench.trials.minimize import Judged, Mended
     from workbench.tui.models.rowtable import Range
     from workbench.tui.shrinking import Seen
 

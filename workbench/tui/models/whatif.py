@@ -13,7 +13,7 @@ from workbench.tui.models.words import count, duration
 
 if TYPE_CHECKING:
     from workbench.send.target import Target
-    from workbench.whatif import Outcome, Variant
+    from workbench.trials.whatif import Outcome, Variant
 
 NAME = 27
 """Columns of a variant's name."""

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from workbench.edits.branches import Node
-    from workbench.minimize import Course, Mended
     from workbench.rules.inspection import Inspector
+    from workbench.trials.minimize import Course, Mended
     from workbench.tui.dispatch import Dispatch
     from workbench.tui.screens.session import SessionScreen
     from workbench.tui.shrinking import Seen
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 def begin(session: SessionScreen, node: Node) -> None:
     """Ask which target has to agree that a request fails, then minimise it; a real endpoint is asked about first."""
-    from workbench.minimize import BUDGET
     from workbench.send.credentials import is_set
+    from workbench.trials.minimize import BUDGET
     from workbench.tui.screens.confirm import ConfirmScreen
     from workbench.tui.screens.target_choice import TargetScreen
 
@@ -194,7 +194,7 @@ class MinimizingScreen(Screen[None]):
         node, target = self.node, self.target
 
         def course(inspector: Inspector) -> Course:
-            from workbench.minimize import Course
+            from workbench.trials.minimize import Course
 
             return Course(inspector, node.index, target, request=node.exchange.request)
 

@@ -27,10 +27,10 @@ from workbench.tui.service import Answer, guarded, in_words, is_open
 if TYPE_CHECKING:
     from workbench.edits.branches import Node, Workspace
     from workbench.rules.inspection import Inspector
+    from workbench.trials.whatif import Outcome, Variant
     from workbench.tui.dispatch import Dispatch
     from workbench.tui.preflight import Preflight
     from workbench.tui.screens.session import SessionScreen
-    from workbench.whatif import Outcome, Variant
     from workbench.wire.session import Session
 
 MOST_AT_FIRST = 3
@@ -127,8 +127,8 @@ class WhatIfScreen(Screen[None]):
         node = self.node
 
         def job(inspector: Inspector) -> Answer:
+            from workbench.trials.whatif import variants
             from workbench.tui.dispatch import known_to
-            from workbench.whatif import variants
 
             made = variants(inspector, node.index, node.exchange.request)
             targets = targets_of(inspector.detail(node.index).contract.label)
@@ -179,7 +179,7 @@ class WhatIfScreen(Screen[None]):
         work = [(t, self.targets[t], [(v, self.variants[v]) for v in numbers]) for t, numbers in batch]
 
         async def column(sender: Sender, number: int, target: Target, rows: Sequence[tuple[int, Variant]]) -> None:
-            from workbench.whatif import run
+            from workbench.trials.whatif import run
 
             numbers = {variant.name: v for v, variant in rows}
             async for outcome in run(ask, index, [variant for _, variant in rows], [target], sender, parent):

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.minimize.requests import anthropic, bench_of, chat, finish, responses
+from tests.trials.minimize.requests import anthropic, bench_of, chat, finish, responses
 from workbench.contracts import refusal
 from workbench.ir import ApiError, ModelResponse
-from workbench.minimize import Asked, Bench, Search, units
+from workbench.trials.minimize import Asked, Bench, Search, units
 from workbench.wire import patch
 
 ROUNDS = 22

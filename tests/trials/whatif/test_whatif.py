@@ -8,7 +8,6 @@ from typing import TypeVar
 
 import pytest
 
-from workbench import whatif
 from workbench.config import resources
 from workbench.contracts import Verdict
 from workbench.errors import LocalProtocolError, UsageError
@@ -16,7 +15,8 @@ from workbench.importers import open_input
 from workbench.rules.inspection import Inspector
 from workbench.send.sending import Sender
 from workbench.send.target import resolve
-from workbench.whatif import Outcome, Variant
+from workbench.trials import whatif
+from workbench.trials.whatif import Outcome, Variant
 from workbench.wire.exchange import Body, Exchange, HttpRequest
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.session import MemorySession, Session

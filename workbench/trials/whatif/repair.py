@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.edits import repairs
-from workbench.whatif._subject import Subject, Variant
+from workbench.trials.whatif._subject import Subject, Variant
 
 
 def repaired(subject: Subject) -> Iterable[Variant]:

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
-from workbench.minimize import Asked, Bench
 from workbench.rules.inspection import Inspector
+from workbench.trials.minimize import Asked, Bench
 from workbench.wire.exchange import Body, Exchange, Headers, HttpRequest, HttpResponse
 from workbench.wire.session import MemorySession
 

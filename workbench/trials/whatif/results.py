@@ -8,7 +8,7 @@ from itertools import groupby
 from workbench.edits.repairs._places import element
 from workbench.edits.repairs._proposal import value_at
 from workbench.ir import ToolResultIR
-from workbench.whatif._subject import Subject, Variant
+from workbench.trials.whatif._subject import Subject, Variant
 from workbench.wire.patch import Change, Replace
 
 

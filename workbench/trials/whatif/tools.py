@@ -10,7 +10,7 @@ from workbench.ir import JsonValue, ModelRequest, ToolChoice, ToolDef
 from workbench.leaves import escape
 from workbench.rules.schemas import schema_at, standing
 from workbench.toolcalls.schemas.levels import LEVELS, SIMPLE, STRICT, TEXTS, lowered
-from workbench.whatif._subject import Subject, Variant
+from workbench.trials.whatif._subject import Subject, Variant
 from workbench.wire.jsontext import dumps
 from workbench.wire.patch import Change, Insert, Remove, Replace
 

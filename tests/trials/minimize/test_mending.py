@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.minimize.requests import anthropic, begun, bench_of, chat, finish, responses
-from workbench.minimize import Asked, Mending
-from workbench.minimize.changes import between
+from tests.trials.minimize.requests import anthropic, begun, bench_of, chat, finish, responses
+from workbench.trials.minimize import Asked, Mending
+from workbench.trials.minimize.changes import between
 from workbench.wire import patch
 
 ROUNDS = 12

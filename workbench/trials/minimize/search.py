@@ -13,11 +13,11 @@ from itertools import chain
 from typing import TypeAlias, TypeVar
 
 from workbench.errors import WorkbenchError
-from workbench.minimize import units
-from workbench.minimize.bench import Bench, Judged, digest
-from workbench.minimize.driving import Asked
-from workbench.minimize.failure import UNREADABLE, Failure, answered
-from workbench.minimize.units import Lister, Unit
+from workbench.trials.minimize import units
+from workbench.trials.minimize.bench import Bench, Judged, digest
+from workbench.trials.minimize.driving import Asked
+from workbench.trials.minimize.failure import UNREADABLE, Failure, answered
+from workbench.trials.minimize.units import Lister, Unit
 from workbench.wire import patch
 
 T = TypeVar("T")

@@ -6,13 +6,13 @@ check, and is sent what the target made of them. Whoever runs it may stop at any
 
 from __future__ import annotations
 
-from workbench.minimize.bench import Bench, Judged
-from workbench.minimize.bisecting import Bisected, Bisection
-from workbench.minimize.course import BUDGET, Course, bench_for
-from workbench.minimize.driving import Asked, Unanswered, drive, outcome
-from workbench.minimize.failure import Failure, answered, predicted
-from workbench.minimize.mending import Mended, Mending
-from workbench.minimize.search import Result, Search, Steps
+from workbench.trials.minimize.bench import Bench, Judged
+from workbench.trials.minimize.bisecting import Bisected, Bisection
+from workbench.trials.minimize.course import BUDGET, Course, bench_for
+from workbench.trials.minimize.driving import Asked, Unanswered, drive, outcome
+from workbench.trials.minimize.failure import Failure, answered, predicted
+from workbench.trials.minimize.mending import Mended, Mending
+from workbench.trials.minimize.search import Result, Search, Steps
 
 __all__ = [
     "BUDGET",

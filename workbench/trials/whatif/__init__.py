@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from workbench import plugins
 from workbench.errors import UsageError
 from workbench.rules.inspection import Inspector
-from workbench.whatif._outcome import Outcome, run
-from workbench.whatif._subject import Subject, Variant
+from workbench.trials.whatif._outcome import Outcome, run
+from workbench.trials.whatif._subject import Subject, Variant
 from workbench.wire.exchange import HttpRequest
 
 __all__ = ["UNCHANGED", "Outcome", "Subject", "Variant", "chosen", "run", "variants"]

@@ -13,7 +13,7 @@ from workbench.errors import WorkbenchError
 from workbench.protocols import refusals
 from workbench.protocols.decode import RESPONSE
 from workbench.rules.inspection import Inspector, Trial
-from workbench.whatif._subject import Variant
+from workbench.trials.whatif._subject import Variant
 from workbench.wire.exchange import Exchange
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.minimize.requests import anthropic, begun, bench_of, chat, finish, inspector_of
+from tests.trials.minimize.requests import anthropic, begun, bench_of, chat, finish, inspector_of
 from workbench.ir import ApiError, ModelResponse
-from workbench.minimize import Asked, Bench, Bisection
+from workbench.trials.minimize import Asked, Bench, Bisection
 
 ROUNDS = 12
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from workbench.chain.closure import NodeRef
 from workbench.edits.repairs._places import array_of, drop, element
 from workbench.ir import Message, Part, Reasoning
-from workbench.whatif._subject import Subject, Variant
+from workbench.trials.whatif._subject import Subject, Variant
 from workbench.wire.patch import Change, Insert, Move, Remove, Replace
 
 NONE = "the request sends no reasoning back"

@@ -11,9 +11,9 @@ from workbench.contracts import Finding
 from workbench.edits import text_of, with_body
 from workbench.errors import WireError
 from workbench.ir import JsonValue
-from workbench.minimize.failure import Failure, predicted
 from workbench.protocols.decode import Decoded
 from workbench.rules.inspection import Inspector, Trial
+from workbench.trials.minimize.failure import Failure, predicted
 from workbench.wire.exchange import HttpRequest, State
 from workbench.wire.jsontext import loads
 

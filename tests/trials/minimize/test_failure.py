@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from workbench.ir import ApiError, ModelResponse
-from workbench.minimize import Failure, answered
-from workbench.minimize.failure import without_values
+from workbench.trials.minimize import Failure, answered
+from workbench.trials.minimize.failure import without_values
 
 SAME = [
     ("messages.4: ids were found: toolu_1, toolu_2", "messages.17: ids were found: toolu_9"),

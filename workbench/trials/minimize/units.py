@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from workbench.ir import JsonValue, Reasoning, ToolCallIR
 from workbench.leaves import escape
-from workbench.minimize.bench import Judged
+from workbench.trials.minimize.bench import Judged
 from workbench.wire.jsontext import dumps
 from workbench.wire.patch import Change, Remove, Replace
 

@@ -18,12 +18,12 @@ from workbench.edits.repairs._proposal import edits, value_at
 from workbench.errors import WorkbenchError
 from workbench.ir import JsonValue
 from workbench.leaves import escape
-from workbench.minimize.bench import Bench, digest
-from workbench.minimize.changes import between
-from workbench.minimize.failure import Failure, answered, of_judgement
-from workbench.minimize.search import Steps
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules import judge
+from workbench.trials.minimize.bench import Bench, digest
+from workbench.trials.minimize.changes import between
+from workbench.trials.minimize.failure import Failure, answered, of_judgement
+from workbench.trials.minimize.search import Steps
 from workbench.wire import patch
 from workbench.wire.jsontext import loads
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from workbench.contracts import Finding
 from workbench.ir import Message
-from workbench.minimize.bench import Bench, Judged, digest
-from workbench.minimize.failure import Failure, answered
-from workbench.minimize.search import Steps
 from workbench.protocols.decode import REQUEST
+from workbench.trials.minimize.bench import Bench, Judged, digest
+from workbench.trials.minimize.failure import Failure, answered
+from workbench.trials.minimize.search import Steps
 from workbench.wire import patch
 
 MOST_LATER = 32

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from workbench.minimize.bench import Bench
-from workbench.minimize.mending import MOST_ASKED, Mended, Mending
-from workbench.minimize.search import Result, Search, Steps
 from workbench.rules.inspection import Inspector
 from workbench.send.outgoing import Outgoing, prepare
 from workbench.send.target import Target
+from workbench.trials.minimize.bench import Bench
+from workbench.trials.minimize.mending import MOST_ASKED, Mended, Mending
+from workbench.trials.minimize.search import Result, Search, Steps
 from workbench.wire.exchange import Exchange, HttpRequest
 from workbench.wire.session import MemorySession
 

@@ -1,0 +1,1 @@
+"""Requests that are tried: with one thing different, and ever smaller."""
