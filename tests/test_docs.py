@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from workbench import contracts
-from workbench.capability.profile import NAMES, of_json
 from workbench.probes._own import load as load_probe
 from workbench.probes._written import Asked, Expected
+from workbench.probes.profiles.profile import NAMES, of_json
 from workbench.send import configured
 from workbench.tui import keymap
 from workbench.wire.exchange import (

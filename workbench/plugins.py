@@ -38,7 +38,7 @@ PARTS: Mapping[str, Parts] = {
     ),
     "workbench.exporters": Parts("workbench.exporters", ("TITLE", "SUFFIX", "write")),
     "workbench.importers": Parts("workbench.importers", ("NAME", "TITLE", "sniff", "read")),
-    "workbench.probes": Parts("workbench.probes", ("probe",)),
+    "workbench.probes": Parts("workbench.probes", ("probe",), frozenset({"profiles", "selftest"})),
     "workbench.edits.repairs": Parts("workbench.repairs", ("REPAIRS",), frozenset({"putting_back"})),
     "workbench.rules": Parts(
         "workbench.rules", ("RULES",), frozenset({"lens", "inspection", "counts", "costs", "prices"})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.bridge.bridging import BLOCK_TOOL, bench, blocks, posted
 from workbench.bridge.asking import Reply, Turn, asked
-from workbench.capability import CapabilityProfile, Key
+from workbench.probes.profiles import CapabilityProfile, Key
 from workbench.wire.exchange import Body, Headers, HttpRequest
 
 

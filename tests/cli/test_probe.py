@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.capability.test_asked import telling
 from tests.cli.conftest import Run
-from workbench.capability import NAMES
+from tests.probes.profiles.test_asked import telling
 from workbench.importers import open_input
 from workbench.probes import CORE
+from workbench.probes.profiles import NAMES
 
 
 @pytest.fixture(autouse=True)

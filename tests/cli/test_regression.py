@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from workbench import protocols
-from workbench.selftest.healthy import sessions
+from workbench.probes.selftest.healthy import sessions
 from workbench.wire.exchange import Body, Exchange
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.session import exchanges_of, store

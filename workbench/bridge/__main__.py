@@ -15,9 +15,9 @@ from contextlib import ExitStack
 from workbench import protocols
 from workbench.bridge.asking import Rules
 from workbench.bridge.path import Path, reached, served
-from workbench.capability import CapabilityProfile, Store
-from workbench.capability.corrections import switched
 from workbench.ir import JsonValue
+from workbench.probes.profiles import CapabilityProfile, Store
+from workbench.probes.profiles.corrections import switched
 from workbench.recorder.child import serve
 from workbench.recorder.recording import record
 from workbench.recorder.relay import Relay

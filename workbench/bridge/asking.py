@@ -13,10 +13,6 @@ from workbench.bridge.keys import KEY_HEADERS, keyed
 from workbench.bridge.memory import Memory
 from workbench.bridge.restoring import restored
 from workbench.bridge.splicing import spliced
-from workbench.capability.choosing import choose, of_request
-from workbench.capability.corrected import leaving
-from workbench.capability.corrections import PARSER, REASONING, Correction, value_of
-from workbench.capability.profile import CapabilityProfile
 from workbench.chain.terms import Scope
 from workbench.contracts import Contract
 from workbench.convert import FREE_TEXT, INPUT
@@ -24,6 +20,10 @@ from workbench.convert.declared import declared
 from workbench.edits import with_body
 from workbench.errors import LocalProtocolError, UsageError, WireError
 from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolDef
+from workbench.probes.profiles.choosing import choose, of_request
+from workbench.probes.profiles.corrected import leaving
+from workbench.probes.profiles.corrections import PARSER, REASONING, Correction, value_of
+from workbench.probes.profiles.profile import CapabilityProfile
 from workbench.protocols.decode import Decoded
 from workbench.rules.params import refusals
 from workbench.send import urls

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from workbench.cli import _output
 
 if TYPE_CHECKING:
-    from workbench.capability import CapabilityProfile
-    from workbench.capability.choosing import Choice
-    from workbench.capability.corrections import Correction
+    from workbench.probes.profiles import CapabilityProfile
+    from workbench.probes.profiles.choosing import Choice
+    from workbench.probes.profiles.corrections import Correction
     from workbench.protocols.decode import Decoded
     from workbench.send.target import Target
 
@@ -31,7 +31,7 @@ def lines(choice: Choice) -> Iterator[str]:
 
 def described(words: str | None) -> str:
     """A description with the names of the corrections in the place of ``{corrections}``."""
-    from workbench.capability.corrections import KINDS
+    from workbench.probes.profiles.corrections import KINDS
 
     return (words or "").format(corrections=", ".join(KINDS))
 
@@ -49,21 +49,21 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def check(args: argparse.Namespace) -> None:
     """Raises UsageError for names and values that cannot be."""
-    from workbench.capability.corrections import switched
+    from workbench.probes.profiles.corrections import switched
 
     switched((), args.correct, args.no_correct)
 
 
 def choose(args: argparse.Namespace, target: Target, decoded: Decoded, now: float) -> Choice:
     """What holds for a request and a target. Raises UsageError."""
-    from workbench.capability import choosing
+    from workbench.probes.profiles import choosing
 
     return choosing.choose(_profile(args, target, decoded), now, args.correct, args.no_correct)
 
 
 def _profile(args: argparse.Namespace, target: Target, decoded: Decoded) -> CapabilityProfile | None:
-    from workbench.capability import Store
-    from workbench.capability.choosing import of_request
+    from workbench.probes.profiles import Store
+    from workbench.probes.profiles.choosing import of_request
 
     if args.profile == NONE:
         return None
@@ -75,6 +75,6 @@ def _profile(args: argparse.Namespace, target: Target, decoded: Decoded) -> Capa
 
 def protocol_for(args: argparse.Namespace, target: Target, decided: Sequence[Correction]) -> str:
     """The protocol to write a request in: as people say, else as was measured, else ""."""
-    from workbench.capability.corrected import protocol_of
+    from workbench.probes.profiles.corrected import protocol_of
 
     return args.spoken or protocol_of(decided, target.protocols)

@@ -12,8 +12,8 @@ from workbench.cli import _files, _output
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.capability.refresh import Due
     from workbench.probes import Probe, Subject
+    from workbench.probes.profiles.refresh import Due
     from workbench.wire.exchange import Exchange
     from workbench.wire.session import Session
 
@@ -89,7 +89,7 @@ def check(args: argparse.Namespace) -> None:
 
 def chosen(args: argparse.Namespace, probes: Sequence[Probe], subject: Subject, template: str) -> tuple[Probe, ...]:
     """The probes to run: those named, or those that are stale; as many as the budget allows."""
-    from workbench.capability.refresh import Due, within
+    from workbench.probes.profiles.refresh import Due, within
 
     due: Sequence[Due] = [Due(probe, "") for probe in probes]
     if args.refresh:
@@ -106,8 +106,8 @@ def chosen(args: argparse.Namespace, probes: Sequence[Probe], subject: Subject, 
 
 
 def _stale(args: argparse.Namespace, subject: Subject, template: str) -> tuple[Due, ...]:
-    from workbench.capability import Key, Store
-    from workbench.capability.refresh import light
+    from workbench.probes.profiles import Key, Store
+    from workbench.probes.profiles.refresh import light
 
     target = subject.target
     key = Key(subject.contract.label, subject.model, target.url or target.name, subject.protocol, template)

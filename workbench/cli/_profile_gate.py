@@ -11,15 +11,15 @@ from workbench.cli import _output
 from workbench.errors import UnreadableInput, UsageError, WireError
 
 if TYPE_CHECKING:
-    from workbench.capability import CapabilityProfile
-    from workbench.capability.gating import Gate
-    from workbench.capability.risk import Tool
+    from workbench.probes.profiles import CapabilityProfile
+    from workbench.probes.profiles.gating import Gate
+    from workbench.probes.profiles.risk import Tool
 
 
 def run(profile: CapabilityProfile, tools: str, *, is_json: bool) -> int:
     """Say which tools are enabled, and why; 1 where one is not. Raises UsageError, OSError."""
-    from workbench.capability.conservative import fall
-    from workbench.capability.gating import gate
+    from workbench.probes.profiles.conservative import fall
+    from workbench.probes.profiles.gating import gate
 
     found = gate(profile, list(_read(Path(tools))), fall(profile), profile.why_stale(time.time()))
     if is_json:
@@ -30,7 +30,7 @@ def run(profile: CapabilityProfile, tools: str, *, is_json: bool) -> int:
 
 
 def _print(profile: CapabilityProfile, found: Gate) -> None:
-    from workbench.capability.gating import STAGES, Stage
+    from workbench.probes.profiles.gating import STAGES, Stage
 
     key = profile.key
     _output.emit(f"{key.endpoint} · {key.protocol} · {key.model}")
@@ -46,9 +46,9 @@ def _print(profile: CapabilityProfile, found: Gate) -> None:
 
 def _read(path: Path) -> Iterator[Tool]:
     """The tools that a file lists, or that the requests of a session declare. Raises UsageError, OSError."""
-    from workbench.capability.risk import tools_of
     from workbench.config import safeyaml
     from workbench.errors import ProfileError
+    from workbench.probes.profiles.risk import tools_of
     from workbench.wire.jsontext import loads
 
     data = path.read_bytes()
@@ -71,8 +71,8 @@ def _read(path: Path) -> Iterator[Tool]:
 
 def _declared(path: Path) -> Iterator[Tool]:
     """The tools of all requests of a session, each once."""
-    from workbench.capability.risk import Tool, annotations_of
     from workbench.importers import open_input
+    from workbench.probes.profiles.risk import Tool, annotations_of
     from workbench.protocols.decode import Decoded
     from workbench.wire.session import exchanges_of
 

@@ -12,9 +12,9 @@ from workbench.cli._report import finding_json
 from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
-    from workbench.capability.choosing import Choice
     from workbench.contracts import Finding
     from workbench.ir import JsonValue
+    from workbench.probes.profiles.choosing import Choice
     from workbench.rules.inspection import Trial
     from workbench.send.preflight import Preflight
     from workbench.send.target import Target

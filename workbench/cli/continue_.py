@@ -50,10 +50,10 @@ from workbench.cli._continue_kept import Kept
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.capability import CapabilityProfile
-    from workbench.capability.choosing import Choice
-    from workbench.capability.motion import Measure, Motion, Pending
     from workbench.ir import JsonValue
+    from workbench.probes.profiles import CapabilityProfile
+    from workbench.probes.profiles.choosing import Choice
+    from workbench.probes.profiles.motion import Measure, Motion, Pending
     from workbench.rules.inspection import Inspector
     from workbench.send.loop import Ended, Limits, Loop, Send
     from workbench.send.outgoing import Outgoing
@@ -118,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
     """Go on with one exchange."""
     import asyncio
 
-    from workbench.capability.choosing import earlier
+    from workbench.probes.profiles.choosing import earlier
     from workbench.send.target import resolve
     from workbench.toolcalls import formats
 
@@ -191,7 +191,7 @@ class _Run:
 
     def begun(self, loop: Loop, earlier: Sequence[Exchange]) -> Motion:
         """The motion in its first state."""
-        from workbench.capability.motion import begin
+        from workbench.probes.profiles.motion import begin
 
         args, profile = self.args, self.choice.profile
         on = [*args.correct, *([f"error-feedback={args.errors}"] if args.errors else [])]
@@ -201,7 +201,7 @@ class _Run:
 
     async def all(self, motion: Motion) -> None:
         """State after state, until it ends."""
-        from workbench.capability.motion import Measure
+        from workbench.probes.profiles.motion import Measure
         from workbench.send.loop import Answer, Ended
         from workbench.send.sending import Sender
 
@@ -247,7 +247,7 @@ class _Run:
 
     def _seen(self, motion: Motion) -> Pending:
         """What is to be done in a state, once it was told."""
-        from workbench.capability.motion import State
+        from workbench.probes.profiles.motion import State
 
         todo = motion.pending
         self.states.append({"state": motion.state.value, "lines": list(motion.lines)})
@@ -263,7 +263,7 @@ class _Run:
     async def _measured(self, todo: Measure, motion: Motion) -> CapabilityProfile | None:
         """What the stale probes find, where people ask for that; None to go on with what is known."""
         from workbench import probes
-        from workbench.capability.keeping import keep, save_evidence
+        from workbench.probes.profiles.keeping import keep, save_evidence
         from workbench.send.sending import Sender
 
         stale = ", ".join(due.probe.name for due in todo.due)

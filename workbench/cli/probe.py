@@ -73,9 +73,9 @@ from workbench.cli import _asking, _output, _probe_due
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.capability import CapabilityProfile
     from workbench.ir import JsonValue
     from workbench.probes import Measurement, Probe, Result, Subject
+    from workbench.probes.profiles import CapabilityProfile
     from workbench.send.target import Target
 
 NAME = "probe"
@@ -146,7 +146,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _template(args: argparse.Namespace, subject: Subject) -> str:
     """Hash of the chat template that the server says it uses, "" where it says none, or is not asked."""
-    from workbench.capability.asked import template_hash
+    from workbench.probes.profiles.asked import template_hash
 
     if args.no_ask:
         return ""
@@ -155,7 +155,7 @@ def _template(args: argparse.Namespace, subject: Subject) -> str:
 
 def _only_model(args: argparse.Namespace, target: Target) -> str:
     """The model that an endpoint lists, "" where it lists none. Raises UsageError: it lists several."""
-    from workbench.capability.asked import models
+    from workbench.probes.profiles.asked import models
 
     if args.no_ask or target.model or target.is_simulator:
         return ""
@@ -180,7 +180,7 @@ async def _measure(args: argparse.Namespace, measurement: Measurement, chosen: t
 
 def _saved(args: argparse.Namespace, measurement: Measurement) -> str:
     """Where the exchanges are kept, "" where there are none, or nothing can be written."""
-    from workbench.capability.keeping import save_evidence
+    from workbench.probes.profiles.keeping import save_evidence
 
     try:
         return save_evidence(measurement, Path(args.out) if args.out else None, at=time.time())
@@ -192,7 +192,7 @@ def _saved(args: argparse.Namespace, measurement: Measurement) -> str:
 
 
 def _profiled(measurement: Measurement, evidence: str, template: str) -> CapabilityProfile:
-    from workbench.capability.keeping import keep
+    from workbench.probes.profiles.keeping import keep
 
     kept = keep(measurement, at=time.time(), evidence=evidence, template=template)
     for change in kept.drift:
@@ -225,7 +225,7 @@ def _show(args: argparse.Namespace, target: Target, measurement: Measurement, pr
 
 
 def _print(target: Target, measurement: Measurement, profile: CapabilityProfile) -> None:
-    from workbench.capability import NAMES
+    from workbench.probes.profiles import NAMES
 
     subject = measurement.subject
     _output.emit(f"{target.name}: {subject.protocol}, {subject.model}; tools are never executed")

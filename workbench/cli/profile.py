@@ -37,8 +37,8 @@ from workbench.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workbench.capability import CapabilityProfile, Drift, Key, Store
-    from workbench.capability.profile import Differences
+    from workbench.probes.profiles import CapabilityProfile, Drift, Key, Store
+    from workbench.probes.profiles.profile import Differences
 
 NAME = "profile"
 HELP = "measured capability profiles: list, show, diff, gate"
@@ -46,7 +46,7 @@ HELP = "measured capability profiles: list, show, diff, gate"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from workbench.capability import NAMES
+    from workbench.probes.profiles import NAMES
 
     quoted = ", ".join(f'"{name}"' for name in NAMES)
     parser.description = (parser.description or "").format(names=quoted)
@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List, show or compare."""
-    from workbench.capability import Store, drift
+    from workbench.probes.profiles import Store, drift
 
     most = {"list": 0, "show": 1, "diff": 2, "gate": 1}[args.what]
     least = min(most, 1)
@@ -112,7 +112,7 @@ def _of(key: Key) -> str:
 
 
 def _names() -> tuple[str, ...]:
-    from workbench.capability import NAMES
+    from workbench.probes.profiles import NAMES
 
     return NAMES
 
@@ -143,7 +143,7 @@ def _show(args: argparse.Namespace, profile: CapabilityProfile, found: Sequence[
 
 
 def _diff(args: argparse.Namespace, before: CapabilityProfile, after: CapabilityProfile) -> int:
-    from workbench.capability import differences
+    from workbench.probes.profiles import differences
 
     found = differences(before, after)
     is_other = bool(found.facts or found.gained or found.lost)

@@ -23,7 +23,7 @@ from workbench.cli import _output
 
 if TYPE_CHECKING:
     from workbench.ir import JsonValue
-    from workbench.selftest import Miss, Report
+    from workbench.probes.selftest import Miss, Report
 
 NAME = "selftest"
 HELP = "how many planted faults are named at the right place"
@@ -40,8 +40,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run it and print what came of it."""
-    from workbench import selftest
-    from workbench.selftest.healthy import sessions
+    from workbench.probes import selftest
+    from workbench.probes.selftest.healthy import sessions
 
     report = selftest.run(sessions(args.contracts), progress=_say)
     _say("")

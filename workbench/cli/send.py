@@ -173,8 +173,8 @@ def _chosen(inspector: Inspector, session: Session, args: argparse.Namespace) ->
 
 def _planned(inspector: Inspector, index: int, target: Target, args: argparse.Namespace) -> Row:
     """What would go to a target, or why nothing can."""
-    from workbench.capability.choosing import earlier
-    from workbench.capability.corrected import leaving
+    from workbench.probes.profiles.choosing import earlier
+    from workbench.probes.profiles.corrected import leaving
     from workbench.send.credentials import signed
     from workbench.send.outgoing import prepare
     from workbench.send.preflight import preflight

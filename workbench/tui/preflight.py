@@ -6,8 +6,8 @@ import time
 from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.capability.choosing import Choice, choose, earlier, of_request
 from workbench.errors import LocalProtocolError
+from workbench.probes.profiles.choosing import Choice, choose, earlier, of_request
 from workbench.wire.exchange import Exchange
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def chosen(target: Target, own: Decoded, off: Collection[str] = (), protocol: st
         off: names of the corrections that are switched off.
         protocol: to write it in, "" for what the target speaks.
     """
-    from workbench.capability import Store
+    from workbench.probes.profiles import Store
 
     return choose(of_request(Store.of_user().latest(), target, own, protocol=protocol), time.time(), off=off)
 
@@ -70,7 +70,7 @@ def look(
         LocalProtocolError: there is no request, or it cannot be said in that protocol.
         UsageError: the target does not speak that protocol.
     """
-    from workbench.capability.corrected import leaving, protocol_of
+    from workbench.probes.profiles.corrected import leaving, protocol_of
     from workbench.send.outgoing import prepare
     from workbench.send.preflight import judged
     from workbench.send.unbound import unbound

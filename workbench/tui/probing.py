@@ -12,8 +12,8 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.probes import Measurement, Probe, Result, Sample, Step, Subject, measure, verdict
 
 if TYPE_CHECKING:
-    from workbench.capability import CapabilityProfile
-    from workbench.capability.keeping import Kept
+    from workbench.probes.profiles import CapabilityProfile
+    from workbench.probes.profiles.keeping import Kept
     from workbench.send.sending import Sender
     from workbench.simulator import ScriptedModel
     from workbench.wire.exchange import Exchange
@@ -67,7 +67,7 @@ class Column:
 
 def look_up(subject: Subject, dials: str = "") -> Column:
     """A column with what was measured of its target before; of whatever chat template. Reads files."""
-    from workbench.capability import Store, key_of
+    from workbench.probes.profiles import Store, key_of
 
     store = Store.of_user()
     key = key_of(subject.target, subject.contract.label, Measurement(subject))
@@ -150,7 +150,7 @@ class ProbeRun:
 
     async def work(self, sender: Sender) -> None:
         """Run all of them; first the server is asked for its chat template, if it is one that tells it."""
-        from workbench.capability.asked import template_hash
+        from workbench.probes.profiles.asked import template_hash
 
         subject = self.column.subject
         self._template = await template_hash(subject.target, subject.protocol, subject.model)
@@ -174,7 +174,7 @@ class ProbeRun:
 
     def keep(self) -> Kept | None:
         """Write what was measured, as ``workbench probe`` does; None where nothing was."""
-        from workbench.capability.keeping import keep, save_evidence
+        from workbench.probes.profiles.keeping import keep, save_evidence
 
         if not self.measurement.results:
             return None

@@ -12,8 +12,8 @@ from workbench.send.loop.policy import AS_IT_COMES
 from workbench.tui.models.continuing import Done, Offer, Pending
 
 if TYPE_CHECKING:
-    from workbench.capability.choosing import Choice
     from workbench.contracts import Judgement
+    from workbench.probes.profiles.choosing import Choice
     from workbench.rules.inspection import Inspector
     from workbench.send.target import Target
     from workbench.wire.exchange import Exchange
@@ -44,7 +44,7 @@ def course(inspector: Inspector, loop: Loop, target: Target, index: int, off: Co
         index: of the exchange that is continued.
         off: names of the corrections that are switched off.
     """
-    from workbench.capability.choosing import earlier
+    from workbench.probes.profiles.choosing import earlier
     from workbench.tui.preflight import chosen
 
     choice = chosen(target, loop.decoded, off)
@@ -57,7 +57,7 @@ def governed(loop: Loop, choice: Choice, limits: Limits | None) -> Loop:
     Args:
         limits: that people set, None for the usual ones and what was measured.
     """
-    from workbench.capability.corrected import looped
+    from workbench.probes.profiles.corrected import looped
 
     policy = replace(AS_IT_COMES, schemas=loop.policy.schemas)  # what tools were declared as at first
     made = looped(replace(loop, policy=policy, parser="", limits=DEFAULT_LIMITS), choice.decided)
@@ -89,8 +89,8 @@ def pending(loop: Loop, course: Course, recording: Recording, index: int) -> Pen
 
 def leaving(step: Send, course: Course) -> Pending:
     """A request, and what would go to the target; or why nothing can."""
-    from workbench.capability.corrected import sent
     from workbench.errors import WorkbenchError
+    from workbench.probes.profiles.corrected import sent
 
     try:
         return Pending(step, leaving=sent(step, course.target, course.choice.decided, course.earlier))

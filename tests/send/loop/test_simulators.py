@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from workbench import contracts, protocols
-from workbench.selftest.healthy import QUESTIONS, asked
+from workbench.probes.selftest.healthy import QUESTIONS, asked
 from workbench.send.loop import Answer, Ended, Limits, Loop, Reason, Result, Say, Send
 from workbench.send.matrix import labels
 from workbench.simulator import Dials, ScriptedModel, Simulator

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from workbench import probes
-from workbench.capability import CapabilityProfile, Drift, Key
-from workbench.capability.keeping import Kept
 from workbench.probes import Interval, Outcome, Result, Subject
+from workbench.probes.profiles import CapabilityProfile, Drift, Key
+from workbench.probes.profiles.keeping import Kept
 from workbench.send.target import Target, resolve
 from workbench.tui.lines import Line, plain
 from workbench.tui.models import lab

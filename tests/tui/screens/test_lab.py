@@ -11,7 +11,7 @@ from tests.tui import samples, writing
 from tests.tui.driving import Driver, showing, until
 from tests.tui.serving import STREAMED, Endpoint, endpoint
 from tests.tui.test_hostile import assert_clean
-from workbench.capability import Store
+from workbench.probes.profiles import Store
 from workbench.send import configured
 from workbench.send.target import resolve
 from workbench.tui.screens.ask import AskScreen

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from workbench.contracts import Verdict
 from workbench.edits import with_body
+from workbench.probes.selftest import MOST_WAYS
+from workbench.probes.selftest._body import Asked
+from workbench.probes.selftest.faults import FAULTS
 from workbench.rules.inspection import Inspector
-from workbench.selftest import MOST_WAYS
-from workbench.selftest._body import Asked
-from workbench.selftest.faults import FAULTS
 from workbench.wire.exchange import HttpRequest
 from workbench.wire.jsontext import writer_like
 

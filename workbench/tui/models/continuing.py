@@ -14,10 +14,10 @@ from workbench.tui.models.send import corrected_words
 from workbench.tui.models.words import count, size
 
 if TYPE_CHECKING:
-    from workbench.capability.corrections import Correction
     from workbench.contracts import Judgement
     from workbench.edits.branches import Node
     from workbench.ir import JsonValue
+    from workbench.probes.profiles.corrections import Correction
     from workbench.send.loop import Answer, Ended, Limits, Loop, Result, Send, Step
     from workbench.send.outgoing import Outgoing
 

@@ -13,9 +13,9 @@ from workbench.tui.models.words import count, duration
 from workbench.wire.jsontext import dumps
 
 if TYPE_CHECKING:
-    from workbench.capability import CapabilityProfile
     from workbench.ir import JsonValue
     from workbench.probes import Probe, Result
+    from workbench.probes.profiles import CapabilityProfile
     from workbench.send.target import Target
     from workbench.tui.probing import Column, ProbeRun
     from workbench.wire.exchange import Exchange
@@ -238,7 +238,7 @@ def _profile_head(column: Column, now: float, width: int) -> Iterator[Line]:
 
 
 def _facts(profile: CapabilityProfile | None, last: CapabilityProfile | None, width: int) -> Iterator[Line]:
-    from workbench.capability import NAMES
+    from workbench.probes.profiles import NAMES
 
     now, before = profile.facts if profile else {}, last.facts if last else {}
     each = _side(width, profile, last)
@@ -278,7 +278,7 @@ def _profile_foot(column: Column, width: int) -> Iterator[Line]:
 
 def _changes(last: CapabilityProfile, profile: CapabilityProfile, width: int) -> Iterator[Line]:
     """How much differs, and in which part of the key."""
-    from workbench.capability import differences
+    from workbench.probes.profiles import differences
 
     found = differences(last, profile)
     for part in found.key:

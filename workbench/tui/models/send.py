@@ -12,11 +12,11 @@ from workbench.tui.models.matrix import SEVERITIES, SIGNS
 from workbench.tui.models.words import REQUEST, byte_range, count, size
 
 if TYPE_CHECKING:
-    from workbench.capability.choosing import Choice
-    from workbench.capability.corrections import Correction
     from workbench.contracts import Finding
     from workbench.convert import Loss
     from workbench.edits.branches import Node
+    from workbench.probes.profiles.choosing import Choice
+    from workbench.probes.profiles.corrections import Correction
     from workbench.send.outgoing import Outgoing
     from workbench.send.target import Target
     from workbench.send.unbound import Unbound

@@ -9,7 +9,7 @@ from textual import getters
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
-from workbench.capability.choosing import Choice
+from workbench.probes.profiles.choosing import Choice
 from workbench.tui import keys
 from workbench.tui.lines import Line, line
 from workbench.tui.models import send

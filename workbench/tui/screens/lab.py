@@ -20,8 +20,8 @@ from workbench.tui.screens.lab_desk import Did, LabDesk
 from workbench.tui.service import in_words
 
 if TYPE_CHECKING:
-    from workbench.capability.keeping import Kept
     from workbench.probes import Probe, Result, Step, Subject
+    from workbench.probes.profiles.keeping import Kept
     from workbench.wire.session import Session
 
 PULSE = 0.25

@@ -135,7 +135,7 @@ class LabDesk(Screen[None]):
 
     def action_mark_due(self) -> None:
         """What was never measured, or is stale, and with it what costs next to nothing."""
-        from workbench.capability.refresh import light
+        from workbench.probes.profiles.refresh import light
 
         column = self.column
         due = light(column.profile or column.last, time.time()) if column else ()

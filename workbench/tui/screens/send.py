@@ -265,7 +265,7 @@ class SendScreen(Screen[bool]):
 
     def action_stream(self) -> None:
         """Ask for a stream, or for none."""
-        from workbench.capability.corrections import STREAMING, value_of
+        from workbench.probes.profiles.corrections import STREAMING, value_of
 
         decided = self.shown.choice.decided if self.shown else ()
         request = self.shown.trial.decoded.request if self.shown else None

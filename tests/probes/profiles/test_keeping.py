@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.capability import Store
-from workbench.capability.keeping import keep, save_evidence
 from workbench.probes import Measurement, Outcome, Sample, subject_of, verdict
+from workbench.probes.profiles import Store
+from workbench.probes.profiles.keeping import keep, save_evidence
 from workbench.send.target import resolve
 
 

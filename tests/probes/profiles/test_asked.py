@@ -11,8 +11,8 @@ from hashlib import sha256
 import pytest
 
 from tests.send.hostile import Hostile, answer
-from workbench.capability.asked import models, template_hash
 from workbench.errors import UsageError
+from workbench.probes.profiles.asked import models, template_hash
 from workbench.send.target import Target
 
 TEMPLATE = "{%- for message in messages %}{{ message.content }}{%- endfor %}"

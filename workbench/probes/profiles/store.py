@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from workbench.capability.profile import CapabilityProfile, Key, of_json
 from workbench.config import resources
 from workbench.errors import ProfileError, UsageError, WireError
+from workbench.probes.profiles.profile import CapabilityProfile, Key, of_json
 from workbench.wire.jsontext import dumps, loads
 
 

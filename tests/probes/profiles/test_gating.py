@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.capability import CapabilityProfile, Key
-from workbench.capability.conservative import Fall, Level, Reason, fall
-from workbench.capability.gating import Stage, gate
-from workbench.capability.risk import Risk, Tool, classed, tools_of
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.probes import Sample, verdict
 from workbench.probes._script import Outcome
+from workbench.probes.profiles import CapabilityProfile, Key
+from workbench.probes.profiles.conservative import Fall, Level, Reason, fall
+from workbench.probes.profiles.gating import Stage, gate
+from workbench.probes.profiles.risk import Risk, Tool, classed, tools_of
 from workbench.rules.counts import Counts
 
 KEY = Key("openai", "m", "https://x.test/v1", "openai-chat")

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from tests.capability.motions import Server, Tool, asked, begun, ended, measured, played, requests, server, usual
-from workbench.capability import CapabilityProfile
-from workbench.capability.conservative import Level, fall
-from workbench.capability.corrected import corrected, leaving, protocol_of
-from workbench.capability.corrections import KINDS, corrections, switched
-from workbench.capability.matching import of_target
-from workbench.capability.motion import Motion, State
+from tests.probes.profiles.motions import Server, Tool, asked, begun, ended, measured, played, requests, server, usual
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
+from workbench.probes.profiles import CapabilityProfile
+from workbench.probes.profiles.conservative import Level, fall
+from workbench.probes.profiles.corrected import corrected, leaving, protocol_of
+from workbench.probes.profiles.corrections import KINDS, corrections, switched
+from workbench.probes.profiles.matching import of_target
+from workbench.probes.profiles.motion import Motion, State
 from workbench.protocols.decode import Decoded
 from workbench.rules.counts import Counts
 from workbench.send.loop import Answer as Step

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.capability import CapabilityProfile, Key, drift
-from workbench.capability.drift import CHANCES, FLOOR, Counts, at_end, chance_of, changed
 from workbench.probes import Sample, verdict
 from workbench.probes._script import Outcome
+from workbench.probes.profiles import CapabilityProfile, Key, drift
+from workbench.probes.profiles.drift import CHANCES, FLOOR, Counts, at_end, chance_of, changed
 
 N = 60
 

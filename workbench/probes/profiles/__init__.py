@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.capability.drift import Drift, drift
-from workbench.capability.profile import NAMES, CapabilityProfile, Key, differences, key_of, of_measurement
-from workbench.capability.store import Store
+from workbench.probes.profiles.drift import Drift, drift
+from workbench.probes.profiles.profile import NAMES, CapabilityProfile, Key, differences, key_of, of_measurement
+from workbench.probes.profiles.store import Store
 
 __all__ = ["NAMES", "CapabilityProfile", "Drift", "Key", "Store", "differences", "drift", "key_of", "of_measurement"]

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.capability.conservative import fall
-from workbench.capability.corrections import REASONING, Correction, corrections, switched, value_of
-from workbench.capability.matching import of_target
-from workbench.capability.profile import CapabilityProfile
-from workbench.capability.refresh import Due, stale
+from workbench.probes.profiles.conservative import fall
+from workbench.probes.profiles.corrections import REASONING, Correction, corrections, switched, value_of
+from workbench.probes.profiles.matching import of_target
+from workbench.probes.profiles.profile import CapabilityProfile
+from workbench.probes.profiles.refresh import Due, stale
 from workbench.protocols.decode import Decoded
 from workbench.send.loop.policy import VERBATIM
 from workbench.send.target import Target

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import erfc, log, sqrt
 
-from workbench.capability.profile import CapabilityProfile
+from workbench.probes.profiles.profile import CapabilityProfile
 
 FLOOR = 0.1
 """Change of a share that is worth a word, however sure it is."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from workbench.capability.profile import CapabilityProfile
 from workbench.probes import Outcome
 from workbench.probes._verdict import interval
+from workbench.probes.profiles.profile import CapabilityProfile
 from workbench.rules.counts import Counts
 
 

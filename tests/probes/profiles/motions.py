@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from workbench import probes
-from workbench.capability import CapabilityProfile, key_of, of_measurement
-from workbench.capability.motion import Measure, Motion, begin
 from workbench.ir import JsonValue, ModelRequest
 from workbench.probes import Measurement, Subject
+from workbench.probes.profiles import CapabilityProfile, key_of, of_measurement
+from workbench.probes.profiles.motion import Measure, Motion, begin
 from workbench.protocols.decode import Decoded
 from workbench.send.loop import Answer, Ended, Limits, Loop, Result, refused
 from workbench.send.outgoing import Outgoing, prepare

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench.capability.profile import STALE_SECONDS, VERSION, CapabilityProfile, Key
 from workbench.probes import Probe, Result, every
+from workbench.probes.profiles.profile import STALE_SECONDS, VERSION, CapabilityProfile, Key
 
 CHEAP_REQUESTS = 2
 """Requests of a sample up to which a probe is cheap."""

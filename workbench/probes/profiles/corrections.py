@@ -1,6 +1,6 @@
 """Corrections: what is done otherwise because of what was measured, each with its reason, and each to be switched off.
 
-Everything here is pure. ``corrections`` decides, ``workbench.capability.corrected`` applies them to a request and to a
+Everything here is pure. ``corrections`` decides, ``profiles.corrected`` applies them to a request and to a
 loop. A correction that changes nothing of a request says nothing.
 """
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from workbench import protocols
-from workbench.capability.conservative import NO_FALL, Fall, Level
-from workbench.capability.profile import CapabilityProfile
-from workbench.capability.risk import risk_of
 from workbench.errors import UsageError
 from workbench.ir import JsonValue
 from workbench.probes import Outcome, Result
+from workbench.probes.profiles.conservative import NO_FALL, Fall, Level
+from workbench.probes.profiles.profile import CapabilityProfile
+from workbench.probes.profiles.risk import risk_of
 from workbench.send.loop.policy import LEFT_OUT, VERBATIM
 from workbench.toolcalls import formats
 from workbench.toolcalls.schemas.levels import LEVELS, SIMPLE, STRICT

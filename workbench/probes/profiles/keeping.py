@@ -6,10 +6,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.capability.drift import Drift, drift
-from workbench.capability.profile import CapabilityProfile, key_of, of_measurement
-from workbench.capability.store import Store
 from workbench.probes import Measurement
+from workbench.probes.profiles.drift import Drift, drift
+from workbench.probes.profiles.profile import CapabilityProfile, key_of, of_measurement
+from workbench.probes.profiles.store import Store
 
 
 @dataclass(frozen=True, slots=True)

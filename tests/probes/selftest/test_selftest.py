@@ -8,11 +8,12 @@ import pytest
 
 from tests.cli.conftest import Run, run  # noqa: F401 (a fixture)
 from tests.conftest import README
-from workbench import rules, selftest
-from workbench.selftest.answers import ANSWER_FAULTS
-from workbench.selftest.control import rewritten
-from workbench.selftest.faults import FAULTS
-from workbench.selftest.healthy import sessions
+from workbench import rules
+from workbench.probes import selftest
+from workbench.probes.selftest.answers import ANSWER_FAULTS
+from workbench.probes.selftest.control import rewritten
+from workbench.probes.selftest.faults import FAULTS
+from workbench.probes.selftest.healthy import sessions
 from workbench.wire.exchange import Body, HttpRequest
 from workbench.wire.jsontext import loads
 

@@ -19,11 +19,11 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TypeAlias
 
-from workbench.capability.conservative import fall
-from workbench.capability.corrected import looped, protocol_of, sent
-from workbench.capability.corrections import Correction, corrections, switched
-from workbench.capability.profile import CapabilityProfile, Key
-from workbench.capability.refresh import Due, light
+from workbench.probes.profiles.conservative import fall
+from workbench.probes.profiles.corrected import looped, protocol_of, sent
+from workbench.probes.profiles.corrections import Correction, corrections, switched
+from workbench.probes.profiles.profile import CapabilityProfile, Key
+from workbench.probes.profiles.refresh import Due, light
 from workbench.rules.counts import Counts
 from workbench.send.loop import Answer, Ended, Limits, Loop, Result, Say, Send
 from workbench.send.loop.sending import as_sent

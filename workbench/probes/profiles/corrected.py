@@ -9,7 +9,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench import protocols
-from workbench.capability.corrections import (
+from workbench.edits import edited, repairs, with_body
+from workbench.edits.additions import insert_message
+from workbench.edits.repairs import Loss
+from workbench.errors import WireError, WorkbenchError
+from workbench.ir import JsonValue, Message, Part, Text
+from workbench.probes.profiles.corrections import (
     ENCODING,
     FEEDBACK,
     NO_TOOLS,
@@ -23,12 +28,7 @@ from workbench.capability.corrections import (
     Correction,
     value_of,
 )
-from workbench.capability.risk import Risk, of_request
-from workbench.edits import edited, repairs, with_body
-from workbench.edits.additions import insert_message
-from workbench.edits.repairs import Loss
-from workbench.errors import WireError, WorkbenchError
-from workbench.ir import JsonValue, Message, Part, Text
+from workbench.probes.profiles.risk import Risk, of_request
 from workbench.protocols.decode import REQUEST, Decoded
 from workbench.rules.inspection import Inspector
 from workbench.send.loop import Loop, Send

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.capability.motions import measured, server
-from workbench.capability.choosing import Choice, choose, earlier, of_request
+from tests.probes.profiles.motions import measured, server
 from workbench.errors import UsageError
+from workbench.probes.profiles.choosing import Choice, choose, earlier, of_request
 from workbench.protocols.decode import Decoded
 from workbench.rules.inspection import Inspector
 from workbench.send.target import resolve

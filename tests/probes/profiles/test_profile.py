@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from workbench.capability import NAMES, CapabilityProfile, Key, Store, differences, key_of, of_measurement
-from workbench.capability.profile import STALE_SECONDS, VERSION, of_json
 from workbench.errors import ProfileError, UsageError
 from workbench.probes import Measurement, Sample, Subject, verdict
 from workbench.probes._script import Outcome
+from workbench.probes.profiles import NAMES, CapabilityProfile, Key, Store, differences, key_of, of_measurement
+from workbench.probes.profiles.profile import STALE_SECONDS, VERSION, of_json
 from workbench.send.target import Target
 
 KEY = Key("openai", "gpt-4.1", "https://api.openai.com/v1", "openai-chat")

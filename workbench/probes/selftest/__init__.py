@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from workbench.contracts import Finding, Severity
+from workbench.probes.selftest._body import Asked
+from workbench.probes.selftest.answers import ANSWER_FAULTS, Answered
+from workbench.probes.selftest.control import rewritten
+from workbench.probes.selftest.faults import FAULTS
+from workbench.probes.selftest.healthy import Healthy
 from workbench.rules.inspection import Inspector
-from workbench.selftest._body import Asked
-from workbench.selftest.answers import ANSWER_FAULTS, Answered
-from workbench.selftest.control import rewritten
-from workbench.selftest.faults import FAULTS
-from workbench.selftest.healthy import Healthy
 from workbench.wire.exchange import Exchange
 from workbench.wire.session import MemorySession
 

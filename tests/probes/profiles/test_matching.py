@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.capability.matching import of_target
-from workbench.capability.profile import CapabilityProfile, Key
 from workbench.probes import Interval, Outcome, Result
+from workbench.probes.profiles.matching import of_target
+from workbench.probes.profiles.profile import CapabilityProfile, Key
 from workbench.send.target import resolve
 
 

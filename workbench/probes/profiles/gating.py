@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from workbench.capability.conservative import NO_FALL, Fall, Level
-from workbench.capability.profile import CapabilityProfile
-from workbench.capability.risk import RISKS, Risk, Tool, classed
 from workbench.ir import JsonValue
 from workbench.probes import Result
 from workbench.probes._verdict import interval
+from workbench.probes.profiles.conservative import NO_FALL, Fall, Level
+from workbench.probes.profiles.profile import CapabilityProfile
+from workbench.probes.profiles.risk import RISKS, Risk, Tool, classed
 
 LIKELY, SURELY = 0.5, 0.8
 """Shares that have to pass at least: for writes that may be repeated (4 samples of 4), for all others (16 of 16)."""

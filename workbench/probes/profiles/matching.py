@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.capability.profile import CapabilityProfile
 from workbench.probes import Outcome
+from workbench.probes.profiles.profile import CapabilityProfile
 from workbench.send.target import Target
 
 
