@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from workbench.breakpoints.remote import Remote
 from workbench.cli import _breaks_text, _record_breaks
 from workbench.cli.record import configure
 from workbench.recorder import process
+from workbench.recorder.breakpoints.remote import Remote
 from workbench.simulator import Simulator, serve
 from workbench.wire.session.store import fsck, open_session
 
@@ -211,7 +211,7 @@ def test_a_pause_in_words() -> None:
 def test_every_kind_is_in_the_help() -> None:
     from argparse import ArgumentParser
 
-    from workbench.breakpoints.kinds import KINDS
+    from workbench.recorder.breakpoints.kinds import KINDS
 
     configure(parser := ArgumentParser())
     for name, kind in KINDS.items():

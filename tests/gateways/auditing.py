@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tests.gateways.dirty import made
 from tests.gateways.proxy import running
-from workbench.audit.client import read_base
-from workbench.audit.running import Audit, Plan, run
-from workbench.audit.upstream import Upstream
+from workbench.recorder.audit.client import read_base
+from workbench.recorder.audit.running import Audit, Plan, run
+from workbench.recorder.audit.upstream import Upstream
 
 PATIENCE = 2.0
 """Seconds after which a piece counts as held back: only gateways that hold something back take that long."""

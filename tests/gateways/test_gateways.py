@@ -6,12 +6,12 @@ import pytest
 
 from tests.gateways.auditing import PATIENCE, audited
 from tests.gateways.dirty import CHAT, GATEWAYS
-from workbench.audit.cases import PROTOCOLS
-from workbench.audit.client import read_base
-from workbench.audit.judging import Fault
-from workbench.audit.running import Plan, run
-from workbench.audit.upstream import Upstream
 from workbench.diff.comparison import compare_hops, hops_of
+from workbench.recorder.audit.cases import PROTOCOLS
+from workbench.recorder.audit.client import read_base
+from workbench.recorder.audit.judging import Fault
+from workbench.recorder.audit.running import Plan, run
+from workbench.recorder.audit.upstream import Upstream
 from workbench.recorder.relay import Relay
 from workbench.wire.session import MemorySession
 

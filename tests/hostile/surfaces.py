@@ -24,8 +24,6 @@ from typing import Any
 from tests.hostile.mutating import ODD, mutated_body, mutated_exchange, sessions
 from tests.unwrapping import wrapped
 from workbench import contracts, exporters, importers, protocols, rules
-from workbench.breakpoints.judge import Judge
-from workbench.breakpoints.kinds import parse
 from workbench.cli import _shell
 from workbench.convert.convert import convert
 from workbench.convert.streaming import StreamConversion
@@ -35,6 +33,8 @@ from workbench.errors import WorkbenchError
 from workbench.exporters._work import Asked
 from workbench.protocols.clients.differences import where_they_differ
 from workbench.protocols.decode import Decoded
+from workbench.recorder.breakpoints.judge import Judge
+from workbench.recorder.breakpoints.kinds import parse
 from workbench.rules.inspection import Inspector
 from workbench.send import matrix
 from workbench.send.target import resolve

@@ -19,9 +19,9 @@ import pytest
 
 from tests.recorder.holding import ASKED, Held, held, pausing
 from tests.recorder.test_held import OK, OTHER
-from workbench.breakpoints import sockets
-from workbench.breakpoints.remote import Remote
 from workbench.errors import UsageError, WorkbenchError
+from workbench.recorder.breakpoints import sockets
+from workbench.recorder.breakpoints.remote import Remote
 from workbench.recorder.control import Control
 
 T = TypeVar("T")

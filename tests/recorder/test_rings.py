@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.recorder.relaying import serving
-from workbench.breakpoints import sockets
 from workbench.recorder import process
+from workbench.recorder.breakpoints import sockets
 from workbench.recorder.rings import leads_back, note
 
 A, B, C = 1_001, 1_002, 1_003

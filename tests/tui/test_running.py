@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.tui.driving import screen_text, until
-from workbench.bridge import process as bridge
 from workbench.recorder import process
+from workbench.recorder.translation import process as bridge
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.running import Plan, RecorderTrouble
 

@@ -13,10 +13,10 @@ from workbench.cli._output import cut, emit, emit_json, number, write
 from workbench.safetext import visible
 
 if TYPE_CHECKING:
-    from workbench.audit.card import Card, Entry, Row
-    from workbench.audit.judging import Found, Verdict
-    from workbench.audit.running import Audit
     from workbench.ir import JsonValue
+    from workbench.recorder.audit.card import Card, Entry, Row
+    from workbench.recorder.audit.judging import Found, Verdict
+    from workbench.recorder.audit.running import Audit
 
 MOST_CASES = 3
 """Names of cases that one line of text shows."""

@@ -114,7 +114,7 @@ def start(
     told: Callable[[Mapping[str, JsonValue]], None],
 ) -> Recording:
     """Start the recording. Raises as ``bridge.process.start``."""
-    from workbench.bridge import process
+    from workbench.recorder.translation import process
 
     return process.start(
         targets,

@@ -21,7 +21,7 @@ def check(args: argparse.Namespace) -> None:
     """Raises UsageError for what is no breakpoint."""
     if not args.breaks:
         return
-    from workbench.breakpoints.kinds import parse
+    from workbench.recorder.breakpoints.kinds import parse
 
     for kind in args.breaks:
         parse(kind)

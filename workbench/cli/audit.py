@@ -46,8 +46,8 @@ from workbench.cli import _files, _output, _progress
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.audit.client import Base
-    from workbench.audit.running import Audit, Plan
+    from workbench.recorder.audit.client import Base
+    from workbench.recorder.audit.running import Audit, Plan
 
 NAME = "audit"
 HELP = "what a gateway changes"
@@ -104,8 +104,8 @@ def run(args: argparse.Namespace) -> int:
     """Audit a gateway."""
     import asyncio
 
-    from workbench.audit import card, running
     from workbench.cli import _audit_report, _hand_over
+    from workbench.recorder.audit import card, running
 
     plan = _plan(args)
     if args.words and _hand_over.check(args.words[0]):
@@ -125,9 +125,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _plan(args: argparse.Namespace) -> Plan:
-    from workbench.audit.cases import PROTOCOLS, cases_of
-    from workbench.audit.client import read_base
-    from workbench.audit.running import Plan
+    from workbench.recorder.audit.cases import PROTOCOLS, cases_of
+    from workbench.recorder.audit.client import read_base
+    from workbench.recorder.audit.running import Plan
 
     for name in (*args.protocol, *filter(None, (args.to,))):
         if name not in PROTOCOLS:
@@ -182,8 +182,8 @@ async def _audited(args: argparse.Namespace, plan: Plan, told: Callable[[str, in
     """The audit, and our upstream's URL."""
     from contextlib import AsyncExitStack
 
-    from workbench.audit import gateway, running
-    from workbench.audit.upstream import Upstream
+    from workbench.recorder.audit import gateway, running
+    from workbench.recorder.audit.upstream import Upstream
 
     upstream = Upstream(args.port if args.port is not None else 0 if args.words else PORT)
     async with AsyncExitStack() as stack:

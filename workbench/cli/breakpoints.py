@@ -48,7 +48,7 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.ir import JsonValue
 
 if TYPE_CHECKING:
-    from workbench.breakpoints.recorders import Recorders
+    from workbench.recorder.breakpoints.recorders import Recorders
 
 __doc__ = __doc__.format(kinds=_breaks_text.KINDS_TEXT)
 
@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _recorders(path: Path, until: float | None) -> Recorders | None:
     """Who writes it; until then, who comes to write it, and None for nobody. Raises UsageError."""
-    from workbench.breakpoints.recorders import Recorders
+    from workbench.recorder.breakpoints.recorders import Recorders
 
     while True:
         try:
@@ -141,7 +141,7 @@ def _do(recorders: Recorders, args: argparse.Namespace) -> None:
 
 
 def _shown(told: Mapping[str, JsonValue], args: argparse.Namespace) -> int:
-    from workbench.breakpoints.recorders import names
+    from workbench.recorder.breakpoints.recorders import names
 
     pauses = told["pauses"]
     if args.format == "json":

@@ -2,8 +2,8 @@
 
 Its task: {"upstreams": {NAME: URL}, "out": FILE, "port": N, "hop": NAME, "client": NAME, "breaks": [KIND]}. It answers
 {"port", "urls": {NAME: URL}, "out"} once it listens, {"trouble": TEXT} when the file cannot be written, {"event": …}
-for what happens at its breakpoints (see ``workbench.breakpoints.remote``), and {"exchanges", "aborted", "incomplete",
-"lost", "is_cut"} in the end: that is the end of its standard input, SIGTERM or SIGINT.
+for what happens at its breakpoints (see ``breakpoints.remote``), and {"exchanges", "aborted", "incomplete", "lost",
+"is_cut"} in the end: that is the end of its standard input, SIGTERM or SIGINT.
 """
 
 from __future__ import annotations

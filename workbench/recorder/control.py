@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from workbench.breakpoints import sockets
 from workbench.errors import UsageError, WireError, WorkbenchError
 from workbench.ir import JsonValue
 from workbench.limits import MAX_CONTROL_LINE
+from workbench.recorder.breakpoints import sockets
 from workbench.recorder.gate import ANSWER, CONTINUE, DROP, EDIT, Gate, load
 from workbench.wire.jsontext import dumps, loads
 

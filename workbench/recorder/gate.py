@@ -17,7 +17,7 @@ from workbench.recorder.patience import patience
 from workbench.recorder.tap import RequestHead
 
 if TYPE_CHECKING:
-    from workbench.breakpoints.kinds import Breakpoint
+    from workbench.recorder.breakpoints.kinds import Breakpoint
 
 _SIMULATOR = re.compile(r"sim:(\S+)")
 
@@ -27,8 +27,8 @@ CONTINUE, EDIT, ANSWER, DROP = "continue", "edit", "answer", "drop"
 def load() -> None:
     """Import what armed traffic takes, and other traffic does without; in a thread, so that nothing waits."""
     from workbench import protocols
-    from workbench.breakpoints import kinds  # noqa: F401
     from workbench.recorder import held  # noqa: F401
+    from workbench.recorder.breakpoints import kinds  # noqa: F401
 
     protocols.every()
 
@@ -113,7 +113,7 @@ class Gate:
 
     def arm(self, name: str) -> None:
         """Break on this, too. Raises UsageError."""
-        from workbench.breakpoints.kinds import parse
+        from workbench.recorder.breakpoints.kinds import parse
 
         for each in parse(name):
             self._armed[each.name] = each

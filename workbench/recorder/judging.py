@@ -1,4 +1,4 @@
-"""The recorder's side of the judge, which runs in a process of its own (``workbench.breakpoints.judge``)."""
+"""The recorder's side of the judge, which runs in a process of its own (``workbench.recorder.breakpoints.judge``)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.limits import CONTROL_SECONDS, JUDGE_SECONDS
 from workbench.recorder.child import Child
 from workbench.wire.jsontext import dumps, loads
 
-MODULE = "workbench.breakpoints.judge"
+MODULE = "workbench.recorder.breakpoints.judge"
 
 
 class Judging:

@@ -85,9 +85,9 @@ def start(
         port: to listen on, 0 for any.
         hop: name of the place in a path with several recorders.
         client: name of the client that is started with it, "" where that is not known.
-        breaks: breakpoints that are armed from the beginning, see ``workbench.breakpoints.kinds``.
+        breaks: breakpoints that are armed from the beginning, see ``workbench.recorder.breakpoints.kinds``.
         trouble: is told, in a thread of its own, when the file cannot be written: one line each.
-        told: is told, in that thread, what happens at breakpoints: events of ``workbench.breakpoints.remote``.
+        told: is told, in that thread, what happens at breakpoints: events of ``workbench.recorder.breakpoints.remote``.
 
     Raises:
         UsageError: an upstream, port or file that cannot be.

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.breakpoints import sockets
 from workbench.errors import UsageError, WireError, WorkbenchError
+from workbench.recorder.breakpoints import sockets
 from workbench.recorder.routes import Routes, parse_upstream
 from workbench.wire.jsontext import dumps, loads
 from workbench.wire.session import alive

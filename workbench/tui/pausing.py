@@ -19,8 +19,8 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.tui.models.pauses import Held, held_of
 
 if TYPE_CHECKING:
-    from workbench.breakpoints.remote import Remote
     from workbench.ir import JsonValue
+    from workbench.recorder.breakpoints.remote import Remote
     from workbench.wire.exchange import Redaction
 
 LOOK_SECONDS = 0.5
@@ -98,8 +98,8 @@ class Pausing:
             remote.close()
 
     def _look(self) -> None:
-        from workbench.breakpoints.remote import Remote
-        from workbench.breakpoints.sockets import sockets_of
+        from workbench.recorder.breakpoints.remote import Remote
+        from workbench.recorder.breakpoints.sockets import sockets_of
 
         while not self._ends.is_set():
             for path in sockets_of(self._session):
@@ -174,7 +174,7 @@ class Pausing:
         Thread(target=self._talk, args=(recorders, talk), name="decision", daemon=True).start()
 
     def _talk(self, recorders: tuple[Path, ...], talk: Talk) -> None:
-        from workbench.breakpoints.remote import Remote
+        from workbench.recorder.breakpoints.remote import Remote
 
         for recorder in recorders:
             try:
@@ -186,8 +186,8 @@ class Pausing:
 
 def held_in(session: Path) -> list[Held]:
     """What the recorders of a session hold now, the oldest first. Waits for them; one that is gone holds nothing."""
-    from workbench.breakpoints.remote import Remote
-    from workbench.breakpoints.sockets import sockets_of
+    from workbench.recorder.breakpoints.remote import Remote
+    from workbench.recorder.breakpoints.sockets import sockets_of
 
     found: list[Held] = []
     for path in sockets_of(session):

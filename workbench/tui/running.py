@@ -116,7 +116,7 @@ class Recordings:
 
 def _started(plan: Plan, trouble: Callable[[str], None]) -> Recording:
     if plan.spoken or plan.has_simulators:
-        from workbench.bridge import process as bridge
+        from workbench.recorder.translation import process as bridge
 
         return bridge.start(
             plan.upstreams, plan.out, spoken=plan.spoken, hop=plan.hop, breaks=plan.breaks, trouble=trouble

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from workbench.bridge import changes
+from workbench.recorder.translation import changes
 
 KINDS = (
     changes.CORRECTION,

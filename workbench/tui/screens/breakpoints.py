@@ -13,8 +13,8 @@ from textual.containers import Container
 from textual.message import Message
 from textual.screen import Screen
 
-from workbench.breakpoints.kinds import KINDS, parse
 from workbench.errors import WorkbenchError
+from workbench.recorder.breakpoints.kinds import KINDS, parse
 from workbench.safetext import clip, from_bytes, visible
 from workbench.tui import keys, pausing
 from workbench.tui.bars import Bar, KeyBar
@@ -33,7 +33,7 @@ from workbench.tui.screens.worklist import ListPane
 from workbench.wire.jsontext import JsonIndex
 
 if TYPE_CHECKING:
-    from workbench.breakpoints.remote import Remote
+    from workbench.recorder.breakpoints.remote import Remote
     from workbench.tui.pausing import Pausing
     from workbench.tui.screens.session import SessionScreen
 

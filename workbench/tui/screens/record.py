@@ -198,7 +198,7 @@ def _twice() -> UsageError:
 
 def kinds(text: str) -> tuple[str, ...]:
     """What to break on, from names with commas between. Raises UsageError for what is none."""
-    from workbench.breakpoints.kinds import parse
+    from workbench.recorder.breakpoints.kinds import parse
 
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     for name in names:
@@ -207,7 +207,7 @@ def kinds(text: str) -> tuple[str, ...]:
 
 
 def _offer_breaks(text: str) -> Offer:
-    from workbench.breakpoints.kinds import ALL, KINDS
+    from workbench.recorder.breakpoints.kinds import ALL, KINDS
 
     before, comma, begun = text.rpartition(",")
     says = {**{name: kind.says for name, kind in KINDS.items()}, ALL: "all of these"}

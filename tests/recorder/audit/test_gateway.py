@@ -1,0 +1,26 @@
+"""A gateway that is started for the time of an audit."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.recorder.audit.client import read_base
+from workbench.recorder.audit.gateway import started
+from workbench.recorder.audit.running import Unreached
+
+
+async def test_one_that_ends_at_once_says_why() -> None:
+    with pytest.raises(Unreached, match=r"ended with 3 before it listened: no config http://up; it has to listen"):
+        async with started(
+            ["sh", "-c", 'echo "no config $WORKBENCH_UPSTREAM"; exit 3'],
+            read_base("http://127.0.0.1:1"),
+            "http://up",
+            9,
+        ):
+            pass
+
+
+async def test_one_that_never_listens_is_ended() -> None:
+    with pytest.raises(Unreached, match=r"does not listen at http://127.0.0.1:1 after 0 seconds"):
+        async with started(["sleep", "60"], read_base("http://127.0.0.1:1"), "http://up", 0):
+            pass

@@ -1,0 +1,65 @@
+"""The judge: it waits for what is being written, says what it cannot see, and answers as a simulator."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+
+from tests.recorder.breakpoints.living import EVERY, living
+from tests.recorder.breakpoints.test_kinds import call, exchange, history
+from workbench.errors import UsageError
+from workbench.recorder.breakpoints.judge import Judge, Unjudged, _answered
+
+
+def test_a_request_that_is_never_written_is_not_judged(tmp_path: Path) -> None:
+    with living(tmp_path / "live.wb") as live:
+        now = [0.0]
+        judge = Judge(live.judge._session, clock=lambda: now[0], sleep=lambda s: now.append(now.pop() + s))
+        with pytest.raises(Unjudged, match="was not written within 2 seconds"):
+            judge.request("run-1", EVERY, 2.0)
+
+
+def test_it_waits_until_the_request_stands_in_the_file(tmp_path: Path) -> None:
+    broken = exchange(2, [*history(call(1))[:2], {"role": "user", "content": "go on"}])
+    with living(tmp_path / "live.wb") as live:
+        looks: list[int] = []
+
+        def sleep(_: float) -> None:
+            looks.append(len(looks))
+            if len(looks) == 2:
+                live.began(broken)
+
+        judge = Judge(live.judge._session, clock=lambda: 0.0, sleep=sleep)
+        assert [r.rule for r in judge.request("run-2", EVERY, 9.0)] == ["closure.missing-result"]
+        assert looks == [0, 1]
+
+
+def test_a_simulator_answers_with_the_history_in_mind(tmp_path: Path) -> None:
+    with living(tmp_path / "live.wb") as live:
+        live.began(exchange(1, history()))
+        told = live.judge.answer("run-1", "anthropic", 0.0)
+        body = b"".join(base64.b64decode(piece) for piece in told["pieces"])
+        assert told["status"] == 200 and b'"tool_use"' in body
+        live.began(exchange(2, [*history(call(1))[:2], {"role": "user", "content": "go on"}]))
+        refused = live.judge.answer("run-2", "anthropic", 0.0)
+        assert refused["status"] == 400, "it is as strict as everywhere else"
+        with pytest.raises(UsageError, match="does not speak anthropic-messages"):
+            live.judge.answer("run-1", "gemini", 0.0)
+
+
+def test_whatever_goes_wrong_it_answers(tmp_path: Path) -> None:
+    with living(tmp_path / "live.wb") as live:
+        live.began(exchange(1, history()))
+        asked = {"do": "request", "exchange": "run-1", "kinds": ["all"], "within": 0}
+        assert _answered(live.judge, asked) == {"reasons": []}
+        body = base64.b64encode(b"\x1f\x8b\x08 no gzip").decode()
+        packed = {"status": 200, "headers": [["content-encoding", "gzip"]], "reason": "", "version": "HTTP/1.1"}
+        for wrong, why in (
+            ({"kinds": ["nonsense"]}, "no breakpoint"),
+            ({"do": "response"}, "KeyError"),
+            ({"do": "response", **packed, "body": body}, "gzip"),
+            ({"do": "answer", "contract": "nobody"}, "nobody"),
+        ):
+            assert why in _answered(live.judge, {**asked, **wrong})["unjudged"]

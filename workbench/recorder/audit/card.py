@@ -1,0 +1,142 @@
+"""The score card of an audit: a row for each theme, and the damage, the worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from workbench.contracts import Severity
+from workbench.diff.damage import Kind
+from workbench.recorder.audit.case import Theme
+from workbench.recorder.audit.judging import Found, Verdict
+from workbench.recorder.audit.running import Audit
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One theme.
+
+    Attributes:
+        passed, of: cases about it without such damage, and all of them.
+        elsewhere: cases about something else that show such damage too.
+        kinds: of the damage, the most frequent first.
+    """
+
+    theme: Theme
+    passed: int
+    of: int
+    elsewhere: int
+    kinds: tuple[str, ...]
+
+    @property
+    def is_clean(self) -> bool:
+        """No case shows such damage."""
+        return not self.kinds
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One kind of damage at places that are alike, with the cases that show it.
+
+    Attributes:
+        first: as it was first found.
+        places: where it was found, without numbers; the first one's first.
+        verdicts: the cases; those that are about it first.
+        why: what it breaks, "" where the case does not say.
+        rule: slug of the rule that says more, "" for none.
+    """
+
+    first: Found
+    places: tuple[str, ...]
+    verdicts: tuple[Verdict, ...]
+    why: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """All of it.
+
+    Attributes:
+        passed, of: cases.
+    """
+
+    rows: tuple[Row, ...]
+    entries: tuple[Entry, ...]
+    passed: int
+    of: int
+
+    def fails(self, level: str) -> bool:
+        """Whether there is damage of a severity ("error", "warning"), or worse; "any": whether there is any."""
+        worst = min((entry.first.severity.rank for entry in self.entries), default=None)
+        wanted = Severity.INFO if level == "any" else Severity(level)
+        return worst is not None and worst <= wanted.rank
+
+
+def card(audit: Audit) -> Card:
+    """Sum an audit up."""
+    verdicts = audit.verdicts
+    rows = (_row(theme, verdicts) for theme in Theme)
+    passed = sum(not verdict.found for verdict in verdicts)
+    return Card(tuple(row for row in rows if row.of or row.kinds), tuple(_entries(verdicts)), passed, len(verdicts))
+
+
+def _row(theme: Theme, verdicts: Sequence[Verdict]) -> Row:
+    kinds: dict[str, int] = {}
+    passed = of = elsewhere = 0
+    for verdict in verdicts:
+        own = {found.kind for found in verdict.found if found.theme is theme}
+        for kind in own:
+            kinds[kind] = kinds.get(kind, 0) + 1
+        if verdict.case.theme is theme:
+            of += 1
+            passed += not own
+        else:
+            elsewhere += bool(own)
+    return Row(theme, passed, of, elsewhere, tuple(sorted(kinds, key=lambda kind: -kinds[kind])))
+
+
+def _entries(verdicts: Iterable[Verdict]) -> list[Entry]:
+    groups: dict[tuple[str, str, str, str], list[tuple[Verdict, Found]]] = {}
+    for verdict in verdicts:
+        for found in verdict.found:
+            groups.setdefault((found.kind, found.side, _alike(found), found.severity), []).append((verdict, found))
+    entries = [_entry(group) for group in groups.values()]
+    return sorted(entries, key=lambda entry: (entry.first.severity.rank, -len(entry.verdicts)))
+
+
+def _alike(found: Found) -> str:
+    """What makes two findings of a kind one entry: the name of the member, in whatever protocol; how it was changed."""
+    if found.kind in _EVERYWHERE or found.kind in _MANY:
+        return ""
+    if found.kind == Kind.VALUE_CHANGED and found.words:
+        return found.words
+    return next((step for step in reversed(found.shape.split("/")) if step not in ("", "*")), "")
+
+
+_EVERYWHERE = frozenset(
+    {"key order", "number spelling", "escapes", "whitespace", "spelled anew", "buffered", "events re-cut"}
+)
+"""Kinds that say the same wherever they are."""
+
+_ADDED = frozenset({"header added", "field added", "events added"})
+"""Kinds by which nothing is lost: what a loss would break does not follow."""
+
+_MANY = _ADDED | {
+    *("null or empty dropped", "header dropped", "ids mapped", "error rewritten", "truncated"),
+    *("deltas lost", "deltas repeated", "events reordered"),
+}
+"""Kinds of which a gateway does many: their places are one list."""
+
+
+def _entry(group: list[tuple[Verdict, Found]]) -> Entry:
+    """The case that is about it stands for all; what it breaks is told where no case about something else shows it."""
+    own = [pair for pair in group if pair[0].case.theme is pair[1].theme] or group
+    verdict, first = own[0]
+    others = (v for v, _ in group if v is not verdict)
+    places = dict.fromkeys((first.shape, *(found.shape for _, found in group)))
+    case = verdict.case
+    is_alone = first.kind in _EVERYWHERE or all(v.case.why == case.why for v, _ in group)
+    is_told = case.theme is first.theme and is_alone and first.kind not in _ADDED
+    why, rule = (case.why, case.rule) if is_told else ("", "")
+    return Entry(first, tuple(places), tuple(dict.fromkeys((verdict, *others))), why, rule)

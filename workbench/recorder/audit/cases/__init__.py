@@ -1,0 +1,78 @@
+"""What an audit sends and answers, protocol by protocol. A further protocol is one more module and its line here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from urllib.parse import quote
+
+from workbench.protocols.decode import REQUEST, RESPONSE
+from workbench.recorder.audit.case import Case
+from workbench.recorder.audit.cases import (
+    _answers,
+    _requests,
+    anthropic_messages,
+    gemini,
+    openai_chat,
+    openai_responses,
+)
+from workbench.recorder.audit.cases._speech import Speech
+
+_ROOMS = (anthropic_messages, openai_chat, openai_responses, gemini)
+
+PROTOCOLS = tuple(room.SPEECH.protocol for room in _ROOMS)
+"""Those that can be audited."""
+
+
+@cache
+def speech_of(protocol: str) -> Speech:
+    """How a protocol says plain things. Raises KeyError."""
+    found: Speech = {room.SPEECH.protocol: room.SPEECH for room in _ROOMS}[protocol]
+    return found
+
+
+def cases_of(protocol: str, model: str = "") -> tuple[Case, ...]:
+    """Every case of a protocol, in the order of the score card. Raises KeyError.
+
+    Args:
+        model: asked for, "" for one that the provider has.
+    """
+    found, own = _cases(protocol), speech_of(protocol).model
+    return tuple(_asking(case, own, model) for case in found) if model not in ("", own) else found
+
+
+def converted(protocol: str, spoken: str, model: str = "") -> tuple[Case, ...]:
+    """Cases for a gateway that is asked in one protocol and speaks another one upstream. Raises KeyError.
+
+    Requests are those of the first, answers those of the second, where they can be judged by what they say.
+    """
+    here, there = speech_of(protocol), speech_of(spoken)
+    asks = (case for case in cases_of(protocol, model) if case.in_meaning and case.theme.side == REQUEST)
+    answers = (case for case in cases_of(spoken) if case.in_meaning and case.theme.side == RESPONSE)
+    return (
+        *(replace(case, answer=there.answer()) for case in asks),
+        *(
+            _asking(replace(case, asked=here.asked(case.name, streams=case.streams)), here.model, model or here.model)
+            for case in answers
+        ),
+    )
+
+
+def hello(protocol: str, model: str = "") -> Case:
+    """A plain request, to see whether a gateway has a way for the protocol. Raises KeyError."""
+    speech = speech_of(protocol)
+    return _asking(speech.plain(), speech.model, model or speech.model)
+
+
+@cache
+def _cases(protocol: str) -> tuple[Case, ...]:
+    room = next(room for room in _ROOMS if room.SPEECH.protocol == protocol)
+    return (*_requests.cases(room.SPEECH), *room.cases(), *_answers.cases(room.SPEECH))
+
+
+def _asking(case: Case, old: str, new: str) -> Case:
+    """The case for another model."""
+    body, asked = case.asked.body, case.asked
+    changed = None if body is None else body.replace(f'"{old}"'.encode(), json.dumps(new).encode())
+    return replace(case, asked=replace(asked, path=asked.path.replace(f"/{old}:", f"/{quote(new)}:"), body=changed))

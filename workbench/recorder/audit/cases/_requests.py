@@ -1,0 +1,283 @@
+"""Requests that every protocol can send: legal JSON and HTTP as clients write them, and gateways like to tidy up."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+
+from workbench.recorder.audit.case import Asked, Case, Pairs, Theme
+from workbench.recorder.audit.cases._speech import Speech
+from workbench.wire.jsontext import loads
+
+BIG = 1_500_000
+"""Bytes of the large body: more than usual limits of 1 MB, less than what providers take."""
+
+_PREFIX = (
+    "the prompt differs from the one before byte by byte: nothing is read from the cache, and signatures may not fit"
+)
+_OWN = "what this program does not know cannot be told from what the provider wants"
+
+
+def cases(speech: Speech) -> Iterator[Case]:
+    """Those of requests, for one protocol."""
+    yield from _fields(speech)
+    yield from _spelling(speech)
+    yield from _numbers(speech)
+    yield from _texts(speech)
+    yield from _long_or_empty(speech)
+    yield from _ids(speech)
+    yield from _headers(speech)
+    yield from _paths(speech)
+    yield from _sizes(speech)
+
+
+def _schema(speech: Speech, name: str, theme: Theme, shows: str, schema: str, why: str, rule: str = "") -> Case:
+    """A case about the schema of a tool."""
+    asked = speech.asked(name, MORE=speech.tools, SCHEMA=schema)
+    return Case(name, theme, shows, asked, speech.answer(), why, rule)
+
+
+def _text(speech: Speech, name: str, theme: Theme, shows: str, text: str, why: str, rule: str = "") -> Case:
+    """A case about what a user says; ``text`` as it stands between the quotes."""
+    asked = speech.asked(name, TEXT=f'"{text}"')
+    return Case(name, theme, shows, asked, speech.answer(), why, rule, in_meaning=theme is Theme.TEXTS)
+
+
+def _fields(speech: Speech) -> Iterator[Case]:
+    fields, rule = Theme.FIELDS, "gateway.dropped-field"
+    name = "unknown-members"
+    more = ',"x_audit":{"deep":[1,null,{"a":""}]},"audit_list":[]'
+    asked = speech.asked(name, MORE=more)
+    yield Case(name, fields, "members that a gateway does not know stay", asked, speech.answer(), _OWN, rule)
+    name = "unknown-in-tools"
+    asked = speech.asked(name, MORE=speech.tools, IN=',"x_audit":{"deep":null}')
+    yield Case(name, fields, "the same inside of tools", asked, speech.answer(), _OWN, rule)
+    name = "unknown-in-turns"
+    turn = speech.text(speech.called, name, {}).replace('"name":"look"', '"x_audit":{"deep":[]},"name":"look"', 1)
+    asked = Asked(speech.asked(name).path, turn.encode(), speech.headers)
+    yield Case(name, fields, "the same inside of calls", asked, speech.answer(), _OWN, rule)
+    yield _schema(
+        speech, "schema-keywords", fields, "rare keywords of tool schemas stay",
+        '{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"a":{'
+        '"type":["string","null"],'
+        '"enum":["a",null,""],"default":null},"b":{"$ref":"#/$defs/b"},"c":{"anyOf":[{"const":1},{"pattern":"^'
+        '\\\\d+$"}]},'
+        '"d":{"prefixItems":[{"type":"integer"}],"items":false},"e":{}},"$defs":{"b":{"type":"object",'
+        '"patternProperties":'
+        '{"^x-":{"type":"string","format":"date-time"}},"additionalProperties":false,"not":{"required":["z"]}}},'
+        '"required":[],'
+        '"examples":[{}],"x-order":["b","a"],"$comment":"","title":""}',
+        "the model is told of other arguments", "schema.unsupported-keyword",
+    )  # fmt: skip
+
+
+def _spelling(speech: Speech) -> Iterator[Case]:
+    theme = Theme.SPELLING
+    schema = '{"type":"object","properties":{"zeta":{"type":"string"},"alpha":{"type":"string"},"10":{},"9":{}}}'
+    yield _schema(speech, "key-order", theme, "members keep their order", schema, _PREFIX, "cost.cache-break")
+    name = "white-space"
+    spaced = json.dumps(loads(speech.text(speech.called, name, {}).encode()), indent=2).replace('": ', '" :\t')
+    asked = Asked(speech.asked(name).path, f" {spaced}\r\n".encode(), speech.headers)
+    yield Case(name, theme, "white space between members stays", asked, speech.answer(), _PREFIX, "cost.cache-break")
+    yield _text(
+        speech, "escapes", theme, "escapes stay as they are written",
+        r"@MARK@ caf\u00e9 \u0041 \/ \u003cb\u003e \u0026 \ud83d\ude00 \u2028 \u007f", _PREFIX, "gateway.altered-bytes",
+    )  # fmt: skip
+    yield _text(
+        speech, "plain-unicode", theme, "characters outside ASCII stay unescaped",
+        "@MARK@ café 日本語 😀 <b> & ' \u2028 \u007f", _PREFIX, "gateway.altered-bytes",
+    )  # fmt: skip
+    name = "argument-spelling"
+    asked = speech.asked(
+        name, speech.called, ARGS=r'{ "q" :"caf\u00e9 \/ ü", "n":1.0,"m": 1e2, "z":1,"a":[ ], "big":9007199254740993 }'
+    )
+    why = "a model that reads other arguments than it wrote does not find its own words again"
+    yield Case(
+        name, theme, "arguments of calls stay as they are written", asked, speech.answer(), why, "args.encoding"
+    )  # fmt: skip
+    name = "repeated-keys"
+    asked = speech.asked(name, MORE=',"metadata":{"a":"1","a":"2"}')
+    yield Case(
+        name,
+        theme,
+        "of a key that stands twice both stay",
+        asked,
+        speech.answer(),
+        "readers differ in which one counts",
+    )
+
+
+def _numbers(speech: Speech) -> Iterator[Case]:
+    theme, rule = Theme.SPELLING, "gateway.altered-bytes"
+    floats = (
+        '{"type":"object","properties":{"n":{"type":"number","minimum":1.0,"maximum":1e2,"multipleOf":1E-2,'
+        '"exclusiveMaximum":1.50,"default":-0.0,"examples":[0.1,1.0e+1,100000000000000000000.0,5e-324]}}}'
+    )
+    yield _schema(speech, "number-spelling", theme, "numbers stay as they are written", floats, _PREFIX, rule)
+    large = (
+        '{"type":"object","properties":{"id":{"type":"integer","minimum":9007199254740993,"maximum":'
+        '12345678901234567890,"default":-9223372036854775808,"examples":[123456789012345678901234567890,0.123456'
+        "78901234567890]}}}"
+    )
+    yield _schema(
+        speech, "large-numbers", theme, "digits beyond 2^53 stay", large, "ids and limits become other numbers", rule
+    )
+    yield _schema(
+        speech, "huge-number", theme, "a number that no float holds arrives",
+        '{"type":"object","properties":{"n":{"type":"number","maximum":1E400}}}',
+        "it becomes Infinity, which is no JSON, or the request is lost", rule,
+    )  # fmt: skip
+
+
+def _texts(speech: Speech) -> Iterator[Case]:
+    texts, rule = Theme.TEXTS, "gateway.altered-bytes"
+    why = "the model reads another text, and edits made with it do not fit the file"
+
+    def case(name: str, shows: str, text: str, why: str = why, rule: str = rule) -> Case:
+        return _text(speech, name, texts, shows, text, why, rule)
+
+    yield case("text-edges", "white space around a text stays", r" \n\t@MARK@  two  spaces \t \r\n\n  ")
+    yield case("line-ends", "line ends stay", r"@MARK@\r\nb\rc\nd \n\n\n\n e\u2028f\u0085g\u000bh")
+    yield case(
+        "unicode-forms", "composed and decomposed characters stay apart",
+        "@MARK@ e\u0301 é ﬁ Å \u212b ｆｕｌｌ ① 가 \u1100\u1161", "names of files are not found",
+    )  # fmt: skip
+    yield case(
+        "invisible",
+        "invisible characters stay",
+        "@MARK@ a\u200bb\u200d\u2060\ufeff \u00a0 \u202e\u00ad 👩\u200d💻 🏴\u200d☠\ufe0f",
+    )
+    yield case(
+        "control-characters", "escaped control characters arrive", r"@MARK@ a\u0000b \u0007 \u001b[31m red \b\f",
+        "output of programs is full of them",
+    )  # fmt: skip
+    yield case(
+        "lone-surrogate", "half a character, as JavaScript cuts it, arrives", r"@MARK@ cut \ud83d here",
+        "a client that cuts texts at a length sends them", "stream.encoding",
+    )  # fmt: skip
+    yield case(
+        "markup",
+        "what looks like markup stays text",
+        r"@MARK@ <tool_call>{\"name\": \"x\"}</tool_call> &amp; &lt; <|im_end|> {{x}} ${x} %s <script>1</script>"
+        r" \\n \\u0041",
+    )
+    yield case(
+        "private-looking",
+        "what looks private is not masked",
+        "@MARK@ ann@example.com 4111 1111 1111 1111 +44 20 7946 0958 192.0.2.7 2026-01-02",
+    )
+    long = " ".join(f"line {n:04d}: the quick brown fox" for n in range(1200))
+    yield case(
+        "long-text",
+        "a text of 40 kB is not cut",
+        f"@MARK@ {long} end",
+        "the model does not read the end",
+        "args.truncated",
+    )
+
+
+def _long_or_empty(speech: Speech) -> Iterator[Case]:
+    name = "empty-values"
+    asked = speech.asked(name, speech.called, RESULT='""', ARGS="{}", MORE=',"metadata":{},"audit_null":null')
+    yield Case(
+        name, Theme.FIELDS, "empty texts, objects and null stay", asked, speech.answer(),
+        "what is empty says something too", "gateway.dropped-field",
+    )  # fmt: skip
+    name = "long-result"
+    result = json.dumps("".join(f"{n:06x} \t{'x' * (n % 17)}\n" for n in range(2000)))
+    asked = speech.asked(name, speech.called, RESULT=result)
+    yield Case(
+        name, Theme.TEXTS, "a long result is not cut", asked, speech.answer(), "the model does not read the end",
+        "args.truncated", in_meaning=True,
+    )  # fmt: skip
+    name = "many-turns"
+    yield Case(
+        name, Theme.TEXTS, "a call and its result stay where they are", speech.asked(name, speech.called),
+        speech.answer(), "a call without its result is refused", "closure.missing-result", in_meaning=True,
+    )  # fmt: skip
+
+
+def _ids(speech: Speech) -> Iterator[Case]:
+    why, rule = "a result that names another call is refused", "closure.id-mismatch"
+    for name, id in zip(("odd-id", "long-id"), speech.odd_ids, strict=True):
+        asked = speech.asked(name, speech.called, ID=id)
+        shows = f"an id such as {id[:14]} stays" if name == "odd-id" else f"an id of {len(id)} characters stays"
+        yield Case(name, Theme.IDS, shows, asked, speech.answer(), why, rule)
+    name = "parallel-calls"
+    asked = speech.asked(name, speech.parallel)
+    yield Case(
+        name, Theme.IDS, "two calls at once stay two, each with its result", asked, speech.answer(),
+        "a call without its result is refused", "closure.missing-result", in_meaning=True,
+    )  # fmt: skip
+
+    name, tool = "tool-name", "mcp__Git-Hub__look_at_a_thing-v2__whose_name_has_64_characters_0"
+    turn = speech.text(speech.called, name, {}).replace('"name":"look"', f'"name":"{tool}"')
+    asked = Asked(speech.asked(name).path, turn.encode(), speech.headers)
+    yield Case(
+        name, Theme.IDS, "a name of 64 characters stays", asked, speech.answer(),
+        "the client knows no tool of the name that is called then", "call.unknown-tool", in_meaning=True,
+    )  # fmt: skip
+
+
+def _headers(speech: Speech) -> Iterator[Case]:
+    def case(name: str, shows: str, headers: Pairs, why: str) -> Case:
+        return Case(name, Theme.HEADERS, shows, speech.asked(name, headers=headers), speech.answer(), why)
+
+    own: Pairs = (
+        ("X-Audit-Session", "3f-audit"),
+        ("x-stainless-retry-count", "0"),
+        ("User-Agent", "audit-cli/1.0 (x; y)"),
+    )
+    yield case(
+        "own-headers", "headers of clients and SDKs stay", own, "who asked, and how often, is not known any more"
+    )
+    traced: Pairs = (
+        ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
+        ("tracestate", "audit=1"),
+        ("Idempotency-Key", "audit-4f1c"),
+    )
+    yield case("trace-headers", "traces and idempotency keys stay", traced, "a repeated request is carried out twice")
+    odd: Pairs = (
+        ("X-Audit-Empty", ""),
+        ("X-Audit-List", "a"),
+        ("X-Audit-List", "b, c"),
+        ("X-Audit-Case", 'MiXeD="q"; v'),
+    )
+    yield case("odd-headers", "empty and repeated headers stay", odd, "lists of betas and features come that way")
+    yield case(
+        "long-header", "a header of 6 kB stays", (("X-Audit-Long", "0123456789abcdef" * 384),), "tokens are that long"
+    )
+
+
+def _paths(speech: Speech) -> Iterator[Case]:
+    answer = speech.answer('{"object":"list","data":[],"has_more":false}')
+    path, why = Theme.PATH, "another resource is asked for"
+    name = "query"
+    body = speech.asked(name).body
+    asked = Asked(speech.query.replace("@MODEL@", speech.model), body, speech.headers)
+    why_query = "the query chooses the version of the interface"
+    yield Case(name, path, "the query of a request stays", asked, speech.answer(), why_query)
+    name = "listing"
+    asked = Asked(speech.listing, None, speech.headers, "GET")
+    yield Case(name, path, "a GET arrives, its path and query as they are escaped", asked, answer, why)
+    name = "head"
+    asked = Asked(speech.listing.split("?")[0], None, speech.headers, "HEAD")
+    yield Case(name, path, "a HEAD arrives, and has no body", asked, answer, "clients ask so whether anybody is there")
+
+
+def _sizes(speech: Speech) -> Iterator[Case]:
+    name = "large-body"
+    line = "0123456789 abcdefghij "
+    text = f'"@MARK@ {line * (BIG // len(line))}"'
+    why = "a long conversation does not arrive"
+    large = speech.asked(name, TEXT=text)
+    yield Case(name, Theme.SIZE, "1.5 MB arrive whole", large, speech.answer(), why, "args.truncated")
+    name = "compressed-body"
+    asked = speech.asked(name, TEXT=f'"@MARK@ {"compressed " * 40}"')
+    packed = gzip.compress(asked.body or b"", mtime=0)
+    headers = (*asked.headers, ("Content-Encoding", "gzip"))
+    yield Case(
+        name, Theme.SIZE, "a compressed request arrives as it is", Asked(asked.path, packed, headers), speech.answer(),
+        "Codex compresses what it sends",
+    )  # fmt: skip

@@ -1,0 +1,142 @@
+"""How a protocol says the plain things that every audit needs, as text with places to fill.
+
+``@MARK@`` is the words by which the request is known, ``@MODEL@`` the model. The text is kept as it is written here: an
+audit looks at bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from workbench.ir import NOTHING
+from workbench.recorder.audit.case import Answer, Asked, Case, End, Framing, Pairs, Theme, mark
+from workbench.wire.jsontext import loads
+
+STREAM_TYPE: Pairs = (("Content-Type", "text/event-stream"), ("Cache-Control", "no-cache"))
+
+LOOK = '{"type":"object","properties":{"q":{"type":"string"}}}'
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """One protocol.
+
+    Attributes:
+        path, stream_path: of a request, with ``@MODEL@`` where the path names it.
+        ask: a request of one user's text: ``@TEXT@`` (a JSON string), ``@MORE@`` (members to add), ``@STREAM@``.
+        stream: the members that ask for a stream.
+        called: a request behind one call: ``@ID@``, ``@ARGS@`` (JSON) or ``@ARGTEXT@`` (that JSON as a string),
+            ``@RESULT@`` (a JSON string), ``@TEXT@``, ``@MORE@``.
+        parallel: the same behind two calls at once, ``@ID@1`` and ``@ID@2``.
+        tool: one tool: ``@SCHEMA@``, ``@IN@`` (members to add).
+        tools: the member that holds ``@TOOLS@``.
+        whole: an answer: ``@TEXT@``, ``@MORE@``.
+        opening, closing: events of a streamed answer before and behind its texts.
+        delta: an event with a piece of text, ``@TEXT@``.
+        arguments: events of a streamed call, its argument text in ``@PIECE@`` events; () where none are streamed.
+        error: a refusal: ``@TYPE@``, ``@TEXT@``.
+        broken: the event of an error in a stream.
+        unknown: an event of a type that nobody knows.
+        odd_ids: ids of calls that the provider takes.
+        queries: a path with a query, legal there.
+        listing: a path that lists models.
+        headers: sent with every request.
+        answer_headers: what the provider says beside its answers.
+    """
+
+    protocol: str
+    model: str
+    path: str
+    stream_path: str
+    ask: str
+    stream: str
+    called: str
+    parallel: str
+    tool: str
+    tools: str
+    whole: str
+    opening: tuple[str, ...]
+    delta: str
+    closing: tuple[str, ...]
+    arguments: tuple[str, ...]
+    error: str
+    broken: str
+    unknown: str
+    odd_ids: tuple[str, ...]
+    query: str
+    listing: str
+    headers: Pairs
+    answer_headers: Pairs
+
+    def text(self, template: str, name: str, values: dict[str, str]) -> str:
+        """A template filled."""
+        given = {
+            "TEXT": '"@MARK@ hello"',
+            "MORE": "",
+            "STREAM": "",
+            "ID": self.odd_ids[0],
+            "ARGS": '{"q":"x"}',
+            "RESULT": '"fine"',
+            "SCHEMA": LOOK,
+            "IN": "",
+            **values,
+        }
+        given.setdefault("ARGTEXT", json.dumps(given["ARGS"]))
+        given["TOOLS"] = given.get("TOOLS", self.tool)
+        first = ("MORE", "TOOLS")  # these hold places of their own
+        for key in (*first, *(key for key in given if key not in first)):
+            template = template.replace(f"@{key}@", given[key])
+        return template.replace("@MARK@", mark(name)).replace("@MODEL@", self.model)
+
+    def asked(
+        self, name: str, template: str = "", values: Mapping[str, str] = NOTHING, *, headers: Pairs = (),
+        streams: bool = False, **more: str,
+    ) -> Asked:  # fmt: skip
+        """A request, by default that of one user's text; ``values`` and ``more`` fill its places."""
+        stream = {"STREAM": self.stream} if streams else {}
+        body = self.text(template or self.ask, name, {**stream, **values, **more}).encode()
+        path = (self.stream_path if streams else self.path).replace("@MODEL@", self.model)
+        return Asked(path, body, (*self.headers, *headers))
+
+    def answer(self, template: str = "", *, headers: Pairs = (), status: int = 200, **values: str) -> Answer:
+        """A whole answer."""
+        body = self.text(template or self.whole, "answer", {"TEXT": '"Fine."', **values}).encode()
+        kind: Pairs = (("Content-Type", "application/json"),)
+        return Answer((body,), status, (*kind, *self.answer_headers, *headers))
+
+    def events(self, *texts: str, between: tuple[str, ...] = (), ending: bool = True) -> tuple[str, ...]:
+        """The events of a stream that says these texts (JSON strings), with others between them."""
+        said = (self.delta.replace("@TEXT@", text) for text in texts or ('"Fi"', '"ne"', '"."'))
+        first = (*self.opening, next(said), *between, *said)
+        return tuple(event.replace("@MODEL@", self.model) for event in (*first, *(self.closing if ending else ())))
+
+    def streamed(self, pieces: tuple[str | bytes, ...], *, headers: Pairs = (), end: End = End.WHOLE) -> Answer:
+        """A streamed answer, a chunk a piece."""
+        chunks = tuple(p if isinstance(p, bytes) else p.replace("@MODEL@", self.model).encode() for p in pieces)
+        return Answer(chunks, 200, (*STREAM_TYPE, *self.answer_headers, *headers), Framing.CHUNKED, end)
+
+    def plain(self) -> Case:
+        """The request that shows whether a gateway has a way for this protocol."""
+        name = f"hello-{self.protocol}"
+        return Case(name, Theme.FIELDS, "a plain request arrives", self.asked(name), self.answer())
+
+
+def put(text: str, *values: object) -> str:
+    """A text with each ``%s`` in it replaced, in order."""
+    for value in values:
+        text = text.replace("%s", str(value), 1)
+    return text
+
+
+def data(text: str, name: str = "") -> str:
+    """One event."""
+    return f"event: {name}\ndata: {text}\n\n" if name else f"data: {text}\n\n"
+
+
+def typed(text: str) -> str:
+    """One event that is named as its ``type`` is."""
+    value = loads(text.encode())
+    assert isinstance(value, dict)
+    return data(text, str(value["type"]))

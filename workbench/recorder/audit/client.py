@@ -1,0 +1,153 @@
+"""The near end of an audit: a client that sends exact bytes to the gateway, and notes the raw bytes that come back."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from contextlib import suppress
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from workbench.errors import UsageError
+from workbench.recorder.audit.case import Asked, Pairs
+from workbench.recorder.audit.sighting import Sighting
+from workbench.recorder.audit.stage import Stage
+from workbench.wire.exchange import Headers
+from workbench.wire.http1.body import response_body
+from workbench.wire.http1.head import BadMessage, HeadBuffer, read_response, render
+
+HOP = "client"
+
+NO_TIME = "no whole answer within"
+"""How the note of an answer begins that did not come in time."""
+
+_READ = 256 * 1024
+_USUAL: Pairs = (("User-Agent", "workbench-audit"), ("Accept", "*/*"))
+_JSON = ("Content-Type", "application/json")
+
+
+class Base(NamedTuple):
+    """A gateway's base URL, read."""
+
+    host: str
+    port: int
+    path: str
+    tls: bool
+
+    @property
+    def url(self) -> str:
+        """Without a path."""
+        return f"http{'s' * self.tls}://{self.authority}"
+
+    @property
+    def authority(self) -> str:
+        """Host and port, as the Host header has them."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
+
+    def target(self, path: str) -> str:
+        """Where a path is; of a base that ends with a version (/v1) the path's own is that one."""
+        first = path.split("/")[1]
+        doubled = self.path.endswith(f"/{first}") and first.startswith("v1")
+        return self.path + (path[len(first) + 1 :] if doubled else path)
+
+
+def read_base(url: str) -> Base:
+    """A gateway's URL as people give it. Raises UsageError."""
+    parts = urlsplit(url if "://" in url else f"http://{url}")
+    try:
+        port = parts.port
+    except ValueError:
+        port = 0
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or parts.query:
+        raise UsageError(f"{url!r} is no URL of a gateway", hint="give one such as http://127.0.0.1:4000")
+    if parts.username or parts.password:
+        raise UsageError("the gateway's URL holds a password", hint="give it with --header NAME:VALUE")
+    tls = parts.scheme == "https"
+    return Base(parts.hostname, port or (443 if tls else 80), parts.path.rstrip("/"), tls)
+
+
+class Client:
+    """Sends requests, each on a connection of its own.
+
+    Args:
+        headers: sent with every request, credentials among them.
+        deadline: seconds that an answer may take.
+    """
+
+    def __init__(self, base: Base, headers: Pairs, deadline: float) -> None:
+        self._base, self._headers, self.deadline = base, headers, deadline
+        self._tls = ssl.create_default_context() if base.tls else None
+
+    async def send(self, asked: Asked, stage: Stage, *, leaves: float | None = None) -> Sighting:
+        """Send one request and hear its answer out; what went wrong stands in the sighting's ``note``.
+
+        Args:
+            leaves: hang up at the first piece of the answer, or after so many seconds without one.
+
+        Raises OSError where nothing takes the connection.
+        """
+        hangs_up = leaves is not None
+        reader, writer = await asyncio.open_connection(self._base.host, self._base.port, ssl=self._tls, limit=2**20)
+        try:
+            seen = await self._ask(asked, writer)
+            try:
+                async with asyncio.timeout(self.deadline if leaves is None else leaves):
+                    await self._hear(seen, reader, stage, asked.method.encode(), hangs_up)
+            except TimeoutError:
+                seen.is_left = hangs_up
+                seen.note = "" if hangs_up else f"{NO_TIME} {self.deadline:g} seconds"
+                seen.is_cut = not hangs_up
+            except (ConnectionError, ssl.SSLError):
+                seen.note, seen.is_cut = "the connection was broken off", True
+            except BadMessage as bad:
+                seen.note, seen.is_cut = f"the answer is not HTTP/1.1: {bad}", True
+            seen.ended = asyncio.get_running_loop().time()
+            return seen
+        finally:
+            writer.transport.abort() if hangs_up else writer.close()
+            stage.client_over()
+
+    async def _ask(self, asked: Asked, writer: asyncio.StreamWriter) -> Sighting:
+        loop = asyncio.get_running_loop()
+        target = self._base.target(asked.path)
+        own = {name.lower() for name, _ in asked.headers}
+        usual = (*_USUAL, *self._headers) if asked.body is None else (*_USUAL, _JSON, *self._headers)
+        lines = [("Host", self._base.authority), *(p for p in usual if p[0].lower() not in own), *asked.headers]
+        if asked.body is not None:
+            lines.append(("Content-Length", str(len(asked.body))))
+        seen = Sighting(HOP, asked.method, self._base.url + target, Headers(tuple(lines)), loop.time())
+        start = f"{asked.method} {target} HTTP/1.1".encode()
+        writer.write(render(start, [f"{name}: {value}".encode("latin-1") for name, value in lines]))
+        if asked.body is not None:
+            seen.asked.add(asked.body, loop.time())
+            writer.write(asked.body)
+        with suppress(ConnectionError):  # who answers before the request is whole may close: its answer is read
+            await writer.drain()
+        return seen
+
+    async def _hear(
+        self, seen: Sighting, reader: asyncio.StreamReader, stage: Stage, method: bytes, hangs_up: bool
+    ) -> None:
+        loop, heads = asyncio.get_running_loop(), HeadBuffer()
+        while seen.response is None:
+            data = await reader.read(_READ)
+            if not data:
+                raise ConnectionResetError
+            heads.add(data)
+            while seen.response is None and (block := heads.take()) is not None:
+                response = read_response(block)
+                seen.response = response if response.status >= 200 else None
+        body, data = response_body(seen.response, method), heads.take_rest()
+        while True:
+            for piece in body.feed(data).pieces:
+                if piece:
+                    seen.answered.add(piece, loop.time())
+                    stage.client_got(piece, loop.time())
+            if body.is_done or (hangs_up and seen.answered.pieces):
+                seen.is_left = not body.is_done
+                return
+            data = await reader.read(_READ)
+            if not data:
+                seen.is_cut = not body.ends_with_connection
+                return

@@ -1,0 +1,389 @@
+"""What a gateway did to one case: the damage between its two sightings, weighed, and what only an audit can see."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from workbench.contracts import Severity
+from workbench.diff.damage import Damage, Kind, between
+from workbench.limits import SNIPPET
+from workbench.protocols.decode import REQUEST, RESPONSE, Decoded
+from workbench.recorder.audit.case import Case, End, Theme
+from workbench.recorder.audit.sighting import Sighting
+
+ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+
+class Fault(StrEnum):
+    """What only an audit can see, beside the kinds of damage."""
+
+    NO_ANSWER = "no answer"
+    ENDED_AS_WHOLE = "broken answer ended as whole"
+    BROKEN_OFF = "whole answer broken off"
+    HANG_UP_LOST = "hang-up not passed on"
+    NO_JSON = "no JSON any more"
+    OTHER_BYTES = "other bytes"
+    OTHER_ANSWER = "answer of another request"
+
+
+class Place(NamedTuple):
+    """Where a plain request of a protocol arrives.
+
+    Attributes:
+        sent: path and query below the gateway's base URL.
+        came: target at our upstream.
+        spoken: protocol there.
+    """
+
+    sent: str
+    came: str
+    spoken: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The sightings of one case.
+
+    Attributes:
+        here: the client's.
+        there: our upstream's, in order; () where nothing arrived.
+        held: how many pieces of the answer did not come through in time.
+    """
+
+    here: Sighting
+    there: tuple[Sighting, ...]
+    held: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One kind of damage in one case.
+
+    Attributes:
+        kind: in words, of ``Kind`` or ``Fault``.
+        side: "request" or "response".
+        was, at: where it was, and where it is then, see ``Damage``.
+        words: what happened there.
+        theme: the row of the score card it counts in.
+    """
+
+    kind: str
+    side: str
+    was: str
+    at: str
+    words: str
+    severity: Severity
+    theme: Theme
+    places: int = 1
+
+    @property
+    def shape(self) -> str:
+        """The place without numbers: the same in many cases."""
+        return re.sub(r"/\d+(?=/|$)", "/*", self.at or self.was)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of one case.
+
+    Attributes:
+        exchanges: positions of its sightings in the session: the client's, then our upstream's.
+    """
+
+    protocol: str
+    case: Case
+    found: tuple[Found, ...]
+    exchanges: tuple[int, ...]
+
+
+def judged(
+    protocol: str, case: Case, seen: Seen, place: Place, decoded: Sequence[Decoded], others: Mapping[bytes, str]
+) -> Verdict:
+    """Judge one case by its sightings.
+
+    Args:
+        decoded: the same, in the order client, upstream.
+        others: body that our upstream answered → the case that it was for.
+    """
+    found = list(_found(case, seen, place, decoded, is_converted=place.spoken != protocol))
+    got, *own = (d.response_text for d in decoded)
+    if got in others and found and got not in own:
+        words = f"the client got what {others[got]} was answered"
+        mixed = _fault(Fault.OTHER_ANSWER, RESPONSE, words, ERROR, Theme.FIELDS_BACK)
+        found = [*(f for f in found if f.side == REQUEST), mixed]
+    return Verdict(protocol, case, tuple(found), tuple(d.index for d in decoded))
+
+
+def _found(case: Case, seen: Seen, place: Place, decoded: Sequence[Decoded], *, is_converted: bool) -> Iterator[Found]:
+    if not seen.there:
+        yield _fault(
+            Kind.ANSWERED,
+            REQUEST,
+            _answered_by(seen.here),
+            ERROR,
+            case.theme if case.theme.side == REQUEST else Theme.FIELDS,
+        )
+        return
+    if len(seen.there) > 1:
+        often = f"it reached the upstream {len(seen.there)} times"
+        is_asked_for = case.answer.status in (408, 429, 500, 502, 503, 529)
+        yield _fault(Kind.REPEATED, REQUEST, often, WARNING if is_asked_for else ERROR, case.theme)
+    damages = list(_between(case, seen, decoded, is_converted=is_converted))
+    yield from (_weighed(d, case) for d in damages)
+    yield from _line(case, seen, place) if not is_converted else ()
+    yield from _ends(case, seen)
+    yield from _held(case, seen, damages)
+    yield from _illegal(case, decoded)
+    if not is_converted:
+        yield from _unnamed(case, seen, decoded, damages)
+
+
+def _between(case: Case, seen: Seen, decoded: Sequence[Decoded], *, is_converted: bool) -> Iterator[Damage]:
+    """The damage between the client and the last attempt upstream."""
+    before, after = decoded[0], decoded[-1]
+    is_other = seen.there[-1].method != case.asked.method  # the answer to a GET has a body, that to a HEAD none
+    if is_other or case.hangs_up or (case.answer.end is End.CUT and _knows(seen.here)):
+        before, after = _unheard(before), _unheard(after)  # it was not heard out, and that is known
+    for damage in between(before, after):
+        if damage.kind in _JUDGED_HERE or damage.at.lower().removeprefix("/headers/") in _CREDENTIALS:
+            continue
+        if is_converted and (damage.kind in _OF_THE_SAME_PROTOCOL or damage.is_same_meaning):
+            continue
+        yield damage
+
+
+def _unheard(decoded: Decoded) -> Decoded:
+    return Decoded(decoded.index, replace(decoded.exchange, response=None))
+
+
+_JUDGED_HERE = frozenset({Kind.METHOD_CHANGED, Kind.PATH_CHANGED, Kind.QUERY_CHANGED, Kind.ANSWERED, Kind.REPEATED})
+"""What needs to know where plain requests go, and how often."""
+
+_CREDENTIALS = frozenset({"authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization"})
+"""A gateway has keys of its own."""
+
+_OF_THE_SAME_PROTOCOL = frozenset(
+    {
+        Kind.PROTOCOL_CHANGED,
+        Kind.HEADER_DROPPED,
+        Kind.HEADER_ADDED,
+        Kind.HEADER_CHANGED,
+        Kind.ERROR_REWRITTEN,
+        Kind.FIELD_ADDED,
+    }
+)
+
+
+def _fault(kind: str, side: str, words: str, severity: Severity, theme: Theme, at: str = "") -> Found:
+    return Found(str(kind), side, at, at, words, severity, theme)
+
+
+def _answered_by(here: Sighting) -> str:
+    if here.response is None:
+        return here.note or "no answer came, and nothing reached the upstream"
+    said = " ".join(b"".join(here.answered.pieces)[:SNIPPET].decode("utf-8", "replace").split())
+    return f"nothing reached the upstream; it said {here.response.status} {said}".rstrip()
+
+
+def _line(case: Case, seen: Seen, place: Place) -> Iterator[Found]:
+    """Method, path and query, against where a plain request arrives."""
+    there, theme = seen.there[-1], Theme.PATH
+    if there.method != case.asked.method:
+        yield _fault(
+            Kind.METHOD_CHANGED, REQUEST, f"{case.asked.method} became {there.method}", ERROR, theme, "/method"
+        )
+    came, wanted = urlsplit(there.url), urlsplit(_expected(case.asked.path, place))
+    target = came.path
+    if target != wanted.path:
+        yield _fault(Kind.PATH_CHANGED, REQUEST, f"{wanted.path} became {target}", ERROR, theme, "/path")
+    if came.query != wanted.query:
+        words = f"{wanted.query or 'no query'} became {came.query or 'none'}"
+        yield _fault(Kind.QUERY_CHANGED, REQUEST, words, ERROR, theme, "/query")
+
+
+def _expected(path: str, place: Place) -> str:
+    """Where a path should arrive, by where a plain one did: the base of the gateway's upstream in place of ours."""
+    sent, came = place.sent.partition("?")[0].split("/"), place.came.partition("?")[0].split("/")
+    same = 0
+    while same < min(len(sent), len(came)) - 1 and sent[-1 - same] == came[-1 - same]:
+        same += 1
+    old, new = "/".join(sent[: len(sent) - same]), "/".join(came[: len(came) - same])
+    return new + path[len(old) :] if path.startswith(old) else path
+
+
+def _ends(case: Case, seen: Seen) -> Iterator[Found]:
+    """Whether an end is an end on both sides."""
+    here, there = seen.here, seen.there[-1]
+    theme = case.theme if case.theme.side == RESPONSE else Theme.BREAKS
+    if case.hangs_up:
+        if not there.is_left:
+            yield _fault(
+                Fault.HANG_UP_LOST, RESPONSE, "the client went away, and the upstream was left to go on", ERROR, theme
+            )
+        return
+    if case.answer.end is End.WHOLE and here.response is None:
+        yield _fault(Fault.NO_ANSWER, RESPONSE, here.note or "the connection ended", ERROR, theme)
+    elif case.answer.end is End.CUT and not _knows(here):
+        yield _fault(
+            Fault.ENDED_AS_WHOLE, RESPONSE, "the upstream broke off, and the client got a proper end", ERROR, theme
+        )
+    elif case.answer.end is End.WHOLE and here.is_cut:
+        yield _fault(
+            Fault.BROKEN_OFF, RESPONSE, here.note or "the connection ended before the answer did", ERROR, theme
+        )
+
+
+def _knows(here: Sighting) -> bool:
+    """The client can tell that the answer is not whole: it broke off, or an error says so."""
+    if here.is_cut or here.response is None or here.response.status >= 400:
+        return True
+    return b'"error"' in b"".join(here.answered.pieces)[-2000:]
+
+
+def _held(case: Case, seen: Seen, damages: Sequence[Damage]) -> Iterator[Found]:
+    """Buffering: the first byte came behind the last that was sent, or pieces that were waited for came in the end."""
+    here, there = seen.here.answered, seen.there[-1].answered
+    if not case.streams or case.hangs_up or not here.times or len(there.times) < _FEWEST:
+        return
+    if any(d.kind in (Kind.BUFFERED, Kind.STREAM_TO_BODY) for d in damages) or not case.answer.in_events:
+        return
+    sent = sum(at < here.times[0] for at in there.times)
+    words = ""
+    if sent == len(there.times) and case.theme is Theme.BUFFERING:
+        words = f"{sent} pieces were sent one after the other before the first one came"
+    elif sent == len(there.times) or (sent >= _FEWEST and case.theme is Theme.BUFFERING):
+        words = "the first piece did not come before others were sent"
+    elif seen.held and b"".join(here.pieces) == b"".join(there.pieces):
+        words = f"{seen.held} of {len(there.times)} pieces were held back until others followed"
+    if words:
+        yield _fault(Kind.BUFFERED, RESPONSE, words, ERROR, Theme.BUFFERING)
+
+
+_FEWEST = 3
+"""Pieces of a stream that tell whether it is held back."""
+
+
+def _illegal(case: Case, decoded: Sequence[Decoded]) -> Iterator[Found]:
+    """Bodies that strict readers refuse, and that were legal before: many JSON libraries write what none may read."""
+    before, after = decoded[0], decoded[-1]
+    for side, was, now in (
+        (REQUEST, before.request_text, after.request_text),
+        (RESPONSE, after.response_text, before.response_text),
+    ):
+        words = _why_illegal(now) if was != now else ""
+        if words and not _why_illegal(was):
+            theme = case.theme if case.theme.side == side else Theme.SPELLING if side == REQUEST else Theme.FIELDS_BACK
+            yield _fault(Fault.NO_JSON, side, words, ERROR, theme)
+
+
+def _why_illegal(text: bytes) -> str:
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return f"byte {error.start:,} is no UTF-8"
+    found = _NO_NUMBER.search(_STRING.sub(b'""', text)) if b"Infinity" in text or b"NaN" in text else None
+    return f"{found[0].decode()} is no JSON" if found else ""
+
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_NO_NUMBER = re.compile(rb"-?\b(?:Infinity|NaN)\b")
+
+
+def _unnamed(case: Case, seen: Seen, decoded: Sequence[Decoded], damages: Sequence[Damage]) -> Iterator[Found]:
+    """Bodies that differ although nothing was named: nothing goes unsaid."""
+    sides = {damage.side for damage in damages}
+    there = seen.there[-1]
+    if REQUEST not in sides and decoded[0].request_text != decoded[-1].request_text:
+        yield _fault(Fault.OTHER_BYTES, REQUEST, "the body differs", WARNING, Theme.SPELLING)
+    is_whole = not (seen.here.is_cut or there.is_cut or case.hangs_up) and there.method == case.asked.method
+    if RESPONSE not in sides and is_whole and decoded[0].response_text != decoded[-1].response_text:
+        yield _fault(Fault.OTHER_BYTES, RESPONSE, "the body differs", WARNING, Theme.FIELDS_BACK)
+
+
+def _weighed(damage: Damage, case: Case) -> Found:
+    theme = _theme(damage, case)
+    severity = _SEVERITIES.get(damage.kind, WARNING)
+    if damage.is_same_meaning and severity is ERROR and damage.kind is not Kind.BUFFERED:
+        severity = WARNING
+    if damage.kind is Kind.VALUE_CHANGED and damage.at.rpartition("/")[2] in _STAMPS:
+        severity = WARNING
+    if damage.kind is Kind.HEADER_ADDED and damage.is_same_meaning:
+        severity = INFO
+    if damage.kind is Kind.HEADER_DROPPED and damage.was.lower() in _VITAL:
+        severity = ERROR
+    return Found(damage.kind, damage.side, damage.was, damage.at, damage.words, severity, theme, damage.places)
+
+
+_STAMPS = frozenset({"created", "created_at", "createTime"})
+"""Members that say when: nobody acts on them."""
+
+_VITAL = frozenset({"/headers/anthropic-beta", "/headers/anthropic-version", "/headers/retry-after"})
+
+_SPELLING = (
+    *(Kind.KEY_ORDER, Kind.NUMBER_SPELLING, Kind.ESCAPES, Kind.WHITESPACE, Kind.RESPELLED, Kind.DUPLICATES_LOST),
+    Kind.ARGUMENTS_RESPELLED,
+)
+_TEXTS = (
+    *(Kind.TEXT_TRIMMED, Kind.TEXT_CUT, Kind.TEXTS_MERGED, Kind.TEXTS_SPLIT, Kind.UNICODE_NORMALISED),
+    Kind.UNICODE_DAMAGED,
+)
+_EVENTS = (
+    *(Kind.EVENTS_RECUT, Kind.EVENTS_DROPPED, Kind.EVENTS_ADDED, Kind.EVENTS_REORDERED, Kind.EVENT_NAMES_LOST),
+    *(Kind.EVENT_IDS_LOST, Kind.DELTAS_LOST, Kind.DELTAS_REPEATED, Kind.FRAMING_CHANGED, Kind.STREAM_TO_BODY),
+    Kind.BODY_TO_STREAM,
+)
+_HEADERS = (Kind.HEADER_DROPPED, Kind.HEADER_ADDED, Kind.HEADER_CHANGED)
+
+_THEMES: dict[Kind, tuple[Theme, Theme]] = {
+    **dict.fromkeys(_SPELLING, (Theme.SPELLING, Theme.FIELDS_BACK)),
+    **dict.fromkeys(_TEXTS, (Theme.TEXTS, Theme.FIELDS_BACK)),
+    **dict.fromkeys(_EVENTS, (Theme.FIELDS, Theme.EVENTS)),
+    **dict.fromkeys(_HEADERS, (Theme.HEADERS, Theme.HEADERS_BACK)),
+    Kind.IDS_MAPPED: (Theme.IDS, Theme.FIELDS_BACK),
+    Kind.CODING_CHANGED: (Theme.SIZE, Theme.CODING),
+    Kind.BUFFERED: (Theme.BUFFERING, Theme.BUFFERING),
+    Kind.STATUS_CHANGED: (Theme.ERRORS, Theme.ERRORS),
+    Kind.ERROR_REWRITTEN: (Theme.ERRORS, Theme.ERRORS),
+}
+"""Kind → the rows it counts in, of a request and of an answer; others count in that of their case."""
+
+
+def _theme(damage: Damage, case: Case) -> Theme:
+    if damage.kind in _THEMES:
+        return _THEMES[damage.kind][damage.side == RESPONSE]
+    is_beside = damage.kind in _BESIDE or (damage.kind in _MEMBERS and case.theme not in _OF_BODIES)
+    if case.theme.side == damage.side and not is_beside:
+        return case.theme
+    if damage.side == REQUEST:
+        return Theme.FIELDS
+    return Theme.EVENTS if case.streams else Theme.FIELDS_BACK
+
+
+_BESIDE = frozenset({Kind.FIELD_ADDED, Kind.EMPTY_DROPPED})
+_MEMBERS = frozenset(
+    {
+        *(Kind.FIELD_DROPPED, Kind.FIELD_RENAMED, Kind.FIELD_MOVED, Kind.VALUE_CHANGED, Kind.ORDER_CHANGED),
+        *(Kind.CONTENT_SHAPE, Kind.RESHAPED),
+    }
+)
+_OF_BODIES = frozenset(
+    {Theme.FIELDS, Theme.SPELLING, Theme.TEXTS, Theme.IDS, Theme.FIELDS_BACK, Theme.EVENTS, Theme.ERRORS}
+)
+"""Whose rows members count in, where a case is about them; what a gateway does to every body counts in none."""
+
+
+_SEVERITIES: dict[Kind, Severity] = {
+    **dict.fromkeys((*_TEXTS, *_EVENTS), ERROR),
+    **dict.fromkeys(
+        (Kind.EVENTS_RECUT, Kind.EVENT_IDS_LOST, Kind.EVENTS_ADDED, Kind.FRAMING_CHANGED, Kind.HEADER_ADDED), WARNING
+    ),
+    **dict.fromkeys((Kind.FIELD_DROPPED, Kind.FIELD_RENAMED, Kind.VALUE_CHANGED, Kind.ORDER_CHANGED), ERROR),
+    **dict.fromkeys((Kind.RESHAPED, Kind.PROTOCOL_CHANGED), ERROR),
+    **dict.fromkeys((Kind.BUFFERED, Kind.TRUNCATED, Kind.STATUS_CHANGED, Kind.ERROR_REWRITTEN), ERROR),
+}
+"""What breaks a chain, a stream or a client; everything else costs something, and is a warning."""

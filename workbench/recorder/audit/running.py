@@ -1,0 +1,206 @@
+"""An audit run: a hello for each protocol, then case after case, client and upstream in one loop."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from workbench.errors import WorkbenchError
+from workbench.limits import SNIPPET
+from workbench.protocols.decode import Decoded
+from workbench.recorder.audit.case import Case, Pairs
+from workbench.recorder.audit.cases import PROTOCOLS, cases_of, converted, hello
+from workbench.recorder.audit.client import NO_TIME, Base, Client
+from workbench.recorder.audit.judging import Place, Seen, Verdict, judged
+from workbench.recorder.audit.stage import Patience, Stage
+from workbench.recorder.audit.upstream import Upstream
+from workbench.wire.exchange import Exchange
+
+PATIENCE = 1.0
+"""Seconds that a piece of an answer may take through a gateway before it counts as held back."""
+
+DEADLINE = 20.0
+"""Seconds that a whole answer may take: gateways that ask again wait in between."""
+
+_HURRIED = 4.0
+"""The same once an answer did not come in that time."""
+
+_SECRET = 8
+"""Characters from which a value of a header that was given is kept from what is shown."""
+
+_AT_THE_END = 0.5  # seconds that a hang-up may take to get to the upstream beyond the signs of life
+
+
+class Unreached(WorkbenchError):
+    """The gateway does not bring requests to our upstream."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to audit.
+
+    Attributes:
+        protocols: to offer, () for all that the gateway has a way for.
+        to: the protocol that the gateway speaks upstream, "" for what is seen.
+        model: to ask for, "" for one of the provider.
+        headers: sent with every request: credentials.
+        only: names of the cases to send, () for all.
+    """
+
+    gateway: Base
+    protocols: tuple[str, ...] = ()
+    to: str = ""
+    model: str = ""
+    headers: Pairs = ()
+    only: tuple[str, ...] = ()
+    patience: float = PATIENCE
+    deadline: float = DEADLINE
+
+    def masked(self, text: str) -> str:
+        """A text without the credentials that are sent: gateways quote them."""
+        for _, value in self.headers:
+            for secret in (value, value.rpartition(" ")[2]):
+                text = text.replace(secret, "…") if len(secret) >= _SECRET else text
+        return text
+
+
+@dataclass(slots=True)
+class Audit:
+    """What came of it.
+
+    Attributes:
+        verdicts: of every case, in order.
+        ways: protocol → the protocol that the gateway speaks upstream for it.
+        skipped: protocol → why it was not audited.
+        exchanges: both sightings of every case, as exchanges of a session with two hops.
+        strays: requests that the gateway sent by itself.
+    """
+
+    verdicts: list[Verdict] = field(default_factory=list)
+    ways: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+    exchanges: list[Exchange] = field(default_factory=list)
+    strays: tuple[str, ...] = ()
+
+
+_TELLING = 64
+"""Bytes from which a body tells which request it answers."""
+
+Told = Callable[[str, int, int], None]
+"""``told(protocol, done, of)``: how far it is."""
+
+
+async def run(plan: Plan, upstream: Upstream, told: Told = lambda protocol, done, of: None) -> Audit:
+    """Send every case through the gateway. ``upstream`` has started. Raises Unreached."""
+    return await _Run(plan, upstream, told).all()
+
+
+class _Run:
+    def __init__(self, plan: Plan, upstream: Upstream, told: Told) -> None:
+        self._plan, self._upstream, self._told = plan, upstream, told
+        self._client = Client(plan.gateway, plan.headers, plan.deadline)
+        self._patience = Patience(plan.patience)
+        self._audit = Audit()
+        self._answered: dict[bytes, str] = {}
+        self._epoch = time.time() - asyncio.get_running_loop().time()
+
+    async def all(self) -> Audit:
+        places = {protocol: await self._hello(protocol) for protocol in self._plan.protocols or PROTOCOLS}
+        reached = {protocol: place for protocol, place in places.items() if place}
+        if not reached:
+            raise self._unreached()
+        for protocol, place in reached.items():
+            await self._protocol(protocol, place)
+        self._audit.strays = tuple(dict.fromkeys(self._upstream.strays))
+        return self._audit
+
+    async def _hello(self, protocol: str) -> Place | None:
+        """Where a plain request of the protocol arrives, None where it does not."""
+        plain = hello(protocol, self._plan.model)
+        seen = await self._stage(plain)
+        self._remember(plain, seen)
+        if not seen.there:
+            self._audit.skipped[protocol] = _why(seen)
+            return None
+        return Place(
+            plain.asked.path, seen.there[-1].url.removeprefix(self._upstream.url), self._spoken(protocol, seen)
+        )
+
+    def _spoken(self, protocol: str, seen: Seen) -> str:
+        """The protocol that the gateway speaks upstream."""
+        there = Decoded(0, seen.there[-1].exchange("hello", 0.0)).protocol
+        spoken = self._plan.to or there or protocol
+        if spoken not in PROTOCOLS:
+            spoken = protocol
+        self._audit.ways[protocol] = spoken
+        return spoken
+
+    def _unreached(self) -> Unreached:
+        why = "; ".join(f"{protocol}: {why}" for protocol, why in self._audit.skipped.items())
+        if len(set(self._audit.skipped.values())) == 1:
+            why = next(iter(self._audit.skipped.values()))
+        odd = f"; what reached it is no HTTP/1.1: {self._upstream.refused[0]}" if self._upstream.refused else ""
+        hint = f"point its upstream at {self._upstream.url} (for base URLs with a version: {self._upstream.url}/v1)"
+        if "answered 401" in why or "answered 403" in why:
+            hint = "give the gateway's key with --key-variable or --header"
+        elif "answered 4" in why:
+            hint += ", and ask for a model it knows with --model"
+        return Unreached(f"no request came through {self._plan.gateway.url} to our upstream ({why}){odd}", hint=hint)
+
+    async def _protocol(self, protocol: str, place: Place) -> None:
+        model = self._plan.model
+        known = cases_of(protocol, model) if place.spoken == protocol else converted(protocol, place.spoken, model)
+        cases = [case for case in known if not self._plan.only or case.name in self._plan.only]
+        for done, case in enumerate(cases):
+            self._told(protocol, done, len(cases))
+            seen = await self._stage(case)
+            self._keep(protocol, case, seen, place)
+        self._told(protocol, len(cases), len(cases))
+
+    async def _stage(self, case: Case) -> Seen:
+        loop, stage = asyncio.get_running_loop(), Stage(case, self._patience)
+        self._upstream.stage = stage
+        try:
+            here = await self._client.send(case.asked, stage, leaves=self._plan.patience if case.hangs_up else None)
+        except OSError as error:
+            raise Unreached(
+                f"nothing takes a connection at {self._plan.gateway.url} ({error.strerror or error})",
+                hint=f"start the gateway, with {self._upstream.url} as its upstream",
+            ) from error
+        if here.is_cut and here.note.startswith(NO_TIME):
+            self._client.deadline = min(
+                self._client.deadline, _HURRIED
+            )  # or an audit of a hanging gateway takes an hour
+        if case.hangs_up and stage.seen:
+            await stage.settled(_AT_THE_END + self._plan.patience)
+        self._upstream.stage = None
+        for there in stage.seen:
+            there.ended = there.ended or loop.time()
+        return Seen(here, tuple(stage.seen), stage.held)
+
+    def _keep(self, protocol: str, case: Case, seen: Seen, place: Place) -> None:
+        audit, first = self._audit, len(self._audit.exchanges)
+        sightings = (seen.here, *seen.there)
+        made = [s.exchange(f"{protocol}/{case.name}/{n}", self._epoch) for n, s in enumerate(sightings)]
+        audit.exchanges += made
+        decoded = [Decoded(first + n, exchange) for n, exchange in enumerate(made)]
+        verdict = judged(protocol, case, seen, place, decoded, self._answered)
+        self._remember(case, seen)
+        found = tuple(replace(f, words=self._plan.masked(f.words)) for f in verdict.found)
+        audit.verdicts.append(replace(verdict, found=found))
+
+    def _remember(self, case: Case, seen: Seen) -> None:
+        """What was answered, and to which case."""
+        bodies = (b"".join(there.answered.pieces) for there in seen.there)
+        self._answered.update((body, case.name) for body in bodies if len(body) > _TELLING)
+
+
+def _why(seen: Seen) -> str:
+    """Why a plain request did not arrive, in words."""
+    if seen.here.response is None:
+        return seen.here.note or "no answer came"
+    said = b"".join(seen.here.answered.pieces)[:SNIPPET].decode("utf-8", "replace")
+    words = " ".join(said.split())
+    return f"the gateway answered {seen.here.response.status} by itself" + (f": {words}" if words else "")

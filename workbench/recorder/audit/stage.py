@@ -1,0 +1,137 @@
+"""What the two ends of an audit share of a case: a piece of an answer follows when the last one is through.
+
+So a gateway that passes on what comes costs no time, and one that holds it back is seen without a clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from workbench.recorder.audit.case import Case, Theme, mark
+from workbench.recorder.audit.sighting import Sighting
+from workbench.wire.encoding import decode_partial
+
+_LEAST = 0.05
+"""Seconds that a piece is waited for at least, once a gateway has held something back."""
+
+_SLOWER = 4
+"""Once it has, pieces are waited for so many times as long as the slowest that came through took."""
+
+_ENOUGH = 2
+"""Pieces of one answer that are waited for in vain."""
+
+_APART = 0.05
+"""Seconds between further pieces where the case is about that: so the recorded times alone show it, too."""
+
+_HALF = 0.02
+"""Seconds that a piece which is no whole event is waited for: who passes on whole events only may hold it back."""
+
+
+class Patience:
+    """How long a piece may take through the gateway before it counts as held back."""
+
+    def __init__(self, seconds: float) -> None:
+        self._whole = seconds
+        self._slowest = 0.0
+        self.is_whole = True
+
+    @property
+    def seconds(self) -> float:
+        """The time to wait for the next piece."""
+        return self._whole if self.is_whole else min(self._whole, max(_LEAST, _SLOWER * self._slowest))
+
+    def took(self, seconds: float) -> None:
+        """A piece came through."""
+        self._slowest = max(self._slowest, seconds)
+
+    def is_spent(self) -> None:
+        """Something did not come in time."""
+        self.is_whole = False
+
+
+class Stage:
+    """One case while it is on.
+
+    Attributes:
+        seen: what reached our upstream of it, in order.
+        held: how many pieces of the answer were not through when all patience had ended.
+        is_over: the client has all it will get.
+        is_settled: it is known whether the client's hang-up reached our upstream.
+    """
+
+    def __init__(self, case: Case, patience: Patience) -> None:
+        self.case = case
+        self.seen: list[Sighting] = []
+        self.held = 0
+        self.is_over = asyncio.Event()
+        self.is_settled = asyncio.Event()
+        self._patience = patience
+        self._came = 0
+        self._in_vain = 0
+        self._sent_at: float | None = None
+        self._news = asyncio.Event()
+
+    @property
+    def came(self) -> int:
+        """Bytes of the answer's body that the client has."""
+        return self._came
+
+    def sent(self, at: float) -> None:
+        """A piece of the answer left our upstream."""
+        self._sent_at = at
+
+    def client_got(self, data: bytes, at: float) -> None:
+        """A piece of the answer's body reached the client."""
+        self._came += len(data)
+        if self._sent_at is not None:
+            self._patience.took(at - self._sent_at)
+            self._sent_at = None
+        self._news.set()
+
+    def client_over(self) -> None:
+        """Nothing more reaches the client."""
+        self.is_over.set()
+        self._news.set()
+
+    async def client_has_more(self, than: int) -> None:
+        """Wait until the client has more than so many bytes, has given up, or patience ends: then the piece is held."""
+        is_event = self.case.answer.in_events
+        if self._in_vain >= _ENOUGH:
+            await asyncio.sleep(_APART if self.case.theme is Theme.BUFFERING else 0)
+            return
+        try:
+            async with asyncio.timeout(self._patience.seconds if is_event else _HALF):
+                while self._came <= than and not self.is_over.is_set():
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            self._sent_at = None
+            if is_event:
+                self._in_vain += 1
+                self.held += self._patience.is_whole
+                self._patience.is_spent()
+
+    async def settled(self, seconds: float) -> None:
+        """Wait until it is known whether the hang-up arrived, at most so long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.is_settled.wait()
+
+    def takes(self, seen: Sighting) -> bool:
+        """Whether a request that reached our upstream is of this case: by its mark, else as the first that may be."""
+        text, _ = decode_partial(seen.asked.body(seen.began, seen.headers.get("content-encoding") or ""))
+        words = mark(self.case.name)
+        if words.encode() in text or words in seen.url:
+            return True
+        is_other = b"audit:" in text or "audit:" in seen.url
+        if self.seen and not text:  # asked again, as it was the first time
+            return (seen.method, seen.url) == (self.seen[0].method, self.seen[0].url)
+        if is_other or self.seen:
+            return False
+        return seen.method == self.case.asked.method or _last(seen.url) == _last(self.case.asked.path)
+
+
+def _last(path: str) -> str:
+    """The last step of a path, without the query."""
+    return path.partition("?")[0].rpartition("/")[2]

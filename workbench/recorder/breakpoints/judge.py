@@ -1,0 +1,192 @@
+"""``python -m workbench.recorder.breakpoints.judge``: judges the exchanges of a recording while it is made.
+
+A process of its own: what it computes holds up nothing but the exchange it is asked about. It follows the session file,
+so that a request is judged after everything that came before it, as everywhere else in this program.
+
+Its task: {"out": FILE}. It answers {} once it has read what the file holds already. Then, line by line:
+
+    {"ask": N, "do": "request", "exchange": ID, "kinds": [NAME], "within": SECONDS}
+    {"ask": N, "do": "response", …, "status", "reason", "headers": [[NAME, VALUE]], "version", "body": BASE64}
+    {"ask": N, "do": "answer", "exchange": ID, "contract": LABEL, "within": SECONDS}
+
+answered by {"ask": N, "reasons": [{"kind", "rule", "words", "pointer"}]}, by {"ask": N, "status", "headers", "pieces":
+[BASE64], "is_cut"}, or by {"ask": N, "unjudged": WHY}: then nothing can be said of it.
+"""
+
+from __future__ import annotations
+
+import base64
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from workbench import protocols
+from workbench.errors import UsageError, WireError, WorkbenchError
+from workbench.filters import Facts
+from workbench.filters.matching import turns
+from workbench.ir import JsonValue
+from workbench.protocols.decode import REQUEST, RESPONSE
+from workbench.recorder.breakpoints.kinds import Breakpoint, Reason, Seen, as_json, hit, parse
+from workbench.recorder.child import say, serve
+from workbench.rules.inspection import Inspected, Inspector
+from workbench.send.recalled import recalled
+from workbench.send.urls import with_query_of
+from workbench.simulator import Simulator
+from workbench.wire.encoding import decode_body, detect_encoding
+from workbench.wire.exchange import Body, Exchange, Headers, HttpResponse, State, summarize
+from workbench.wire.jsontext import loads
+from workbench.wire.session import Session
+from workbench.wire.session.store import open_session
+
+LOOK_AGAIN = 0.01
+"""Seconds between two looks at the file for a request that is not in it yet."""
+
+
+class Unjudged(WorkbenchError):
+    """Nothing can be said of an exchange; the message says why."""
+
+
+class Judge:
+    """Follows one session.
+
+    Args:
+        clock, sleep: of a monotonic clock, in seconds.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._session = session
+        self._inspector = Inspector(session)
+        self._at: dict[str, int] = {}
+        self._clock, self._sleep = clock, sleep
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Read what the file holds by now."""
+        self._inspector.refresh()
+        for _ in self._inspector.steps():
+            pass
+        for summary in self._session.summaries()[len(self._at) :]:
+            self._at[summary.id] = summary.index
+
+    def request(self, exchange: str, kinds: tuple[Breakpoint, ...], within: float) -> tuple[Reason, ...]:
+        """Why its request is paused. Raises Unjudged."""
+        row = self._row(exchange, within)
+        read = partial(self._session.exchange, row.index)
+        return hit(kinds, Seen(REQUEST, row.findings, self._facts(row, read)))
+
+    def response(
+        self, exchange: str, response: HttpResponse, kinds: tuple[Breakpoint, ...], within: float
+    ) -> tuple[Reason, ...]:
+        """Why this answer to it is paused. A filter that the request has passed already is not asked again."""
+        row = self._row(exchange, within)
+        recorded = self._session.exchange(row.index)
+        if recorded.request is None:
+            raise Unjudged("the recording has no request")
+        trial = self._inspector.trial(row.index, recorded.request, response=response)
+        answer = trial.decoded.response
+        messages = answer.messages if answer else ()
+        whole = replace(recorded, response=response, state=State.COMPLETE)
+        answered = replace(
+            row,
+            summary=summarize(row.index, whole, row.model),
+            calls=tuple(call.name or "" for message in messages for _, call in message.tool_calls()),
+            has_reasoning=any(True for message in messages for _ in message.reasoning()),
+            finish_reason=answer.finish_reason if answer else None,
+            findings=trial.findings,
+        )
+        alone = replace(row, calls=(), has_reasoning=False, finish_reason=None)
+        unanswered = replace(recorded, response=None)
+        before = Seen(REQUEST, row.findings, self._facts(alone, lambda: unanswered))
+        asked_already = {reason.kind for reason in hit(kinds, before)}
+        left = tuple(each for each in kinds if not each.is_filter or each.name not in asked_already)
+        return hit(left, Seen(RESPONSE, trial.findings, self._facts(answered, lambda: whole), trial.decoded))
+
+    def answer(self, exchange: str, contract: str, within: float) -> Mapping[str, JsonValue]:
+        """What a simulator that remembers this session answers to its request. Raises Unjudged, UsageError."""
+        row = self._row(exchange, within)
+        decoded = self._inspector.detail(row.index).decoded
+        http, request = decoded.exchange.request, decoded.request
+        if http is None or request is None or decoded.protocol is None:
+            raise Unjudged("its request cannot be read")
+        simulator = Simulator(contract, known=recalled(self._session, exchange))
+        if decoded.protocol not in (simulator.protocols or (decoded.protocol,)):
+            hint = f"it speaks {', '.join(simulator.protocols)}"
+            raise UsageError(f"sim:{contract} does not speak {decoded.protocol}", hint=hint)
+        path = with_query_of(protocols.get(decoded.protocol).path(request), http.url, is_same=False)
+        headers = [(name, value) for name, value in http.headers if name.lower() not in _OF_THE_BYTES]
+        reply = simulator.send(http.method, path, headers, decoded.request_text)
+        pieces = [base64.b64encode(piece.data).decode() for piece in reply.pieces]
+        return {"status": reply.status, "headers": reply.headers, "pieces": pieces, "is_cut": reply.is_cut}
+
+    def _row(self, exchange: str, within: float) -> Inspected:
+        """Its row, once its request stands in the file: what ended before it stands there, too."""
+        until = self._clock() + within
+        while True:
+            self.catch_up()
+            index = self._at.get(exchange)
+            if index is not None:
+                row = self._inspector.rows[index]
+                if row.summary.request_bytes or row.summary.state is not State.OPEN:
+                    return row
+            if self._clock() >= until:
+                raise Unjudged(f"it was not written within {within:g} seconds")
+            self._sleep(LOOK_AGAIN)
+
+    def _facts(self, row: Inspected, read: Callable[[], Exchange]) -> Facts:
+        return Facts(row, turns(self._inspector.rows[: row.index + 1])[-1], read)
+
+
+_OF_THE_BYTES = frozenset(("content-encoding", "content-length", "transfer-encoding", "host", "connection"))
+"""Headers of the body as it was sent, and of the connection."""
+
+
+def main(task: Mapping[str, JsonValue]) -> int:
+    """Judge what is asked for until there is no more."""
+    with closing(open_session(Path(task["out"]))) as session:
+        judge = Judge(session)
+        say({})
+        for line in sys.stdin.buffer:
+            asked = loads(line)
+            say({"ask": asked["ask"], **_answered(judge, asked)})
+    return 0
+
+
+def _answered(judge: Judge, asked: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    try:
+        if asked["do"] == "answer":
+            return judge.answer(asked["exchange"], asked["contract"], asked["within"])
+        kinds = tuple(each for name in asked["kinds"] for each in parse(name))
+        if asked["do"] == "request":
+            reasons = judge.request(asked["exchange"], kinds, asked["within"])
+        else:
+            reasons = judge.response(asked["exchange"], _response(asked), kinds, asked["within"])
+    except WorkbenchError as error:
+        return {"unjudged": str(error)}
+    except Exception as error:  # a fault of ours: this exchange is not judged, others are
+        return {"unjudged": f"{type(error).__name__}: {error}"}
+    return {"reasons": as_json(reasons)}
+
+
+def _response(asked: Mapping[str, JsonValue]) -> HttpResponse:
+    headers = Headers(tuple((name, value) for name, value in asked["headers"]))
+    raw = base64.b64decode(asked["body"])
+    body = Body(raw, detect_encoding(raw, headers.get("content-encoding") or ""))
+    try:
+        decode_body(body)
+    except WireError as error:
+        raise Unjudged(str(error)) from error
+    return HttpResponse(asked["status"], headers, body, asked["reason"], asked["version"])
+
+
+if __name__ == "__main__":
+    raise SystemExit(serve(main))

@@ -1,0 +1,133 @@
+"""All recorders that write one session, as one: several may, each at its own place (``workbench record --hop``).
+
+Each numbers its pauses by itself. The exchange that is paused names a pause, too, and no other of the whole session.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from queue import SimpleQueue
+from types import TracebackType
+
+from workbench.errors import UsageError, WorkbenchError
+from workbench.ir import JsonValue
+from workbench.recorder.breakpoints.remote import Pause, Remote
+from workbench.recorder.breakpoints.sockets import sockets_of
+
+
+class Recorders:
+    """Connections to them, the one that began first in front. For one thread at a time.
+
+    Raises:
+        UsageError: nobody writes the session.
+    """
+
+    def __init__(self, session: Path) -> None:
+        self._remotes: list[Remote] = []
+        for path in reversed(sockets_of(session)):
+            with suppress(UsageError):
+                self._remotes.append(Remote(path))
+        if not self._remotes:
+            hint = "breakpoints are those of a recording that goes on: workbench record --out FILE"
+            raise UsageError("no recorder is writing this session", where=str(session), hint=hint)
+
+    def told(self) -> Mapping[str, JsonValue]:
+        """``{"armed", "pauses", "trouble"}`` of all of them, the oldest pause first. Raises WorkbenchError."""
+        all_told = [each for _, each in self._lists()]
+        armed = dict.fromkeys(kind for each in all_told for kind in each["armed"])
+        pauses = sorted((pause for each in all_told for pause in each["pauses"]), key=lambda pause: pause["since"])
+        trouble = dict.fromkeys(each["trouble"] for each in all_told if each["trouble"])
+        return {"armed": [*armed], "pauses": pauses, "trouble": "; ".join(trouble)}
+
+    def found(self, name: str) -> tuple[Remote, int]:
+        """The recorder of a pause, and its number there; by that number, or by the exchange. Raises UsageError."""
+        pauses = [(remote, pause) for remote, told in self._lists() for pause in told["pauses"]]
+        named = [(remote, pause) for remote, pause in pauses if name in (str(pause["id"]), pause["exchange"])]
+        if len(named) > 1:
+            hint = "name the exchange: " + " or ".join(pause["exchange"] for _, pause in named)
+            raise UsageError(f"{len(named)} recorders write this session, and each has a pause {name}", hint=hint)
+        if not named:
+            there = ", ".join(names([pause for _, pause in pauses]))
+            raise UsageError(f"there is no pause {name!a}", hint=f"paused: {there or 'nothing'}")
+        remote, pause = named[0]
+        return remote, pause["id"]
+
+    def arm(self, kind: str) -> None:
+        """Break on this, too, at every one of them. Raises UsageError, WorkbenchError."""
+        for remote in self._remotes:
+            remote.arm(kind)
+
+    def disarm(self, kind: str) -> None:
+        """Break on this no more. Raises UsageError where it is armed nowhere; WorkbenchError."""
+        armed = [remote for remote, told in self._lists() if kind in (*told["armed"], "all")]
+        for remote in armed or self._remotes[-1:]:
+            remote.disarm(kind)
+
+    def wait(self, seconds: float | None = None) -> Pause | None:
+        """What is paused anywhere, or is paused next; None where nothing is within this time.
+
+        Raises:
+            WorkbenchError: all of them ended meanwhile.
+        """
+        told: SimpleQueue[Pause | WorkbenchError | None] = SimpleQueue()
+        waiting = _again(self._remotes)
+        try:
+            for remote in waiting:
+                threading.Thread(target=_wait, args=(remote, seconds, told), name="waits", daemon=True).start()
+            answers = []
+            for _ in waiting:
+                answers.append(answer := told.get())
+                if isinstance(answer, Mapping):
+                    return answer
+        finally:
+            for remote in waiting:
+                remote.close()
+        if None in answers:
+            return None
+        raise WorkbenchError("the recorder is gone")
+
+    def _lists(self) -> list[tuple[Remote, Mapping[str, JsonValue]]]:
+        """How things stand at each that is still there. Raises WorkbenchError where none is."""
+        found = []
+        gone: WorkbenchError | None = None
+        for remote in self._remotes:
+            try:
+                found.append((remote, remote.list()))
+            except WorkbenchError as error:
+                gone = error
+        if not found and gone:
+            raise gone
+        return found
+
+    def __enter__(self) -> Recorders:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for remote in self._remotes:
+            remote.close()
+
+
+def names(pauses: Sequence[Pause]) -> list[str]:
+    """What to call each: by its number, or by its exchange where another recorder has that number, too."""
+    count = Counter(pause["id"] for pause in pauses)
+    return [str(pause["id"]) if count[pause["id"]] == 1 else str(pause["exchange"]) for pause in pauses]
+
+
+def _again(remotes: Iterable[Remote]) -> list[Remote]:
+    """Connections of their own to the same recorders, those that are still there."""
+    found = []
+    for remote in remotes:
+        with suppress(UsageError):
+            found.append(Remote(remote.path))
+    return found
+
+
+def _wait(remote: Remote, seconds: float | None, told: SimpleQueue[Pause | WorkbenchError | None]) -> None:
+    try:
+        told.put(remote.wait(seconds))
+    except WorkbenchError as error:
+        told.put(error)

@@ -1,0 +1,219 @@
+"""Breakpoints of a recorder that runs in another process: what is armed, what is paused, and what shall become of it.
+
+    with Remote.of(Path("today.wb")) as remote:
+        remote.arm("closure")
+        for event in remote.watch():
+            if event["event"] == "paused":
+                remote.go_on(event["pause"]["id"])
+
+The protocol, for other programs: a Unix socket (``sockets.sockets_of(FILE)``) on which each side writes lines of JSON.
+
+Asked: ``{"ask": N, "do": VERB, …}``, answered by ``{"ask": N, …}``, or ``{"ask": N, "error": TEXT, "hint": TEXT}``.
+
+    list                                 {"armed": [KIND], "pauses": [PAUSE], "trouble": TEXT}
+    arm, disarm      kind: KIND          the same
+    continue, drop   pause: ID           {"pause": ID}
+    answer           pause: ID, target: "sim:CONTRACT"
+    edit             pause: ID, body: BASE64 (without content coding)
+    body             pause: ID           {"body": BASE64, "sent": N}: what is held, with what of it has left already
+    watch                                as list; from then on events come unasked
+
+Events: ``{"event": "paused", "pause": PAUSE}``, ``{"event": "ended", "pause": ID, "how": TEXT}``, ``{"event":
+"armed", "armed": [KIND]}``, ``{"event": "unjudged", "exchange": ID, "why": TEXT}`` (it went on without being looked
+at), ``{"event": "trouble", "text": TEXT}``. The end of the connection is the end of the recorder.
+
+PAUSE: ``id``; ``exchange`` (id in the session); ``side`` (``"request"`` or ``"response"``); ``reasons`` (a list of
+``{"kind", "rule", "words", "pointer"}``, rule "" where no rule is behind it); ``method``, ``url``, ``client``;
+``since`` (seconds since the epoch); ``timeout`` (seconds the client waits, null where that is not known),
+``timeout_from`` (how that is known), ``times_out_at`` (seconds since the epoch, or null); ``bytes`` (of the body that
+is held), ``sent`` (of them passed on already); ``deeds`` (of ``continue``, ``edit``, ``answer``, ``drop``, what can be
+done with it).
+"""
+
+from __future__ import annotations
+
+import base64
+import socket
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+
+from workbench.errors import UsageError, WireError, WorkbenchError
+from workbench.ir import JsonValue
+from workbench.limits import CONTROL_SECONDS, MAX_CONTROL_LINE
+from workbench.recorder.breakpoints.sockets import sockets_of
+from workbench.wire.jsontext import dumps, loads
+
+Pause = Mapping[str, JsonValue]
+"""See PAUSE above."""
+
+
+class Remote:
+    """A connection to one recorder. For one thread at a time, but for ``close``, which ends a ``watch`` of another.
+
+    Raises:
+        UsageError: nobody listens there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._asked = 0
+        self._events: deque[Mapping[str, JsonValue]] = deque()
+        self._rest = b""
+        self._socket = socket.socket(socket.AF_UNIX)
+        try:
+            self._socket.settimeout(CONTROL_SECONDS)
+            self._socket.connect(str(path))
+        except OSError as error:
+            self._socket.close()
+            raise UsageError("the recorder is gone", where=str(path)) from error
+
+    @classmethod
+    def of(cls, session: Path) -> Remote:
+        """The recorder that writes a session; of several (see ``recorders``), the one that began last.
+
+        Raises:
+            UsageError: none does.
+        """
+        for path in sockets_of(session):
+            with suppress(UsageError):
+                return cls(path)
+        hint = "breakpoints are those of a recording that goes on: workbench record --out FILE"
+        raise UsageError("no recorder is writing this session", where=str(session), hint=hint)
+
+    # What stands
+
+    def list(self) -> Mapping[str, JsonValue]:
+        """``{"armed", "pauses", "trouble"}``."""
+        return self.ask("list")
+
+    def pauses(self) -> tuple[Pause, ...]:
+        """What is paused, the oldest first."""
+        return tuple(self.list()["pauses"])
+
+    def body(self, pause: int) -> bytes:
+        """What is held, without content coding, with what of it has left already."""
+        return base64.b64decode(self.ask("body", pause=pause)["body"])
+
+    # What to break on
+
+    def arm(self, kind: str) -> tuple[str, ...]:
+        """Break on this, too (see ``breakpoints.parse``); what is armed now."""
+        return tuple(self.ask("arm", kind=kind)["armed"])
+
+    def disarm(self, kind: str) -> tuple[str, ...]:
+        """Break on this no more, ``"all"``: on nothing. What is paused stays so. What is armed now."""
+        return tuple(self.ask("disarm", kind=kind)["armed"])
+
+    # What becomes of a pause
+
+    def go_on(self, pause: int) -> None:
+        """Continue: it passes as it came."""
+        self.ask("continue", pause=pause)
+
+    def edit(self, pause: int, body: bytes) -> None:
+        """Pass this body on in its place."""
+        self.ask("edit", pause=pause, body=base64.b64encode(body).decode())
+
+    def answer(self, pause: int, target: str) -> None:
+        """Have a simulator (``sim:CONTRACT``) answer instead of the upstream."""
+        self.ask("answer", pause=pause, target=target)
+
+    def drop(self, pause: int) -> None:
+        """Break the client's connection off; the upstream is let go."""
+        self.ask("drop", pause=pause)
+
+    # What happens
+
+    def watch(self) -> Iterator[Mapping[str, JsonValue]]:
+        """What happens from now on, beginning with the pauses that stand; ends with the recorder, or ``close``."""
+        for pause in self._watched():
+            yield {"event": "paused", "pause": pause}
+        while True:
+            event = self._events.popleft() if self._events else self._line(None)
+            if event is None:
+                return
+            yield event
+
+    def wait(self, seconds: float | None = None) -> Pause | None:
+        """What is paused, or is paused next; None where nothing is within this time.
+
+        Raises:
+            WorkbenchError: the recorder ended meanwhile.
+        """
+        until = None if seconds is None else time.monotonic() + seconds
+        paused: Pause | None = next(iter(self._watched()), None)
+        while paused is None:
+            left = None if until is None else max(0.001, until - time.monotonic())
+            try:
+                event = self._events.popleft() if self._events else self._line(left)
+            except TimeoutError:
+                return None
+            if event is None:
+                raise WorkbenchError("the recorder is gone")
+            paused = event["pause"] if event["event"] == "paused" else None
+        return paused
+
+    def _watched(self) -> tuple[Pause, ...]:
+        """What is paused, and events from now on: what came before the answer stands in it."""
+        pauses = tuple(self.ask("watch")["pauses"])
+        self._events = deque(e for e in self._events if e["event"] not in ("paused", "ended", "armed"))
+        return pauses
+
+    def ask(self, verb: str, **words: JsonValue) -> Mapping[str, JsonValue]:
+        """Any request of the protocol. Raises UsageError for what is refused, WorkbenchError when the recorder ends."""
+        self._asked += 1
+        try:
+            self._socket.settimeout(CONTROL_SECONDS)
+            self._socket.sendall(dumps({"ask": self._asked, "do": verb, **words}) + b"\n")
+        except OSError as error:
+            raise WorkbenchError("the recorder is gone") from error
+        while (told := self._answered()) is not None:
+            if "event" in told:
+                self._events.append(told)
+            elif told.get("ask") == self._asked and "error" in told:
+                raise UsageError(told["error"], hint=told.get("hint") or None)
+            elif told.get("ask") == self._asked:
+                return told
+        raise WorkbenchError("the recorder is gone")
+
+    def _answered(self) -> Mapping[str, JsonValue] | None:
+        try:
+            return self._line(CONTROL_SECONDS)
+        except TimeoutError:
+            raise WorkbenchError(f"the recorder has not answered for {CONTROL_SECONDS:g} seconds") from None
+
+    def _line(self, seconds: float | None) -> Mapping[str, JsonValue] | None:
+        """The next line; None where there is none to come. Raises TimeoutError."""
+        while b"\n" not in self._rest:
+            try:
+                self._socket.settimeout(seconds)
+                more = self._socket.recv(1 << 20)
+            except TimeoutError:
+                raise
+            except OSError:
+                return None
+            if not more or len(self._rest) > MAX_CONTROL_LINE:
+                return None
+            self._rest += more
+        line, _, self._rest = self._rest.partition(b"\n")
+        try:
+            told = loads(line)
+        except WireError:
+            return None
+        return told if isinstance(told, dict) else None
+
+    def close(self) -> None:
+        """Leave. What is paused stays so. May be called again, and from another thread."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def __enter__(self) -> Remote:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()

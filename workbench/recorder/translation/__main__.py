@@ -1,0 +1,63 @@
+"""``python -m workbench.recorder.translation``: one recording with a translation in it (see ``.process``).
+
+Its task is that of ``workbench.recorder`` with {"rules": {"spoken", "model", "profile", "on": […], "off": […]}}, and so
+are its answers; the last one has {"changes": {KIND: COUNT}} beside the rest. With "" for "spoken" nothing is
+translated: clients and upstreams, simulators among them, speak the same, and each exchange is recorded once.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+
+from workbench import protocols
+from workbench.ir import JsonValue
+from workbench.probes.profiles import CapabilityProfile, Store
+from workbench.probes.profiles.corrections import switched
+from workbench.recorder.child import serve
+from workbench.recorder.recording import record
+from workbench.recorder.relay import Relay
+from workbench.recorder.translation.asking import Rules
+from workbench.recorder.translation.path import Path, reached, served
+
+
+def main(task: Mapping[str, JsonValue]) -> int:
+    """Record until told to end."""
+    spoken: str = task["rules"]["spoken"]
+    with ExitStack() as stack:
+        if not spoken:
+            return _passing(task, served(task["upstreams"], stack))
+        rules = _rules(task["rules"])
+        upstreams = reached(task["upstreams"], rules.spoken, stack)
+        return record(
+            task,
+            {name: upstream.url for name, upstream in upstreams.items()},
+            lambda tap, gate: Path(upstreams, rules, tap, hop=task["hop"], port=task["port"], gate=gate),
+            lambda path: {"changes": dict(path.filing.counts)},
+        )
+
+
+def _passing(task: Mapping[str, JsonValue], upstreams: Mapping[str, str]) -> int:
+    """Record what clients and upstreams say to one another."""
+    return record(task, upstreams, lambda tap, gate: Relay(upstreams, tap, port=task["port"], gate=gate))
+
+
+def _rules(told: Mapping[str, JsonValue]) -> Rules:
+    """Raises UsageError for a protocol, profile or correction that there is not."""
+    protocols.get(told["spoken"])
+    switched((), told["on"], told["off"])
+    profiles: Sequence[CapabilityProfile] = ()
+    chosen = None
+    if told["profile"] == "auto":
+        profiles = tuple(Store.of_user().latest())
+    elif told["profile"] != "none":
+        chosen = Store.of_user().named(told["profile"])
+    return Rules(
+        told["spoken"], told["model"], profiles, chosen, told["on"], told["off"], dict(os.environ), time.time()
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(serve(main))

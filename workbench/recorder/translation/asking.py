@@ -1,0 +1,362 @@
+"""A client's request as the upstream gets it: restored, converted, corrected, with the key where it belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from workbench import contracts, protocols
+from workbench.chain.terms import Scope
+from workbench.contracts import Contract
+from workbench.convert import FREE_TEXT, INPUT
+from workbench.convert.declared import declared
+from workbench.edits import with_body
+from workbench.errors import LocalProtocolError, UsageError, WireError
+from workbench.ir import Carrier, JsonValue, Message, ModelRequest, Part, Reasoning, Text, ToolDef
+from workbench.probes.profiles.choosing import choose, of_request
+from workbench.probes.profiles.corrected import leaving
+from workbench.probes.profiles.corrections import PARSER, REASONING, Correction, value_of
+from workbench.probes.profiles.profile import CapabilityProfile
+from workbench.protocols.decode import Decoded
+from workbench.recorder.translation import answer_format, elsewhere
+from workbench.recorder.translation.changes import CALL, CONVERSION, CORRECTION, LOSS, MODEL, NOTE, PASSED, Change
+from workbench.recorder.translation.keys import KEY_HEADERS, keyed
+from workbench.recorder.translation.memory import Memory
+from workbench.recorder.translation.restoring import restored
+from workbench.recorder.translation.splicing import spliced
+from workbench.rules.params import refusals
+from workbench.send import urls
+from workbench.send.headers import with_headers
+from workbench.send.loop.policy import LEFT_OUT
+from workbench.send.outgoing import Outgoing, is_known, prepare
+from workbench.send.target import Target
+from workbench.toolcalls import formats
+from workbench.wire import patch
+from workbench.wire.exchange import Exchange, HttpRequest
+from workbench.wire.jsontext import JsonIndex
+
+_SAID = ("messages", "input", "contents", "system", "instructions", "tools", "model", "stream")
+"""Members of a body that are no parameters."""
+
+_AGENT, _PAIRED = "user-agent", "reasoning.unpaired"
+_USAGE, _ENCRYPTED = "stream_options", "reasoning.encrypted_content"
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """Where requests go.
+
+    Attributes:
+        target: as people named it, which is what profiles are kept under.
+        url: base URL of the protocol that it speaks here.
+    """
+
+    target: Target
+    url: str
+
+    def sent_to(self, spoken: str) -> Target:
+        """The target as it is reached: a simulator has no URL of its own."""
+        return replace(self.target, url=self.url, protocol=spoken, others=())
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How requests are changed.
+
+    Attributes:
+        spoken: the protocol that the upstreams speak.
+        model: asked for in place of what clients ask for, "" for that.
+        profiles: the newest of each key, to choose from.
+        profile: used whatever the upstream and the model are, None to choose.
+        on, off: corrections, as ``switched`` takes them.
+        environ: of the process: keys of targets.
+        now: seconds since the epoch, which profiles grow stale by.
+    """
+
+    spoken: str
+    model: str = ""
+    profiles: Sequence[CapabilityProfile] = ()
+    profile: CapabilityProfile | None = None
+    on: Sequence[str] = ()
+    off: Sequence[str] = ()
+    environ: Mapping[str, str] = field(default_factory=dict)
+    now: float = 0.0
+
+
+class Reply(NamedTuple):
+    """An answer of our own: nothing went upstream."""
+
+    status: int
+    body: bytes
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A request on its way.
+
+    Attributes:
+        client: protocol of the client.
+        spoken: protocol of the upstream.
+        request: absolute URL, headers with the key, body.
+        changes: what was done to it.
+        is_plain: not a model's answer, or one that the client reads as it is: what comes back passes as it comes.
+        is_passed: the body goes as it came.
+        is_stream: the client asks for a stream.
+        parser: text format in which the upstream's model writes calls, "" for none.
+        tools: what the client declares.
+        context: fingerprint of what the answer follows.
+        is_array: the stream that the client asks for is one JSON array, and no events.
+        contract: label of the contract that it is judged by, "" to choose one by its URL and model.
+        is_kept: what comes back as it is has to be brought back, too.
+        is_uncounted: the client did not ask a stream for its token counts, which come in a chunk that some cannot read.
+    """
+
+    client: str
+    spoken: str
+    request: HttpRequest
+    changes: tuple[Change, ...] = ()
+    is_plain: bool = False
+    is_passed: bool = False
+    is_stream: bool = False
+    parser: str = ""
+    tools: tuple[ToolDef, ...] = ()
+    context: str = ""
+    is_array: bool = False
+    is_uncounted: bool = False
+    contract: str = ""
+    is_kept: bool = False
+
+
+def asked(http: HttpRequest, upstream: Upstream, rules: Rules, memory: Memory) -> Turn | Reply:
+    """What goes upstream for a client's request, or what it is answered at once.
+
+    Args:
+        http: ``url`` is path and query as the client sent them.
+    """
+    if elsewhere.is_alive(http.method, http.url):
+        return Reply(200, b"")
+    decoded = Decoded(0, Exchange("client", http))
+    client = decoded.protocol or ""
+    is_known = client in protocols.protocols() and protocols.get(client).claims_url(http.url)
+    if http.method != "POST" or not is_known:
+        return _beside(http, upstream, rules)
+    try:
+        if decoded.request is None:
+            raise LocalProtocolError("; ".join(p.message for p in decoded.problems) or "the request has no body")
+        return _translated(decoded, http, client, upstream, rules, memory)
+    except (LocalProtocolError, UsageError, WireError) as error:
+        return Reply(400, elsewhere.error_body(client, 400, f"workbench: {error}"), (Change(NOTE, str(error)),))
+
+
+def _beside(http: HttpRequest, upstream: Upstream, rules: Rules) -> Turn | Reply:
+    """A path that asks no model: passed where the client speaks as the upstream does."""
+    client = elsewhere.family(http.url, http.headers)
+    chat = {"openai-chat", "openai-responses"}
+    if client != rules.spoken and not {client, rules.spoken} <= chat:
+        status, body = elsewhere.refusal(http.url, client, rules.spoken)
+        return Reply(status, body, (Change(NOTE, f"answered here: the upstream speaks {rules.spoken}"),))
+    return _passed(http, client, upstream, rules, "unchanged, since it asks no model")
+
+
+def _passed(http: HttpRequest, client: str, upstream: Upstream, rules: Rules, why: str) -> Turn:
+    """A request that goes as it came, but for its key where the upstream has one of its own."""
+    request = replace(http, url=urls.joined(upstream.url, http.url))
+    target = upstream.sent_to(rules.spoken)
+    own = keyed(Outgoing(target, request, rules.spoken), http.headers, "", rules.environ)
+    is_own = bool(target.headers) or own.note.startswith("the key is")
+    headers = own.headers if is_own else http.headers
+    changes = [Change(PASSED, why), *([Change(NOTE, own.note)] if is_own and own.note else [])]
+    return Turn(client, rules.spoken, replace(request, headers=headers), tuple(changes), is_plain=True, is_passed=True)
+
+
+def _translated(
+    decoded: Decoded, http: HttpRequest, client: str, upstream: Upstream, rules: Rules, memory: Memory
+) -> Turn | Reply:
+    request, spoken = decoded.request, rules.spoken
+    assert request is not None
+    model = rules.model or upstream.target.model or request.model or ""
+    decided = _decided(decoded, upstream, rules)
+    parser = value_of(decided, PARSER) or ""
+    contract = _contract(upstream, spoken, model)
+
+    def wanted(part: Reasoning) -> bool:
+        return _is_wanted(part, contract, decided)
+
+    is_same = client == spoken
+    if is_same:
+        is_owed = _is_owed(contract, decided)
+        own = spliced(decoded, memory, contract, lambda part: is_owed and wanted(part))
+        changes, context = own.changes, own.context
+        if not changes and not any(each.is_on for each in decided) and model == (request.model or ""):
+            turn = _passed(http, client, upstream, rules, f"unchanged, since it is in {spoken} already")
+            return replace(turn, is_kept=True, context=context)
+        http = with_body(http, own.text, decoded.request_text)
+        decoded = Decoded(0, Exchange("client", http), client)
+    else:
+        back = restored(request, memory, wanted)
+        context, changes = back.context, [Change(CONVERSION, f"from {client} to {spoken}"), *back.changes]
+        decoded.request = _in_text(back.request, parser, changes) if parser else back.request
+    sent = prepare(decoded, upstream.sent_to(spoken), protocol=spoken, model=rules.model)
+    changes += (Change(NOTE, note) for note in sent.notes if not _is_said(note))
+    changes += (Change(MODEL, note.removeprefix("model ")) for note in sent.notes if " in place of " in note)
+    changes += (Change(LOSS, f"{loss.pointer or '/'}: {loss.what}: {loss.instead}") for loss in sent.losses)
+    changes += _freed(sent, request)
+    if sent.is_converted:
+        sent = _asking(sent, request, contract)
+        sent = _taken(sent, contract, changes) if _label(upstream, rules) != contracts.GENERIC else sent
+    after = leaving(sent, decided)
+    changes += (Change(CORRECTION, note) for note in after.notes if note not in sent.notes)
+    key = keyed(after, http.headers, http.url, rules.environ)
+    headers = with_headers(key.headers, tuple(item for item in http.headers if item[0].lower() == _AGENT))
+    changes += [Change(NOTE, key.note)] if key.note else []
+    return Turn(
+        client,
+        spoken,
+        replace(after.request, headers=headers),
+        tuple(changes),
+        is_plain=is_same and not parser,
+        is_stream=request.stream,
+        parser=parser,
+        tools=request.tools,
+        context=context,
+        is_kept=is_same,
+        is_array=request.stream and client == "gemini" and "alt=sse" not in http.url,
+        contract=_label(upstream, rules),
+        is_uncounted=request.stream and client == "openai-chat" and not _counts(request),
+    )
+
+
+def _is_said(note: str) -> bool:
+    """A note that is told elsewhere, or of a key on its way."""
+    what, _, names = note.partition(": ")
+    is_key = what.startswith("left out, since") and set(names.split(", ")) <= set(KEY_HEADERS)
+    return is_key or note.startswith(("converted from", "model "))
+
+
+def _decided(decoded: Decoded, upstream: Upstream, rules: Rules) -> Sequence[Correction]:
+    profile = rules.profile or of_request(rules.profiles, upstream.target, decoded, rules.model, rules.spoken)
+    return choose(profile, rules.now, rules.on, rules.off).decided
+
+
+def _contract(upstream: Upstream, spoken: str, model: str) -> Contract:
+    target = upstream.sent_to(spoken)
+    return Outgoing(target, HttpRequest(url=target.base(spoken)), spoken, model=model).contract
+
+
+def _label(upstream: Upstream, rules: Rules) -> str:
+    """A client names the model of its own provider: of an upstream that nobody knows that says nothing."""
+    target = upstream.target
+    if target.contract or rules.model or target.model or is_known(target, upstream.url):
+        return target.contract
+    return contracts.GENERIC
+
+
+def _is_wanted(part: Reasoning, contract: Contract, decided: Sequence[Correction]) -> bool:
+    """Whether reasoning of an earlier answer goes back: as measured, else as the contract has it, else it does."""
+    if part.carrier is Carrier.ENCRYPTED_ITEM and not part.text and part.data is None:
+        return False  # nothing but an id that the upstream may have forgotten
+    if replay := value_of(decided, REASONING):
+        return bool(replay != LEFT_OUT)
+    refused, carriers = contract.term("reasoning.refused-carriers", ()), contract.term("reasoning.carriers")
+    return part.carrier not in refused and (not isinstance(carriers, list) or part.carrier in carriers)
+
+
+def _taken(sent: Outgoing, contract: Contract, changes: list[Change]) -> Outgoing:
+    """Without the parameters that the upstream is known to refuse: what was asked for comes from another protocol."""
+    made, more = dict[str, patch.Change](), list[patch.Change]()
+    for finding in refusals(Decoded(0, Exchange("sent", sent.request), sent.protocol), contract):
+        at = "/" + finding.pointer.split("/", 2)[1]
+        if at[1:] in _SAID or at in made:
+            continue
+        if at == answer_format.AT and (said := answer_format.in_words(sent, contract)):
+            made[at], *more = said
+            changes.append(
+                Change(CORRECTION, f"{at} asks for JSON, and its schema is said in words: {finding.message}")
+            )
+            continue
+        value = _accepted(contract, finding.pointer)
+        made[at] = patch.Remove(at) if value is None else patch.Replace(finding.pointer, value)
+        how = "left out" if value is None else f"{value!r}"
+        changes.append(Change(CORRECTION, f"{at} is {how}: {finding.message}"))
+    text = sent.request.body.raw
+    return (
+        replace(sent, request=with_body(sent.request, patch.apply(text, (*made.values(), *more)), text))
+        if made
+        else sent
+    )
+
+
+def _accepted(contract: Contract, pointer: str) -> JsonValue:
+    """The value that is taken where others are refused; None where none is."""
+    known = contract.term("params.refused")
+    entries = known if isinstance(known, list) else ()
+    values = (e["not-in"] for e in entries if isinstance(e, Mapping) and e.get("at") == pointer and e.get("not-in"))
+    return next((value[0] for value in values), None)
+
+
+def _is_owed(contract: Contract, decided: Sequence[Correction]) -> bool:
+    """A client of the upstream's own protocol has to bring reasoning back: as measured, or as the contract has it."""
+    is_bound = contract.reasoning.scope is not Scope.NEVER or contract.enforced(_PAIRED) is not None
+    return is_bound or value_of(decided, REASONING) is not None
+
+
+def _asking(sent: Outgoing, request: ModelRequest, contract: Contract) -> Outgoing:
+    """The request, asking for what other protocols give unasked.
+
+    Chat Completions count a stream's tokens where they are asked to, and the Responses API gives reasoning that can be
+    sent back, which is all that is left of it where nothing is stored.
+    """
+    wanted: dict[str, JsonValue] = {}
+    if sent.protocol == "openai-chat" and sent.is_stream:
+        wanted = {_USAGE: {"include_usage": True}}
+    elif sent.protocol == "openai-responses" and _thinks(request, contract):
+        wanted = {"include": [_ENCRYPTED], "store": False}
+    known, text = contract.term("params.fields"), sent.request.body.raw
+    index = JsonIndex(text)
+    missing = [
+        patch.Insert(f"/{name}", value)
+        for name, value in wanted.items()
+        if (not isinstance(known, list) or name in known) and not index.span(f"/{name}")
+    ]
+    return replace(sent, request=with_body(sent.request, patch.apply(text, missing), text)) if missing else sent
+
+
+def _thinks(request: ModelRequest, contract: Contract) -> bool:
+    """Reasoning is asked for, or comes unasked."""
+    return request.thinking != "off" and (request.thinking is not None or contract.reasoning.thinking_default)
+
+
+def _freed(sent: Outgoing, request: ModelRequest) -> Iterator[Change]:
+    """Tools with free text that the upstream knows only as functions."""
+    free = declared(request.tools).free
+    if free and any(loss.what.startswith(FREE_TEXT) for loss in sent.losses):
+        names = ", ".join(map(repr, sorted(free)))
+        said = f"{names}: free text goes as the string {INPUT!r} of a function, and comes back as it was"
+        yield Change(CORRECTION, said)
+
+
+def _counts(request: ModelRequest) -> bool:
+    """A request of Chat Completions asks for the token counts of its stream."""
+    options = request.params.get(_USAGE)
+    return isinstance(options, Mapping) and options.get("include_usage") is True
+
+
+def _in_text(request: ModelRequest, parser: str, changes: list[Change]) -> ModelRequest:
+    """The request for a model that reads and writes calls as text: so are those of its history."""
+    form = formats.get(parser)
+
+    def said(message: Message) -> Message:
+        calls = [part for _, part in message.tool_calls()]
+        results = [part for _, part in message.tool_results()]
+        if not calls and not results:
+            return message
+        changes.append(Change(CALL, f"{len(calls)} calls and {len(results)} results go as {parser} text"))
+        rest = [p for p in message.parts if not any(p is other for other in (*calls, *results))]
+        told: list[Part] = [Text(form.render(calls))] if calls else []
+        told += [Text(form.render_results(results))] if results else []
+        parts = (*told, *rest) if results else (*rest, *told)
+        return replace(message, role="user" if results else message.role, parts=parts)
+
+    return replace(request, messages=tuple(said(message) for message in request.messages))

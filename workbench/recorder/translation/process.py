@@ -1,0 +1,54 @@
+"""Starting a recording with a bridge in it, a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from workbench.ir import JsonValue
+from workbench.recorder.child import LONGER, Child
+from workbench.recorder.process import Recording
+
+
+def start(
+    upstreams: Mapping[str, str],
+    out: Path,
+    *,
+    spoken: str,
+    model: str = "",
+    profile: str = "auto",
+    on: Sequence[str] = (),
+    off: Sequence[str] = (),
+    port: int = 0,
+    hop: str = "",
+    client: str = "",
+    breaks: Sequence[str] = (),
+    trouble: Callable[[str], None] = lambda line: None,
+    told: Callable[[Mapping[str, JsonValue]], None] = lambda event: None,
+) -> Recording:
+    """Start it and wait until it listens, as ``workbench.recorder.process.start`` does.
+
+    Its summary says under ``changes`` how many changes of which kind were made.
+
+    Args:
+        upstreams: name → target: a URL, a name or ``sim:CONTRACT``.
+        spoken: the protocol that they speak; "" to pass everything as it comes, to URLs and simulators alone.
+        model: asked for in place of what clients ask for, "" for that.
+        profile: "auto", "none", or the name of one.
+        on, off: corrections.
+        breaks, told: as there; breakpoints are those of the client's place.
+
+    Raises:
+        UsageError: an upstream, protocol, correction, port or file that cannot be.
+        OSError: the file cannot be written.
+        WorkbenchError: it did not start.
+    """
+    out = out.absolute()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    rules = {"spoken": spoken, "model": model, "profile": profile, "on": list(on), "off": list(off)}
+    task = {"upstreams": dict(upstreams), "out": str(out), "port": port, "hop": hop, "client": client}
+    return Recording(
+        Child("workbench.recorder.translation", {**task, "breaks": list(breaks), "rules": rules}, patience=LONGER),
+        trouble,
+        told,
+    )

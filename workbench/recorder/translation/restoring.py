@@ -1,0 +1,217 @@
+"""A client's history as the upstream said it: its reasoning, its ids, and nothing of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from workbench.convert import unmap
+from workbench.convert.normal import ANSWERING, rebased
+from workbench.ir import Message, ModelRequest, Part, Reasoning, Text, ToolCallIR, ToolResultIR
+from workbench.recorder.translation.changes import HANDLE, ID, REASONING, Change
+from workbench.recorder.translation.handles import name_of
+from workbench.recorder.translation.memory import Kept, Memory, content_of, context_of
+
+Wanted = Callable[[Reasoning], bool]
+"""Whether a piece of kept reasoning goes back to the upstream."""
+
+
+@dataclass(slots=True)
+class Restored:
+    """A request as the upstream would have got it from a client of its own protocol.
+
+    Attributes:
+        changes: what was put back, taken out and renamed.
+        context: fingerprint of what the next answer follows.
+    """
+
+    request: ModelRequest
+    changes: list[Change] = field(default_factory=list)
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """Neighbouring messages of the answering role, and what is known of them; or messages of others."""
+
+    messages: tuple[Message, ...]
+    is_answer: bool
+    kept: Kept | None = None
+
+
+def restored(request: ModelRequest, memory: Memory, wanted: Wanted) -> Restored:
+    """The request with what clients do not carry, as far as ``memory`` knows its answers."""
+    turns = list(_turns(request.messages, memory))
+    made, ids = Restored(request), dict[str, str | None]()
+    for turn in turns:
+        ids |= turn.kept.ids if turn.kept else {}
+    messages, calls = list[Message](), list[ToolCallIR]()
+    for turn in turns:
+        named = unmap(replace(request, messages=turn.messages), ids).messages
+        if turn.is_answer:
+            said = _answer(turn, named, wanted, made.changes)
+            calls = [call for message in said for _, call in message.tool_calls() if not call.is_server]
+            messages += said
+        else:
+            messages += _identified(named, calls)
+    made.changes += (
+        Change(ID, f"{client} goes as {'none' if own is None else own}") for client, own in ids.items() if client != own
+    )
+    made.request = replace(request, messages=tuple(messages))
+    made.context = _context(turns)
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer in a client's history.
+
+    Attributes:
+        at: number of its first message.
+        reasoning: what the client brings of it.
+        kept: what is known of it.
+    """
+
+    at: int
+    reasoning: tuple[Reasoning, ...]
+    kept: Kept | None
+
+
+def answered(messages: Sequence[Message], memory: Memory) -> tuple[list[Answered], str]:
+    """The answers of a history, and the fingerprint of what the next one follows."""
+    found, at = list[Answered](), 0
+    turns = list(_turns(messages, memory))
+    for turn in turns:
+        if turn.is_answer:
+            sent = tuple(part for message in turn.messages for _, part in message.reasoning())
+            found.append(Answered(at, sent, turn.kept))
+        at += len(turn.messages)
+    return found, _context(turns)
+
+
+def _context(turns: Sequence[_Turn]) -> str:
+    return context_of(turns[-1].messages if turns and not turns[-1].is_answer else ())
+
+
+def _turns(messages: Sequence[Message], memory: Memory) -> Iterator[_Turn]:
+    context = context_of(())
+    for is_answer, group in groupby(messages, lambda message: message.role in ANSWERING):
+        held = tuple(group)
+        if not is_answer:
+            context = context_of(held)
+            yield _Turn(held, is_answer)
+            continue
+        parts = [part for message in held for part in message.parts]
+        handles = [name for part in parts if isinstance(part, Reasoning) and (name := name_of(part))]
+        ids = [part.id for part in parts if isinstance(part, ToolCallIR) and part.id and not part.is_server]
+        yield _Turn(held, is_answer, memory.find(handles, ids, content_of(parts), context))
+
+
+def _answer(turn: _Turn, messages: Sequence[Message], wanted: Wanted, changes: list[Change]) -> list[Message]:
+    """The messages of an answer: untouched where nothing is to be changed."""
+    kept = turn.kept
+    sent = [part for message in messages for _, part in message.reasoning()]
+    if kept is None or (not kept.reasoning and content_of(kept.parts) == kept.content):
+        has_handles = any(name_of(part) is not None for part in sent)
+        return [replace(m, parts=tuple(_unmarked(m.parts, changes))) for m in messages] if has_handles else [*messages]
+    back = [part for part in kept.reasoning if wanted(part)]
+    changes += _told(kept, sent, back)
+    said = tuple(part for message in messages for part in rebased(message) if not isinstance(part, Reasoning))
+    if content_of(said) == kept.content:
+        parts = tuple(part for part in kept.parts if not isinstance(part, Reasoning) or wanted(part))
+    else:
+        parts = _threaded(said, kept.parts, wanted)
+    return [Message(messages[0].role, parts)]
+
+
+def _identified(messages: Sequence[Message], calls: Sequence[ToolCallIR]) -> list[Message]:
+    """Results without ids with those of the calls they follow: the first call of the name that none answers yet.
+
+    Clients of Gemini may leave ids out, and the calls go back with the ids that the upstream gave them.
+    """
+    results = [result for message in messages for _, result in message.tool_results()]
+    if all(result.tool_call_id for result in results):
+        return [*messages]
+    taken = {result.tool_call_id for result in results}
+    open_calls = [call for call in calls if call.id and call.id not in taken]
+
+    def named(part: Part) -> Part:
+        if not isinstance(part, ToolResultIR) or part.tool_call_id or part.is_server:
+            return part
+        call = next((call for call in open_calls if part.name in (call.name, None)), None)
+        if call is None:
+            return part
+        open_calls.remove(call)
+        return replace(part, tool_call_id=call.id)
+
+    return [replace(message, parts=tuple(map(named, message.parts))) for message in messages]
+
+
+def _unmarked(parts: Sequence[Part], changes: list[Change]) -> Iterator[Part]:
+    """The parts without handles that nobody knows: the words of such reasoning stay."""
+    for part in parts:
+        if not isinstance(part, Reasoning) or name_of(part) is None:
+            yield part
+            continue
+        bare = replace(part, signature=None, data=None)
+        changes.append(Change(HANDLE, "one that this recorder does not know is left out"))
+        if bare.text:
+            yield bare
+
+
+def _told(kept: Kept, sent: Sequence[Reasoning], back: Sequence[Reasoning]) -> Iterator[Change]:
+    handles = sum(name_of(part) is not None for part in sent)
+    if handles:
+        yield Change(HANDLE, f"{handles} of the answer {_which(kept)} taken out: no handle goes upstream")
+    if back and list(back) != list(sent):
+        yield Change(REASONING, told_back(kept, back))
+    elif not back:
+        yield Change(REASONING, f"of the answer {_which(kept)} left out: the upstream takes none")
+
+
+def told_back(kept: Kept, back: Sequence[Reasoning]) -> str:
+    """What was put back in an answer, for people."""
+    size = sum(len(part.text or "") for part in back)
+    carriers = ", ".join(dict.fromkeys(part.carrier.value for part in back))
+    return f"put back in the answer {_which(kept)}: {carriers}, {size:,} characters, verbatim"
+
+
+def _which(kept: Kept) -> str:
+    calls = [part.id or part.name or "" for part in kept.parts if isinstance(part, ToolCallIR)]
+    return f"with {', '.join(calls[:3])}" if calls else f"{kept.name[:6]} without calls"
+
+
+def _threaded(said: Sequence[Part], own: Sequence[Part], wanted: Wanted) -> tuple[Part, ...]:
+    """What a client changed of an answer, with its reasoning before the parts that it stood before."""
+    held, anchors, waiting = list[Part](), list[Part](), list[list[Part]]()
+    for part in own:
+        if isinstance(part, Reasoning):
+            held += [part] if wanted(part) else []
+        else:
+            anchors.append(part)
+            waiting.append(held)
+            held = []
+    waiting.append(held)
+    made, texts = list[Part](), 0
+    for part in said:
+        texts += isinstance(part, Text)
+        at = next((n for n, anchor in enumerate(anchors) if _is_same(anchor, part, texts, anchors)), -1)
+        made += [piece for group in waiting[: at + 1] for piece in group]
+        waiting[: at + 1] = [[] for _ in waiting[: at + 1]]
+        made.append(part)
+    rest = [piece for group in waiting for piece in group]
+    return (*made, *rest) if any(isinstance(part, Reasoning) for part in made) else (*rest, *made)
+
+
+def _is_same(anchor: Part, part: Part, texts: int, own: Sequence[Part]) -> bool:
+    """Whether a part of the client's stands for one of the upstream's: a call by its id, a text by its number."""
+    if isinstance(anchor, ToolCallIR) and isinstance(part, ToolCallIR):
+        return anchor.id == part.id if anchor.id else anchor.name == part.name
+    if isinstance(anchor, Text) and isinstance(part, Text):
+        return next((p for n, p in enumerate(_texts(own), 1) if n == texts), None) is anchor
+    return False
+
+
+def _texts(parts: Sequence[Part]) -> Iterator[Text]:
+    return (part for part in parts if isinstance(part, Text))

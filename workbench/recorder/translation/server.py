@@ -1,0 +1,329 @@
+"""The listener of a bridge: HTTP/1.1 between two relays of this process, one connection upstream for each request.
+
+The relays deal with everything that comes from outside; what reaches this listener they have read before. A client that
+hangs up ends the request upstream at once, and an upstream that breaks off ends the client's answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from http import HTTPStatus
+from typing import ParamSpec, TypeVar
+from urllib.parse import urlsplit
+
+from workbench.limits import MAX_BRIDGED_BODY
+from workbench.recorder.telling import Teller
+from workbench.recorder.translation.answering import Answer, Head
+from workbench.recorder.translation.asking import Reply, Rules, Turn, Upstream, asked
+from workbench.recorder.translation.changes import NOTE, Change
+from workbench.recorder.translation.filing import MARK, Filing
+from workbench.recorder.translation.memory import Memory
+from workbench.wire.exchange import Body, Headers, HttpRequest
+from workbench.wire.http1.admission import Admission
+from workbench.wire.http1.body import Body as Framing
+from workbench.wire.http1.body import request_body, response_body
+from workbench.wire.http1.head import BadMessage, HeadBuffer, Request, Response, read_request, read_response
+from workbench.wire.http1.hops import end_to_end
+from workbench.wire.translation import Translation
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+HOST = "127.0.0.1"
+AS_IT_CAME = "as it came"
+"""Branch of a request that nothing was done to."""
+
+_READ = 256 * 1024
+_LAST = ("connection", "close")
+_GO_ON = b"HTTP/1.1 100 Continue\r\n\r\n"
+_JSON = ("content-type", "application/json")
+_OF_BODY = ("content-length", "transfer-encoding", "host", "connection", "expect", "trailer")
+
+
+class BrokenOff(Exception):
+    """The other side ended before its message was whole."""
+
+
+class Bridge:
+    """Takes requests of clients for its upstreams: of several ``/NAME/x`` is ``/x`` of a client of NAME.
+
+    Bodies are converted in a thread of their own, one after the other: what streams meanwhile goes on.
+
+    Args:
+        upstreams: by name.
+        way: name → base URL at which the upstream's relay takes what goes there, once that listens.
+        rules: how requests are changed.
+        filing: hears of each turn, through ``teller``.
+    """
+
+    def __init__(
+        self,
+        upstreams: Mapping[str, Upstream],
+        way: Callable[[str], str],
+        rules: Rules,
+        filing: Filing,
+        teller: Teller,
+    ) -> None:
+        self._upstreams, self._way, self._rules = upstreams, way, rules
+        self._filing, self._teller = filing, teller
+        self._memories = {name: Memory() for name in upstreams}
+        self._numbers = itertools.count(1)
+        self._run = secrets.token_hex(4)
+        self._worker = ThreadPoolExecutor(1, "bridge")
+        self._server: asyncio.Server | None = None
+        self._tasks = set[asyncio.Task[None]]()
+        self.port = 0
+
+    def url(self, name: str) -> str:
+        """The base URL for the client's relay."""
+        return f"http://{HOST}:{self.port}" + (f"/{name}" if len(self._upstreams) > 1 else "")
+
+    async def start(self) -> None:
+        """Listen."""
+        self._server = await asyncio.start_server(self._connected, HOST, 0, backlog=1024, limit=_READ)
+        self.port = self._server.sockets[0].getsockname()[1]
+        self._admission = Admission(self.port)
+
+    async def close(self) -> None:
+        """Stop listening, and end what goes on."""
+        if self._server:
+            self._server.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._worker.shutdown(wait=False, cancel_futures=True)
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        try:
+            await self._serve(reader, writer)
+        except (OSError, BrokenOff, asyncio.CancelledError):  # of the last, nobody waits for this task
+            writer.transport.abort()
+        finally:
+            writer.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer the request of a connection, and stop when the client's relay hangs up."""
+        heads = HeadBuffer()
+        try:
+            block = await _head(reader, heads)
+            if block is None:
+                return
+            head = read_request(block)
+            target = self._admission.target(head).decode("latin-1")
+            if b"100-continue" in head.tokens(b"expect"):
+                writer.write(_GO_ON)
+            body = b"".join([piece async for piece in _body(reader, request_body(head), heads, MAX_BRIDGED_BODY)])
+        except BadMessage as bad:
+            await _whole(writer, Head(bad.status, ()), f"workbench: {bad}\n".encode())
+            return
+        loop = asyncio.get_running_loop()
+        serving = loop.create_task(self._answered(head, target, body, writer), name=f"turn {target}")
+        leaving = loop.create_task(reader.read(1), name=f"end of {target}")
+        try:
+            await asyncio.wait((serving, leaving), return_when=asyncio.FIRST_COMPLETED)
+            if serving.done():
+                serving.result()
+        finally:
+            serving.cancel()
+            leaving.cancel()
+            await asyncio.gather(serving, leaving, return_exceptions=True)
+
+    async def _answered(self, head: Request, target: str, body: bytes, writer: asyncio.StreamWriter) -> None:
+        name, path = _split(target, self._upstreams)
+        http = _http(head, path, body)
+        try:
+            found = await self._work(asked, http, self._upstreams[name], self._rules, self._memories[name])
+        except Exception as fault:  # of this program: it ends the request, and not the recording
+            found = Reply(500, b"{}", (Change(NOTE, f"a fault of this program ({type(fault).__name__})"),))
+        if isinstance(found, Reply):
+            self._teller.tell(self._filing.answered_here, target, body, found.changes)
+            await _whole(writer, Head(found.status, (_JSON,)), found.body, head.method)
+            return
+        number = f"{self._run}{next(self._numbers)}"
+        made = Translation(found.client, found.spoken, found.contract)
+        branch = AS_IT_CAME if found.is_passed else made.branch
+        self._teller.tell(self._filing.going, number, target, body, branch)
+        changes = list(found.changes)
+        try:
+            await self._turned(found, name, number, head.method, writer, changes)
+        finally:
+            self._teller.tell(self._filing.gone, number, changes)
+
+    async def _work(self, work: Callable[_P, _T], *args: _P.args, **words: _P.kwargs) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(self._worker, partial(work, *args, **words))
+
+    async def _turned(
+        self, turn: Turn, name: str, number: str, method: bytes, writer: asyncio.StreamWriter, changes: list[Change]
+    ) -> None:
+        way = urlsplit(self._way(name))
+        reader, up = await asyncio.open_connection(way.hostname, way.port, limit=_READ)
+        try:
+            up.write(_request(turn.request, way.path, f"{way.hostname}:{way.port}", number))
+            await up.drain()
+            await self._pass_back(turn, name, number, method, reader, writer, changes)
+        finally:
+            up.transport.abort()
+
+    async def _pass_back(
+        self,
+        turn: Turn,
+        name: str,
+        number: str,
+        method: bytes,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        changes: list[Change],
+    ) -> None:
+        heads = HeadBuffer()
+        response = await _response(reader, heads)
+        framing = response_body(response, turn.request.method.encode())
+        headers = Headers(tuple((f.name.decode("latin-1"), f.value.decode("latin-1")) for f in end_to_end(response)))
+        answer = Answer(turn, response.status, headers, self._memories[name], number)
+        sending, is_whole = _Sending(writer, method), True
+        try:
+            async for piece in _body(reader, framing, heads, 0 if turn.is_plain else MAX_BRIDGED_BODY):
+                await sending.more(answer.head, answer.feed(piece))
+        except (OSError, BrokenOff, BadMessage):
+            is_whole = False
+        except asyncio.CancelledError:  # some clients hang up at the last event
+            answer.end(is_whole=False)
+            raise
+        ending = asyncio.ensure_future(self._work(answer.end, is_whole))  # before the next request of this client
+        rest = b"" if turn.is_plain else await ending
+        changes += answer.changes
+        if not is_whole:
+            changes.append(Change(NOTE, "the upstream broke its answer off"))
+        try:
+            await sending.end(answer.head, rest, is_whole=is_whole or not (turn.is_stream or turn.is_plain))
+        finally:
+            await ending
+
+
+class _Sending:
+    """Sends one answer: in chunks as it comes, or with its length where all of it is there at once."""
+
+    def __init__(self, writer: asyncio.StreamWriter, method: bytes) -> None:
+        self._writer, self._method = writer, method
+        self._has_begun = False
+
+    async def more(self, head: Head | None, data: bytes) -> None:
+        """The next piece, once there is a head."""
+        if head is None:
+            return
+        if not self._has_begun:
+            self._has_begun = True
+            self._writer.write(_start(head, (("transfer-encoding", "chunked"),)))
+        if data:
+            self._writer.write(b"%x\r\n%s\r\n" % (len(data), data))
+        await self._writer.drain()
+
+    async def end(self, head: Head | None, data: bytes, *, is_whole: bool) -> None:
+        """The rest. An answer that is not whole ends with the connection. Raises BrokenOff."""
+        assert head
+        if not self._has_begun and is_whole:
+            await _whole(self._writer, head, data, self._method)
+            return
+        await self.more(head, data)
+        if not is_whole:
+            self._writer.close()
+            raise BrokenOff
+        self._writer.write(b"0\r\n\r\n")
+        await self._writer.drain()
+
+
+def _split(target: str, known: Mapping[str, object]) -> tuple[str, str]:
+    """Name of the upstream, and the client's path."""
+    if len(known) == 1:
+        return next(iter(known)), target
+    front, mark, query = target[1:].partition("?")
+    name, _, rest = front.partition("/")
+    if name not in known:
+        raise BrokenOff  # the client's relay knows its names
+    return name, f"/{rest}{mark}{query}"
+
+
+def _http(head: Request, path: str, body: bytes) -> HttpRequest:
+    fields = tuple((f.name.decode("latin-1"), f.value.decode("latin-1")) for f in end_to_end(head))
+    headers = Headers(tuple(item for item in fields if item[0].lower() not in _OF_BODY))
+    raw = Body(body, headers.get("content-encoding") or "")
+    return HttpRequest(head.method.decode("latin-1"), path, headers, raw)
+
+
+def _request(request: HttpRequest, base: str, authority: str, number: str) -> bytes:
+    """A request to the upstream's relay, marked for its tap; its URL's host is the relay's business."""
+    parts = urlsplit(request.url)
+    target = base + parts.path + (f"?{parts.query}" if parts.query else "")
+    items = [
+        ("host", authority),
+        *((n, v) for n, v in request.headers if n.lower() not in _OF_BODY),
+        ("content-length", str(len(request.body.raw))),
+        ("connection", MARK),
+        (MARK, number),
+    ]
+    lines = [f"{name}: {value}".encode("latin-1", "replace") for name, value in items]
+    start = f"{request.method} {target} HTTP/1.1".encode("latin-1", "replace")
+    return b"\r\n".join((start, *lines, b"", b"")) + request.body.raw
+
+
+def _start(head: Head, more: Sequence[tuple[str, str]]) -> bytes:
+    try:
+        phrase = HTTPStatus(head.status).phrase
+    except ValueError:
+        phrase = ""
+    kept = [item for item in head.headers if item[0].lower() not in _OF_BODY]
+    lines = [f"{name}: {value}".encode("latin-1", "replace") for name, value in (*kept, *more, _LAST)]
+    return b"\r\n".join((f"HTTP/1.1 {head.status} {phrase}".encode(), *lines, b"", b""))
+
+
+async def _whole(writer: asyncio.StreamWriter, head: Head, body: bytes, method: bytes = b"") -> None:
+    writer.write(_start(head, (("content-length", str(len(body))),)) + (b"" if method == b"HEAD" else body))
+    await writer.drain()
+
+
+async def _head(reader: asyncio.StreamReader, heads: HeadBuffer) -> bytes | None:
+    """The next head, None where the connection ends before one."""
+    while (block := heads.take()) is None:
+        data = await reader.read(_READ)
+        if not data:
+            return None
+        heads.add(data)
+    return block
+
+
+async def _response(reader: asyncio.StreamReader, heads: HeadBuffer) -> Response:
+    """The head of the final answer. Raises BrokenOff."""
+    while True:
+        block = await _head(reader, heads)
+        if block is None:
+            raise BrokenOff
+        response = read_response(block)
+        if response.status >= 200:
+            return response
+
+
+async def _body(reader: asyncio.StreamReader, framing: Framing, heads: HeadBuffer, most: int) -> AsyncIterator[bytes]:
+    """The pieces of a body without their framing. ``most``: bytes of it, 0 for any. Raises BrokenOff, BadMessage."""
+    data, size = heads.take_rest(), 0
+    while True:
+        fed = framing.feed(data)
+        for piece in fed.pieces:
+            size += len(piece)
+            if most and size > most:
+                raise BadMessage(f"the body is longer than {most:,} bytes", 413)
+            yield piece
+        if framing.is_done:
+            return
+        data = await reader.read(_READ)
+        if not data:
+            if framing.ends_with_connection:
+                return
+            raise BrokenOff
